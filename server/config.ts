@@ -1,0 +1,162 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { closest } from './failure.ts'
+
+type Setting<Value> = {
+  variable: string
+  schema: z.ZodType<Value>
+  /** How the default reads in `docs/configuration.md`. */
+  fallback: string
+  sentence: string
+}
+
+type Limit = { fallback: number; least: number; most: number; sentence: string }
+
+function setting<Value>(
+  variable: string,
+  schema: z.ZodType<Value>,
+  fallback: string,
+  sentence: string,
+): Setting<Value> {
+  return { variable, schema, fallback, sentence }
+}
+
+/** A limit's key ends in its unit (`Ms`, `Bytes`, …); its variable and its name on the wire follow from the key. */
+function limit(fallback: number, [least, most]: [number, number], sentence: string): Limit {
+  return { fallback, least, most, sentence }
+}
+
+const text = z.string().min(1)
+const url = (protocols: RegExp) => z.url({ protocol: protocols }).optional()
+
+/** Every environment variable that is no limit. Empty counts as not given. */
+export const settings = {
+  port: setting(
+    'PORT',
+    z.coerce.number().int().min(0).max(65_535).default(4400),
+    '4400',
+    'TCP port; 0 takes a free one.',
+  ),
+  host: setting('HOST', text.default('127.0.0.1'), '127.0.0.1', 'Address to bind.'),
+  publicUrl: setting(
+    'SLUICE_PUBLIC_URL',
+    url(/^https?$/),
+    'the bound address',
+    'Address under which people reach the service, for links and Origin checks behind a proxy.',
+  ),
+  dataDir: setting(
+    'SLUICE_DATA_DIR',
+    text.default('data').transform((path) => resolve(path)),
+    './data',
+    'Folder for everything the service keeps.',
+  ),
+  databaseUrl: setting(
+    'SLUICE_DATABASE_URL',
+    url(/^postgres(ql)?$/),
+    'the embedded server',
+    'PostgreSQL 15 or newer to use instead of the embedded server.',
+  ),
+  secretKey: setting(
+    'SLUICE_SECRET_KEY',
+    z.string().min(32, 'must have at least 32 characters').optional(),
+    'generated into the data folder',
+    'Encrypts the credentials of external APIs.',
+  ),
+  managementToken: setting(
+    'SLUICE_MANAGEMENT_TOKEN',
+    z.string().min(16, 'must have at least 16 characters').optional(),
+    'none',
+    'A management token known in advance, for automation: it may do everything in every project.',
+  ),
+  outboundAllow: setting(
+    'SLUICE_OUTBOUND_ALLOW',
+    z
+      .string()
+      .default('')
+      .transform((list) =>
+        list
+          .split(',')
+          .map((entry) => entry.trim())
+          .filter((entry) => entry !== ''),
+      ),
+    'empty',
+    'Comma-separated hosts, host:port or CIDRs that outbound calls may reach although the address guard would refuse.',
+  ),
+  example: setting(
+    'SLUICE_EXAMPLE',
+    z.enum(['on', 'off']).default('on'),
+    'on',
+    '`off` leaves out the example project on an empty data folder.',
+  ),
+  logLevel: setting(
+    'SLUICE_LOG_LEVEL',
+    z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    'info',
+    'Least severe log line that is written.',
+  ),
+} as const satisfies Record<string, Setting<unknown>>
+
+/** Every limit: default, allowed range and a sentence. `GET /v1/limits` reports them as configured. */
+export const limits = {
+  bodyBytes: limit(1_048_576, [1_024, 67_108_864], 'Largest request body.'),
+  headerBytes: limit(16_384, [8_192, 131_072], 'Largest request header block.'),
+  requestTimeoutMs: limit(30_000, [1_000, 600_000], 'Longest time a caller may take to send a request.'),
+  shutdownTimeoutMs: limit(10_000, [100, 120_000], 'Longest time that calls in flight may take to finish on shutdown.'),
+  databaseConnections: limit(10, [2, 200], 'Connections to PostgreSQL.'),
+  databaseTimeoutMs: limit(10_000, [100, 120_000], 'Longest time a statement or a wait for a connection may take.'),
+  sessionSeconds: limit(1_209_600, [60, 31_536_000], 'How long a sign-in lasts without use.'),
+  linkSeconds: limit(3_600, [60, 604_800], 'How long a one-time sign-in link is good.'),
+  invitationSeconds: limit(604_800, [60, 2_592_000], 'How long an invitation is good.'),
+  failedSignInsPerMinute: limit(10, [1, 10_000], 'Failed sign-ins per address and per e-mail in a minute.'),
+  failedAuthenticationsPerMinute: limit(20, [1, 100_000], 'Failed credentials per address in a minute.'),
+} as const satisfies Record<string, Limit>
+
+export type LimitName = keyof typeof limits
+export type Limits = Record<LimitName, number>
+export type Config = { [Name in keyof typeof settings]: z.output<(typeof settings)[Name]['schema']> } & {
+  limits: Limits
+}
+
+/** `bodyBytes` on the wire: `body_bytes`. */
+export function wireName(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** `bodyBytes` in the environment: `SLUICE_BODY_BYTES`. */
+export function limitVariable(name: string): string {
+  return `SLUICE_${wireName(name).toUpperCase()}`
+}
+
+/**
+ * Reads the whole configuration or says in one line per mistake which variable is wrong. Unknown `SLUICE_*` names are
+ * mistakes too: a misspelled limit that silently keeps its default is found in production.
+ */
+export function readConfig(environment: Record<string, string | undefined>): Config | { mistakes: string[] } {
+  const mistakes: string[] = []
+  const values: Record<string, unknown> = {}
+  const known = new Set<string>()
+  const read = (variable: string, schema: z.ZodType): unknown => {
+    known.add(variable)
+    const given = environment[variable]
+    const parsed = schema.safeParse(given === '' ? undefined : given)
+    if (parsed.success) return parsed.data
+    mistakes.push(`${variable} ${parsed.error.issues.map((issue) => lowerFirst(issue.message)).join('; ')}`)
+    return undefined
+  }
+  for (const [name, { variable, schema }] of Object.entries(settings)) values[name] = read(variable, schema)
+  const limitValues = Object.entries(limits).map(([name, { fallback, least, most }]) => {
+    const schema = z.coerce.number().int().min(least).max(most).default(fallback)
+    return [name, read(limitVariable(name), schema)] as const
+  })
+  for (const variable of Object.keys(environment)) {
+    if (!variable.startsWith('SLUICE_') || known.has(variable)) continue
+    const near = closest(variable, known)
+    mistakes.push(`${variable} is not a setting${near === undefined ? '' : `; perhaps you meant ${near}`}`)
+  }
+  if (mistakes.length > 0) return { mistakes }
+  return { ...values, limits: Object.fromEntries(limitValues) } as Config
+}
+
+function lowerFirst(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1)
+}

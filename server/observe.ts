@@ -1,0 +1,17 @@
+/**
+ * What happened, said once. Logs, usage tables, Prometheus and alerts listen; nobody else writes a log line.
+ * No member carries a secret, a header value, a row or a bound slot value: that is what keeps them out of the log.
+ */
+export type Observation =
+  | { kind: 'app-started'; address: string; elapsedMs: number; database: 'embedded' | 'external' }
+  | { kind: 'app-stopping'; signal: string }
+  | { kind: 'app-stopped'; elapsedMs: number }
+  | { kind: 'request-answered'; requestId: string; method: string; route: string; status: number; elapsedMs: number }
+  | { kind: 'request-failed'; requestId: string; method: string; route: string; error: unknown }
+  | { kind: 'database-started'; pid: number; adopted: boolean }
+  | { kind: 'database-lost'; error: unknown }
+  | { kind: 'database-recovered' }
+  | { kind: 'migrated'; from: number; to: number }
+  | { kind: 'fault'; where: string; error: unknown }
+
+export type Observe = (observation: Observation) => void

@@ -1,0 +1,20 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    // Real servers start in these tests; a hung one must fail, not stall the run.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    pool: 'forks',
+    maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { extends: true, test: { name: 'architecture', include: ['test/architecture/**/*.test.ts'] } },
+      { extends: true, test: { name: 'docs', include: ['test/docs/**/*.test.ts'] } },
+      { extends: true, test: { name: 'api', include: ['test/api/**/*.test.ts'] } },
+      { extends: true, test: { name: 'worker', include: ['test/worker/**/*.test.ts'] } },
+      { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], testTimeout: 120_000 } },
+      { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'], testTimeout: 60_000 } },
+    ],
+  },
+})
