@@ -27,6 +27,15 @@ function limit(fallback: number, [least, most]: [number, number], sentence: stri
 }
 
 const text = z.string().min(1)
+const list = z
+  .string()
+  .default('')
+  .transform((entries) =>
+    entries
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== ''),
+  )
 const url = (protocols: RegExp) => z.url({ protocol: protocols }).optional()
 
 /** Every environment variable that is no limit. Empty counts as not given. */
@@ -68,17 +77,15 @@ export const settings = {
     'none',
     'A management token known in advance, for automation: it may do everything in every project.',
   ),
+  trustedProxies: setting(
+    'SLUICE_TRUSTED_PROXIES',
+    list,
+    'empty',
+    'Comma-separated addresses or CIDRs of reverse proxies whose X-Forwarded-* headers are believed.',
+  ),
   outboundAllow: setting(
     'SLUICE_OUTBOUND_ALLOW',
-    z
-      .string()
-      .default('')
-      .transform((list) =>
-        list
-          .split(',')
-          .map((entry) => entry.trim())
-          .filter((entry) => entry !== ''),
-      ),
+    list,
     'empty',
     'Comma-separated hosts, host:port or CIDRs that outbound calls may reach although the address guard would refuse.',
   ),

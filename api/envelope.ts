@@ -1,0 +1,37 @@
+import { z } from 'zod'
+
+/** The one error shape of every answer that is no success. */
+export const errorEnvelope = z
+  .looseObject({
+    error: z.string().meta({ description: 'A code of the closed table; see docs/errors.md.' }),
+    message: z.string().meta({ description: 'What happened and what to do, in words.' }),
+    reason: z.string().optional().meta({ description: 'Narrows the code.' }),
+    details: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+    retry_after: z.int().optional().meta({ description: 'Seconds to wait.' }),
+    request_id: z.string(),
+  })
+  .meta({ id: 'Error' })
+
+export type ErrorEnvelope = z.output<typeof errorEnvelope>
+
+/** `?limit=` and `?cursor=` of every list. */
+export const pageQuery = {
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().max(200).optional().meta({ description: '`next_cursor` of the page before.' }),
+}
+
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ data: z.array(item), next_cursor: z.string().nullable() })
+}
+
+export const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' })
+
+/** Names of queries, slots, tables and environments. */
+export const slug = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9_]{0,62}$/,
+    'must begin with a lower-case letter and hold only lower-case letters, digits and _, at most 63',
+  )
+
+export const displayName = z.string().trim().min(1).max(120)

@@ -1,0 +1,81 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { App } from '../app.ts'
+import { newId } from '../ids.ts'
+import { pageAfter, type Page, type Tables } from '../store/index.ts'
+import type { Caller } from './caller.ts'
+import { requireAdministrator, requireRole } from './roles.ts'
+
+export type Act = {
+  /** `noun.verb` in the past: `project.created`. */
+  action: string
+  /** What it was done to: an id or a name. */
+  target: string
+  projectId?: string
+  /** What changed, in wire names. Never a secret. */
+  details?: Record<string, unknown>
+}
+
+export type AuditEntry = {
+  id: string
+  at: Date
+  actorKind: 'user' | 'token' | 'operator' | 'system'
+  actorId: string | null
+  actorLabel: string
+  projectId: string | null
+  action: string
+  target: string
+  details: Record<string, unknown>
+  requestId: string | null
+}
+
+/** Writes an act into the log, in the transaction of the act itself: one is not there without the other. */
+export async function recordAct(transaction: Transaction<Tables>, caller: Caller, act: Act): Promise<void> {
+  await transaction
+    .insertInto('audit_log')
+    .values({
+      id: newId('audit'),
+      actor_kind: caller.kind,
+      actor_id: caller.kind === 'user' ? caller.userId : caller.kind === 'token' ? caller.tokenId : null,
+      actor_label: 'label' in caller ? caller.label : caller.kind,
+      project_id: act.projectId ?? null,
+      action: act.action,
+      target: act.target,
+      details: JSON.stringify(act.details ?? {}),
+      request_id: caller.requestId,
+    })
+    .execute()
+}
+
+/** Newest first. One project's for its owners, everything for administrators. */
+export async function listAudit(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  input: { projectId?: string | undefined; limit: number; cursor?: string | undefined },
+): Promise<Page<AuditEntry>> {
+  if (input.projectId === undefined) requireAdministrator(caller)
+  else await requireRole(app, caller, input.projectId, 'owner')
+  return pageAfter(auditQuery(app.store.db, input.projectId), input, (entry) => entry.id)
+}
+
+function auditQuery(db: Kysely<Tables>, projectId: string | undefined) {
+  return (after: string | undefined, limit: number): Promise<AuditEntry[]> =>
+    db
+      .selectFrom('audit_log')
+      .select([
+        'id',
+        'at',
+        'actor_kind as actorKind',
+        'actor_id as actorId',
+        'actor_label as actorLabel',
+        'project_id as projectId',
+        'action',
+        'target',
+        'details',
+        'request_id as requestId',
+      ])
+      .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId ?? ''))
+      .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute()
+}

@@ -1,0 +1,223 @@
+import type { App } from '../app.ts'
+import { Failure } from '../failure.ts'
+import { newId } from '../ids.ts'
+import type { Role } from '../store/index.ts'
+import { recordAct } from './audit.ts'
+import { personOf, systemCaller, type Caller } from './caller.ts'
+import { hashCredential, newCredential } from './credential.ts'
+import { hashPassword } from './password.ts'
+import { asCaller, insertUser, refuseTakenEmail, type UserCaller } from './people.ts'
+import { requireRole } from './roles.ts'
+
+export type Invitation = { id: string; role: Role; email: string | null; createdAt: Date; expiresAt: Date }
+
+const invitationColumns = ['id', 'role', 'email', 'created_at as createdAt', 'expires_at as expiresAt'] as const
+
+/** A new one-time link for a user; the ones before it stop working. The secret exists only in the answer. */
+export async function makeSignInLink(app: Pick<App, 'store' | 'now' | 'config'>, userId: string): Promise<string> {
+  const { secret, hash } = newCredential('link')
+  await app.store.db.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('links').where('user_id', '=', userId).execute()
+    await transaction
+      .insertInto('links')
+      .values({
+        id: newId('link'),
+        secret_hash: hash,
+        user_id: userId,
+        expires_at: new Date(app.now() + app.config.limits.linkSeconds * 1000),
+      })
+      .execute()
+    await recordAct(transaction, systemCaller, { action: 'sign_in_link.created', target: userId })
+  })
+  return secret
+}
+
+export async function signInByLink(
+  app: Pick<App, 'store' | 'now'>,
+  input: { secret: string; requestId: string },
+): Promise<UserCaller> {
+  return app.store.db.transaction().execute(async (transaction) => {
+    const used = await transaction
+      .updateTable('links')
+      .set({ used_at: new Date(app.now()) })
+      .where('secret_hash', '=', hashCredential(input.secret))
+      .where('user_id', 'is not', null)
+      .where('used_at', 'is', null)
+      .where('expires_at', '>', new Date(app.now()))
+      .returning('user_id')
+      .executeTakeFirst()
+    if (used === undefined) throw badLink('npm start prints a new one.')
+    const user = await transaction
+      .selectFrom('users')
+      .select(['id', 'name', 'email', 'administrator'])
+      .where('id', '=', used.user_id)
+      .executeTakeFirstOrThrow()
+    const caller = asCaller(user, input.requestId)
+    await recordAct(transaction, caller, { action: 'sign_in_link.used', target: user.id })
+    return caller
+  })
+}
+
+export async function invite(
+  app: Pick<App, 'store' | 'now' | 'config'>,
+  caller: Caller,
+  input: { projectId: string; role: Role; email?: string | undefined },
+): Promise<Invitation & { secret: string }> {
+  await requireRole(app, caller, input.projectId, 'owner')
+  const { secret, hash } = newCredential('link')
+  return app.store.db.transaction().execute(async (transaction) => {
+    const invitation = await transaction
+      .insertInto('links')
+      .values({
+        id: newId('link'),
+        secret_hash: hash,
+        project_id: input.projectId,
+        role: input.role,
+        email: input.email ?? null,
+        created_by: personOf(caller),
+        expires_at: new Date(app.now() + app.config.limits.invitationSeconds * 1000),
+      })
+      .returning(invitationColumns)
+      .$narrowType<{ role: Role }>()
+      .executeTakeFirstOrThrow()
+    await recordAct(transaction, caller, {
+      action: 'invitation.created',
+      target: invitation.id,
+      projectId: input.projectId,
+      details: { role: input.role, email: input.email },
+    })
+    return { ...invitation, secret }
+  })
+}
+
+/** The invitations that can still be accepted. */
+export async function listInvitations(
+  app: Pick<App, 'store' | 'now'>,
+  caller: Caller,
+  projectId: string,
+): Promise<Invitation[]> {
+  await requireRole(app, caller, projectId, 'owner')
+  return app.store.db
+    .selectFrom('links')
+    .select(invitationColumns)
+    .$narrowType<{ role: Role }>()
+    .where('project_id', '=', projectId)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', new Date(app.now()))
+    .orderBy('id')
+    .execute()
+}
+
+export async function withdrawInvitation(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  input: { projectId: string; invitationId: string },
+): Promise<void> {
+  await requireRole(app, caller, input.projectId, 'owner')
+  await app.store.db.transaction().execute(async (transaction) => {
+    const gone = await transaction
+      .deleteFrom('links')
+      .where('project_id', '=', input.projectId)
+      .where('id', '=', input.invitationId)
+      .where('used_at', 'is', null)
+      .executeTakeFirst()
+    if (gone.numDeletedRows === 0n) throw new Failure('not_found', { message: 'There is no such invitation.' })
+    await recordAct(transaction, caller, {
+      action: 'invitation.withdrawn',
+      target: input.invitationId,
+      projectId: input.projectId,
+    })
+  })
+}
+
+/** What an invitation offers, for the page that asks whether to accept it. Uses nothing up. */
+export async function readInvitation(
+  app: Pick<App, 'store' | 'now'>,
+  secret: string,
+): Promise<{ projectName: string; role: Role; email: string | null }> {
+  const row = await app.store.db
+    .selectFrom('links')
+    .innerJoin('projects', 'projects.id', 'links.project_id')
+    .select(['projects.name as projectName', 'links.role', 'links.email'])
+    .$narrowType<{ role: Role }>()
+    .where('links.secret_hash', '=', hashCredential(secret))
+    .where('links.used_at', 'is', null)
+    .where('links.expires_at', '>', new Date(app.now()))
+    .executeTakeFirst()
+  if (row === undefined) throw badLink('Ask for a new one.')
+  return row
+}
+
+/**
+ * Joins the project: someone signed in as themself, anyone else as a new user with the name, e-mail and password given.
+ */
+export async function acceptInvitation(
+  app: Pick<App, 'store' | 'now'>,
+  caller: UserCaller | null,
+  input: {
+    secret: string
+    requestId: string
+    person: { name?: string | undefined; email?: string | undefined; password?: string | undefined }
+  },
+): Promise<{ caller: UserCaller; projectId: string }> {
+  const passwordHash = caller === null ? await hashPassword(requirePerson(input.person).password) : undefined
+  return refuseTakenEmail(
+    app.store.db.transaction().execute(async (transaction) => {
+      const used = await transaction
+        .updateTable('links')
+        .set({ used_at: new Date(app.now()) })
+        .where('secret_hash', '=', hashCredential(input.secret))
+        .where('project_id', 'is not', null)
+        .where('used_at', 'is', null)
+        .where('expires_at', '>', new Date(app.now()))
+        .returning(['id', 'project_id as projectId', 'role'])
+        .$narrowType<{ projectId: string; role: Role }>()
+        .executeTakeFirst()
+      if (used === undefined) throw badLink('Ask for a new one.')
+      let joining = caller
+      if (joining === null) {
+        const { name, email } = requirePerson(input.person)
+        const by: Caller = { kind: 'system', requestId: input.requestId }
+        const id = await insertUser(transaction, by, { name, email, ...(passwordHash && { passwordHash }) })
+        joining = asCaller({ id, name, email, administrator: false }, input.requestId)
+      }
+      await transaction
+        .insertInto('members')
+        .values({ project_id: used.projectId, user_id: joining.userId, role: used.role })
+        // Someone who is a member already keeps the role they have: an invitation never lowers it.
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+      await recordAct(transaction, joining, {
+        action: 'invitation.accepted',
+        target: used.id,
+        projectId: used.projectId,
+        details: { role: used.role },
+      })
+      return { caller: joining, projectId: used.projectId }
+    }),
+  )
+}
+
+function requirePerson(person: {
+  name?: string | undefined
+  email?: string | undefined
+  password?: string | undefined
+}): { name: string; email: string; password: string } {
+  const { name, email, password } = person
+  if (name === undefined || email === undefined || password === undefined) {
+    const missing = Object.entries({ name, email, password }).filter(([, value]) => value === undefined)
+    throw new Failure('invalid_request', {
+      reason: 'invalid_field',
+      message: 'Give a name, an e-mail and a password, or sign in first.',
+      details: missing.map(([field]) => ({ field, message: 'is required for a new user' })),
+    })
+  }
+  return { name, email, password }
+}
+
+function badLink(next: string): Failure {
+  return new Failure('authentication_failed', {
+    reason: 'unknown',
+    message: `This link is wrong, was used before, or has expired. ${next}`,
+  })
+}

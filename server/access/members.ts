@@ -1,0 +1,113 @@
+import type { Transaction } from 'kysely'
+import type { App } from '../app.ts'
+import { Failure } from '../failure.ts'
+import type { Role, Tables } from '../store/index.ts'
+import { recordAct } from './audit.ts'
+import type { Caller } from './caller.ts'
+import { requireRole } from './roles.ts'
+
+export type Member = { userId: string; name: string; email: string | null; role: Role; createdAt: Date }
+
+export async function listMembers(app: Pick<App, 'store'>, caller: Caller, projectId: string): Promise<Member[]> {
+  await requireRole(app, caller, projectId, 'viewer')
+  return app.store.db
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select(['users.id as userId', 'users.name', 'users.email', 'members.role', 'members.created_at as createdAt'])
+    .where('members.project_id', '=', projectId)
+    .orderBy('members.created_at')
+    .execute()
+}
+
+export async function changeRole(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  input: { projectId: string; userId: string; role: Role },
+): Promise<Member> {
+  await requireRole(app, caller, input.projectId, 'owner')
+  await app.store.db.transaction().execute(async (transaction) => {
+    const before = await lockMember(transaction, input)
+    if (input.role !== 'owner') await refuseLastOwner(transaction, input, before)
+    await transaction
+      .updateTable('members')
+      .set({ role: input.role })
+      .where('project_id', '=', input.projectId)
+      .where('user_id', '=', input.userId)
+      .execute()
+    await recordAct(transaction, caller, {
+      action: 'member.changed',
+      target: input.userId,
+      projectId: input.projectId,
+      details: { from: before, to: input.role },
+    })
+  })
+  const changed = (await listMembers(app, caller, input.projectId)).find((member) => member.userId === input.userId)
+  if (changed === undefined) throw noMember()
+  return changed
+}
+
+/** Owners remove anyone; everyone may leave. */
+export async function removeMember(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  input: { projectId: string; userId: string },
+): Promise<void> {
+  const leaving = caller.kind === 'user' && caller.userId === input.userId
+  await requireRole(app, caller, input.projectId, leaving ? 'viewer' : 'owner')
+  await app.store.db.transaction().execute(async (transaction) => {
+    await refuseLastOwner(transaction, input, await lockMember(transaction, input))
+    await transaction
+      .deleteFrom('members')
+      .where('project_id', '=', input.projectId)
+      .where('user_id', '=', input.userId)
+      .execute()
+    await recordAct(transaction, caller, {
+      action: 'member.removed',
+      target: input.userId,
+      projectId: input.projectId,
+    })
+  })
+}
+
+/** Locks every owner's row too: two owners who remove each other at once must not both succeed. */
+async function lockMember(
+  transaction: Transaction<Tables>,
+  { projectId, userId }: { projectId: string; userId: string },
+): Promise<Role> {
+  const rows = await transaction
+    .selectFrom('members')
+    .select(['user_id', 'role'])
+    .where('project_id', '=', projectId)
+    .where((where) => where.or([where('user_id', '=', userId), where('role', '=', 'owner')]))
+    .orderBy('user_id')
+    .forUpdate()
+    .execute()
+  const row = rows.find((each) => each.user_id === userId)
+  if (row === undefined) throw noMember()
+  return row.role
+}
+
+async function refuseLastOwner(
+  transaction: Transaction<Tables>,
+  input: { projectId: string; userId: string },
+  role: Role,
+): Promise<void> {
+  if (role !== 'owner') return
+  const other = await transaction
+    .selectFrom('members')
+    .select('user_id')
+    .where('project_id', '=', input.projectId)
+    .where('role', '=', 'owner')
+    .where('user_id', '<>', input.userId)
+    .executeTakeFirst()
+  if (other === undefined) {
+    throw new Failure('conflict', {
+      reason: 'last_owner',
+      message: 'A project keeps at least one owner. Make someone else an owner first.',
+    })
+  }
+}
+
+function noMember(): Failure {
+  return new Failure('not_found', { message: 'This project has no such member.' })
+}

@@ -1,0 +1,113 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
+import type { ErrorEnvelope } from '../../api/envelope.ts'
+import { failures } from '../../api/failures.ts'
+import type { App } from '../app.ts'
+import { closest, Failure, type FailureDetail } from '../failure.ts'
+import { asStoreFailure } from '../store/index.ts'
+
+/** What Fastify itself refuses, in our words. Everything else it throws is our own failure. */
+const fastifyFailures: Record<string, () => Failure> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new Failure('payload_too_large'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    new Failure('unsupported_media_type', { message: 'Send JSON with Content-Type: application/json.' }),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new Failure('invalid_request', { message: 'The body does not have the length that Content-Length says.' }),
+  FST_ERR_BAD_URL: () => new Failure('not_found', { message: 'The path is malformed.' }),
+}
+
+/** Answers every error with the one envelope. What is not expected is logged whole and told as `internal_error`. */
+export function answerError(
+  app: Pick<App, 'observe'>,
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const failure = asFailure(error, request)
+  if (failure.code === 'internal_error') {
+    app.observe({
+      kind: 'request-failed',
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? 'unknown',
+      error,
+    })
+  }
+  return sendFailure(failure, request, reply)
+}
+
+export function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (failure.code === 'authentication_failed') void reply.header('www-authenticate', 'Bearer realm="sluice"')
+  if (failure.retryAfterSeconds !== undefined) void reply.header('retry-after', failure.retryAfterSeconds)
+  return reply
+    .code(failures[failure.code].status)
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(envelopeOf(failure, request.id))
+}
+
+export function envelopeOf(failure: Failure, requestId: string): ErrorEnvelope {
+  const row = failures[failure.code]
+  return {
+    error: 'wire' in row ? row.wire : failure.code,
+    message: failure.message,
+    ...(failure.reason !== undefined && { reason: failure.reason }),
+    ...(failure.details !== undefined && { details: failure.details }),
+    ...(failure.retryAfterSeconds !== undefined && { retry_after: failure.retryAfterSeconds }),
+    ...failure.fields,
+    request_id: requestId,
+  }
+}
+
+function asFailure(error: FastifyError, request: FastifyRequest): Failure {
+  if (error instanceof Failure) return error
+  const code = request.routeOptions.config.door === 'query' ? 'invalid_query' : 'invalid_request'
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const details = error.validation.flatMap((entry) => describeIssue(entry.params.issue, entry.instancePath))
+    return new Failure(code, {
+      reason: 'invalid_field',
+      message: `The ${error.validationContext ?? 'request'} is not as expected: ${details
+        .map(({ field, message }) => `${field} ${message}`)
+        .join('; ')}.`,
+      details,
+    })
+  }
+  const known = fastifyFailures[error.code]
+  if (known !== undefined) return known()
+  if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error instanceof SyntaxError) {
+    return new Failure(code, { reason: 'malformed_json', message: 'The body is not valid JSON.' })
+  }
+  return asStoreFailure(error) ?? new Failure('internal_error', { cause: error })
+}
+
+/** A validation issue in words that say what to do. Unknown keys are refused by name, each on its own line. */
+function describeIssue(issue: Issue, path: string): FailureDetail[] {
+  const field = path.split('/').filter(Boolean).join('.')
+  if (issue.code === 'unrecognized_keys') {
+    return (issue.keys ?? []).map((key) => ({
+      field: field === '' ? key : `${field}.${key}`,
+      message: 'is not a known field',
+    }))
+  }
+  const name = field === '' ? 'body' : field
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
+    return [{ field: name, message: 'is required' }]
+  }
+  if (issue.code === 'invalid_type') return [{ field: name, message: `must be ${withArticle(issue.expected ?? '')}` }]
+  if (issue.code === 'invalid_value') {
+    return [{ field: name, message: `must be one of ${(issue.values ?? []).map(String).join(', ')}` }]
+  }
+  return [{ field: name, message: issue.message.charAt(0).toLowerCase() + issue.message.slice(1) }]
+}
+
+type Issue = {
+  code: string
+  message: string
+  expected?: string
+  keys?: string[]
+  values?: readonly unknown[]
+}
+
+function withArticle(type: string): string {
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
+}

@@ -1,0 +1,1 @@
+export { buildHttp, type Http } from './server.ts'

@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { pageOf, pageQuery } from '../../../api/envelope.ts'
+import { auditEntry, createdManagementToken, managementToken, newManagementToken } from '../../../api/people.ts'
+import * as access from '../../access/index.ts'
+import type { App } from '../../app.ts'
+import { noContent, refusals } from '../answers.ts'
+import { callerOf } from '../caller.ts'
+import type { Http } from '../server.ts'
+
+const tags = ['access']
+
+export function serveManagementTokens(http: Http, app: App): void {
+  http.post(
+    '/v1/management-tokens',
+    {
+      schema: {
+        tags,
+        summary: 'Create a management token',
+        description: 'It does what its role allows, and never more than its maker may at that moment.',
+        body: newManagementToken,
+        response: { 201: createdManagementToken, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { project_id: projectId, expires_at: expiresAt, ...rest } = request.body
+      const { secret, ...made } = await access.createManagementToken(app, callerOf(request), {
+        ...rest,
+        projectId,
+        ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt) }),
+      })
+      return reply.code(201).send({ ...wireToken(made), secret })
+    },
+  )
+
+  http.get(
+    '/v1/management-tokens',
+    {
+      schema: {
+        tags,
+        summary: "One's own management tokens; all of them for administrators",
+        querystring: z.strictObject(pageQuery),
+        response: { 200: pageOf(managementToken), ...refusals },
+      },
+    },
+    async (request) => {
+      const page = await access.listManagementTokens(app, callerOf(request), request.query)
+      return { data: page.items.map(wireToken), next_cursor: page.nextCursor }
+    },
+  )
+
+  http.delete(
+    '/v1/management-tokens/:token_id',
+    {
+      schema: {
+        tags,
+        summary: 'Revoke a management token',
+        params: z.object({ token_id: z.string() }),
+        response: { 204: noContent, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      await access.revokeManagementToken(app, callerOf(request), request.params.token_id)
+      return reply.code(204).send()
+    },
+  )
+}
+
+export function serveAudit(http: Http, app: App): void {
+  http.get(
+    '/v1/audit',
+    {
+      schema: {
+        tags,
+        summary: 'Who did what, newest first',
+        description: 'With project_id for owners of that project; without it for administrators.',
+        querystring: z.strictObject({ ...pageQuery, project_id: z.string().optional() }),
+        response: { 200: pageOf(auditEntry), ...refusals },
+      },
+    },
+    async (request) => {
+      const { project_id: projectId, ...page } = request.query
+      const found = await access.listAudit(app, callerOf(request), { projectId, ...page })
+      return { data: found.items.map(wireEntry), next_cursor: found.nextCursor }
+    },
+  )
+}
+
+function wireToken({
+  projectId,
+  createdBy,
+  createdAt,
+  expiresAt,
+  lastUsedAt,
+  ...rest
+}: access.ManagementToken): z.output<typeof managementToken> {
+  return {
+    ...rest,
+    project_id: projectId,
+    created_by: createdBy,
+    created_at: createdAt.toISOString(),
+    expires_at: expiresAt?.toISOString() ?? null,
+    last_used_at: lastUsedAt?.toISOString() ?? null,
+  }
+}
+
+function wireEntry(entry: access.AuditEntry): z.output<typeof auditEntry> {
+  return {
+    id: entry.id,
+    at: entry.at.toISOString(),
+    actor: { kind: entry.actorKind, id: entry.actorId, label: entry.actorLabel },
+    project_id: entry.projectId,
+    action: entry.action,
+    target: entry.target,
+    details: entry.details,
+    request_id: entry.requestId,
+  }
+}

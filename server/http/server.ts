@@ -1,0 +1,150 @@
+import fastifyCookie from '@fastify/cookie'
+import fastifyHelmet from '@fastify/helmet'
+import fastifySession from '@fastify/session'
+import fastifySwagger from '@fastify/swagger'
+import { fastify, type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, type RawServerDefault } from 'fastify'
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { App } from '../app.ts'
+import { Failure } from '../failure.ts'
+import { newId } from '../ids.ts'
+import { findCaller } from './caller.ts'
+import { answerClientError } from './client-error.ts'
+import { answerError, sendFailure } from './errors.ts'
+import { openapiOptions } from './openapi.ts'
+import { openRouteTable } from './route-table.ts'
+import { serveMembers, serveInvitations } from './routes/members.ts'
+import { serveEnvironments, serveProjects } from './routes/projects.ts'
+import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
+import { serveSession } from './routes/session.ts'
+import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
+import { openSessionStore } from './session-store.ts'
+import { serveWeb } from './web.ts'
+
+export type Http = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse<IncomingMessage>,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>
+
+/** Builds the server without listening, so that a test can call it without a port. */
+export async function buildHttp(app: App): Promise<Http> {
+  const { limits } = app.config
+  const http = fastify({
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: 72_000,
+    trustProxy: app.config.trustedProxies.length > 0 ? app.config.trustedProxies : false,
+    genReqId: () => newId('request'),
+    // The observations are the log.
+    logger: false,
+    http: { maxHeaderSize: limits.headerBytes, headersTimeout: limits.requestTimeoutMs },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => void answerError(app, error, request, reply),
+    forceCloseConnections: 'idle',
+  }).withTypeProvider<ZodTypeProvider>()
+  http.setValidatorCompiler(validatorCompiler)
+  http.setSerializerCompiler(serializerCompiler)
+  http.decorateRequest('caller', null)
+
+  const routes = openRouteTable(http)
+  http.setErrorHandler<Parameters<typeof answerError>[1]>((error, request, reply) =>
+    answerError(app, error, request, reply),
+  )
+  http.setNotFoundHandler((request, reply) => {
+    const allowed = routes.methodsOf(request.url)
+    if (allowed.length === 0) {
+      const failure = new Failure('not_found', { message: `There is nothing at ${request.method} ${pathOf(request)}.` })
+      return sendFailure(failure, request, reply)
+    }
+    void reply.header('allow', allowed.join(', '))
+    const message = `${pathOf(request)} takes ${allowed.join(' or ')}, not ${request.method}.`
+    return sendFailure(new Failure('method_not_allowed', { message }), request, reply)
+  })
+  acceptJsonOnly(http)
+  observeRequests(http, app)
+
+  await http.register(fastifyHelmet, {
+    // Answers of the API are data: nothing in them may load or run. The web app's page sets its own.
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  })
+  await http.register(fastifySwagger, openapiOptions)
+  serveHealth(http, app)
+  await http.register(async (management) => serveManagement(management.withTypeProvider<ZodTypeProvider>(), app))
+  await serveWeb(http)
+  await http.ready()
+  return http
+}
+
+/** The link to a page of the web app, as the caller reaches this server. */
+export function pageLink(app: Pick<App, 'config'>, request: FastifyRequest, path: string): string {
+  return new URL(path, app.config.publicUrl ?? `${request.protocol}://${request.host}`).href
+}
+
+/** Everything that takes a management credential: a session or a management token. */
+async function serveManagement(http: Http, app: App): Promise<void> {
+  await http.register(fastifyCookie)
+  const maxAge = app.config.limits.sessionSeconds * 1000
+  await http.register(fastifySession, {
+    cookieName: 'sluice_session',
+    // The id is random and looked up by its hash; a signature would add a secret to share and nothing else.
+    secret: { sign: (id) => id, unsign: (id) => ({ valid: true, renew: false, value: id }) },
+    store: openSessionStore(app),
+    cookie: { httpOnly: true, sameSite: 'lax', secure: 'auto', path: '/', maxAge },
+    rolling: false,
+    saveUninitialized: false,
+  })
+  http.addHook('onRequest', async (request) => {
+    if (request.routeOptions.url === '/metrics') return
+    request.caller = await findCaller(app, request)
+    const { person, endsAt } = request.session
+    // Any change to the session makes the library store it again with a full life.
+    if (person !== undefined && endsAt !== undefined && endsAt - app.now() < maxAge / 2) {
+      request.session.renewedAt = app.now()
+    }
+  })
+  serveMetrics(http, app)
+  serveLimits(http, app)
+  serveSession(http, app)
+  serveProjects(http, app)
+  serveEnvironments(http, app)
+  serveMembers(http, app)
+  serveInvitations(http, app)
+  serveManagementTokens(http, app)
+  serveAudit(http, app)
+  http.get('/v1/openapi.json', { config: { door: 'open' }, schema: { hide: true } }, async (_request, reply) =>
+    reply.serializer(JSON.stringify).send(http.swagger()),
+  )
+}
+
+function acceptJsonOnly(http: Http): void {
+  http.removeAllContentTypeParsers()
+  const parseJson = http.getDefaultJsonParser('error', 'error')
+  http.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    // A call that needs no body may still say it is JSON.
+    if (body === '') done(null, undefined)
+    else parseJson(request, body as string, done)
+  })
+}
+
+function observeRequests(http: Http, app: App): void {
+  http.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id)
+  })
+  http.addHook('onResponse', async (request, reply) => {
+    app.observe({
+      kind: 'request-answered',
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? 'unknown',
+      status: reply.statusCode,
+      elapsedMs: reply.elapsedTime,
+    })
+  })
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? ''
+}

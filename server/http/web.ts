@@ -1,0 +1,58 @@
+import fastifyStatic from '@fastify/static'
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Failure } from '../failure.ts'
+import type { Http } from './server.ts'
+
+const dist = join(import.meta.dirname, '../../web/dist')
+/** The web app's own paths: each answers with its one page, which reads the path itself. */
+const pages = ['/', '/sign-in', '/join', '/p/*', '/account', '/docs', '/docs/*']
+/** Stands in index.html where the nonce of each answer goes. */
+const nonceMark = '__STYLE_NONCE__'
+
+/** Serves the built web app. Nothing it loads comes from elsewhere, and the policy says so to the browser. */
+export async function serveWeb(http: Http): Promise<void> {
+  const index = await readFile(join(dist, 'index.html'), 'utf8').catch(() => undefined)
+  if (index !== undefined) {
+    await http.register(fastifyStatic, {
+      root: join(dist, 'assets'),
+      prefix: '/assets/',
+      // File names carry a hash of their content.
+      immutable: true,
+      maxAge: '1y',
+      wildcard: false,
+      decorateReply: false,
+    })
+  }
+  for (const url of pages) {
+    http.get(url, { config: { door: 'open' }, schema: { hide: true } }, async (_request, reply) => {
+      if (index === undefined) {
+        throw new Failure('not_found', { message: 'The web app is not built. Run npm run build, then start again.' })
+      }
+      const nonce = randomBytes(16).toString('base64url')
+      return reply
+        .type('text/html; charset=utf-8')
+        .header('content-security-policy', pagePolicy(nonce))
+        .header('cache-control', 'no-cache')
+        .serializer(String)
+        .send(index.replaceAll(nonceMark, nonce))
+    })
+  }
+}
+
+/** Style elements that the component library and the editor make at run time carry the nonce; scripts need none. */
+function pagePolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src-elem 'self' 'nonce-${nonce}'`,
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}

@@ -1,0 +1,43 @@
+import { pino, type DestinationStream, type Level } from 'pino'
+import type { Config } from './config.ts'
+import { Failure } from './failure.ts'
+import type { Observation } from './observe.ts'
+
+/** How loud each observation is. Requests are counted in /metrics; their lines are for looking closely. */
+const levels: Record<Observation['kind'], Level> = {
+  'app-started': 'info',
+  'app-stopping': 'info',
+  'app-stopped': 'info',
+  'request-answered': 'debug',
+  'request-failed': 'error',
+  'database-started': 'info',
+  'database-lost': 'error',
+  'database-recovered': 'info',
+  migrated: 'info',
+  fault: 'error',
+}
+
+/** The only place that writes log lines: one JSON object per observation. */
+export function openLog(level: Config['logLevel'], destination?: DestinationStream): (event: Observation) => void {
+  const options = { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'kind' }
+  const log = destination === undefined ? pino(options) : pino(options, destination)
+  return ({ kind, ...facts }) => {
+    log[levels[kind]]('error' in facts ? { ...facts, error: describeError(facts.error) } : facts, kind)
+  }
+}
+
+/**
+ * What of an error may be written down. Messages of database errors can quote a value that someone sent, and their
+ * `detail` quotes whole rows, so of those only codes and names are kept.
+ */
+export function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { name: typeof error }
+  const code = 'code' in error ? error.code : undefined
+  if ('severity' in error) {
+    const { constraint, table, routine } = error as { constraint?: unknown; table?: unknown; routine?: unknown }
+    return { name: 'DatabaseError', code, constraint, table, routine }
+  }
+  const cause = error.cause === undefined ? undefined : describeError(error.cause)
+  if (error instanceof Failure) return { name: 'Failure', code, reason: error.reason, cause }
+  return { name: error.name, code, message: error.message.slice(0, 500), stack: error.stack, cause }
+}

@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util'
+import { ensureFirstUser, makeSignInLink } from './access/index.ts'
+import { openApp, type App } from './app.ts'
+import { readConfig } from './config.ts'
+import { buildHttp, type Http } from './http/index.ts'
+
+/** Starts the service and keeps it until a signal asks for its end. */
+async function main(): Promise<void> {
+  const startedAt = performance.now()
+  const { values: flags } = parseArgs({ options: { welcome: { type: 'boolean', default: false } } })
+  const config = readConfig(process.env)
+  if ('mistakes' in config) {
+    for (const mistake of config.mistakes) say(`Configuration: ${mistake}.`)
+    process.exit(1)
+  }
+  const app = await openApp(config)
+  const http = await buildHttp(app)
+  stopOnSignal(app, http)
+  const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
+  await http.listen({ port: config.port, host: config.host })
+  const address = addressOf(app, http)
+  app.observe({
+    kind: 'app-started',
+    address,
+    elapsedMs: Math.round(performance.now() - startedAt),
+    database: app.store.kind,
+  })
+  // Under a process manager the link would end up in its log, so there it is printed only to let the first user in.
+  if (flags.welcome || first.created) {
+    const secret = await makeSignInLink(app, first.userId)
+    say(`\n  Sluice runs at ${address}\n  Sign in once with ${address}/sign-in#${secret}\n`)
+  }
+}
+
+/** Finishes what is in flight, then closes everything; a second signal ends at once. */
+function stopOnSignal(app: App, http: Http): void {
+  let stopping = false
+  const stop = (signal: NodeJS.Signals): void => {
+    if (stopping) process.exit(1)
+    stopping = true
+    const startedAt = performance.now()
+    app.observe({ kind: 'app-stopping', signal })
+    const late = setTimeout(() => http.server.closeAllConnections(), app.config.limits.shutdownTimeoutMs)
+    void http
+      .close()
+      .then(() => app.close())
+      .catch((error: unknown) => app.observe({ kind: 'fault', where: 'shutdown', error }))
+      .finally(() => {
+        clearTimeout(late)
+        app.observe({ kind: 'app-stopped', elapsedMs: Math.round(performance.now() - startedAt) })
+        process.exit(0)
+      })
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+function addressOf(app: App, http: Http): string {
+  if (app.config.publicUrl !== undefined) return app.config.publicUrl.replace(/\/$/, '')
+  const bound = http.server.address()
+  const port = typeof bound === 'object' && bound !== null ? bound.port : app.config.port
+  const host = ['0.0.0.0', '::'].includes(app.config.host) ? 'localhost' : app.config.host
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** For the person at the terminal; the log is JSON on the same stream. */
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+main().catch((error: unknown) => {
+  say(`Sluice cannot start: ${error instanceof Error ? error.message : String(error)}`)
+  process.exit(1)
+})

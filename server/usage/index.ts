@@ -1,0 +1,1 @@
+export { openPrometheus, type Prometheus } from './prometheus.ts'
