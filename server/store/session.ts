@@ -1,0 +1,151 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Client } from 'pg'
+import type { Observe } from '../observe.ts'
+import { isConnectionError } from './store-failure.ts'
+
+export type Listener = {
+  onNotify: (payload: string) => void
+  /** After a gap in which notifications were missed. */
+  onReconnect: () => void
+}
+
+/** One connection kept for as long as the app runs: it holds the data folder's lock and hears notifications. */
+export type Session = {
+  /** Whether the connection is up and the folder ours. */
+  isHeld(): boolean
+  listen(channel: string, listener: Listener): Promise<() => void>
+  /** From now on the end of the connection is expected. */
+  leave(): void
+  close(): Promise<void>
+}
+
+type Options = {
+  /** Makes sure that the server runs. */
+  ensure: () => Promise<void>
+  connect: () => Promise<Client>
+  /** Tells one data folder from another. */
+  folderId: string
+  dataDir: string
+  observe: Observe
+}
+
+/** The backend of a process that was killed needs a moment to notice. */
+const lockRetryMs = 2_000
+const longestPauseMs = 2_000
+
+/**
+ * Opens the session and keeps it: when the connection is lost, for whatever reason, the server is made to run again
+ * (an adopted one is no child of ours, so its connection is the only sign), the lock taken and the channels heard.
+ */
+export async function openSession({ ensure, connect, folderId, dataDir, observe }: Options): Promise<Session> {
+  const channels = new Map<string, Set<Listener>>()
+  let client: Client | undefined
+  let leaving = false
+  /** Statements on one connection take turns. */
+  let turn: Promise<unknown> = Promise.resolve()
+
+  const open = async () => {
+    await ensure()
+    const fresh = await connect()
+    try {
+      await takeLock(fresh, folderId, dataDir)
+      for (const channel of channels.keys()) await fresh.query(`listen ${fresh.escapeIdentifier(channel)}`)
+    } catch (error) {
+      await fresh.end().catch(() => undefined)
+      throw error
+    }
+    fresh.on('notification', ({ channel, payload }) => {
+      for (const { onNotify } of channels.get(channel) ?? []) guard(observe, () => onNotify(payload ?? ''))
+    })
+    fresh.once('end', () => {
+      client = undefined
+      if (!leaving) void reopen()
+    })
+    client = fresh
+  }
+
+  const mayReopen = () => !leaving
+
+  const reopen = async () => {
+    observe({ kind: 'database-lost', error: new Error('The connection to the database was lost.') })
+    for (let pauseMs = 25; mayReopen(); pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      try {
+        await open()
+        break
+      } catch (error) {
+        observe({ kind: 'fault', where: 'store', error })
+        await wait(pauseMs)
+      }
+    }
+    if (leaving) return
+    observe({ kind: 'database-recovered' })
+    for (const listeners of channels.values())
+      for (const { onReconnect } of listeners) guard(observe, () => onReconnect())
+  }
+
+  /** While the connection is away there is nothing to say: whoever opens it again hears every channel in the map. */
+  const say = (verb: 'listen' | 'unlisten', channel: string) => {
+    turn = turn.then(() => client?.query(`${verb} ${client.escapeIdentifier(channel)}`)).catch(() => undefined)
+    return turn
+  }
+
+  await openPatiently(open)
+  return {
+    isHeld: () => client !== undefined,
+    listen: async (channel, listener) => {
+      const listeners = channels.get(channel) ?? new Set()
+      channels.set(channel, listeners.add(listener))
+      if (listeners.size === 1) await say('listen', channel)
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size > 0 || channels.get(channel) !== listeners) return
+        channels.delete(channel)
+        void say('unlisten', channel)
+      }
+    },
+    leave: () => {
+      leaving = true
+    },
+    close: async () => {
+      leaving = true
+      await client?.end().catch(() => undefined)
+    },
+  }
+}
+
+/** A server that is about to be stopped by the process before us can go away between two of our steps. */
+async function openPatiently(open: () => Promise<void>): Promise<void> {
+  for (let triesLeft = 3; ; triesLeft -= 1) {
+    try {
+      return await open()
+    } catch (error) {
+      if (triesLeft === 0 || !isConnectionError(error)) throw error
+    }
+  }
+}
+
+async function takeLock(client: Client, folderId: string, dataDir: string): Promise<void> {
+  const key = BigInt.asIntN(64, BigInt(`0x${folderId}`)).toString()
+  const deadline = performance.now() + lockRetryMs
+  for (;;) {
+    const answer = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1::bigint) as taken', [key])
+    if (answer.rows[0]?.taken === true) return
+    if (performance.now() > deadline) break
+    await wait(50)
+  }
+  const holders = await client.query<{ name: string }>(
+    `select a.application_name as name from pg_locks l join pg_stat_activity a using (pid)
+      where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and l.database = a.datid
+        and ((l.classid::bigint << 32) | l.objid::bigint) = $1::bigint`,
+    [key],
+  )
+  throw new Error(`The data folder ${dataDir} is in use by ${holders.rows[0]?.name ?? 'another process'}.`)
+}
+
+function guard(observe: Observe, call: () => void): void {
+  try {
+    call()
+  } catch (error) {
+    observe({ kind: 'fault', where: 'store', error })
+  }
+}
