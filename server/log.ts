@@ -19,7 +19,7 @@ const levels: Record<Observation['kind'], Level> = {
 
 /** The only place that writes log lines: one JSON object per observation. */
 export function openLog(level: Config['logLevel'], destination?: DestinationStream): (event: Observation) => void {
-  const options = { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'kind' }
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'kind' }
   const log = destination === undefined ? pino(options) : pino(options, destination)
   return ({ kind, ...facts }) => {
     log[levels[kind]]('error' in facts ? { ...facts, error: describeError(facts.error) } : facts, kind)

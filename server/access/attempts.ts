@@ -27,7 +27,8 @@ export function openAttempts(perMinute: number, now: () => number): Attempts {
       // Set anew so that the map's order is the order of last failure.
       arrivals.delete(key)
       arrivals.set(key, arrival)
-      if (arrivals.size > mostKeys) for (const oldest of arrivals.keys()) return void arrivals.delete(oldest)
+      const [oldest] = arrivals.keys()
+      if (arrivals.size > mostKeys && oldest !== undefined) arrivals.delete(oldest)
     },
   }
 }

@@ -16,9 +16,4 @@ export { changeRole, listMembers, removeMember, type Member } from './members.ts
 export { ensureFirstUser, findUser, signIn, updateSelf, type User, type UserCaller } from './people.ts'
 export { effectiveRole, personBehind, requireRole } from './roles.ts'
 export { endSession, findSession, keepSession } from './sessions.ts'
-export {
-  createManagementToken,
-  listManagementTokens,
-  revokeManagementToken,
-  type ManagementToken,
-} from './tokens.ts'
+export { createManagementToken, listManagementTokens, revokeManagementToken, type ManagementToken } from './tokens.ts'

@@ -1,7 +1,8 @@
+import type { Transaction } from 'kysely'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import type { Role } from '../store/index.ts'
+import type { Role, Tables } from '../store/index.ts'
 import { recordAct } from './audit.ts'
 import { personOf, systemCaller, type Caller } from './caller.ts'
 import { hashCredential, newCredential } from './credential.ts'
@@ -160,7 +161,8 @@ export async function acceptInvitation(
     person: { name?: string | undefined; email?: string | undefined; password?: string | undefined }
   },
 ): Promise<{ caller: UserCaller; projectId: string }> {
-  const passwordHash = caller === null ? await hashPassword(requirePerson(input.person).password) : undefined
+  // Hashing takes long; the transaction should not.
+  const passwordHash = caller === null ? await hashPassword(requirePerson(input.person).password) : ''
   return refuseTakenEmail(
     app.store.db.transaction().execute(async (transaction) => {
       const used = await transaction
@@ -174,13 +176,8 @@ export async function acceptInvitation(
         .$narrowType<{ projectId: string; role: Role }>()
         .executeTakeFirst()
       if (used === undefined) throw badLink('Ask for a new one.')
-      let joining = caller
-      if (joining === null) {
-        const { name, email } = requirePerson(input.person)
-        const by: Caller = { kind: 'system', requestId: input.requestId }
-        const id = await insertUser(transaction, by, { name, email, ...(passwordHash && { passwordHash }) })
-        joining = asCaller({ id, name, email, administrator: false }, input.requestId)
-      }
+      const joining =
+        caller ?? (await insertInvited(transaction, { ...requirePerson(input.person), passwordHash }, input.requestId))
       await transaction
         .insertInto('members')
         .values({ project_id: used.projectId, user_id: joining.userId, role: used.role })
@@ -196,6 +193,15 @@ export async function acceptInvitation(
       return { caller: joining, projectId: used.projectId }
     }),
   )
+}
+
+async function insertInvited(
+  transaction: Transaction<Tables>,
+  person: { name: string; email: string; passwordHash: string },
+  requestId: string,
+): Promise<UserCaller> {
+  const id = await insertUser(transaction, { kind: 'system', requestId }, person)
+  return asCaller({ id, name: person.name, email: person.email, administrator: false }, requestId)
 }
 
 function requirePerson(person: {

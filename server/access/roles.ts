@@ -27,8 +27,7 @@ export async function requireRole(
 
 /** For what belongs to the whole installation. */
 export function requireAdministrator(caller: Caller): void {
-  const may =
-    caller.kind === 'operator' || caller.kind === 'system' || (caller.kind === 'user' && caller.administrator)
+  const may = caller.kind === 'operator' || caller.kind === 'system' || (caller.kind === 'user' && caller.administrator)
   if (!may) {
     throw new Failure('permission_denied', { reason: 'role_too_small', message: 'This needs an administrator.' })
   }

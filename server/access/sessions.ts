@@ -29,10 +29,7 @@ export async function keepSession(
   })
 }
 
-export async function findSession(
-  app: Pick<App, 'store' | 'now'>,
-  sessionId: string,
-): Promise<Session | undefined> {
+export async function findSession(app: Pick<App, 'store' | 'now'>, sessionId: string): Promise<Session | undefined> {
   const row = await app.store.db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')

@@ -142,5 +142,8 @@ function withStatus<Token extends { revokedAt: Date | null; expiresAt: Date | nu
   { revokedAt, ...token }: Token,
 ) {
   const expired = token.expiresAt !== null && token.expiresAt.getTime() <= app.now()
-  return { ...token, status: revokedAt !== null ? ('revoked' as const) : expired ? ('expired' as const) : ('active' as const) }
+  return {
+    ...token,
+    status: revokedAt !== null ? ('revoked' as const) : expired ? ('expired' as const) : ('active' as const),
+  }
 }

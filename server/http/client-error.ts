@@ -24,7 +24,9 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
 
 function failureOf(error: NodeJS.ErrnoException): Failure {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
-    return new Failure('headers_too_large', { message: 'The request headers are too large. Send fewer or shorter ones.' })
+    return new Failure('headers_too_large', {
+      message: 'The request headers are too large. Send fewer or shorter ones.',
+    })
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new Failure('invalid_request', { message: 'The request did not arrive in time.' })

@@ -1,9 +1,9 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import type { ErrorEnvelope } from '../../api/envelope.ts'
 import { failures } from '../../api/failures.ts'
 import type { App } from '../app.ts'
-import { closest, Failure, type FailureDetail } from '../failure.ts'
+import { Failure, type FailureDetail } from '../failure.ts'
 import { asStoreFailure } from '../store/index.ts'
 
 /** What Fastify itself refuses, in our words. Everything else it throws is our own failure. */
@@ -63,7 +63,9 @@ function asFailure(error: FastifyError, request: FastifyRequest): Failure {
   if (error instanceof Failure) return error
   const code = request.routeOptions.config.door === 'query' ? 'invalid_query' : 'invalid_request'
   if (hasZodFastifySchemaValidationErrors(error)) {
-    const details = error.validation.flatMap((entry) => describeIssue(entry.params.issue, entry.instancePath))
+    const details = error.validation.flatMap((entry) =>
+      describeIssue(entry),
+    )
     return new Failure(code, {
       reason: 'invalid_field',
       message: `The ${error.validationContext ?? 'request'} is not as expected: ${details
@@ -81,31 +83,28 @@ function asFailure(error: FastifyError, request: FastifyRequest): Failure {
 }
 
 /** A validation issue in words that say what to do. Unknown keys are refused by name, each on its own line. */
-function describeIssue(issue: Issue, path: string): FailureDetail[] {
-  const field = path.split('/').filter(Boolean).join('.')
-  if (issue.code === 'unrecognized_keys') {
-    return (issue.keys ?? []).map((key) => ({
-      field: field === '' ? key : `${field}.${key}`,
+function describeIssue(issue: FastifySchemaValidationError): FailureDetail[] {
+  const field = issue.instancePath.split('/').filter(Boolean).join('.')
+  const { params, message = 'is not valid' } = issue
+  if (issue.keyword === 'unrecognized_keys') {
+    return asArray(params['keys']).map((key) => ({
+      field: field === '' ? String(key) : `${field}.${String(key)}`,
       message: 'is not a known field',
     }))
   }
-  const name = field === '' ? 'body' : field
-  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
-    return [{ field: name, message: 'is required' }]
-  }
-  if (issue.code === 'invalid_type') return [{ field: name, message: `must be ${withArticle(issue.expected ?? '')}` }]
-  if (issue.code === 'invalid_value') {
-    return [{ field: name, message: `must be one of ${(issue.values ?? []).map(String).join(', ')}` }]
-  }
-  return [{ field: name, message: issue.message.charAt(0).toLowerCase() + issue.message.slice(1) }]
+  return [{ field: field === '' ? 'body' : field, message: sentenceOf(issue.keyword, params, message) }]
 }
 
-type Issue = {
-  code: string
-  message: string
-  expected?: string
-  keys?: string[]
-  values?: readonly unknown[]
+function sentenceOf(keyword: string, params: Record<string, unknown>, message: string): string {
+  if (keyword === 'invalid_type') {
+    return message.endsWith('received undefined') ? 'is required' : `must be ${withArticle(String(params['expected']))}`
+  }
+  if (keyword === 'invalid_value') return `must be one of ${asArray(params['values']).map(String).join(', ')}`
+  return message.charAt(0).toLowerCase() + message.slice(1)
+}
+
+function asArray(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
 }
 
 function withArticle(type: string): string {

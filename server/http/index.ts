@@ -1,1 +1,2 @@
-export { buildHttp, type Http } from './server.ts'
+export type { Http } from './http.ts'
+export { buildHttp } from './server.ts'

@@ -2,15 +2,15 @@ import fastifyCookie from '@fastify/cookie'
 import fastifyHelmet from '@fastify/helmet'
 import fastifySession from '@fastify/session'
 import fastifySwagger from '@fastify/swagger'
-import { fastify, type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, type RawServerDefault } from 'fastify'
+import { fastify, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import { findCaller } from './caller.ts'
 import { answerClientError } from './client-error.ts'
 import { answerError, sendFailure } from './errors.ts'
+import type { Http } from './http.ts'
 import { openapiOptions } from './openapi.ts'
 import { openRouteTable } from './route-table.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
@@ -20,14 +20,6 @@ import { serveSession } from './routes/session.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
 import { openSessionStore } from './session-store.ts'
 import { serveWeb } from './web.ts'
-
-export type Http = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse<IncomingMessage>,
-  FastifyBaseLogger,
-  ZodTypeProvider
->
 
 /** Builds the server without listening, so that a test can call it without a port. */
 export async function buildHttp(app: App): Promise<Http> {
@@ -78,11 +70,6 @@ export async function buildHttp(app: App): Promise<Http> {
   return http
 }
 
-/** The link to a page of the web app, as the caller reaches this server. */
-export function pageLink(app: Pick<App, 'config'>, request: FastifyRequest, path: string): string {
-  return new URL(path, app.config.publicUrl ?? `${request.protocol}://${request.host}`).href
-}
-
 /** Everything that takes a management credential: a session or a management token. */
 async function serveManagement(http: Http, app: App): Promise<void> {
   await http.register(fastifyCookie)
@@ -125,7 +112,7 @@ function acceptJsonOnly(http: Http): void {
   http.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     // A call that needs no body may still say it is JSON.
     if (body === '') done(null, undefined)
-    else parseJson(request, body as string, done)
+    else void parseJson(request, body as string, done)
   })
 }
 

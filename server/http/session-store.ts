@@ -1,3 +1,4 @@
+import { callbackify } from 'node:util'
 import type { SessionStore } from '@fastify/session'
 import type { Session } from 'fastify'
 import { endSession, findSession, keepSession, systemCaller, type UserCaller } from '../access/index.ts'
@@ -17,29 +18,18 @@ declare module 'fastify' {
 /** Sessions in PostgreSQL behind the session library's callbacks, so that replicas share them and any can be ended. */
 export function openSessionStore(app: App): SessionStore {
   const maxAgeMs = app.config.limits.sessionSeconds * 1000
+  const caller = (person: NonNullable<Session['person']>): UserCaller => ({ kind: 'user', requestId: null, ...person })
   return {
-    get(sessionId, done) {
-      findSession(app, sessionId).then(
-        (found) => {
-          if (found === undefined) return done(null, null)
-          const { expiresAt, ...person } = found
-          const session: Session = {
-            cookie: { originalMaxAge: maxAgeMs, expires: expiresAt },
-            person,
-            endsAt: expiresAt.getTime(),
-          }
-          return done(null, session)
-        },
-        (error: unknown) => done(error),
-      )
-    },
-    set(sessionId, session, done) {
-      if (session.person === undefined) return done()
-      const caller: UserCaller = { kind: 'user', requestId: null, ...session.person }
-      keepSession(app, caller, { sessionId, expiresAt: new Date(app.now() + maxAgeMs) }).then(() => done(), done)
-    },
-    destroy(sessionId, done) {
-      endSession(app, systemCaller, sessionId).then(() => done(), done)
-    },
+    get: callbackify(async (sessionId: string): Promise<Session | null> => {
+      const found = await findSession(app, sessionId)
+      if (found === undefined) return null
+      const { expiresAt, ...person } = found
+      return { cookie: { originalMaxAge: maxAgeMs, expires: expiresAt }, person, endsAt: expiresAt.getTime() }
+    }),
+    set: callbackify(async (sessionId: string, { person }: Session): Promise<void> => {
+      if (person === undefined) return
+      await keepSession(app, caller(person), { sessionId, expiresAt: new Date(app.now() + maxAgeMs) })
+    }),
+    destroy: callbackify((sessionId: string): Promise<void> => endSession(app, systemCaller, sessionId)),
   }
 }

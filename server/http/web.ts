@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../failure.ts'
-import type { Http } from './server.ts'
+import type { Http } from './http.ts'
 
 const dist = join(import.meta.dirname, '../../web/dist')
 /** The web app's own paths: each answers with its one page, which reads the path itself. */

@@ -4,7 +4,7 @@ import * as access from '../../access/index.ts'
 import type { App } from '../../app.ts'
 import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
-import { pageLink, type Http } from '../server.ts'
+import { pageLink, type Http } from '../http.ts'
 
 const tags = ['people']
 const ofProject = z.object({ project_id: z.string() })

@@ -5,7 +5,7 @@ import type { App } from '../../app.ts'
 import * as projects from '../../projects/index.ts'
 import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
-import type { Http } from '../server.ts'
+import type { Http } from '../http.ts'
 
 const tags = ['projects']
 const ofProject = z.object({ project_id: z.string() })

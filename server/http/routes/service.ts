@@ -4,7 +4,7 @@ import { limits, limitVariable, wireName } from '../../config.ts'
 import { Failure } from '../../failure.ts'
 import { refusals } from '../answers.ts'
 import { callerOf, findCaller } from '../caller.ts'
-import type { Http } from '../server.ts'
+import type { Http } from '../http.ts'
 
 const open = { door: 'open' } as const
 const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])

@@ -5,7 +5,7 @@ import * as access from '../../access/index.ts'
 import type { App } from '../../app.ts'
 import { noContent, refusals } from '../answers.ts'
 import { personCallerOf, requireOwnOrigin } from '../caller.ts'
-import type { Http } from '../server.ts'
+import type { Http } from '../http.ts'
 
 const open = { door: 'open' } as const
 const joined = z.object({ user, project_id: z.string() })
@@ -123,7 +123,11 @@ export function serveSession(http: Http, app: App): void {
 }
 
 /** A new session id at every sign-in: one that someone else planted before is worth nothing after. */
-async function openSession(app: App, request: FastifyRequest, caller: access.UserCaller): Promise<z.output<typeof user>> {
+async function openSession(
+  app: App,
+  request: FastifyRequest,
+  caller: access.UserCaller,
+): Promise<z.output<typeof user>> {
   await request.session.regenerate()
   request.session.person = { userId: caller.userId, label: caller.label, administrator: caller.administrator }
   await request.session.save()

@@ -5,7 +5,7 @@ import * as access from '../../access/index.ts'
 import type { App } from '../../app.ts'
 import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
-import type { Http } from '../server.ts'
+import type { Http } from '../http.ts'
 
 const tags = ['access']
 

@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensureFirstUser, makeSignInLink } from '../../server/access/index.ts'
+import { openApp, type App } from '../../server/app.ts'
+import { readConfig } from '../../server/config.ts'
+import { buildHttp, type Http } from '../../server/http/index.ts'
+import type { Observation } from '../../server/observe.ts'
+import { createDatabase } from './database.ts'
+
+export const operatorToken = 'operator-token-of-the-tests'
+
+export type Answer = {
+  status: number
+  headers: Record<string, string | string[] | number | undefined>
+  /** The parsed JSON body, or the text where it is no JSON. */
+  body: any // oxlint-disable-line typescript/no-explicit-any -- a test asserts on whatever came back
+}
+
+type Body = Record<string, unknown> | unknown[]
+type Call = (path: string, body?: Body, headers?: Record<string, string>) => Promise<Answer>
+
+/** Someone who calls the API with a credential of their own. */
+export type Client = Record<'get' | 'post' | 'put' | 'patch' | 'delete', Call>
+export type Person = Client & { userId: string; email: string; password: string }
+
+export type TestApp = {
+  app: App
+  http: Http
+  /** Moves the app's clock. */
+  advance(ms: number): void
+  observations: Observation[]
+  anonymous: Client
+  operator: Client
+  /** A new client that keeps cookies, for calls that sign in. */
+  browser(): Client
+  withToken(secret: string): Client
+  /** The installation's first user, signed in. */
+  administrator(): Promise<Client & { userId: string }>
+  /** A person with a role in a project, who came by invitation. */
+  member(projectId: string, role: 'owner' | 'editor' | 'viewer'): Promise<Person>
+  /** A project made by the operator. */
+  project(name?: string): Promise<string>
+  close(): Promise<void>
+}
+
+/** A real app on a database of its own, built but not listening: calls go through `inject`. */
+export async function openTestApp(environment: Record<string, string> = {}): Promise<TestApp> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'sluice-app-'))
+  const database = await createDatabase()
+  const config = readConfig({
+    SLUICE_DATA_DIR: dataDir,
+    SLUICE_DATABASE_URL: database.url,
+    SLUICE_MANAGEMENT_TOKEN: operatorToken,
+    SLUICE_DATABASE_CONNECTIONS: '4',
+    SLUICE_EXAMPLE: 'off',
+    ...environment,
+  })
+  if ('mistakes' in config) throw new Error(config.mistakes.join('\n'))
+  let movedMs = 0
+  const observations: Observation[] = []
+  const app = await openApp(config, {
+    now: () => Date.now() + movedMs,
+    log: (event) => void observations.push(event),
+  })
+  const http = await buildHttp(app)
+  const first = await ensureFirstUser(app, { example: 'off' })
+  const operator = client(http, { authorization: `Bearer ${operatorToken}` })
+  const browser = (): Client => client(http, {}, new Map())
+  let people = 0
+
+  return {
+    app,
+    http,
+    observations,
+    operator,
+    browser,
+    anonymous: client(http, {}),
+    advance: (ms) => void (movedMs += ms),
+    withToken: (secret) => client(http, { authorization: `Bearer ${secret}` }),
+    async administrator() {
+      const self = browser()
+      await expectStatus(201, self.post('/v1/session/link', { token: await makeSignInLink(app, first.userId) }))
+      return { ...self, userId: first.userId }
+    },
+    async member(projectId, role) {
+      const invitation = await expectStatus(201, operator.post(`/v1/projects/${projectId}/invitations`, { role }))
+      people += 1
+      const person = { name: `Person ${people}`, email: `person${people}@example.org`, password: `password-${people}` }
+      const self = browser()
+      const token = String(invitation.body.link).split('#')[1]
+      const joined = await expectStatus(201, self.post('/v1/invitations/accept', { token, ...person }))
+      return { ...self, ...person, userId: joined.body.user.id }
+    },
+    async project(name = 'Shop') {
+      return (await expectStatus(201, operator.post('/v1/projects', { name }))).body.id
+    },
+    async close() {
+      await http.close()
+      await app.close()
+      await database.drop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** For steps that only prepare: the answer, or an error that shows it. */
+export async function expectStatus(status: number, answer: Promise<Answer>): Promise<Answer> {
+  const got = await answer
+  if (got.status !== status) throw new Error(`expected ${status}, got ${got.status}: ${JSON.stringify(got.body)}`)
+  return got
+}
+
+function client(http: Http, headers: Record<string, string>, cookies?: Map<string, string>): Client {
+  const call =
+    (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'): Call =>
+    async (path, body, more) => {
+      const response = await http.inject({
+        method,
+        url: path,
+        headers: { ...headers, ...more },
+        ...(cookies !== undefined && { cookies: Object.fromEntries(cookies) }),
+        ...(body !== undefined && { payload: body }),
+      })
+      for (const { name, value } of response.cookies as Array<{ name: string; value: string }>) cookies?.set(name, value)
+      const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
+      return {
+        status: response.statusCode,
+        headers: response.headers,
+        body: isJson ? response.json() : response.body,
+      }
+    }
+  return { get: call('GET'), post: call('POST'), put: call('PUT'), patch: call('PATCH'), delete: call('DELETE') }
+}
