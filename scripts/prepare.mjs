@@ -15,7 +15,9 @@ export function installMissing() {
   console.log('Installing what is missing (once) …')
   // No package needs its install script, and one of them would try a download from elsewhere.
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { shell: process.platform === 'win32' })
+  run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+    shell: process.platform === 'win32',
+  })
 }
 
 /** The Node that runs TypeScript directly: this one if it is new enough, else the one from npm. */
@@ -23,7 +25,9 @@ export function findNode() {
   if (Number(process.versions.node.split('.')[0]) >= oldestNode) return process.execPath
   const installed = join(root, 'node_modules/.bin', process.platform === 'win32' ? 'node.exe' : 'node')
   if (existsSync(installed)) return installed
-  throw new Error(`Sluice needs Node ${oldestNode} or newer, and npm has none for this machine. Install it and try again.`)
+  throw new Error(
+    `Sluice needs Node ${oldestNode} or newer, and npm has none for this machine. Install it and try again.`,
+  )
 }
 
 /** Builds the web app when a file it is made from has changed since the last build. */
@@ -55,7 +59,12 @@ function isInstalled() {
 
 function fingerprint(places) {
   const hash = createHash('sha256')
-  const add = (path) => hash.update(path).update('\0').update(readFileSync(join(root, path))).update('\0')
+  const add = (path) =>
+    hash
+      .update(path)
+      .update('\0')
+      .update(readFileSync(join(root, path)))
+      .update('\0')
   for (const place of places) {
     if (place.includes('.')) add(place)
     else {

@@ -6,7 +6,10 @@ try {
   const node = findNode()
   buildWebIfStale(node)
   // The channel tells the server when this process is gone, however it went: it then stops instead of living on unseen.
-  const server = spawn(node, ['server/main.ts', '--welcome'], { cwd: root, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  const server = spawn(node, ['server/main.ts', '--welcome'], {
+    cwd: root,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  })
   server.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1))
   // Ctrl-C reaches the server by itself, being in the same group; other signals are passed on.
   process.on('SIGINT', () => undefined)

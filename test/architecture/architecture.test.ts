@@ -26,13 +26,37 @@ test('every room but the leaves has one door', () => {
 
 describe('each rule catches a planted violation', () => {
   const planted: Array<[string, Record<string, string>, RegExp]> = [
-    ['a verb that knows the transport', { 'server/access/x.ts': "import { fastify } from 'fastify'" }, /fastify lives in/],
-    ['a room that imports upwards', { 'server/store/x.ts': "import { x } from '../access/index.ts'" }, /may not import/],
-    ['a transport imported by a verb', { 'server/queries/x.ts': "import { x } from '../http/index.ts'" }, /may not import/],
+    [
+      'a verb that knows the transport',
+      { 'server/access/x.ts': "import { fastify } from 'fastify'" },
+      /fastify lives in/,
+    ],
+    [
+      'a room that imports upwards',
+      { 'server/store/x.ts': "import { x } from '../access/index.ts'" },
+      /may not import/,
+    ],
+    [
+      'a transport imported by a verb',
+      { 'server/queries/x.ts': "import { x } from '../http/index.ts'" },
+      /may not import/,
+    ],
     ['a way past a door', { 'server/http/x.ts': "import { x } from '../access/roles.ts'" }, /past the door/],
-    ['an opener that imports the app', { 'server/store/x.ts': "import { openApp } from '../app.ts'" }, /may not import/],
-    ['DuckDB in the API process', { 'server/data/x.ts': "import { x } from '@duckdb/node-api'" }, /lives in server\/data\/executor/],
-    ['the wire contract that imports the server', { 'api/x.ts': "import { x } from '../server/ids.ts'" }, /may not import/],
+    [
+      'an opener that imports the app',
+      { 'server/store/x.ts': "import { openApp } from '../app.ts'" },
+      /may not import/,
+    ],
+    [
+      'DuckDB in the API process',
+      { 'server/data/x.ts': "import { x } from '@duckdb/node-api'" },
+      /lives in server\/data\/executor/,
+    ],
+    [
+      'the wire contract that imports the server',
+      { 'api/x.ts': "import { x } from '../server/ids.ts'" },
+      /may not import/,
+    ],
     ['the web app that imports the server', { 'web/x.tsx': "import { x } from '../server/ids.ts'" }, /may not import/],
     ['the web app that imports a schema', { 'web/x.tsx': "import { user } from '../api/people.ts'" }, /only types/],
     ['a grab bag', { 'server/access/utils.ts': '' }, /grab bag/],
@@ -45,7 +69,11 @@ describe('each rule catches a planted violation', () => {
       { 'server/access/a.ts': "import { b } from './b.ts'", 'server/access/b.ts': "import { a } from './a.ts'" },
       /cycle: /,
     ],
-    ['an import in several lines', { 'server/access/x.ts': "import {\n  a,\n  b,\n} from 'undici'" }, /undici lives in/],
+    [
+      'an import in several lines',
+      { 'server/access/x.ts': "import {\n  a,\n  b,\n} from 'undici'" },
+      /undici lives in/,
+    ],
     ['an import when it is called', { 'server/access/x.ts': "const x = await import('undici')" }, /undici lives in/],
   ]
   test.each(planted)('%s', (_name, files, expected) => {

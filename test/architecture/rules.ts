@@ -108,7 +108,7 @@ function habitsOf(path: string, text: string): string[] {
   if (/process\.env/.test(text) && path !== 'server/main.ts' && path.startsWith('server/')) {
     found.push(`${path}: reads process.env; only server/main.ts hands it to the configuration`)
   }
-  if (/\bclass\s+\w+/.test(text) && path.startsWith('server/') && path !== 'server/failure.ts') {
+  if (/^\s*(export\s+)?class\s+\w+/m.test(text) && path.startsWith('server/') && path !== 'server/failure.ts') {
     found.push(`${path}: Failure is the only class in the house`)
   }
   return found
@@ -120,7 +120,8 @@ function directionOf({ from, to, typeOnly }: Import): string[] {
   if (!to.includes('/') || !/^(api|server|web|cli|test|bench)\//.test(to)) return libraryOf(from, home, to, typeOnly)
   const room = roomOf(to)
   if (room === home || leaves.has(to)) return home.startsWith('server') || room === home ? [] : [wrong(from, to)]
-  if (typeLeaves.has(to)) return home.startsWith('server') && (typeOnly || home === 'server/http') ? [] : [wrong(from, to)]
+  if (typeLeaves.has(to))
+    return home.startsWith('server') && (typeOnly || home === 'server/http') ? [] : [wrong(from, to)]
   if (room === undefined || !(mayImport[home] ?? []).includes(room)) return [wrong(from, to)]
   if (room === 'api') return home === 'web' && !typeOnly ? [`${from}: the web app takes only types from ${to}`] : []
   return to === `${room}/index.ts` ? [] : [`${from}: imports ${to} past the door ${room}/index.ts`]

@@ -122,7 +122,8 @@ function client(http: Http, headers: Record<string, string>, cookies?: Map<strin
         ...(cookies !== undefined && { cookies: Object.fromEntries(cookies) }),
         ...(body !== undefined && { payload: body }),
       })
-      for (const { name, value } of response.cookies as Array<{ name: string; value: string }>) cookies?.set(name, value)
+      for (const { name, value } of response.cookies as Array<{ name: string; value: string }>)
+        cookies?.set(name, value)
       const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
       return {
         status: response.statusCode,
