@@ -83,11 +83,12 @@ async function makeSocketDir(home: string, folderId: string, account: Account | 
     if (error.code !== 'EEXIST') throw error
   })
   const found = await lstat(path)
-  const self = process.getuid?.() ?? found.uid
+  const owners = [process.getuid?.(), account?.uid]
   // Whoever owns this folder is the server for us: in the shared temporary folder it must not be a stranger's.
-  const ours = found.isDirectory() && (found.uid === self || found.uid === account?.uid) && (found.mode & 0o077) === 0
-  if (!ours) throw new Error(`${path} should be a folder of our own that nobody else can enter.`)
+  if (!found.isDirectory() || (path === short && !owners.includes(found.uid)))
+    throw new Error(`${path} should be a folder of our own: remove it.`)
   if (account !== undefined) await chown(path, account.uid, account.gid)
+  await chmod(path, 0o700)
   return path
 }
 
