@@ -124,7 +124,7 @@ function client(http: Http, headers: Record<string, string>, cookies?: Map<strin
       })
       for (const { name, value } of response.cookies as Array<{ name: string; value: string }>)
         cookies?.set(name, value)
-      const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
+      const isJson = (response.headers['content-type'] ?? '').startsWith('application/json')
       return {
         status: response.statusCode,
         headers: response.headers,
