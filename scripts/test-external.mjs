@@ -68,7 +68,10 @@ async function startServer(binaries, folder) {
     cwd: '/',
     stdio: ['ignore', 'ignore', 'ignore'],
   })
-  await waitForPort(port)
+  await waitForPort(port).catch((error) => {
+    child.kill('SIGQUIT')
+    throw error
+  })
   return { child, url: `postgresql://sluice:${password}@127.0.0.1:${port}/postgres` }
 }
 

@@ -50,7 +50,10 @@ async function ownerOf(cluster: string): Promise<Account> {
 async function findHome(dataDir: string, folderId: string, account: Account): Promise<string> {
   const record = join(dataDir, 'postgres-home')
   const recorded = await readFile(record, 'utf8').catch(() => undefined)
-  if (recorded !== undefined) return recorded.trim()
+  if (recorded !== undefined)
+    return realpath(recorded.trim()).catch(() => {
+      throw new Error(`The database of ${dataDir} was kept in ${recorded.trim()}, which is gone.`)
+    })
   if (await canTraverse(dataDir, account)) return dataDir
   // A second, empty cluster beside an existing one would look like lost data.
   if ((await lstat(join(dataDir, 'postgres')).catch(() => undefined)) !== undefined)
@@ -64,7 +67,7 @@ async function findHome(dataDir: string, folderId: string, account: Account): Pr
     )
     if (!made || !(await canTraverse(home, account))) continue
     await writeOnce(record, `${home}\n`)
-    return (await readFile(record, 'utf8')).trim()
+    return realpath((await readFile(record, 'utf8')).trim())
   }
   throw new Error(`uid ${account.uid} cannot reach ${dataDir} to run PostgreSQL: choose another SLUICE_DATA_DIR.`)
 }

@@ -240,6 +240,28 @@ test.runIf(isRoot)(
   },
 )
 
+test('a server that lost its socket file is replaced', async () => {
+  const first = startWriter()
+  await said(first, 'acknowledged')
+  const pid = postmaster()
+  await kill(first.child)
+  await rm(join(dataDir, 'sockets', '.s.PGSQL.5432'))
+  const second = startWriter()
+  expect((await said(second, 'ready')).numbers).toEqual(expect.arrayContaining(acknowledged(first)))
+  expect(postmaster()).not.toBe(pid)
+})
+
+test('an app that is asked to stop while its server is away stops, and leaves none behind', async () => {
+  const writer = startWriter()
+  await said(writer, 'acknowledged')
+  const lost = said(writer, 'database-lost')
+  killAll(serverProcesses())
+  await lost
+  await kill(writer.child, 'SIGTERM')
+  expect(writer.child.exitCode).toBe(0)
+  expect(serverProcesses()).toEqual([])
+})
+
 test('a path too long for a socket works all the same', async () => {
   dataDir = join(folder, 'd'.repeat(120), 'data')
   const writer = startWriter()

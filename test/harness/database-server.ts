@@ -32,7 +32,7 @@ async function startServer(): Promise<{ url: string; stop: () => Promise<void> }
   const folderId = await readFolderId(dataDir)
   // Test files run side by side, each with apps and pools of its own.
   const server = await embeddedServer({ dataDir, folderId, connections: 200, observe: () => undefined })
-  await server.ensure()
+  await server.ensure(AbortSignal.timeout(30_000))
   return {
     url: databaseUrl(server.connection),
     stop: async () => {

@@ -42,8 +42,8 @@ test('what is new is applied, once, and recorded', async () => {
   expect(await migrate(client, [first])).toEqual({ from: 0, to: 1 })
   expect(await migrate(client, [first, second])).toEqual({ from: 1, to: 2 })
   expect(await migrate(client, [first, second])).toEqual({ from: 2, to: 2 })
-  expect(await tables(client)).toEqual(['first', 'migrations', 'second'])
-  const { rows } = await client.query('select number, name, sha256, applied_at from migrations order by number')
+  expect(await tables(client)).toEqual(['first', 'second', 'sluice_migrations'])
+  const { rows } = await client.query('select number, name, sha256, applied_at from sluice_migrations order by number')
   expect(rows[1]).toEqual({ number: 2, name: 'step_2', sha256: second.sha256, applied_at: expect.any(Date) })
 })
 
@@ -59,7 +59,7 @@ test('a database newer than the code is refused and not touched', async () => {
   const client = await connect()
   await migrate(client, [first, second])
   await expect(migrate(client, [first])).rejects.toThrow(/is at migration 2 and this version knows 1/)
-  expect(await tables(client)).toEqual(['first', 'migrations', 'second'])
+  expect(await tables(client)).toEqual(['first', 'second', 'sluice_migrations'])
 })
 
 test('a migration that was changed after it was applied is refused, and nothing after it runs', async () => {
@@ -67,7 +67,7 @@ test('a migration that was changed after it was applied is refused, and nothing 
   await migrate(client, [first])
   const edited = { ...first, sha256: 'something else' }
   await expect(migrate(client, [edited, second])).rejects.toThrow(/0001_step_1\.sql was changed/)
-  expect(await tables(client)).toEqual(['first', 'migrations'])
+  expect(await tables(client)).toEqual(['first', 'sluice_migrations'])
 })
 
 test('a migration that was renamed after it was applied is refused', async () => {
@@ -80,6 +80,6 @@ test('a migration that fails leaves no trace, and those before it stay', async (
   const client = await connect()
   const broken = migration(2, 'create table half (id int); select 1 / 0')
   await expect(migrate(client, [first, broken])).rejects.toThrow('Migration 2 (step_2) failed: division by zero')
-  expect(await tables(client)).toEqual(['first', 'migrations'])
+  expect(await tables(client)).toEqual(['first', 'sluice_migrations'])
   expect(await migrate(client, [first, second])).toEqual({ from: 1, to: 2 })
 })
