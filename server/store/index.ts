@@ -1,3 +1,3 @@
-export { openDatabase, type Database, type DatabaseOptions } from './open.ts'
+export { openDatabase, type Database } from './open.ts'
 export { asStoreFailure } from './store-failure.ts'
 export type { Tables } from './tables.ts'
