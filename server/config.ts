@@ -120,6 +120,7 @@ export const limits = {
   ),
   queryQueueLength: limit(256, [1, 100_000], 'Queries that may wait for an executor.'),
   queryTimeoutMs: limit(30_000, [10, 3_600_000], 'Longest time a query may run unless it says otherwise.'),
+  resultBytes: limit(67_108_864, [1_024, 1_073_741_824], 'Largest result that is answered in one piece.'),
   projectIdleSeconds: limit(300, [1, 86_400], "How long a project's tables stay open in an executor without use."),
   sessionSeconds: limit(1_209_600, [60, 31_536_000], 'How long a sign-in lasts without use.'),
   linkSeconds: limit(3_600, [60, 604_800], 'How long a one-time sign-in link is good.'),

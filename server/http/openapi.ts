@@ -16,6 +16,7 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
     servers: [{ url: '/', description: 'This server.' }],
     tags: [
       { name: 'projects', description: 'Projects and their environments.' },
+      { name: 'data', description: 'Data objects, their rows and their lineage.' },
       { name: 'people', description: 'Sign-in, members and invitations.' },
       { name: 'access', description: 'Management tokens and the audit log.' },
       { name: 'service', description: 'Health and limits.' },

@@ -132,8 +132,8 @@ type DatasourcesTable = {
 
 export type ColumnRecord = { name: string; type: string; sourceKey?: string }
 export type Drift = {
-  added: ColumnRecord[]
-  removed: ColumnRecord[]
+  added: string[]
+  removed: string[]
   changed: Array<{ name: string; from: string; to: string }>
 }
 
@@ -150,7 +150,7 @@ type DataObjectsTable = {
   columns: OptionalJson<ColumnRecord[]>
   drift: OptionalJson<Drift>
   truncated: Generated<boolean>
-  profile: OptionalJson<unknown>
+  profile: OptionalJson<object>
   created_at: CreatedAt
 }
 
