@@ -16,6 +16,7 @@ import { openRouteTable } from './route-table.ts'
 import { serveDataObjects, serveObjectContent } from './routes/data.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
+import { separateSample, serveSample } from './routes/sample.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
@@ -56,6 +57,7 @@ export async function buildHttp(app: App): Promise<Http> {
     const message = `${pathOf(request)} takes ${allowed.join(' or ')}, not ${request.method}.`
     return sendFailure(new Failure('method_not_allowed', { message }), request, reply)
   })
+  separateSample(http)
   acceptJsonOnly(http)
   observeRequests(http, app)
 
@@ -65,6 +67,7 @@ export async function buildHttp(app: App): Promise<Http> {
   })
   await http.register(fastifySwagger, openapiOptions)
   serveHealth(http, app)
+  serveSample(http, app)
   await http.register(async (management) => serveManagement(management.withTypeProvider<ZodTypeProvider>(), app))
   await serveWeb(http)
   await http.ready()

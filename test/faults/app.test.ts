@@ -56,13 +56,13 @@ describe('kill -9 of any process of the tree at any time', () => {
   test('a service whose database is killed serves again by itself', async () => {
     const service = await start()
     await killOne(service, 'PostgreSQL')
-    await until(async () => (await post(service, 'after')) === 201)
+    expect(await until(async () => (await post(service, 'after')) === 201)).toBe(true)
   })
 
   test('a service whose executors are killed is ready again by itself', async () => {
     const service = await start()
     await killOne(service, 'an executor')
-    await until(async () => (await fetch(`${service.url}/readyz`)).status === 200)
+    expect(await until(async () => (await fetch(`${service.url}/readyz`)).status === 200)).toBe(true)
   })
 })
 
@@ -184,9 +184,9 @@ function isAlive(pid: number): boolean {
 }
 
 /** Awaits a condition, with a deadline. */
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+async function until(condition: () => boolean | Promise<boolean>): Promise<true> {
   for (const deadline = Date.now() + 30_000; Date.now() < deadline;) {
-    if (await Promise.resolve(condition()).catch(() => false)) return
+    if (await Promise.resolve(condition()).catch(() => false)) return true
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   throw new Error('the condition was not met in 30 s')
