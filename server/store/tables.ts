@@ -127,6 +127,8 @@ type DatasourcesTable = {
   schedule_time_zone: Generated<string>
   next_refresh_at: Date | null
   keep_versions: Generated<number>
+  refreshed_at: Date | null
+  last_error: OptionalJson<{ code: string; message: string }>
   created_at: CreatedAt
 }
 

@@ -16,6 +16,9 @@ create table datasources (
   next_refresh_at timestamptz,
   -- How many versions of its data are kept; older ones are deleted once no query reads them.
   keep_versions integer not null default 5 check (keep_versions between 1 and 1000),
+  -- Of the last refresh that brought data, and of the last that did not since then.
+  refreshed_at timestamptz,
+  last_error jsonb,
   created_at timestamptz not null default now(),
   unique (project_id, table_name)
 );
