@@ -87,19 +87,23 @@ export function stepIndex(step: PathStep | undefined): number | undefined {
   return step !== undefined && /^\d{1,9}$/.test(step) ? Number(step) : undefined
 }
 
-/** Follows a path through a parsed value. A string on the way or at the end is read as JSON where it is JSON. */
+/** What an extractor takes from a parsed value: a string found there is read as JSON where it is JSON. */
 export function pick(root: unknown, path: JsonPath): unknown {
-  if (path.steps.length === 0) return root
-  if (isObject(root) && Object.hasOwn(root, path.text)) return unwrapText(root[path.text])
+  return path.steps.length === 0 ? root : unwrapText(valueAt(root, path))
+}
+
+/** Follows a path through a parsed value, through strings of JSON on the way too. */
+export function valueAt(root: unknown, path: JsonPath): unknown {
+  if (isObject(root) && Object.hasOwn(root, path.text)) return root[path.text]
   let value = root
   for (const [matched, step] of path.steps.entries()) {
-    if (matched > 0) value = unwrapText(value)
+    value = unwrapText(value)
     const index = stepIndex(step)
     if (Array.isArray(value) && index !== undefined && index < value.length) value = value[index]
     else if (isObject(value) && typeof step === 'string' && Object.hasOwn(value, step)) value = value[step]
     else throw noMatch(path.text, { steps: path.steps, matched, ...describe(value) })
   }
-  return unwrapText(value)
+  return value
 }
 
 function describe(value: unknown): Pick<PathMiss, 'keys' | 'length' | 'kind'> {
