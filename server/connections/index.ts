@@ -3,8 +3,15 @@ export { buildRequest, executeConfiguration, type OutboundRequest } from './buil
 export { importCurl, type CurlImport } from './curl.ts'
 export { fetchRows, type FetchedRows, type FetchLimits, type FetchOptions } from './fetch-rows.ts'
 export { createTokenSource, type TokenSource } from './oauth.ts'
-export { toFailure, type OutboundError } from './outbound-error.ts'
+export { toFailure, type OutboundError } from './outbound/error.ts'
 export { testConnection, type ProbeLimits, type ProbeOptions } from './probe.ts'
-export { fileSink, memorySink, type Sink } from './receive.ts'
+export { fileSink, memorySink, type Sink } from './outbound/receive.ts'
 export { hidden, isSecretName, redact, redactUrl } from './secrets.ts'
-export { openOutbound, type NotSent, type Outbound, type OutboundOptions, type SendOptions, type Sent } from './send.ts'
+export {
+  openOutbound,
+  type NotSent,
+  type Outbound,
+  type OutboundOptions,
+  type SendOptions,
+  type Sent,
+} from './outbound/send.ts'

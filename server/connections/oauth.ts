@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type HttpConfiguration } from '../../api/connections.ts'
 import { basic, parseUrl, readAuth, type OutboundRequest } from './build-request.ts'
-import { outboundError, type OutboundError } from './outbound-error.ts'
-import { memorySink } from './receive.ts'
-import { type Outbound } from './send.ts'
+import { outboundError, type OutboundError } from './outbound/error.ts'
+import { memorySink } from './outbound/receive.ts'
+import { type Outbound } from './outbound/send.ts'
 
 const tokensAtMost = 1000
 const tokenBytes = 65_536

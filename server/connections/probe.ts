@@ -1,12 +1,12 @@
 import { type HttpConfiguration, type TestConnectionAnswer } from '../../api/connections.ts'
 import { Failure } from '../failure.ts'
 import { buildRequest } from './build-request.ts'
-import { charsetOf, isBinary, isJsonType, parseContentType } from './content.ts'
-import { parseExact, parsePath, pick, type JsonPath } from './json-path.ts'
+import { charsetOf, isBinary, isJsonType, parseContentType } from './rows/content.ts'
+import { parseExact, parsePath, pick, type JsonPath } from './rows/json-path.ts'
 import { type TokenSource } from './oauth.ts'
-import { toFailure, type OutboundError } from './outbound-error.ts'
-import { memorySink } from './receive.ts'
-import { type Outbound, type Sent } from './send.ts'
+import { toFailure, type OutboundError } from './outbound/error.ts'
+import { memorySink } from './outbound/receive.ts'
+import { type Outbound, type Sent } from './outbound/send.ts'
 
 export type ProbeLimits = { timeoutMs: number; previewBytes: number; redirects: number; retries: number }
 export type ProbeOptions = {

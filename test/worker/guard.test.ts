@@ -3,9 +3,9 @@ import { Resolver as DnsResolver } from 'node:dns/promises'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildRequest } from '../../server/connections/build-request.ts'
-import { type Address, type Resolver } from '../../server/connections/guard.ts'
-import { memorySink } from '../../server/connections/receive.ts'
-import { openOutbound, type Outbound } from '../../server/connections/send.ts'
+import { type Address, type Resolver } from '../../server/connections/outbound/guard.ts'
+import { memorySink } from '../../server/connections/outbound/receive.ts'
+import { openOutbound, type Outbound } from '../../server/connections/outbound/send.ts'
 import { openRawUpstream, openUpstream, type Upstream } from '../harness/upstream.ts'
 
 /** Listeners that must hear nothing: one on every loopback address that the spellings below mean. */

@@ -3,9 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type OutboundRequest } from '../../server/connections/build-request.ts'
-import { type Resolver } from '../../server/connections/guard.ts'
-import { fileSink, memorySink } from '../../server/connections/receive.ts'
-import { openOutbound, type Outbound, type OutboundOptions, type SendOptions } from '../../server/connections/send.ts'
+import { type Resolver } from '../../server/connections/outbound/guard.ts'
+import { fileSink, memorySink } from '../../server/connections/outbound/receive.ts'
+import {
+  openOutbound,
+  type Outbound,
+  type OutboundOptions,
+  type SendOptions,
+} from '../../server/connections/outbound/send.ts'
 import { certificate } from '../harness/tls.ts'
 import { openRawUpstream, openUpstream, rowsText, type Upstream } from '../harness/upstream.ts'
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createKeyShapes } from '../../../server/connections/key-shapes.ts'
-import { normalise, type NormaliseOptions } from '../../../server/connections/normalise.ts'
-import { normaliseInWorker } from '../../../server/connections/normalise-in-worker.ts'
+import { createKeyShapes } from '../../../server/connections/rows/key-shapes.ts'
+import { normalise, type NormaliseOptions } from '../../../server/connections/rows/normalise.ts'
+import { normaliseInWorker } from '../../../server/connections/rows/normalise-in-worker.ts'
 import { Failure } from '../../../server/failure.ts'
 
 let folder: string

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 import { normalise } from './normalise.ts'
 import { type WorkerAnswer, type WorkerTask } from './normalise-in-worker.ts'
 

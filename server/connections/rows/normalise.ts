@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { open, rm, type FileHandle } from 'node:fs/promises'
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 import { charsetOf, delimiterOf, isBinary, kindOf, parseContentType } from './content.ts'
 import { createCsvReader, type CsvDialect } from './csv.ts'
 import { dropDuplicateKeys } from './json-repair.ts'

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
-import { outboundError, thrown } from './outbound-error.ts'
+import { outboundError, thrown } from './error.ts'
 
 /** Where a body goes. A sink is opened once for each answer that is kept, and starts empty. */
 export type Sink = { open: () => Promise<{ write: (piece: Buffer) => Promise<void>; close: () => Promise<void> }> }

@@ -1,5 +1,5 @@
-import { type OutboundErrorCode } from '../../api/connections.ts'
-import { Failure } from '../failure.ts'
+import { type OutboundErrorCode } from '../../../api/connections.ts'
+import { Failure } from '../../failure.ts'
 import { isGuardError } from './guard.ts'
 
 /** Why a call had no usable answer, in words that say what failed, why, and what to change. Never with a secret. */

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { type FailureCode } from '../../api/failures.ts'
-import { Failure, type FailureDetail } from '../failure.ts'
+import { type FailureCode } from '../../../api/failures.ts'
+import { Failure, type FailureDetail } from '../../failure.ts'
 import { type Normalised, type NormaliseOptions } from './normalise.ts'
 
 export type WorkerTask = {

@@ -1,4 +1,4 @@
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 
 /** How to read the CSV that comes out: comma, double quotes, one header line, as many fields in every row. */
 export type CsvDialect = { delimiter: ','; header: true; columns: string[]; sourceColumns: string[] }

@@ -1,6 +1,6 @@
 import { type FileHandle } from 'node:fs/promises'
 import { isUtf8 } from 'node:buffer'
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 
 const stagingBytes = 262_144
 const shortBytes = 48

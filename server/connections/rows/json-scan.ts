@@ -1,4 +1,4 @@
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 import { noMatch, type PathMiss, type PathStep, stepIndex } from './json-path.ts'
 import { broken, notJson } from './json-tokens.ts'
 import { createValueReader, textEnd } from './json-value.ts'
