@@ -1,0 +1,209 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Agent, type Dispatcher } from 'undici'
+import { type OutboundRequest } from '../build-request.ts'
+import { guardedConnector, parseAllow, resolveBySystem, type Resolver } from './guard.ts'
+import { classify, outboundError, thrown, isOutboundError, type OutboundError } from './error.ts'
+import { acceptedEncodings, encodingOf, receive, type BodyLimits, type Sink } from './receive.ts'
+import { isRedirect, redirected } from './redirect.ts'
+import { backoffMs, isRetryable, nextTryMs, retryAfterMs } from './retry.ts'
+
+export type OutboundOptions = {
+  /** Entries of `SLUICE_OUTBOUND_ALLOW`. */
+  allow: string[]
+  connectTimeoutMs: number
+  /** Most connections to one origin at a time. */
+  connectionsPerOrigin: number
+  backoffBaseMs: number
+  backoffMostMs: number
+  resolver?: Resolver
+  /** A further certificate authority to trust, in PEM. */
+  ca?: string
+  now?: () => number
+  chance?: () => number
+  wait?: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+export type SendOptions = BodyLimits & {
+  /** All tries, waits and redirects together. */
+  timeoutMs: number
+  /** One try with its redirects. */
+  tryTimeoutMs?: number
+  redirects: number
+  retries: number
+  sink: Sink
+  signal?: AbortSignal | undefined
+}
+
+export type Sent = {
+  ok: true
+  status: number
+  /** Names in lower case; a header that came several times is joined with a comma. */
+  headers: Record<string, string>
+  url: string
+  redirects: number
+  tries: number
+  elapsedMs: number
+  wireBytes: number
+  decodedBytes: number
+  truncated: boolean
+}
+export type NotSent = { ok: false; error: OutboundError; tries: number; elapsedMs: number }
+export type Outbound = {
+  send: (request: OutboundRequest, options: SendOptions) => Promise<Sent | NotSent>
+  close: () => Promise<void>
+}
+
+type Head = {
+  status: number
+  headers: Record<string, string>
+  body: Dispatcher.ResponseData['body']
+  url: URL
+  hop: number
+}
+
+const headerBytes = 65_536
+
+/** The one client for everything that leaves the server. Nothing it does passes the address guard by. */
+export function openOutbound(options: OutboundOptions): Outbound {
+  const now = options.now ?? Date.now
+  const chance = options.chance ?? Math.random
+  const wait = options.wait ?? ((ms, signal) => delay(ms, undefined, { signal }))
+  const agent = new Agent({
+    connect: guardedConnector({
+      allow: parseAllow(options.allow),
+      resolver: options.resolver ?? resolveBySystem,
+      connectTimeoutMs: options.connectTimeoutMs,
+      ca: options.ca,
+    }),
+    connections: options.connectionsPerOrigin,
+    pipelining: 1,
+    maxHeaderSize: headerBytes,
+    // The deadline of the whole call is the limit; these two only count idle time.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+
+  /** Follows redirects until an answer that is none. */
+  async function headOf(first: OutboundRequest, most: number, signal: AbortSignal): Promise<Head> {
+    let request = first
+    for (let hop = 0; ; hop += 1) {
+      const url = new URL(request.url)
+      const answer = await ask(request, url, { hop, signal })
+      const { status, headers, body } = answer
+      if (!isRedirect(status, headers['location'])) return answer
+      body.on('error', () => {}).destroy()
+      if (hop >= most)
+        throw thrown(
+          outboundError(
+            'too_many_redirects',
+            `${url.host} redirects more than ${most} times. Use the address it should end at.`,
+          ),
+        )
+      const next = redirected(request, status, headers['location'])
+      if (next === null)
+        throw thrown(outboundError('blocked', `${url.host} redirects to something that is no http or https address.`))
+      request = next
+    }
+  }
+
+  async function ask(
+    request: OutboundRequest,
+    url: URL,
+    { hop, signal }: { hop: number; signal: AbortSignal },
+  ): Promise<Head> {
+    try {
+      const answer = await agent.request({
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method: request.method,
+        headers: { 'accept-encoding': acceptedEncodings, ...request.headers },
+        body: request.body ?? null,
+        signal,
+      })
+      return { status: answer.statusCode, headers: joined(answer.headers), body: answer.body, url, hop }
+    } catch (error) {
+      throw signal.aborted ? error : thrown(classify(error, { url, hop, phase: 'head' }))
+    }
+  }
+
+  async function keep(
+    head: Head,
+    request: OutboundRequest,
+    { options, signal }: { options: SendOptions; signal: AbortSignal },
+  ) {
+    const isBare = request.method === 'HEAD' || head.status === 204 || head.status === 304
+    try {
+      const coding = isBare ? 'identity' : encodingOf(head.headers['content-encoding'])
+      const limits = {
+        maxWireBytes: options.maxWireBytes,
+        maxDecodedBytes: options.maxDecodedBytes,
+        beyond: options.beyond,
+      }
+      return await receive(head.body, coding, { sink: options.sink, limits, signal })
+    } catch (error) {
+      head.body.on('error', () => {}).destroy()
+      throw signal.aborted ? error : thrown(classify(error, { url: head.url, hop: head.hop, phase: 'body' }))
+    }
+  }
+
+  async function send(request: OutboundRequest, options: SendOptions): Promise<Sent | NotSent> {
+    const started = performance.now()
+    const elapsedMs = () => Math.round(performance.now() - started)
+    const total = AbortSignal.timeout(options.timeoutMs)
+    const outer = options.signal === undefined ? total : AbortSignal.any([total, options.signal])
+    for (let tries = 1; ; tries += 1) {
+      const signal =
+        options.tryTimeoutMs === undefined ? outer : AbortSignal.any([outer, AbortSignal.timeout(options.tryTimeoutMs)])
+      const left = () => options.timeoutMs - elapsedMs()
+      const pause = async (outcome: Parameters<typeof isRetryable>[1], asked: number | null): Promise<boolean> => {
+        if (tries > options.retries || outer.aborted || !isRetryable(request.method, outcome)) return false
+        const backoff = backoffMs(tries - 1, chance(), { baseMs: backoffBaseMs, mostMs: backoffMostMs })
+        const ms = nextTryMs(asked, backoff, left())
+        if (ms === null) return false
+        await wait(ms, outer)
+        return true
+      }
+      try {
+        const head = await headOf(request, options.redirects, signal)
+        const asked = retryAfterMs(head.headers['retry-after'], now())
+        if (await pauseAfter(head, () => pause({ status: head.status }, asked))) continue
+        const received = await keep(head, request, { options, signal })
+        const { status, headers, url, hop } = head
+        return { ok: true, status, headers, url: url.href, redirects: hop, tries, elapsedMs: elapsedMs(), ...received }
+      } catch (error) {
+        options.signal?.throwIfAborted()
+        const url = new URL(request.url)
+        const failed =
+          !isOutboundError(error) && signal.aborted
+            ? deadline(url, options)
+            : classify(error, { url, hop: 0, phase: 'head' })
+        if (await pause({ error: failed.code }, null).catch(() => false)) continue
+        return { ok: false, error: failed, tries, elapsedMs: elapsedMs() }
+      }
+    }
+  }
+
+  const { backoffBaseMs, backoffMostMs } = options
+  return { send, close: () => agent.destroy() }
+}
+
+/** An answer that will be asked for again is let go of before the wait. */
+async function pauseAfter(head: Head, pause: () => Promise<boolean>): Promise<boolean> {
+  const paused = await pause()
+  if (paused) head.body.on('error', () => {}).destroy()
+  return paused
+}
+
+function deadline(url: URL, options: SendOptions): OutboundError {
+  const seconds = Math.round((options.tryTimeoutMs ?? options.timeoutMs) / 1000)
+  return outboundError(
+    'timeout',
+    `${url.host} did not finish its answer within ${seconds} seconds. Ask for less data, or raise the limit.`,
+  )
+}
+
+function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  )
+}
