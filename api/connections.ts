@@ -100,7 +100,10 @@ const body = z.record(z.string(), z.unknown())
 export const httpConfiguration = z.strictObject({ ...common, method: method(testMethods), body: body.optional() })
 export type HttpConfiguration = z.output<typeof httpConfiguration>
 
-export const testConnectionRequest = httpConfiguration.superRefine(checkAuth)
+/** With `project_id` and `datasource_id`, `***` stands for the secret that is stored there, for the same address. */
+export const testConnectionRequest = httpConfiguration
+  .extend({ project_id: z.string().optional(), datasource_id: z.string().optional() })
+  .superRefine(checkAuth)
 
 export const outboundErrorCodes = [
   'dns_error',
@@ -184,7 +187,7 @@ export const executeRequest = z.strictObject({
 })
 export type ExecuteRequest = z.output<typeof executeRequest>
 
-export const job = z.strictObject({
+const job = z.strictObject({
   id: z.string(),
   job_type: z.string(),
   status: z.string(),

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { openAttempts, openVault, readSecretKey, type Attempts, type Vault } from './access/index.ts'
 import type { Config } from './config.ts'
+import { createTokenSource, openOutbound, type Outbound, type TokenSource } from './connections/index.ts'
 import { openCatalogs, openEngine, openFiles, type Catalogs, type Engine, type Files } from './data/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
@@ -19,6 +20,9 @@ export type App = {
   files: Files
   catalogs: Catalogs
   engine: Engine
+  /** The one client for everything that leaves the server. */
+  outbound: Outbound
+  tokens: TokenSource
   signInAttempts: Attempts
   authenticationAttempts: Attempts
   readiness(): Promise<Readiness>
@@ -68,6 +72,15 @@ export async function openApp(
       now,
     })
     closers.push(() => engine.close(config.limits.shutdownTimeoutMs))
+    const outbound = openOutbound({
+      allow: config.outboundAllow,
+      connectTimeoutMs: config.limits.outboundConnectTimeoutMs,
+      connectionsPerOrigin: config.limits.outboundConnectionsPerOrigin,
+      backoffBaseMs: 500,
+      backoffMostMs: 10_000,
+      now,
+    })
+    closers.push(() => outbound.close())
     return {
       config,
       now,
@@ -78,6 +91,8 @@ export async function openApp(
       files,
       catalogs,
       engine,
+      outbound,
+      tokens: createTokenSource(outbound, now),
       signInAttempts: openAttempts(config.limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(config.limits.failedAuthenticationsPerMinute, now),
       readiness: async () => ({ database: await checkDatabase(store), executors: checkExecutors(engine) }),

@@ -1,17 +1,15 @@
-/** Calling someone else's API safely, and turning its answer into rows. */
-export { buildRequest, executeConfiguration, type OutboundRequest } from './build-request.ts'
-export { importCurl, type CurlImport } from './curl.ts'
-export { fetchRows, type FetchedRows, type FetchLimits, type FetchOptions } from './fetch-rows.ts'
-export { createTokenSource, type TokenSource } from './oauth.ts'
-export { toFailure, type OutboundError } from './outbound/error.ts'
-export { testConnection, type ProbeLimits, type ProbeOptions } from './probe.ts'
-export { fileSink, memorySink, type Sink } from './outbound/receive.ts'
-export { hidden, isSecretName, redact, redactUrl } from './secrets.ts'
+export { importCurl } from './curl.ts'
 export {
-  openOutbound,
-  type NotSent,
-  type Outbound,
-  type OutboundOptions,
-  type SendOptions,
-  type Sent,
-} from './outbound/send.ts'
+  createDatasource,
+  deleteDatasource,
+  findDatasource,
+  listDatasources,
+  refreshDatasource,
+  updateDatasource,
+  type Datasource,
+  type DatasourceChanges,
+} from './datasources.ts'
+export { executeRequest, runRefresh } from './execute.ts'
+export { createTokenSource, type TokenSource } from './oauth.ts'
+export { openOutbound, type Outbound } from './outbound/send.ts'
+export { testConnection } from './test-connection.ts'

@@ -11,3 +11,6 @@ export {
   type DataObject,
 } from './objects.ts'
 export type { Profile } from './executor/protocol.ts'
+export { buildDataline } from './dataline.ts'
+export { driftBetween } from './drift.ts'
+export { sweepFiles } from './sweep.ts'

@@ -32,7 +32,11 @@ export function serveConnections(http: Http, app: App): void {
         response: { 200: testConnectionAnswer, ...refusals },
       },
     },
-    async (request) => connections.probe(app, callerOf(request), request.body),
+    async (request) => {
+      const { project_id: projectId, datasource_id: datasourceId, ...configuration } = request.body
+      const stored = projectId === undefined || datasourceId === undefined ? undefined : { projectId, datasourceId }
+      return connections.testConnection(app, callerOf(request), { configuration, stored })
+    },
   )
 
   http.post(
