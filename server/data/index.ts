@@ -1,5 +1,17 @@
 export { dataChanged, openCatalogs, type Catalogs, type ProjectCatalog } from './catalogs.ts'
-export { openEngine, type Engine, type EngineOptions, type ReadAnswer, type ReadInput } from './engine.ts'
+export { buildDataline } from './dataline.ts'
+export { driftBetween } from './drift.ts'
+export { openEngine, type Engine, type ReadAnswer, type ReadInput } from './engine.ts'
+export type {
+  Catalog,
+  CatalogTable,
+  Column,
+  Inspection,
+  Profile,
+  ReadFormat,
+  Slot,
+  SlotType,
+} from './executor/protocol.ts'
 export { openFiles, type FileFormat, type Files, type KeptFile } from './files.ts'
 export {
   deleteObject,
@@ -10,7 +22,5 @@ export {
   readObjectRows,
   type DataObject,
 } from './objects.ts'
-export type { Profile } from './executor/protocol.ts'
-export { buildDataline } from './dataline.ts'
-export { driftBetween } from './drift.ts'
+export type { ReadStream, StreamChunk } from './read-stream.ts'
 export { sweepFiles } from './sweep.ts'
