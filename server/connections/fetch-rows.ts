@@ -83,7 +83,7 @@ type Run = {
 type Found = Omit<FetchedRows, 'responseBytes' | 'elapsedMs'>
 
 /** One answer into the body file, or the failure it means. */
-async function download(run: Run, request: OutboundRequest): Promise<Sent> {
+async function download(run: Run, request: OutboundRequest, isFirst = true): Promise<Sent> {
   const { limits, outbound, signal } = run.options
   const room = limits.responseBytes - run.responseBytes
   const sent = await outbound.send(request, {
@@ -97,7 +97,11 @@ async function download(run: Run, request: OutboundRequest): Promise<Sent> {
     sink: fileSink(run.bodyPath),
     signal,
   })
-  if (!sent.ok) throw toFailure(sent.error)
+  if (!sent.ok) {
+    // Where a later page is was the API's word, not the caller's.
+    const isMisled = !isFirst && sent.error.code === 'url_not_allowed'
+    throw toFailure(isMisled ? { ...sent.error, code: 'blocked' } : sent.error)
+  }
   if (sent.status < 200 || sent.status > 299) throw refusedBy(sent)
   run.responseBytes += sent.decodedBytes
   return sent
@@ -139,7 +143,7 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
   const pager = createPager(rule, url)
   let rowCount = 0
   for (let pages = 1; ; pages += 1) {
-    const sent = await download(run, retargeted(request, withKey(request, new URL(url))))
+    const sent = await download(run, retargeted(request, withKey(request, new URL(url))), pages === 1)
     const from = pages === 1 ? 0 : (await stat(rowsPath)).size
     const rows = await appendPage(run, sent, { shapes, isFirst: pages === 1 })
     const body = readsBody(rule) ? await parsedBody(run, sent) : null
