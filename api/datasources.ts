@@ -13,7 +13,11 @@ const settings = {
     .nullable()
     .optional()
     .meta({ description: 'A cron expression: when to refresh. Null for never.' }),
-  schedule_time_zone: z.string().max(64).optional().meta({ description: 'IANA name, e.g. Europe/Berlin; UTC if absent.' }),
+  schedule_time_zone: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: 'IANA name, e.g. Europe/Berlin; UTC if absent.' }),
   keep_versions: z.int().min(1).max(1000).optional().meta({ description: 'How many versions of its data are kept.' }),
 }
 

@@ -6,7 +6,8 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { createTokenSource, fetchRows, openOutbound } from '../server/connections/index.ts'
+import { fetchRows } from '../server/connections/fetch-rows.ts'
+import { createTokenSource, openOutbound } from '../server/connections/index.ts'
 
 /**
  * What a large answer costs the process that fetches it: growth of memory, delay of its event loop, and time beside the

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openAttempts, openVault, readSecretKey, type Attempts, type Vault } from './access/index.ts'
+import { openAttempts, openInstalledVault, type Attempts, type Vault } from './access/index.ts'
 import type { Config } from './config.ts'
 import { createTokenSource, openOutbound, type Outbound, type TokenSource } from './connections/index.ts'
 import { openCatalogs, openEngine, openFiles, type Catalogs, type Engine, type Files } from './data/index.ts'
@@ -55,7 +55,7 @@ export async function openApp(
       observe,
     })
     closers.push(() => store.close())
-    const vault = openVault(config.secretKey ?? (await readSecretKey(config.dataDir)))
+    const vault = await openInstalledVault({ store, dataDir: config.dataDir, secretKey: config.secretKey })
     const files = await openFiles({ dir: join(config.dataDir, 'files'), now })
     const catalogs = await openCatalogs({ store, files })
     closers.push(async () => catalogs.close())

@@ -12,7 +12,9 @@ import { openConfiguration, restoreSecrets, storeConfiguration } from './stored-
 export type ExecuteApp = IngestApp & Pick<App, 'vault'>
 
 /** What an execute answers, in a form that can be kept and given again. */
-export type ExecuteAnswer = Omit<Ingested, 'jobs'> & { jobs: Array<Omit<Ingested['jobs'][number], 'createdAt'> & { createdAt: string }> }
+export type ExecuteAnswer = Omit<Ingested, 'jobs'> & {
+  jobs: Array<Omit<Ingested['jobs'][number], 'createdAt'> & { createdAt: string }>
+}
 
 export async function executeRequest(
   app: ExecuteApp,

@@ -29,7 +29,7 @@ export async function claimCall(
   // Longer than any execute may take: an owner that is older died on the way.
   const patienceMs = app.config.limits.executeTimeoutMs + 30_000
   await forget(app, call, patienceMs)
-  for (const deadline = app.now() + patienceMs; app.now() < deadline; ) {
+  for (const deadline = app.now() + patienceMs; app.now() < deadline;) {
     const inserted = await app.store.db
       .insertInto('idempotent_calls')
       .values({ project_id: call.projectId, key: call.key, body_hash: bodyHash, created_at: new Date(app.now()) })

@@ -48,6 +48,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
     })
     const previousColumns = await newestColumns(app, input.datasourceId)
     const converted = await app.engine.convert(
+      input.projectId,
       { source: { kind: fetched.format, path: rowsPath }, parquetPath, previousColumns },
       input.signal === undefined ? {} : { signal: input.signal },
     )
@@ -59,7 +60,9 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       columns: converted.columns,
       truncated: fetched.truncated,
     }
-    return await app.store.db.transaction().execute((transaction) => record(app, transaction, caller, { input, stored }))
+    return await app.store.db
+      .transaction()
+      .execute((transaction) => record(app, transaction, caller, { input, stored }))
   } finally {
     await Promise.all([rowsPath, parquetPath, requestPath].map((path) => rm(path, { force: true })))
   }

@@ -20,10 +20,7 @@ export type ProbeOptions = {
  * Calls the external API and tells what came back. Whatever the API does is an answer; only a configuration that is
  * wrong in itself, or leads to an address that is not allowed, is a failure.
  */
-export async function probe(
-  configuration: HttpConfiguration,
-  options: ProbeOptions,
-): Promise<TestConnectionAnswer> {
+export async function probe(configuration: HttpConfiguration, options: ProbeOptions): Promise<TestConnectionAnswer> {
   const { outbound, tokens, limits, signal } = options
   const path = parsePath(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)

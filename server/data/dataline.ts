@@ -25,18 +25,19 @@ const longestValue = 200
  * Makes fetched rows ready to serve: a profile of every column, a native copy that answers faster than Parquet, and
  * the values of text columns that questions are matched with. May be run again after a crash at any point.
  */
-export async function buildDataline(app: DatalineApp, { job, signal, progress }: Work): Promise<void> {
+export async function buildDataline(app: DatalineApp, work: Work): Promise<void> {
+  const { job, signal, progress } = work
   const object = await findRows(app, String(job.input['data_object_id']))
   // Its version was deleted while the job waited.
   if (object === undefined) return
   const parquetPath = app.files.pathOf(object.file_hash, 'parquet')
-  const profile = await app.engine.profile({ parquetPath }, { signal })
+  const profile = await app.engine.profile(job.projectId, parquetPath, { signal })
   progress(0.4)
-  const values = await collectValues(app, parquetPath, profile, signal)
+  const values = await collectValues(app, work, parquetPath, profile)
   progress(0.6)
   const nativePath = app.files.temporaryPath('duckdb')
   try {
-    await app.engine.buildNative({ parquetPath, nativePath }, { signal })
+    await app.engine.buildNative(job.projectId, { parquetPath, nativePath }, { signal })
     const kept = await app.files.keep(nativePath, 'duckdb')
     progress(0.9)
     signal.throwIfAborted()
@@ -70,13 +71,14 @@ type ColumnValues = { column: string; values: DistinctValues['values'] }
 
 async function collectValues(
   app: DatalineApp,
+  { job: { projectId }, signal }: Work,
   parquetPath: string,
   profile: Profile,
-  signal: AbortSignal,
 ): Promise<ColumnValues[]> {
   const collected: ColumnValues[] = []
   for (const column of profile.columns.filter((each) => each.type === 'VARCHAR' && each.distinctCount > 0)) {
-    const found = await app.engine.distinctValues({ parquetPath, column: column.name, cap: valuesPerColumn }, { signal })
+    const input = { parquetPath, column: column.name, cap: valuesPerColumn }
+    const found = await app.engine.distinctValues(projectId, input, { signal })
     const short = found.values.filter(({ value }) => value.length <= longestValue && !value.includes('\0'))
     collected.push({ column: column.name, values: short })
   }

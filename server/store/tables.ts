@@ -20,6 +20,7 @@ export type Tables = {
   column_values: ColumnValuesTable
   jobs: JobsTable
   idempotent_calls: IdempotentCallsTable
+  vault_check: VaultCheckTable
 }
 
 export type Role = 'owner' | 'editor' | 'viewer'
@@ -197,4 +198,9 @@ type IdempotentCallsTable = {
   body_hash: Buffer
   answer: OptionalJson<unknown>
   created_at: CreatedAt
+}
+
+type VaultCheckTable = {
+  only_row: Generated<boolean>
+  sealed: Buffer
 }

@@ -24,7 +24,7 @@ beforeEach(async () => {
 const path = () => `/v1/projects/${projectId}/datasources`
 
 async function jobOf(id: string): Promise<{ status: string; error: unknown }> {
-  for (const deadline = Date.now() + 20_000; Date.now() < deadline; ) {
+  for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
     const { body } = await t.operator.get(`/v1/jobs/${id}`)
     if (['succeeded', 'failed', 'cancelled'].includes(body.status)) return body
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -118,7 +118,12 @@ describe('secrets', () => {
   })
 
   test('are sent, and are nowhere else: not in an answer, the files, the database or the log', async () => {
-    const executed = await execute(t.operator, { projectId, datasourceId: 'ds_secret', url: source.url, config: config() })
+    const executed = await execute(t.operator, {
+      projectId,
+      datasourceId: 'ds_secret',
+      url: source.url,
+      config: config(),
+    })
     const sent = source.requests.at(-1)
     expect([sent?.headers.authorization, sent?.headers['x-api-key']]).toEqual([`Bearer ${planted[0]}`, planted[1]])
     await jobOf(executed.body.jobs[0].id)

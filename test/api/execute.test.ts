@@ -50,10 +50,19 @@ describe('200', () => {
       data_object_id: expect.stringMatching(/^obj_/),
     })
     const object = await t.operator.get(`/v1/projects/${projectId}/data-objects/${body.data_object_id}`)
-    expect(object.body).toMatchObject({ kind: 'response_data', format: 'parquet', version: 1, row_count: 2, drift: null })
+    expect(object.body).toMatchObject({
+      kind: 'response_data',
+      format: 'parquet',
+      version: 1,
+      row_count: 2,
+      drift: null,
+    })
     const lineage = await t.operator.get(`/v1/projects/${projectId}/data-objects/${body.data_object_id}/lineage`)
     const kinds = new Map(lineage.body.nodes.map((node: { id: string; kind: string }) => [node.id, node.kind]))
-    const edges = lineage.body.edges.map(({ from, to }: { from: string; to: string }) => [kinds.get(from), kinds.get(to)])
+    const edges = lineage.body.edges.map(({ from, to }: { from: string; to: string }) => [
+      kinds.get(from),
+      kinds.get(to),
+    ])
     expect(edges).toEqual(
       expect.arrayContaining([
         ['datasource', 'request_config'],
@@ -174,7 +183,14 @@ describe('refusals leave nothing behind', () => {
     ['HTML', '<!doctype html><p>x', json, 502, 'upstream_error', 'not_tabular'],
     ['text', 'hello', { 'content-type': 'text/plain' }, 502, 'upstream_error', 'not_tabular'],
     ['nothing', '', json, 502, 'upstream_error', 'not_tabular'],
-    ['an image', Buffer.from('89504e470d0a1a0a', 'hex'), { 'content-type': 'image/png' }, 502, 'upstream_error', 'not_tabular'],
+    [
+      'an image',
+      Buffer.from('89504e470d0a1a0a', 'hex'),
+      { 'content-type': 'image/png' },
+      502,
+      'upstream_error',
+      'not_tabular',
+    ],
   ]
   test.each(table)('%s', async (_name, body, headers, status, error, reason) => {
     source.answer(body, headers)

@@ -3,14 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HttpConfiguration, type Pagination, pagination } from '../../api/connections.ts'
-import {
-  createTokenSource,
-  fetchRows,
-  openOutbound,
-  type Outbound,
-  testConnection,
-  type TokenSource,
-} from '../../server/connections/index.ts'
+import { fetchRows } from '../../server/connections/fetch-rows.ts'
+import { createTokenSource, openOutbound, type Outbound, type TokenSource } from '../../server/connections/index.ts'
+import { probe as testConnection } from '../../server/connections/probe.ts'
 import { openUpstream, type Routes, rowsText, type Upstream } from '../harness/upstream.ts'
 
 let folder: string

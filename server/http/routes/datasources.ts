@@ -102,9 +102,7 @@ export function serveDatasources(http: Http, app: App): void {
       },
     },
     async (request, reply) =>
-      reply
-        .code(201)
-        .send(wireJob(await connections.refreshDatasource(app, callerOf(request), ids(request.params)))),
+      reply.code(201).send(wireJob(await connections.refreshDatasource(app, callerOf(request), ids(request.params)))),
   )
 }
 

@@ -98,3 +98,9 @@ create table idempotent_calls (
   primary key (project_id, key)
 );
 create index idempotent_calls_by_age on idempotent_calls (created_at);
+
+-- Something sealed with the key of the vault: a start with another key is found out before a secret is needed.
+create table vault_check (
+  only_row boolean primary key default true check (only_row),
+  sealed bytea not null
+);
