@@ -1,5 +1,6 @@
 import { openAttempts, type Attempts } from './access/index.ts'
 import type { Config } from './config.ts'
+import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
 import { openDatabase, type Database } from './store/index.ts'
@@ -13,6 +14,7 @@ export type App = {
   observe: Observe
   prometheus: Prometheus
   store: Database
+  jobs: Jobs
   signInAttempts: Attempts
   authenticationAttempts: Attempts
   readiness(): Promise<Readiness>
@@ -45,15 +47,24 @@ export async function openApp(
       observe,
     })
     closers.push(() => store.close())
+    const jobs = await openJobs({
+      store,
+      observe,
+      now,
+      concurrency: config.limits.jobsAtOnce,
+      limits: { timeoutMs: config.limits.jobTimeoutMs, graceMs: config.limits.shutdownTimeoutMs },
+    })
+    closers.push(() => jobs.close())
     return {
       config,
       now,
       observe,
       prometheus,
       store,
+      jobs,
       signInAttempts: openAttempts(config.limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(config.limits.failedAuthenticationsPerMinute, now),
-      readiness: async () => ({ database: await checkDatabase(store) }),
+      readiness: async () => ({ database: await checkDatabase(store), queue: await jobs.health() }),
       close,
     }
   } catch (error) {

@@ -14,6 +14,10 @@ const levels: Record<Observation['kind'], Level> = {
   'database-lost': 'error',
   'database-recovered': 'info',
   migrated: 'info',
+  'job-started': 'debug',
+  'job-finished': 'info',
+  'job-failed': 'warn',
+  'job-lost': 'warn',
   fault: 'error',
 }
 

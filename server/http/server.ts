@@ -13,6 +13,7 @@ import { answerError, sendFailure } from './errors.ts'
 import type { Http } from './http.ts'
 import { openapiOptions } from './openapi.ts'
 import { openRouteTable } from './route-table.ts'
+import { serveJobEvents, serveJobs } from './routes/jobs.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
@@ -99,6 +100,8 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveEnvironments(http, app)
   serveMembers(http, app)
   serveInvitations(http, app)
+  serveJobs(http, app)
+  serveJobEvents(http, app)
   serveManagementTokens(http, app)
   serveAudit(http, app)
   http.get('/v1/openapi.json', { config: { door: 'open' }, schema: { hide: true } }, async (_request, reply) =>
