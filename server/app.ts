@@ -1,8 +1,17 @@
 import { join } from 'node:path'
 import { openAttempts, openInstalledVault, type Attempts, type Vault } from './access/index.ts'
 import type { Config } from './config.ts'
-import { createTokenSource, openOutbound, type Outbound, type TokenSource } from './connections/index.ts'
-import { openCatalogs, openEngine, openFiles, type Catalogs, type Engine, type Files } from './data/index.ts'
+import { createTokenSource, openOutbound, runRefresh, type Outbound, type TokenSource } from './connections/index.ts'
+import {
+  buildDataline,
+  openCatalogs,
+  openEngine,
+  openFiles,
+  type Catalogs,
+  type Engine,
+  type Files,
+} from './data/index.ts'
+import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
 import { openDatabase, type Database } from './store/index.ts'
@@ -23,6 +32,7 @@ export type App = {
   /** The one client for everything that leaves the server. */
   outbound: Outbound
   tokens: TokenSource
+  jobs: Jobs
   signInAttempts: Attempts
   authenticationAttempts: Attempts
   readiness(): Promise<Readiness>
@@ -81,7 +91,15 @@ export async function openApp(
       now,
     })
     closers.push(() => outbound.close())
-    return {
+    const jobs = await openJobs({
+      store,
+      observe,
+      now,
+      concurrency: config.limits.jobsAtOnce,
+      limits: { timeoutMs: config.limits.jobTimeoutMs, graceMs: config.limits.shutdownTimeoutMs },
+    })
+    closers.push(() => jobs.close())
+    const app: App = {
       config,
       now,
       observe,
@@ -93,11 +111,18 @@ export async function openApp(
       engine,
       outbound,
       tokens: createTokenSource(outbound, now),
+      jobs,
       signInAttempts: openAttempts(config.limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(config.limits.failedAuthenticationsPerMinute, now),
-      readiness: async () => ({ database: await checkDatabase(store), executors: checkExecutors(engine) }),
+      readiness: async () => ({
+        database: await checkDatabase(store),
+        executors: checkExecutors(engine),
+        queue: await jobs.health(),
+      }),
       close,
     }
+    registerJobs(app)
+    return app
   } catch (error) {
     await close()
     throw error
@@ -116,4 +141,10 @@ async function checkDatabase(store: Database): Promise<{ ok: boolean; message?: 
 function checkExecutors(engine: Engine): { ok: boolean; message?: string } {
   const { ready, executors } = engine.health()
   return ready ? { ok: true } : { ok: false, message: `None of ${executors.length} executors answers.` }
+}
+
+/** Which room does the work of which job. */
+function registerJobs(app: App): void {
+  app.jobs.register('refresh_datasource', (context) => runRefresh(app, context))
+  app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
 }

@@ -137,6 +137,9 @@ export const limits = {
   invitationSeconds: limit(604_800, [60, 2_592_000], 'How long an invitation is good.'),
   failedSignInsPerMinute: limit(10, [1, 10_000], 'Failed sign-ins per address and per e-mail in a minute.'),
   failedAuthenticationsPerMinute: limit(20, [1, 100_000], 'Failed credentials per address in a minute.'),
+  jobsAtOnce: limit(4, [1, 64], 'Background jobs that run at once in one process.'),
+  jobTimeoutMs: limit(1_800_000, [1_000, 43_200_000], 'Longest time one attempt of a job may take.'),
+  eventStreams: limit(200, [1, 10_000], 'Live event streams that are open at once in one process.'),
 } as const satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof limits

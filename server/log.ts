@@ -16,6 +16,10 @@ const levels: Record<Observation['kind'], Level> = {
   'executor-started': 'debug',
   'executor-lost': 'error',
   migrated: 'info',
+  'job-started': 'debug',
+  'job-finished': 'info',
+  'job-failed': 'warn',
+  'job-lost': 'warn',
   fault: 'error',
 }
 

@@ -13,7 +13,10 @@ import { answerError, sendFailure } from './errors.ts'
 import type { Http } from './http.ts'
 import { openapiOptions } from './openapi.ts'
 import { openRouteTable } from './route-table.ts'
+import { serveConnections } from './routes/connections.ts'
 import { serveDataObjects, serveObjectContent } from './routes/data.ts'
+import { serveDatasources } from './routes/datasources.ts'
+import { serveJobEvents, serveJobs } from './routes/jobs.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
 import { separateSample, serveSample } from './routes/sample.ts'
@@ -103,8 +106,12 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveEnvironments(http, app)
   serveMembers(http, app)
   serveInvitations(http, app)
+  serveConnections(http, app)
+  serveDatasources(http, app)
   serveDataObjects(http, app)
   serveObjectContent(http, app)
+  serveJobs(http, app)
+  serveJobEvents(http, app)
   serveManagementTokens(http, app)
   serveAudit(http, app)
   http.get('/v1/openapi.json', { config: { door: 'open' }, schema: { hide: true } }, async (_request, reply) =>

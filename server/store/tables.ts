@@ -172,6 +172,9 @@ type ColumnValuesTable = {
 
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
 
+/** In words for the user: no secret, no row, no detail of our own failures. */
+export type JobError = { code: string; reason?: string; message: string }
+
 type JobsTable = {
   id: string
   project_id: string
@@ -184,9 +187,10 @@ type JobsTable = {
   attempt: Generated<number>
   max_attempts: Generated<number>
   progress: Generated<number>
-  error: OptionalJson<{ code: string; message: string }>
+  error: OptionalJson<JobError>
   retried_from: string | null
   cancel_requested_at: Date | null
+  worker: string | null
   created_at: CreatedAt
   started_at: Date | null
   finished_at: Date | null

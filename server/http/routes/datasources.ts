@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { changeDatasource, datasource, newDatasource } from '../../../api/datasources.ts'
 import { pageOf, pageQuery } from '../../../api/envelope.ts'
-import { jobRecord } from '../../../api/jobs.ts'
+import { job } from '../../../api/jobs.ts'
 import type { App } from '../../app.ts'
 import * as connections from '../../connections/index.ts'
 import { noContent, refusals } from '../answers.ts'
@@ -98,7 +98,7 @@ export function serveDatasources(http: Http, app: App): void {
         tags,
         summary: 'Fetch its data again, as a job',
         params: ofDatasource,
-        response: { 201: jobRecord, ...refusals },
+        response: { 201: job, ...refusals },
       },
     },
     async (request, reply) =>

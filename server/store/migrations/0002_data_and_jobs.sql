@@ -80,6 +80,8 @@ create table jobs (
   error jsonb,
   retried_from text,
   cancel_requested_at timestamptz,
+  -- Which process runs it: data folder and start of the process. Null unless it is running.
+  worker text,
   created_at timestamptz not null default now(),
   started_at timestamptz,
   finished_at timestamptz
