@@ -109,6 +109,16 @@ export const limits = {
   invitationSeconds: limit(604_800, [60, 2_592_000], 'How long an invitation is good.'),
   failedSignInsPerMinute: limit(10, [1, 10_000], 'Failed sign-ins per address and per e-mail in a minute.'),
   failedAuthenticationsPerMinute: limit(20, [1, 100_000], 'Failed credentials per address in a minute.'),
+  outboundConnectTimeoutMs: limit(10_000, [100, 120_000], 'Longest time to connect to an external API.'),
+  outboundConnections: limit(32, [1, 1_000], 'Connections to one external API at a time.'),
+  outboundRedirects: limit(5, [0, 20], 'Redirects that are followed, each checked anew.'),
+  outboundTries: limit(3, [1, 10], 'Tries of a call that reads, after 429, 5xx or a broken connection.'),
+  testTimeoutMs: limit(30_000, [100, 600_000], 'Longest time a test of a connection may take.'),
+  testPreviewBytes: limit(10_485_760, [1_024, 104_857_600], 'Largest part of an answer that a test shows.'),
+  executeTryTimeoutMs: limit(60_000, [100, 3_600_000], 'Longest time one try of an execute may take.'),
+  executeTimeoutMs: limit(180_000, [100, 7_200_000], 'Longest time an execute may take, all tries and pages together.'),
+  executeResponseBytes: limit(268_435_456, [1_024, 4_294_967_296], 'Largest answer of an execute, all pages together.'),
+  jsonDepth: limit(64, [2, 200], 'Levels that the JSON of an external API may be nested.'),
 } as const satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof limits
