@@ -112,7 +112,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
     { hop, signal }: { hop: number; signal: AbortSignal },
   ): Promise<Head> {
     try {
-      const answer = await agent.request({
+      const asking = agent.request({
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
         method: request.method,
@@ -120,6 +120,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
         body: request.body ?? null,
         signal,
       })
+      const answer = await untilAborted(asking, signal)
       return { status: answer.statusCode, headers: joined(answer.headers), body: answer.body, url, hop }
     } catch (error) {
       throw signal.aborted ? error : thrown(classify(error, { url, hop, phase: 'head' }))
@@ -185,6 +186,22 @@ export function openOutbound(options: OutboundOptions): Outbound {
 
   const { backoffBaseMs, backoffMostMs } = options
   return { send, close: () => agent.destroy() }
+}
+
+/**
+ * undici hears of an abort only once it is connected: without this, a name server that never answers would hold the
+ * call beyond its deadline. An answer that comes too late is let go of.
+ */
+function untilAborted(asking: Promise<Dispatcher.ResponseData>, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      reject(signal.reason as Error)
+      asking.then(({ body }) => body.on('error', () => {}).destroy()).catch(() => {})
+    }
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort, { once: true })
+    asking.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }
 
 /** An answer that will be asked for again is let go of before the wait. */

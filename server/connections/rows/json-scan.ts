@@ -5,7 +5,7 @@ import { createValueReader, textEnd } from './json-value.ts'
 import { type KeyShapes } from './key-shapes.ts'
 
 /** Where the scanner puts what it finds. `bytes` are valid until `push` returns and the sink is drained. */
-export type RowSink = {
+type RowSink = {
   bytes: (buffer: Buffer, start: number, end: number) => void
   /** The value at the path comes again (a repeated key: the last one counts). */
   restart: () => void
