@@ -205,4 +205,7 @@ export const executeAnswer = z.strictObject({
 })
 
 export const curlImportRequest = z.strictObject({ command: z.string('is required').min(1).max(100_000) })
-export const curlImportAnswer = z.strictObject({ configuration: httpConfiguration, notes: z.array(z.string()) })
+export const curlImportAnswer = z.strictObject({
+  configuration: z.record(z.string(), z.unknown()).meta({ description: 'An HTTP request configuration.' }),
+  notes: z.array(z.string()).meta({ description: 'What of the command could not be taken over, in words.' }),
+})

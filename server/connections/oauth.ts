@@ -15,7 +15,7 @@ export type TokenSource = {
   /** The token a configuration needs: none, one from memory, or a new one. */
   token: (configuration: HttpConfiguration, timing: Timing) => Promise<TokenAnswer>
 }
-export type TokenAnswer = { ok: true; token: string | undefined } | { ok: false; error: OutboundError }
+type TokenAnswer = { ok: true; token: string | undefined } | { ok: false; error: OutboundError }
 type Timing = { timeoutMs: number; signal?: AbortSignal | undefined }
 type Entry = { expiresAt: number; answer: Promise<TokenAnswer> }
 type Credentials = { token_url: string; client_id: string; client_secret: string; scope?: string | undefined }

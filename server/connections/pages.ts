@@ -92,11 +92,12 @@ function textAt(body: unknown, path: string): string | null {
 
 /** The target of `rel="next"` in a `Link` header (RFC 8288). */
 export function nextLink(header: string | undefined): string | null {
-  for (const [, target = '', parameters = ''] of (header ?? '').matchAll(
-    /<([^>]*)>((?:\s*;\s*[^,;"]+(?:"[^"]*")?)*)/g,
-  )) {
-    const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,]+))/i.exec(parameters)
-    if ((relation?.[1] ?? relation?.[2] ?? '').toLowerCase().split(/\s+/).includes('next')) return target
+  for (const link of (header ?? '').split(/,(?=\s*<)/)) {
+    const [, target = '', parameters = ''] = /^\s*<([^>]*)>(.*)$/s.exec(link) ?? []
+    const relations = parameters
+      .split(';')
+      .map((parameter) => /^\s*rel\s*=\s*"?([^"]*)"?\s*$/i.exec(parameter)?.[1] ?? '')
+    if (relations.some((names) => names.toLowerCase().split(/\s+/).includes('next'))) return target
   }
   return null
 }

@@ -68,7 +68,7 @@ function describe(sent: Sent, body: Buffer, path: JsonPath): TestConnectionAnswe
 }
 
 /** Parsed JSON, text, or a placeholder that says how much of what was there. Nothing for an empty body. */
-export function preview(body: Buffer, contentType: string): unknown {
+function preview(body: Buffer, contentType: string): unknown {
   if (body.length === 0) return null
   const charset = charsetOf(contentType, body)
   const isWide = charset?.startsWith('utf-16') ?? false

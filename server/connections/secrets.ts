@@ -3,7 +3,7 @@ import { type HttpConfiguration } from '../../api/connections.ts'
 /** What stands in the place of a secret in every stored request, answer, error and log line. */
 export const hidden = '***'
 
-const secretWords = /authorization|cookie|key|token|secret|password|passwd|credential|signature/i
+const secretWords = /authorization|cookie|key|token|secret|password/i
 
 /** Whether a header or parameter of this name carries a secret. The one place that decides it. */
 export function isSecretName(name: string): boolean {

@@ -1,6 +1,7 @@
 import { Failure } from '../failure.ts'
 
-function refuse(message: string): Failure {
+/** A refusal of a pasted command, in words. */
+export function refuseCommand(message: string): Failure {
   return new Failure('invalid_request', { reason: 'invalid_field', message, details: [{ field: 'command', message }] })
 }
 
@@ -55,15 +56,15 @@ function partAt(text: string, at: number): Part | null {
     return { text: next === '\n' ? '' : next, end: at + 2 }
   }
   if (character === '$' && /[A-Za-z_{(]/.test(text[at + 1] ?? '')) {
-    throw refuse('The command uses a shell variable ($…); put its value in its place.')
+    throw refuseCommand('The command uses a shell variable ($…); put its value in its place.')
   }
   if ('|;<>`'.includes(character))
-    throw refuse(`The command holds ${character}, which only a shell can run; keep the curl command alone.`)
+    throw refuseCommand(`The command holds ${character}, which only a shell can run; keep the curl command alone.`)
   return { text: character, end: at + 1 }
 }
 
 function closing(end: number): number {
-  if (end < 0) throw refuse('The command ends inside a quoted text.')
+  if (end < 0) throw refuseCommand('The command ends inside a quoted text.')
   return end
 }
 
@@ -81,7 +82,7 @@ function doubleQuoted(text: string, start: number): Part {
       at += 1
       out += text[at] === '\n' ? '' : (text[at] ?? '')
     } else if (character === '`' || (character === '$' && /[A-Za-z_{(]/.test(text[at + 1] ?? ''))) {
-      throw refuse('The command uses a shell variable or substitution; put its value in its place.')
+      throw refuseCommand('The command uses a shell variable or substitution; put its value in its place.')
     } else out += character
   }
   return { text: out, end: closing(-1) }

@@ -11,9 +11,16 @@ const reserved = new Set(
   ).split(' '),
 )
 
+/** Letters that do not come apart into a plain one and a mark. */
+const plainLetters: Record<string, string> = { ł: 'l', ø: 'o', đ: 'd', ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th', ð: 'd' }
+
 /** A table name made from what a person called the datasource: `Sales (EU)` becomes `sales_eu`. */
 export function tableNameFor(name: string): string {
-  const plain = name.normalize('NFKD').toLowerCase().replaceAll(/\p{M}/gu, '')
+  const plain = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[łøđßæœþð]/g, (letter) => plainLetters[letter] ?? letter)
   const slug = plain.replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '')
   const led = /^[a-z]/.test(slug) ? slug : `table_${slug}`
   const safe = reserved.has(led) ? `${led}_data` : led

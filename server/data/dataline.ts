@@ -13,7 +13,7 @@ type DatalineApp = Pick<App, 'store' | 'files' | 'engine'>
 type Work = {
   job: { projectId: string; sourceId: string; input: Record<string, unknown> }
   signal: AbortSignal
-  progress(fraction: number): void
+  progress: (fraction: number) => void
 }
 
 /** Enough for a form to offer and a question to match; beyond it a column is text, not a choice. */

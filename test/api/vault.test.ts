@@ -43,7 +43,7 @@ describe('the vault', () => {
     for (const at of [0, 5, 20, sealed.length - 1]) {
       const changed = Buffer.from(sealed)
       changed[at] = (changed[at] ?? 0) ^ 1
-      expect(() => vault.open(changed), String(at)).toThrow()
+      expect(() => vault.open(changed), String(at)).toThrow(/./)
     }
   })
 
@@ -67,7 +67,7 @@ describe('the vault', () => {
     const after = await openInstalledVault(place())
     const sealed = await storedSecret()
     expect(after.open(sealed)).toBe('x')
-    expect(() => before.open(sealed)).toThrow()
+    expect(() => before.open(sealed)).toThrow(/./)
   })
 
   test('a rotation killed before its key took its place is finished by the next start', async () => {

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HttpConfiguration, type Pagination, pagination } from '../../api/connections.ts'
 import { fetchRows } from '../../server/connections/fetch-rows.ts'
@@ -173,6 +174,30 @@ describe('a test of the connection', () => {
       body: '{"a":1}',
     })
   })
+})
+
+test('no secret is in any error', async () => {
+  const limits = { timeoutMs: 200, previewBytes: 100_000, redirects: 5, retries: 0 }
+  const secret = { parameters: { api_key: { value: 'S3CR3T', required: true } }, headers: { Cookie: 'S3CR3T' } }
+  const auths: Partial<HttpConfiguration>[] = [
+    { authType: 'API Key', auth: { key: 'appid', value: 'S3CR3T', in: 'query' } },
+    { authType: 'Bearer Token', auth: { token: 'S3CR3T' } },
+    { authType: 'Basic Auth', auth: { username: 'S3CR3T', password: 'S3CR3T' } },
+  ]
+  const paths = [
+    '/slow-headers',
+    '/close',
+    '/loop',
+    '/stacked',
+    '/short-body',
+    '/redirect?to=http://10.0.0.1/',
+    'http://10.0.0.1/x',
+  ]
+  const calls = paths.flatMap((path) => auths.map((auth) => configuration(path, { ...secret, ...auth })))
+  const outcomes = await Promise.allSettled(calls.map((each) => testConnection(each, { outbound, tokens, limits })))
+  const said = outcomes.map((each) => (each.status === 'fulfilled' ? JSON.stringify(each.value) : inspect(each.reason)))
+  expect(said).toHaveLength(21)
+  expect(said.filter((text) => text.includes('S3CR3T'))).toEqual([])
 })
 
 describe('OAuth2 client credentials', () => {

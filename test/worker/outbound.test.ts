@@ -158,6 +158,12 @@ describe('hostile answers end with a code and words', () => {
     expect(error).toMatchObject({ code: 'dns_error', message: expect.stringContaining('nowhere.example') as string })
   })
 
+  test('a name server that never answers', async () => {
+    const resolver: Resolver = () => new Promise(() => {})
+    const error = await failed(outbound({ resolver }), request('http://slow.example/'), { timeoutMs: 100 })
+    expect(error.code).toBe('timeout')
+  })
+
   test('others are served meanwhile, and a caller can give up', async () => {
     const made = outbound()
     const cancel = new AbortController()

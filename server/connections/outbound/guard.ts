@@ -45,7 +45,7 @@ function listOf(ranges: string[]): BlockList {
 const blocked = listOf([...blockedV4, ...blockedV6])
 
 /** Whether an IP address may be called without being allowed by name. */
-export function isGlobal(address: string): boolean {
+function isGlobal(address: string): boolean {
   const family = isIP(address)
   return family !== 0 && !blocked.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }
@@ -130,7 +130,7 @@ async function connectGuarded(target: buildConnector.Options, options: GuardOpti
   const hostname = target.hostname.replace(/^\[(.*)\]$/, '$1')
   const port = target.port === '' ? (target.protocol === 'https:' ? '443' : '80') : target.port
   const mayReach = permits(options.allow, { hostname, port })
-  const answers = await answersFor(hostname, options.resolver)
+  const answers = await answersFor(hostname, options)
   for (const { address } of answers) {
     if (!mayReach(address)) throw guardError('blocked', `${hostname} is ${address}`, { address })
   }
@@ -155,18 +155,29 @@ const loopback: Address[] = [
   { address: '::1', family: 6 },
 ]
 
-async function answersFor(hostname: string, resolver: Resolver): Promise<Address[]> {
+async function answersFor(hostname: string, { resolver, connectTimeoutMs }: GuardOptions): Promise<Address[]> {
   const family = isIP(hostname)
   if (family !== 0) return [{ address: hostname, family: family === 6 ? 6 : 4 }]
   // These names mean this machine whatever a name server says (RFC 6761, 6.3).
   if (/(^|\.)localhost\.?$/i.test(hostname)) return loopback
   try {
-    const answers = await resolver(hostname)
+    const answers = await within(connectTimeoutMs, resolver(hostname))
     if (answers.length > 0) return answers
   } catch (cause) {
     throw guardError('dns', `${hostname} does not resolve`, { cause })
   }
   throw guardError('dns', `${hostname} has no address`, {})
+}
+
+/** A look-up has no time limit of its own. */
+async function within<Value>(timeoutMs: number, promise: Promise<Value>): Promise<Value> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  return await Promise.race([
+    promise,
+    new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('no answer in time')), { once: true })
+    }),
+  ])
 }
 
 function sameAddress(left: string, right: string): boolean {

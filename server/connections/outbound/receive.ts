@@ -109,8 +109,13 @@ export async function receive(
   }
   async function* counted(): AsyncGenerator<Buffer> {
     for await (const piece of body) {
+      const room = limits.maxWireBytes - counts.wireBytes
       counts.wireBytes += piece.length
-      if (counts.wireBytes > limits.maxWireBytes) throw refuse('on the wire', limits.maxWireBytes)
+      if (piece.length > room) {
+        // What is shown in part is shown up to the limit.
+        if (limits.beyond === 'cut' && room > 0) yield piece.subarray(0, room)
+        throw refuse('on the wire', limits.maxWireBytes)
+      }
       yield piece
     }
   }

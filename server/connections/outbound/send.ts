@@ -5,7 +5,7 @@ import { guardedConnector, parseAllow, resolveBySystem, type Resolver } from './
 import { classify, outboundError, thrown, isOutboundError, type OutboundError } from './error.ts'
 import { acceptedEncodings, encodingOf, receive, type BodyLimits, type Sink } from './receive.ts'
 import { isRedirect, redirected } from './redirect.ts'
-import { backoffMs, isRetryable, nextTryMs, retryAfterMs } from './retry.ts'
+import { backoffMs, isRetryable, nextTryMs, type Outcome, retryAfterMs } from './retry.ts'
 
 export type OutboundOptions = {
   /** Entries of `SLUICE_OUTBOUND_ALLOW`. */
@@ -91,17 +91,10 @@ export function openOutbound(options: OutboundOptions): Outbound {
       const answer = await ask(request, url, { hop, signal })
       const { status, headers, body } = answer
       if (!isRedirect(status, headers['location'])) return answer
-      body.on('error', () => {}).destroy()
-      if (hop >= most)
-        throw thrown(
-          outboundError(
-            'too_many_redirects',
-            `${url.host} redirects more than ${most} times. Use the address it should end at.`,
-          ),
-        )
+      letGo(body)
+      if (hop >= most) throw thrown(tooManyRedirects(url, most))
       const next = redirected(request, status, headers['location'])
-      if (next === null)
-        throw thrown(outboundError('blocked', `${url.host} redirects to something that is no http or https address.`))
+      if (next === null) throw thrown(noWebAddress(url))
       request = next
     }
   }
@@ -112,7 +105,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
     { hop, signal }: { hop: number; signal: AbortSignal },
   ): Promise<Head> {
     try {
-      const answer = await agent.request({
+      const asking = agent.request({
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
         method: request.method,
@@ -120,6 +113,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
         body: request.body ?? null,
         signal,
       })
+      const answer = await untilAborted(asking, signal)
       return { status: answer.statusCode, headers: joined(answer.headers), body: answer.body, url, hop }
     } catch (error) {
       throw signal.aborted ? error : thrown(classify(error, { url, hop, phase: 'head' }))
@@ -141,7 +135,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
       }
       return await receive(head.body, coding, { sink: options.sink, limits, signal })
     } catch (error) {
-      head.body.on('error', () => {}).destroy()
+      letGo(head.body)
       throw signal.aborted ? error : thrown(classify(error, { url: head.url, hop: head.hop, phase: 'body' }))
     }
   }
@@ -152,34 +146,36 @@ export function openOutbound(options: OutboundOptions): Outbound {
     const total = AbortSignal.timeout(options.timeoutMs)
     const outer = options.signal === undefined ? total : AbortSignal.any([total, options.signal])
     for (let tries = 1; ; tries += 1) {
-      const signal =
-        options.tryTimeoutMs === undefined ? outer : AbortSignal.any([outer, AbortSignal.timeout(options.tryTimeoutMs)])
-      const left = () => options.timeoutMs - elapsedMs()
-      const pause = async (outcome: Parameters<typeof isRetryable>[1], asked: number | null): Promise<boolean> => {
-        if (tries > options.retries || outer.aborted || !isRetryable(request.method, outcome)) return false
+      const one = options.tryTimeoutMs === undefined ? total : AbortSignal.timeout(options.tryTimeoutMs)
+      const signal = AbortSignal.any([outer, one])
+      /** How long to wait for another try; `null` when this one was the last. */
+      const waitMs = (outcome: Outcome, asked: number | null): number | null => {
+        if (tries > options.retries || outer.aborted || !isRetryable(request.method, outcome)) return null
         const backoff = backoffMs(tries - 1, chance(), { baseMs: backoffBaseMs, mostMs: backoffMostMs })
-        const ms = nextTryMs(asked, backoff, left())
-        if (ms === null) return false
-        await wait(ms, outer)
-        return true
+        return nextTryMs(asked, backoff, options.timeoutMs - elapsedMs())
       }
+      let pauseMs: number | null
+      let last: Sent | NotSent | null = null
       try {
         const head = await headOf(request, options.redirects, signal)
-        const asked = retryAfterMs(head.headers['retry-after'], now())
-        if (await pauseAfter(head, () => pause({ status: head.status }, asked))) continue
-        const received = await keep(head, request, { options, signal })
-        const { status, headers, url, hop } = head
-        return { ok: true, status, headers, url: url.href, redirects: hop, tries, elapsedMs: elapsedMs(), ...received }
+        pauseMs = waitMs({ status: head.status }, retryAfterMs(head.headers['retry-after'], now()))
+        if (pauseMs === null) {
+          const received = await keep(head, request, { options, signal })
+          const { status, headers, url, hop: redirects } = head
+          return { ok: true, status, headers, url: url.href, redirects, tries, elapsedMs: elapsedMs(), ...received }
+        }
+        letGo(head.body)
       } catch (error) {
         options.signal?.throwIfAborted()
         const url = new URL(request.url)
-        const failed =
-          !isOutboundError(error) && signal.aborted
-            ? deadline(url, options)
-            : classify(error, { url, hop: 0, phase: 'head' })
-        if (await pause({ error: failed.code }, null).catch(() => false)) continue
-        return { ok: false, error: failed, tries, elapsedMs: elapsedMs() }
+        const isLate = signal.aborted && !isOutboundError(error)
+        const limitMs = total.aborted ? options.timeoutMs : (options.tryTimeoutMs ?? options.timeoutMs)
+        const failed = isLate ? late(url, limitMs) : classify(error, { url, hop: 0, phase: 'head' })
+        last = { ok: false, error: failed, tries, elapsedMs: elapsedMs() }
+        pauseMs = waitMs({ error: failed.code }, null)
       }
+      if (pauseMs === null && last !== null) return last
+      await wait(pauseMs ?? 0, outer).catch(() => options.signal?.throwIfAborted())
     }
   }
 
@@ -187,19 +183,40 @@ export function openOutbound(options: OutboundOptions): Outbound {
   return { send, close: () => agent.destroy() }
 }
 
-/** An answer that will be asked for again is let go of before the wait. */
-async function pauseAfter(head: Head, pause: () => Promise<boolean>): Promise<boolean> {
-  const paused = await pause()
-  if (paused) head.body.on('error', () => {}).destroy()
-  return paused
+/** Gives up an answer whose body nobody reads; its connection is closed with it. */
+function letGo(body: Dispatcher.ResponseData['body']): void {
+  body.on('error', () => {}).destroy()
 }
 
-function deadline(url: URL, options: SendOptions): OutboundError {
-  const seconds = Math.round((options.tryTimeoutMs ?? options.timeoutMs) / 1000)
-  return outboundError(
-    'timeout',
-    `${url.host} did not finish its answer within ${seconds} seconds. Ask for less data, or raise the limit.`,
-  )
+/**
+ * undici hears of an abort only once it is connected: without this, a name server that never answers would hold the
+ * call beyond its deadline. An answer that comes too late is let go of.
+ */
+function untilAborted(asking: Promise<Dispatcher.ResponseData>, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      reject(signal.reason as Error)
+      asking.then(({ body }) => letGo(body)).catch(() => {})
+    }
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort, { once: true })
+    asking.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
+
+function late(url: URL, limitMs: number): OutboundError {
+  const limit = limitMs < 1000 ? `${limitMs} milliseconds` : `${Math.round(limitMs / 1000)} seconds`
+  const message = `${url.host} did not finish its answer within ${limit}. Ask for less data, or raise the limit.`
+  return outboundError('timeout', message)
+}
+
+function tooManyRedirects(url: URL, most: number): OutboundError {
+  const message = `${url.host} redirects more than ${most} times. Use the address it should end at.`
+  return outboundError('too_many_redirects', message)
+}
+
+function noWebAddress(url: URL): OutboundError {
+  return outboundError('blocked', `${url.host} redirects to something that is no http or https address.`)
 }
 
 function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {

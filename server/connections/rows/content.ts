@@ -45,10 +45,11 @@ export function kindOf(header: string | null | undefined, head: string): BodyKin
   if (isJsonType(type)) return 'json'
   if (start.startsWith('{') || start.startsWith('[')) return 'json'
   if (type.startsWith('image/') || type.startsWith('audio/') || type.startsWith('video/')) return 'binary'
-  return looksLikeCsv(start) ? 'csv' : 'text'
+  return looksLikeCsv(start.slice(0, lookBytes)) ? 'csv' : 'text'
 }
 
 const delimiters = [',', '\t', ';', '|']
+const lookBytes = 4096
 
 function looksLikeCsv(start: string): boolean {
   const [first = '', second = ''] = start.split(/\r?\n/, 3).map(withoutQuoted)
@@ -57,7 +58,7 @@ function looksLikeCsv(start: string): boolean {
 
 /** The delimiter that cuts the first line into the most fields. */
 export function delimiterOf(head: string): string {
-  const line = withoutQuoted(head.split(/\r?\n/, 1)[0] ?? '')
+  const line = withoutQuoted(head.slice(0, lookBytes).split(/\r?\n/, 1)[0] ?? '')
   return delimiters.reduce((best, each) => (count(line, each) > count(line, best) ? each : best), ',')
 }
 

@@ -3,6 +3,9 @@ import { Failure } from '../../failure.ts'
 /** How to read the CSV that comes out: comma, double quotes, one header line, as many fields in every row. */
 export type CsvDialect = { delimiter: ','; header: true; columns: string[]; sourceColumns: string[] }
 
+/** A record that is still open after so many characters has lost its closing quote. */
+const recordAtMost = 16_777_216
+
 type CsvOptions = { delimiter: string; hasHeader: boolean; write: (text: string) => void }
 
 /**
@@ -91,6 +94,7 @@ export function createCsvReader({ delimiter, hasHeader, write }: CsvOptions) {
     // A record that is cut off starts over with the next piece.
     record = []
     carry = text.slice(recordStart)
+    if (carry.length > recordAtMost) throw unclosed(line)
   }
 
   function finish(): { rowCount: number; dialect: CsvDialect } {

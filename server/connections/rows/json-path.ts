@@ -48,13 +48,14 @@ function unreadable(text: string, at: number): Failure {
 /** What stands where a path stops matching, for words that help to pick the right key. */
 export type PathMiss = { steps: PathStep[]; matched: number; keys?: string[]; length?: number; kind: string }
 
-const namedKeys = 20
+/** How many keys a miss names; one more is kept to tell that there are more. */
+export const keysNamed = 20
 
 export function noMatch(text: string, miss: PathMiss): Failure {
   const place = miss.matched === 0 ? 'The response' : `"${formatSteps(miss.steps.slice(0, miss.matched))}"`
   const wanted = miss.steps[miss.matched]
-  const named = miss.keys?.slice(0, namedKeys) ?? []
-  const more = (miss.keys?.length ?? 0) > namedKeys ? ', …' : ''
+  const named = miss.keys?.slice(0, keysNamed) ?? []
+  const more = (miss.keys?.length ?? 0) > keysNamed ? ', …' : ''
   const there =
     miss.keys === undefined
       ? miss.length === undefined

@@ -1,11 +1,11 @@
 import { Failure } from '../../failure.ts'
-import { noMatch, type PathMiss, type PathStep, stepIndex } from './json-path.ts'
+import { keysNamed, noMatch, type PathMiss, type PathStep, stepIndex } from './json-path.ts'
 import { broken, notJson } from './json-tokens.ts'
 import { createValueReader, textEnd } from './json-value.ts'
 import { type KeyShapes } from './key-shapes.ts'
 
 /** Where the scanner puts what it finds. `bytes` are valid until `push` returns and the sink is drained. */
-export type RowSink = {
+type RowSink = {
   bytes: (buffer: Buffer, start: number, end: number) => void
   /** The value at the path comes again (a repeated key: the last one counts). */
   restart: () => void
@@ -213,7 +213,7 @@ export function createJsonScanner(options: ScanOptions) {
       sink.column(name, rowCount)
       return
     }
-    if (miss.matched === levels.length - 1) miss.keys?.push(name)
+    if (miss.matched === levels.length - 1 && (miss.keys?.length ?? 0) <= keysNamed) miss.keys?.push(name)
     isExact = levels.length === 1 && name === options.exactKey
     onPath = !isExact && !exactDone && name === steps[levels.length - 1]
     if (isExact || onPath) restart()

@@ -12,6 +12,10 @@ const inKey = 7
 type State = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7
 
 const needs = ['a value', 'a value', 'a key', 'a key', 'a colon', 'a comma or a closing bracket', '', '']
+/** Keys are remembered, so an answer must not be able to fill the memory with them. */
+const keyAtMost = 4096
+const keysAtMost = 100_000
+
 const isObject = 1
 const isArray = 2
 
@@ -60,11 +64,13 @@ export function createValueReader(shapes: KeyShapes, depthAtMost: number) {
 
   function learnKey(buffer: Buffer, start: number, stop: number): void {
     const raw = buffer.subarray(start, stop)
+    if (raw.length > keyAtMost) throw broken(`A key is longer than ${keyAtMost} bytes`, start)
     if (raw.includes('\\u0000')) hideNul(raw)
     const node = nodes[depth] ?? shapes.enter(shapes.rows)
     let used = seen[depth] ?? null
     const known = used === null ? shapes.follow(node, raw) : null
     if (known === null) used ??= shapes.namesUpTo(node)
+    if (used !== null && used.size >= keysAtMost) throw broken(`An object has more than ${keysAtMost} keys`, start)
     seen[depth] = used
     const reached = known ?? shapes.followLoose(node, raw, used ?? new Set())
     nodes[depth] = reached

@@ -1,6 +1,8 @@
 import { type FileHandle } from 'node:fs/promises'
+import { Failure } from '../../failure.ts'
 
 const ordinaryBytes = 65_536
+const lineAtMost = 67_108_864
 
 /** Reads a file line by line from its own position, so that several readers can share one file. */
 export function createLineReader(file: FileHandle, options: { from: number; bufferBytes?: number }) {
@@ -30,6 +32,7 @@ export function createLineReader(file: FileHandle, options: { from: number; buff
       end -= start
       searched = end
       start = 0
+      if (end >= lineAtMost) throw lineTooLong()
       if (end === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2)
       const { bytesRead } = await file.read(buffer, end, buffer.length - end, position)
       if (bytesRead === 0) return null
@@ -41,4 +44,12 @@ export function createLineReader(file: FileHandle, options: { from: number; buff
   }
 
   return { next, read }
+}
+
+function lineTooLong(): Failure {
+  return new Failure('upstream_error', {
+    reason: 'not_tabular',
+    message:
+      'A single row of the answer is larger than 64 MB. Point responsePathExtractor at the list of rows inside it.',
+  })
 }

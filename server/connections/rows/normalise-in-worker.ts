@@ -36,7 +36,7 @@ export async function normaliseInWorker(
   try {
     const answer = await new Promise<WorkerAnswer>((resolve, reject) => {
       worker.once('message', resolve)
-      worker.once('error', reject)
+      worker.once('error', (error) => reject(isOutOfMemory(error) ? tooManifold() : error))
       worker.once('exit', () => reject(signal?.reason ?? new Error('The thread ended without an answer.')))
     })
     if ('ok' in answer) return answer.ok
@@ -52,4 +52,16 @@ function revived({ code, reason, message, details }: PlainFailure): Failure {
   const options = { message, ...(details === undefined ? {} : { details }) }
   // The reason was checked against the table where the failure was made.
   return new Failure(code, { ...options, ...(reason === undefined ? {} : { reason: reason as never }) })
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+}
+
+function tooManifold(): Failure {
+  return new Failure('upstream_error', {
+    reason: 'not_tabular',
+    message:
+      'The answer has too many different keys to be a table. Point responsePathExtractor at the list of rows inside it.',
+  })
 }

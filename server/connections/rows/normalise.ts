@@ -44,6 +44,9 @@ type Run = {
 
 type Target = { steps: PathStep[]; path: JsonPath; documents: ScanOptions['documents']; from: number }
 
+/** An object with more lists than this is a dictionary, not a table. */
+const columnsAtMost = 20_000
+
 const headBytes = 16_384
 const ordinaryChunkBytes = 524_288
 
@@ -175,7 +178,8 @@ async function runZip(run: Run, target: Target): Promise<Normalised | null> {
   })
   const lengths = counts.map((before, index) => (counts[index + 1] ?? elements) - before)
   const [rowCount] = lengths
-  if (rowCount === undefined || lengths.some((length) => length !== rowCount)) return null
+  if (rowCount === undefined || starts.size > columnsAtMost || lengths.some((length) => length !== rowCount))
+    return null
   await run.rows.truncate(run.base)
   await zipColumns({ columns, starts, rowCount, rows: run.rows, base: run.base })
   if (shapes.hasDuplicates()) await repair(run)

@@ -292,6 +292,14 @@ describe('what is no table is refused in words', () => {
     expect(await refusal('Hello there', { contentType: 'text/plain' })).toMatchObject({ reason: 'not_tabular' })
   })
 
+  test('what would fill the memory: huge keys, and a record without an end', async () => {
+    expect(await refusal(`[{"${'k'.repeat(5000)}":1}]`)).toMatchObject({
+      message: expect.stringContaining('4096 bytes') as string,
+    })
+    const open = `a,b\n1,"${'x'.repeat(17_000_000)}`
+    expect(await refusal(open, { contentType: 'text/csv' })).toMatchObject({ reason: 'transfer_error' })
+  })
+
   test('64 levels are fine, 65 are not', async () => {
     await expect(run('['.repeat(64) + ']'.repeat(64))).resolves.toMatchObject({ rowCount: 1 })
     await expect(refusal('['.repeat(65) + ']'.repeat(65))).resolves.toMatchObject({ reason: 'not_tabular' })
