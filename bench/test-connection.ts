@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import { type AddressInfo } from 'node:net'
 import { request } from 'undici'
-import { createTokenSource, openOutbound, testConnection } from '../server/connections/index.ts'
+import { createTokenSource, openOutbound } from '../server/connections/index.ts'
+import { probe } from '../server/connections/probe.ts'
 
 /** What a test of a connection adds to the external API's own time, beside a bare client. Usage: node bench/test-connection.ts */
 const body = JSON.stringify(Array.from({ length: 200 }, (_, id) => ({ id, name: `Customer ${id}` })))
@@ -33,7 +34,7 @@ async function median(run: () => Promise<unknown>): Promise<number> {
 }
 
 const bare = () => request(url).then(({ body }) => body.json())
-const tested = () => testConnection({ url, method: 'GET' }, options)
+const tested = () => probe({ url, method: 'GET' }, options)
 await Promise.all([median(bare), median(tested)])
 const [bareMs, testedMs] = [await median(bare), await median(tested)]
 console.log(

@@ -43,7 +43,7 @@ export async function claimCall(
         message: 'This Idempotency-Key was used with another body. Use a new key for a new call.',
       })
     }
-    if (row?.answer != null) return { answer: row.answer }
+    if (row?.answer !== undefined && row.answer !== null) return { answer: row.answer }
     await wait(pollMs)
   }
   throw new Failure('overloaded', { message: 'The first call with this key is still under way.', retryAfterSeconds: 5 })

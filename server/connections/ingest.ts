@@ -101,7 +101,7 @@ async function record(
   const shared = { project_id: projectId, datasource_id: datasourceId, version: (newest?.version ?? 0) + 1 }
   const request = { id: newId('dataObject'), file_hash: stored.request.hash, size_bytes: stored.request.sizeBytes }
   const rows = { id: newId('dataObject'), file_hash: stored.rows.hash, size_bytes: stored.rows.sizeBytes }
-  const drift = newest?.columns == null ? null : driftBetween(newest.columns, stored.columns)
+  const drift = newest === undefined ? null : driftBetween(newest.columns ?? [], stored.columns)
   await transaction
     .insertInto('data_objects')
     .values([
