@@ -28,7 +28,7 @@ export async function planFor(
   if (known !== undefined) return known
   return withConnection(instance, call, async (lease) => {
     await inspectSql(lease, instance.catalog, input.sql)
-    const sql = castSlots(withoutSemicolon(input.sql), (name) => casts.get(name))
+    const sql = castSlots(withoutSemicolon(input.sql), (name) => casts.get(name) ?? 'VARCHAR')
     const statement = await prepare(lease, sql)
     const types = Array.from({ length: statement.columnCount }, (_, index) => statement.columnType(index))
     const names = uniqueNames(types.map((_, index) => statement.columnName(index)))

@@ -1,6 +1,6 @@
 import { DuckDBBlobValue, type DuckDBDataChunk, type DuckDBMaterializedResult } from '@duckdb/node-api'
 import { Failure } from '../../failure.ts'
-import { prepare, withConnection, type Cancellable, type Instance } from './instances.ts'
+import { prepare, throwIfCancelled, withConnection, type Cancellable, type Instance } from './instances.ts'
 import { encodesHere, manyRowsSql, plainRowsSql, planFor, type Plan } from './plan.ts'
 import type { Column, ReadCall, ReadEnd } from './protocol.ts'
 import { bindableSlots, bindSlots } from './slots.ts'
@@ -25,6 +25,7 @@ export async function readWhole(instance: Instance, call: Cancellable, input: Re
   const { rows, rowCount } = await withConnection(instance, call, async (lease) => {
     const statement = await prepare(lease, sql)
     bindSlots(statement, slots)
+    throwIfCancelled(call)
     const result = await statement.run()
     return here ? encodeRows(result, plan, { lines, maxBytes: input.maxBytes }) : aggregated(result)
   })

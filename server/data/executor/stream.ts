@@ -2,7 +2,14 @@ import { createReadStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
-import { openInstance, withConnection, withOwnConnection, type Cancellable, type Instance } from './instances.ts'
+import {
+  openInstance,
+  throwIfCancelled,
+  withConnection,
+  withOwnConnection,
+  type Cancellable,
+  type Instance,
+} from './instances.ts'
 import { encodesHere, planFor, rowObject, rowsOf, streamSql, wideStreamSql, type Plan } from './plan.ts'
 import type { Column, ExecutorSettings, ReadCall, ReadEnd } from './protocol.ts'
 import { encodeChunk, tooLarge } from './read.ts'
@@ -59,7 +66,7 @@ async function streamLines(
   if (format === 'csv') await send([plan.columns.map(({ name }) => csvText(name)).join(',')], 0)
   for (;;) {
     const chunk = await result.fetchChunk()
-    if (call.cancelled) throw new Error('INTERRUPT Error: cancelled')
+    throwIfCancelled(call)
     if (chunk === null || chunk.rowCount === 0) throw new Error('Invalid Input Error: The query failed midway')
     const { lines, complete } = linesOf(chunk, isWide ? plan : null)
     const kept = lines.slice(0, maxRows - rowCount)
