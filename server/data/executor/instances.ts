@@ -148,6 +148,7 @@ export async function withConnection<Result>(
     lease = instance.idle.pop() ?? { connection: await instance.database.connect(), statements: new Map() }
     const { connection } = lease
     cancellable.interrupt = () => connection.interrupt()
+    throwIfCancelled(cancellable)
     return await use(lease)
   } catch (error) {
     if (isFatal(error)) instance.broken = true
@@ -158,6 +159,10 @@ export async function withConnection<Result>(
     instance.lastUsedMs = performance.now()
     if (lease !== undefined) instance.idle.push(lease)
   }
+}
+
+export function throwIfCancelled({ cancelled }: Cancellable): void {
+  if (cancelled) throw new Error('INTERRUPT Error: cancelled')
 }
 
 /** A connection for one stream: ending it early must not leave a half-read result behind for the next call. */
