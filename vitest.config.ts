@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
+const onDatabase = { globalSetup: 'test/harness/database-server.ts' }
+
 export default defineConfig({
   test: {
     // Real servers start in these tests; a hung one must fail, not stall the run.
@@ -11,8 +13,9 @@ export default defineConfig({
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { extends: true, test: { name: 'architecture', include: ['test/architecture/**/*.test.ts'] } },
       { extends: true, test: { name: 'docs', include: ['test/docs/**/*.test.ts'] } },
-      { extends: true, test: { name: 'api', include: ['test/api/**/*.test.ts'] } },
-      { extends: true, test: { name: 'worker', include: ['test/worker/**/*.test.ts'] } },
+      { extends: true, test: { name: 'api', include: ['test/api/**/*.test.ts'], ...onDatabase } },
+      { extends: true, test: { name: 'store', include: ['test/store/**/*.test.ts'], ...onDatabase } },
+      { extends: true, test: { name: 'worker', include: ['test/worker/**/*.test.ts'], ...onDatabase } },
       { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], testTimeout: 120_000 } },
       { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'], testTimeout: 60_000 } },
     ],

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
+  closeSync,
   copyFileSync,
   existsSync,
+  fsyncSync,
   linkSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -102,6 +105,10 @@ function linkFile(source: string, target: string, account: Account | undefined):
   }
   copyFileSync(source, target)
   chmodSync(target, 0o755)
+  const copy = openSync(target, 'r+')
+  // The folder's name says that its files are whole, also after the power was cut.
+  fsyncSync(copy)
+  closeSync(copy)
 }
 
 function hydrateSymlinks(list: string, folder: string): void {

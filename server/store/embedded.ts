@@ -15,8 +15,9 @@ import type { Server } from './server.ts'
 const startLimitMs = 60_000
 const initLimitMs = 120_000
 const stopLimitMs = 8_000
+const withdrawLimitMs = 4_000
 /** A server that runs but has lost its socket file is not worth waiting for. */
-const unreachableLimitMs = 3_000
+const unreachableLimitMs = 5_000
 const logLimitBytes = 1_048_576
 
 type Options = { dataDir: string; folderId: string; connections: number; observe: Observe }
@@ -29,16 +30,18 @@ export async function embeddedServer({ dataDir, folderId, connections, observe }
   const places = await findPlaces(dataDir, folderId)
   const binaries = prepareBinaries(places.home, places.account)
   // The folder of the socket is closed to other users, which is why the server trusts whoever comes through it.
-  const connection = { host: places.sockets, port: 5432, user: 'sluice', database: 'postgres' }
+  const connection = { host: places.sockets, port: 5432, user: 'sluice', database: 'postgres', ssl: false }
   const start = () => startPostmaster(places, binaries, connections)
-  const ensure = async () => {
+  let running: Running | undefined
+  const ensure = async (signal: AbortSignal) => {
     await initialise(places, binaries)
-    const { pid, adopted } = await reachOrStart(places, connection, start)
-    observe({ kind: 'database-started', pid, adopted })
+    running = await reachOrStart({ places, connection, start, signal })
+    observe({ kind: 'database-started', ...running })
   }
-  const sweep = () => {
-    sweepBinaries(places.home, binaries)
-    void sweepDrafts(places.home).catch((error: unknown) => observe({ kind: 'fault', where: 'store', error }))
+  const sweep = async () => {
+    // An adopted server may still load libraries of another version.
+    if (running?.adopted === false) sweepBinaries(places.home, binaries)
+    await sweepDrafts(places.home)
   }
   return { kind: 'embedded', connection, ensure, sweep, stop: () => stopPostmaster(places.cluster) }
 }
@@ -83,14 +86,12 @@ async function clusterMajor(cluster: string): Promise<number | undefined> {
   }
 }
 
+type Running = { pid: number; adopted: boolean }
 type Started = { child: ChildProcess; logOffset: number }
+type Attempt = { places: Places; connection: ClientConfig; start: () => Promise<Started>; signal: AbortSignal }
 
 /** Connects to a server that runs, else starts one; over locks and processes that a killed one left behind. */
-async function reachOrStart(
-  places: Places,
-  connection: ClientConfig,
-  start: () => Promise<Started>,
-): Promise<{ pid: number; adopted: boolean }> {
+async function reachOrStart({ places, connection, start, signal }: Attempt): Promise<Running> {
   const begin = performance.now()
   let started: Started | undefined
   let reason = 'it does not answer'
@@ -105,11 +106,21 @@ async function reachOrStart(
       await clearForeignLocks(places)
     } else if (state === 'absent' && started === undefined) {
       if (pid === undefined || !(await isAlive(pid, places.cluster))) started = await start()
-      else if (performance.now() - begin > unreachableLimitMs) signal(pid, 'SIGINT')
+      else if (performance.now() - begin > unreachableLimitMs) interrupt(pid, 'SIGINT')
     }
+    if (signal.aborted) await withdraw(started)
+    signal.throwIfAborted()
     await wait(pauseMs)
   }
   throw new Error(`PostgreSQL in ${places.cluster} does not start: ${reason}`)
+}
+
+/** A process that has not yet written its lock file would be overlooked by whoever stops the server next. */
+async function withdraw(started: Started | undefined): Promise<void> {
+  if (started === undefined) return
+  started.child.ref()
+  started.child.kill('SIGINT')
+  await exitOf(started.child, withdrawLimitMs)
 }
 
 /** `busy`: it is there, but starting, stopping or slow. */
@@ -195,7 +206,7 @@ async function stopPostmaster(cluster: string): Promise<void> {
     const begin = performance.now()
     const pid = await readPostmaster(cluster)
     if (pid === undefined || !(await isAlive(pid, cluster))) return
-    signal(pid, name)
+    interrupt(pid, name)
     while (performance.now() - begin < limitMs) {
       await wait(10)
       if ((await readPostmaster(cluster)) !== pid || !(await isAlive(pid, cluster))) return
@@ -203,7 +214,7 @@ async function stopPostmaster(cluster: string): Promise<void> {
   }
 }
 
-function signal(pid: number, name: 'SIGINT' | 'SIGQUIT'): void {
+function interrupt(pid: number, name: 'SIGINT' | 'SIGQUIT'): void {
   try {
     process.kill(pid, name)
   } catch {

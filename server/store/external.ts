@@ -11,14 +11,14 @@ export function externalServer(url: string, timeoutMs: number): Server {
   return {
     kind: 'external',
     connection,
-    ensure: () => reach(connection, timeoutMs),
-    sweep: () => undefined,
+    ensure: (signal) => reach(connection, timeoutMs, signal),
+    sweep: () => Promise.resolve(),
     stop: () => Promise.resolve(),
   }
 }
 
 /** A server that is just starting gets until the limit; a wrong password does not get better by waiting. */
-async function reach(connection: ClientConfig, timeoutMs: number): Promise<void> {
+async function reach(connection: ClientConfig, timeoutMs: number, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + timeoutMs
   for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
     const client = new Client({ ...connection, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs })
@@ -29,7 +29,7 @@ async function reach(connection: ClientConfig, timeoutMs: number): Promise<void>
       return
     } catch (error) {
       if (isConnectionError(error) && performance.now() + pauseMs < deadline) {
-        await wait(pauseMs)
+        await wait(pauseMs, undefined, { signal })
         continue
       }
       throw sayWhere(client, error)

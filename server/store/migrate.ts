@@ -44,9 +44,9 @@ export async function migrate(client: ClientBase, migrations: Migration[]): Prom
 }
 
 async function readApplied(client: ClientBase): Promise<Applied[]> {
-  const table = await client.query<{ there: boolean }>(`select to_regclass('migrations') is not null as there`)
+  const table = await client.query<{ there: boolean }>(`select to_regclass('sluice_migrations') is not null as there`)
   if (table.rows[0]?.there !== true) return []
-  const { rows } = await client.query<Applied>('select number, name, sha256 from migrations order by number')
+  const { rows } = await client.query<Applied>('select number, name, sha256 from sluice_migrations order by number')
   return rows
 }
 
@@ -69,12 +69,16 @@ async function apply(client: ClientBase, { number, name, sql, sha256 }: Migratio
   await client.query('begin')
   try {
     await client.query(
-      `create table if not exists migrations (
+      `create table if not exists sluice_migrations (
          number integer primary key, name text not null, sha256 text not null,
          applied_at timestamptz not null default now())`,
     )
     await client.query(sql)
-    await client.query('insert into migrations (number, name, sha256) values ($1, $2, $3)', [number, name, sha256])
+    await client.query('insert into sluice_migrations (number, name, sha256) values ($1, $2, $3)', [
+      number,
+      name,
+      sha256,
+    ])
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => undefined)

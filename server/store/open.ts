@@ -55,7 +55,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const count = countStatements()
   const config = clientConfig(server, timeoutMs)
   const session = await openSession({
-    ensure: () => server.ensure(),
+    ensure: (signal) => server.ensure(signal),
     connect: async () => {
       const client = count.on(new Client(config))
       // Without a listener a lost connection would end the process; the session hears its end instead.
@@ -71,7 +71,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   pool.on('connect', count.on)
   const close = closeOnce({ pool, session, server })
   try {
-    server.sweep()
+    await server.sweep().catch((error: unknown) => observe({ kind: 'fault', where: 'store', error }))
     const moved = await bringForward(config, (client) => migrate(client, migrations))
     if (moved.to > moved.from) observe({ kind: 'migrated', ...moved })
   } catch (error) {
@@ -122,9 +122,8 @@ function getTypeParser(...[oid, format]: Parameters<typeof types.getTypeParser>)
 
 function openPool(config: PoolConfig, observe: Observe): Pool {
   const pool = new Pool(config)
-  // Idle connections that break are replaced; the session tells of a server that is gone.
+  // Without listeners a connection that breaks would end the process: an idle one here, one in use below.
   pool.on('error', () => undefined)
-  // One that breaks in use fails its statement; without a listener it would end the process as well.
   pool.on('connect', (client) => client.on('error', (error) => observe({ kind: 'fault', where: 'store', error })))
   return pool
 }
@@ -165,7 +164,7 @@ async function bringForward<Result>(config: ClientConfig, work: (client: Client)
 function closeOnce({ pool, session, server }: { pool: Pool; session: Session; server: Server }) {
   let closed: Promise<void> | undefined
   const close = async () => {
-    session.leave()
+    await session.leave()
     await Promise.race([pool.end(), wait(drainLimitMs, undefined, { ref: false })])
     await server.stop()
     await session.close()

@@ -50,7 +50,10 @@ async function ownerOf(cluster: string): Promise<Account> {
 async function findHome(dataDir: string, folderId: string, account: Account): Promise<string> {
   const record = join(dataDir, 'postgres-home')
   const recorded = await readFile(record, 'utf8').catch(() => undefined)
-  if (recorded !== undefined) return recorded.trim()
+  if (recorded !== undefined)
+    return realpath(recorded.trim()).catch(() => {
+      throw new Error(`The database of ${dataDir} was kept in ${recorded.trim()}, which is gone.`)
+    })
   if (await canTraverse(dataDir, account)) return dataDir
   // A second, empty cluster beside an existing one would look like lost data.
   if ((await lstat(join(dataDir, 'postgres')).catch(() => undefined)) !== undefined)
@@ -64,7 +67,7 @@ async function findHome(dataDir: string, folderId: string, account: Account): Pr
     )
     if (!made || !(await canTraverse(home, account))) continue
     await writeOnce(record, `${home}\n`)
-    return (await readFile(record, 'utf8')).trim()
+    return realpath((await readFile(record, 'utf8')).trim())
   }
   throw new Error(`uid ${account.uid} cannot reach ${dataDir} to run PostgreSQL: choose another SLUICE_DATA_DIR.`)
 }
@@ -83,11 +86,12 @@ async function makeSocketDir(home: string, folderId: string, account: Account | 
     if (error.code !== 'EEXIST') throw error
   })
   const found = await lstat(path)
-  const self = process.getuid?.() ?? found.uid
+  const owners = [process.getuid?.(), account?.uid]
   // Whoever owns this folder is the server for us: in the shared temporary folder it must not be a stranger's.
-  const ours = found.isDirectory() && (found.uid === self || found.uid === account?.uid) && (found.mode & 0o077) === 0
-  if (!ours) throw new Error(`${path} should be a folder of our own that nobody else can enter.`)
+  if (!found.isDirectory() || (path === short && !owners.includes(found.uid)))
+    throw new Error(`${path} should be a folder of our own: remove it.`)
   if (account !== undefined) await chown(path, account.uid, account.gid)
+  await chmod(path, 0o700)
   return path
 }
 

@@ -6,9 +6,9 @@ export type Server = {
   /** How to reach the database in it. */
   connection: ClientConfig
   /** Resolves once the server accepts connections; starts it where it is ours. Throws one clear line otherwise. */
-  ensure(): Promise<void>
-  /** Called by the process that holds the data folder, when it has the server for itself. */
-  sweep(): void
+  ensure(signal: AbortSignal): Promise<void>
+  /** Removes what killed processes left. Only for the process that holds the data folder. */
+  sweep(): Promise<void>
   /** Stops the server where it is ours. */
   stop(): Promise<void>
 }

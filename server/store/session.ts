@@ -14,14 +14,14 @@ export type Session = {
   /** Whether the connection is up and the folder ours. */
   isHeld(): boolean
   listen(channel: string, listener: Listener): Promise<() => void>
-  /** From now on the end of the connection is expected. */
-  leave(): void
+  /** From now on the end of the connection is expected, and nothing starts the server again. */
+  leave(): Promise<void>
   close(): Promise<void>
 }
 
 type Options = {
   /** Makes sure that the server runs. */
-  ensure: () => Promise<void>
+  ensure: (signal: AbortSignal) => Promise<void>
   connect: () => Promise<Client>
   /** Tells one data folder from another. */
   folderId: string
@@ -32,6 +32,7 @@ type Options = {
 /** The backend of a process that was killed needs a moment to notice. */
 const lockRetryMs = 2_000
 const longestPauseMs = 2_000
+const leaveLimitMs = 5_000
 
 /**
  * Opens the session and keeps it: when the connection is lost, for whatever reason, the server is made to run again
@@ -39,17 +40,19 @@ const longestPauseMs = 2_000
  */
 export async function openSession({ ensure, connect, folderId, dataDir, observe }: Options): Promise<Session> {
   const channels = new Map<string, Set<Listener>>()
+  const leaving = new AbortController()
   let client: Client | undefined
-  let leaving = false
+  let reopening: Promise<void> | undefined
   /** Statements on one connection take turns. */
   let turn: Promise<unknown> = Promise.resolve()
 
   const open = async () => {
-    await ensure()
+    await ensure(leaving.signal)
     const fresh = await connect()
     try {
       await takeLock(fresh, folderId, dataDir)
       for (const channel of channels.keys()) await fresh.query(`listen ${fresh.escapeIdentifier(channel)}`)
+      leaving.signal.throwIfAborted()
     } catch (error) {
       await fresh.end().catch(() => undefined)
       throw error
@@ -59,25 +62,23 @@ export async function openSession({ ensure, connect, folderId, dataDir, observe 
     })
     fresh.once('end', () => {
       client = undefined
-      if (!leaving) void reopen()
+      if (!leaving.signal.aborted) reopening = reopen()
     })
     client = fresh
   }
 
-  const mayReopen = () => !leaving
-
   const reopen = async () => {
     observe({ kind: 'database-lost', error: new Error('The connection to the database was lost.') })
-    for (let pauseMs = 25; mayReopen(); pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    for (let pauseMs = 25; !leaving.signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
         await open()
         break
       } catch (error) {
+        if (leaving.signal.aborted) return
         observe({ kind: 'fault', where: 'store', error })
         await wait(pauseMs)
       }
     }
-    if (leaving) return
     observe({ kind: 'database-recovered' })
     for (const listeners of channels.values())
       for (const { onReconnect } of listeners) guard(observe, () => onReconnect())
@@ -103,11 +104,12 @@ export async function openSession({ ensure, connect, folderId, dataDir, observe 
         void say('unlisten', channel)
       }
     },
-    leave: () => {
-      leaving = true
+    leave: async () => {
+      leaving.abort()
+      await Promise.race([reopening, wait(leaveLimitMs, undefined, { ref: false })])
     },
     close: async () => {
-      leaving = true
+      leaving.abort()
       await client?.end().catch(() => undefined)
     },
   }
