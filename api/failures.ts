@@ -53,7 +53,11 @@ export const failures = {
     ],
   },
   payload_too_large: { status: 413, means: 'The request body is larger than the limit.', reasons: [] },
-  result_too_large: { status: 413, means: 'The result is larger than the limit.', reasons: [] },
+  result_too_large: {
+    status: 413,
+    means: 'The result is larger than the limit, or needs more memory than a query may use.',
+    reasons: ['memory_limit'],
+  },
   unsupported_media_type: { status: 415, means: 'Bodies are JSON.', reasons: [] },
   rate_limit_exceeded: { status: 429, means: 'Too many calls; wait `retry_after` seconds.', reasons: [] },
   headers_too_large: {

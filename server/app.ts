@@ -1,5 +1,7 @@
-import { openAttempts, type Attempts } from './access/index.ts'
+import { join } from 'node:path'
+import { openAttempts, openVault, readSecretKey, type Attempts, type Vault } from './access/index.ts'
 import type { Config } from './config.ts'
+import { openCatalogs, openEngine, openFiles, type Catalogs, type Engine, type Files } from './data/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
 import { openDatabase, type Database } from './store/index.ts'
@@ -13,6 +15,10 @@ export type App = {
   observe: Observe
   prometheus: Prometheus
   store: Database
+  vault: Vault
+  files: Files
+  catalogs: Catalogs
+  engine: Engine
   signInAttempts: Attempts
   authenticationAttempts: Attempts
   readiness(): Promise<Readiness>
@@ -45,15 +51,36 @@ export async function openApp(
       observe,
     })
     closers.push(() => store.close())
+    const vault = openVault(config.secretKey ?? (await readSecretKey(config.dataDir)))
+    const files = await openFiles({ dir: join(config.dataDir, 'files'), now })
+    const catalogs = await openCatalogs({ store, files })
+    closers.push(async () => catalogs.close())
+    const engine = await openEngine({
+      runDir: join(config.dataDir, 'run'),
+      executors: config.limits.executorProcesses,
+      concurrencyPerExecutor: config.limits.executorConcurrency,
+      memoryBytes: config.limits.executorMemoryBytes,
+      queueLength: config.limits.queryQueueLength,
+      timeoutMs: config.limits.queryTimeoutMs,
+      threads: 1,
+      idleCloseMs: config.limits.projectIdleSeconds * 1000,
+      observe,
+      now,
+    })
+    closers.push(() => engine.close(config.limits.shutdownTimeoutMs))
     return {
       config,
       now,
       observe,
       prometheus,
       store,
+      vault,
+      files,
+      catalogs,
+      engine,
       signInAttempts: openAttempts(config.limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(config.limits.failedAuthenticationsPerMinute, now),
-      readiness: async () => ({ database: await checkDatabase(store) }),
+      readiness: async () => ({ database: await checkDatabase(store), executors: checkExecutors(engine) }),
       close,
     }
   } catch (error) {
@@ -69,4 +96,9 @@ async function checkDatabase(store: Database): Promise<{ ok: boolean; message?: 
   } catch {
     return { ok: false, message: 'PostgreSQL does not answer.' }
   }
+}
+
+function checkExecutors(engine: Engine): { ok: boolean; message?: string } {
+  const { ready, executors } = engine.health()
+  return ready ? { ok: true } : { ok: false, message: `None of ${executors.length} executors answers.` }
 }

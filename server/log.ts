@@ -13,6 +13,8 @@ const levels: Record<Observation['kind'], Level> = {
   'database-started': 'info',
   'database-lost': 'error',
   'database-recovered': 'info',
+  'executor-started': 'debug',
+  'executor-lost': 'error',
   migrated: 'info',
   fault: 'error',
 }

@@ -51,6 +51,8 @@ function stopOnSignal(app: App, http: Http): void {
         process.exit(0)
       })
   }
+  // Under `npm start` a channel to the launcher exists; when the launcher is gone, however it went, so are we.
+  process.once('disconnect', () => stop('SIGTERM'))
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
 }

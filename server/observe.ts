@@ -12,6 +12,8 @@ export type Observation =
   | { kind: 'database-lost'; error: unknown }
   | { kind: 'database-recovered' }
   | { kind: 'migrated'; from: number; to: number }
+  | { kind: 'executor-started'; pid: number; elapsedMs: number }
+  | { kind: 'executor-lost'; code: number | null; signal: string | null; calls: number; stderr: string }
   | { kind: 'fault'; where: string; error: unknown }
 
 export type Observe = (observation: Observation) => void

@@ -17,3 +17,4 @@ export { ensureFirstUser, findUser, signIn, updateSelf, type User, type UserCall
 export { effectiveRole, personBehind, requireRole } from './roles.ts'
 export { endSession, findSession, keepSession } from './sessions.ts'
 export { createManagementToken, listManagementTokens, revokeManagementToken, type ManagementToken } from './tokens.ts'
+export { openVault, readSecretKey, type Vault } from './vault.ts'

@@ -37,6 +37,8 @@ export function answerError(
 }
 
 export function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  // Set here too: what Fastify refuses before routing has passed no hook.
+  void reply.header('x-request-id', request.id)
   if (failure.code === 'authentication_failed') void reply.header('www-authenticate', 'Bearer realm="sluice"')
   if (failure.retryAfterSeconds !== undefined) void reply.header('retry-after', failure.retryAfterSeconds)
   return reply
@@ -63,9 +65,7 @@ function asFailure(error: FastifyError, request: FastifyRequest): Failure {
   if (error instanceof Failure) return error
   const code = request.routeOptions.config.door === 'query' ? 'invalid_query' : 'invalid_request'
   if (hasZodFastifySchemaValidationErrors(error)) {
-    const details = error.validation.flatMap((entry) =>
-      describeIssue(entry),
-    )
+    const details = error.validation.flatMap((entry) => describeIssue(entry))
     return new Failure(code, {
       reason: 'invalid_field',
       message: `The ${error.validationContext ?? 'request'} is not as expected: ${details

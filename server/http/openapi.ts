@@ -1,6 +1,8 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 
+type Transform = NonNullable<FastifyDynamicSwaggerOptions['transformObject']>
+
 /** The document is generated from the schemas that validate, so it cannot say anything else than the code does. */
 export const openapiOptions: FastifyDynamicSwaggerOptions = {
   openapi: {
@@ -12,6 +14,12 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
         'HTTP APIs flow in as data; questions and calls flow out as answers. Every answer that is no success is the error envelope.',
     },
     servers: [{ url: '/', description: 'This server.' }],
+    tags: [
+      { name: 'projects', description: 'Projects and their environments.' },
+      { name: 'people', description: 'Sign-in, members and invitations.' },
+      { name: 'access', description: 'Management tokens and the audit log.' },
+      { name: 'service', description: 'Health and limits.' },
+    ],
     components: {
       securitySchemes: {
         management_token: {
@@ -30,5 +38,22 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
     security: [{ management_token: [] }, { session: [] }],
   },
   transform: jsonSchemaTransform,
-  transformObject: jsonSchemaTransformObject,
+  transformObject: (document) => withoutUnused(jsonSchemaTransformObject(document)),
+}
+
+/** Every named schema is written twice, as it is read and as it is answered; the document keeps those it refers to. */
+function withoutUnused(document: ReturnType<Transform>): ReturnType<Transform> {
+  if (!('components' in document) || document.components?.schemas === undefined) return document
+  const all = Object.entries(document.components.schemas)
+  const used = new Set<string>()
+  const visit = (value: unknown): void => {
+    for (const [, name] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (name === undefined || used.has(name)) continue
+      used.add(name)
+      visit(all.find(([known]) => known === name)?.[1] ?? null)
+    }
+  }
+  visit('paths' in document ? document.paths : null)
+  const schemas = Object.fromEntries(all.filter(([name]) => used.has(name)))
+  return { ...document, components: { ...document.components, schemas } } as ReturnType<Transform>
 }

@@ -102,7 +102,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveManagementTokens(http, app)
   serveAudit(http, app)
   http.get('/v1/openapi.json', { config: { door: 'open' }, schema: { hide: true } }, async (_request, reply) =>
-    reply.serializer(JSON.stringify).send(http.swagger()),
+    reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(http.swagger()),
   )
 }
 

@@ -28,7 +28,7 @@ export type Database = {
   close(): Promise<void>
 }
 
-export type DatabaseOptions = {
+type DatabaseOptions = {
   dataDir: string
   databaseUrl?: string | undefined
   connections: number
@@ -165,9 +165,14 @@ function closeOnce({ pool, session, server }: { pool: Pool; session: Session; se
   let closed: Promise<void> | undefined
   const close = async () => {
     await session.leave()
-    await Promise.race([pool.end(), wait(drainLimitMs, undefined, { ref: false })])
+    await within(drainLimitMs, pool.end())
     await server.stop()
-    await session.close()
+    await within(drainLimitMs, session.close())
   }
   return () => (closed ??= close())
+}
+
+/** Goes on after the limit: closing must not wait for a server that no longer answers. */
+async function within(limitMs: number, work: Promise<void>): Promise<void> {
+  await Promise.race([work, wait(limitMs, undefined, { ref: false })])
 }

@@ -3,7 +3,7 @@ import type { Client } from 'pg'
 import type { Observe } from '../observe.ts'
 import { isConnectionError } from './store-failure.ts'
 
-export type Listener = {
+type Listener = {
   onNotify: (payload: string) => void
   /** After a gap in which notifications were missed. */
   onReconnect: () => void
@@ -72,21 +72,25 @@ export async function openSession({ ensure, connect, folderId, dataDir, observe 
     for (let pauseMs = 25; !leaving.signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
         await open()
-        break
+        return announce()
       } catch (error) {
         if (leaving.signal.aborted) return
         observe({ kind: 'fault', where: 'store', error })
         await wait(pauseMs)
       }
     }
+  }
+
+  const announce = () => {
     observe({ kind: 'database-recovered' })
     for (const listeners of channels.values())
       for (const { onReconnect } of listeners) guard(observe, () => onReconnect())
   }
 
-  /** While the connection is away there is nothing to say: whoever opens it again hears every channel in the map. */
+  /** A connection that is away, or fails at this, is opened again, and then hears every channel in the map. */
   const say = (verb: 'listen' | 'unlisten', channel: string) => {
-    turn = turn.then(() => client?.query(`${verb} ${client.escapeIdentifier(channel)}`)).catch(() => undefined)
+    const speak = () => client?.query(`${verb} ${client.escapeIdentifier(channel)}`)
+    turn = turn.then(speak).catch(() => void client?.end())
     return turn
   }
 
@@ -96,7 +100,7 @@ export async function openSession({ ensure, connect, folderId, dataDir, observe 
     listen: async (channel, listener) => {
       const listeners = channels.get(channel) ?? new Set()
       channels.set(channel, listeners.add(listener))
-      if (listeners.size === 1) await say('listen', channel)
+      await say('listen', channel)
       return () => {
         listeners.delete(listener)
         if (listeners.size > 0 || channels.get(channel) !== listeners) return

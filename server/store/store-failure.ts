@@ -26,8 +26,17 @@ function isStatementTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '57014' || error.code === '55P03')
 }
 
-/** What a caller reads when the database is away or too slow; undefined for every other error. */
+/** PostgreSQL keeps every character in text except NUL, and none at all in another encoding. */
+function isUnstorableText(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === '22021' || error.code === '22P05')
+}
+
+/** What a caller reads when the database is away or too slow, or cannot hold their text; else undefined. */
 export function asStoreFailure(error: unknown): Failure | undefined {
+  if (isUnstorableText(error)) {
+    const message = 'Text may not contain the NUL character.'
+    return new Failure('invalid_request', { reason: 'invalid_field', message, cause: error })
+  }
   if (!isConnectionError(error) && !isStatementTimeout(error)) return undefined
   return new Failure('overloaded', { retryAfterSeconds: 1, cause: error })
 }

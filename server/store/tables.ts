@@ -14,12 +14,22 @@ export type Tables = {
   links: LinksTable
   management_tokens: ManagementTokensTable
   audit_log: AuditLogTable
+  datasources: DatasourcesTable
+  data_objects: DataObjectsTable
+  lineage: LineageTable
+  column_values: ColumnValuesTable
+  jobs: JobsTable
+  idempotent_calls: IdempotentCallsTable
 }
 
 export type Role = 'owner' | 'editor' | 'viewer'
 
 /** Set by the database when it is not given. */
 type CreatedAt = ColumnType<Date, Date | undefined, never>
+
+/** Written as JSON text, read as a value. */
+type Json<Value> = ColumnType<Value, string, string>
+type OptionalJson<Value> = ColumnType<Value | null, string | null | undefined, string | null>
 
 type InstallationTable = {
   only_row: Generated<boolean>
@@ -102,4 +112,87 @@ type AuditLogTable = {
   target: string
   details: ColumnType<Record<string, unknown>, string | undefined, never>
   request_id: string | null
+}
+
+type DatasourcesTable = {
+  id: string
+  project_id: string
+  name: string
+  kind: 'http_api'
+  table_name: string
+  config: OptionalJson<Record<string, unknown>>
+  sealed_secrets: Buffer | null
+  pagination: OptionalJson<Record<string, unknown>>
+  schedule: string | null
+  schedule_time_zone: Generated<string>
+  next_refresh_at: Date | null
+  keep_versions: Generated<number>
+  created_at: CreatedAt
+}
+
+export type ColumnRecord = { name: string; type: string; sourceKey?: string }
+export type Drift = {
+  added: ColumnRecord[]
+  removed: ColumnRecord[]
+  changed: Array<{ name: string; from: string; to: string }>
+}
+
+type DataObjectsTable = {
+  id: string
+  project_id: string
+  datasource_id: string
+  kind: 'request_config' | 'response_data' | 'prepared'
+  format: 'json' | 'parquet' | 'duckdb'
+  version: number
+  file_hash: string
+  size_bytes: number
+  row_count: number | null
+  columns: OptionalJson<ColumnRecord[]>
+  drift: OptionalJson<Drift>
+  truncated: Generated<boolean>
+  profile: OptionalJson<unknown>
+  created_at: CreatedAt
+}
+
+type LineageTable = {
+  project_id: string
+  from_id: string
+  to_id: string
+}
+
+type ColumnValuesTable = {
+  datasource_id: string
+  column_name: string
+  value: string
+  occurrences: number
+}
+
+export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
+
+type JobsTable = {
+  id: string
+  project_id: string
+  job_type: string
+  status: JobStatus
+  source: string
+  source_id: string
+  source_event_type: string
+  input: Json<Record<string, unknown>>
+  attempt: Generated<number>
+  max_attempts: Generated<number>
+  progress: Generated<number>
+  error: OptionalJson<{ code: string; message: string }>
+  retried_from: string | null
+  cancel_requested_at: Date | null
+  created_at: CreatedAt
+  started_at: Date | null
+  finished_at: Date | null
+}
+
+type IdempotentCallsTable = {
+  project_id: string
+  key: string
+  body_hash: Buffer
+  answer: OptionalJson<unknown>
+  created_at: CreatedAt
 }

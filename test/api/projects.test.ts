@@ -102,7 +102,8 @@ describe('environments', () => {
   test('at most twenty', async () => {
     const path = `/v1/projects/${await t.project()}/environments`
     const statuses: number[] = []
-    for (let count = 0; count < 18; count += 1) statuses.push((await t.operator.post(path, { name: `e${count}` })).status)
+    for (let count = 0; count < 18; count += 1)
+      statuses.push((await t.operator.post(path, { name: `e${count}` })).status)
     expect(statuses.filter((status) => status === 201).length).toBe(17)
     expect(statuses.at(-1)).toBe(409)
   })

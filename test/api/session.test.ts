@@ -135,7 +135,9 @@ describe('sessions', () => {
     const fetched = { 'sec-fetch-site': 'cross-site' }
     expect((await person.patch('/v1/session/user', { name: 'Other' }, { ...own, origin: 'null' })).status).toBe(403)
     expect((await person.patch('/v1/session/user', { name: 'Other' }, fetched)).status).toBe(403)
-    expect((await person.patch('/v1/session/user', { name: 'Mine' }, { origin: 'http://localhost:80' })).status).toBe(200)
+    expect((await person.patch('/v1/session/user', { name: 'Mine' }, { origin: 'http://localhost:80' })).status).toBe(
+      200,
+    )
   })
 
   test('the secret of a session is not in the database', async () => {

@@ -54,7 +54,10 @@ describe('management tokens', () => {
     const soon = new Date(t.app.now() + 60_000).toISOString()
     const brief = (await owner.post('/v1/management-tokens', { name: 'b', role: 'viewer', expires_at: soon })).body
     t.advance(61_000)
-    expect(await t.withToken(brief.secret).get('/v1/projects')).toMatchObject({ status: 401, body: { reason: 'expired' } })
+    expect(await t.withToken(brief.secret).get('/v1/projects')).toMatchObject({
+      status: 401,
+      body: { reason: 'expired' },
+    })
     const past = await owner.post('/v1/management-tokens', { name: 'c', role: 'viewer', expires_at: soon })
     expect(past).toMatchObject({ status: 400, body: { details: [{ field: 'expires_at' }] } })
   })
@@ -81,7 +84,11 @@ describe('management tokens', () => {
       ['an API key', `Bearer ${newCredential('live').secret}`, 'wrong_kind'],
     ]
     for (const [name, authorization, reason] of table) {
-      const answer = await t.anonymous.get('/v1/projects', undefined, authorization === undefined ? {} : { authorization })
+      const answer = await t.anonymous.get(
+        '/v1/projects',
+        undefined,
+        authorization === undefined ? {} : { authorization },
+      )
       expect(answer, name).toMatchObject({ status: 401, body: { error: 'authentication_failed', reason } })
       expect(answer.headers['www-authenticate'], name).toBe('Bearer realm="sluice"')
     }

@@ -122,8 +122,9 @@ function client(http: Http, headers: Record<string, string>, cookies?: Map<strin
         ...(cookies !== undefined && { cookies: Object.fromEntries(cookies) }),
         ...(body !== undefined && { payload: body }),
       })
-      for (const { name, value } of response.cookies as Array<{ name: string; value: string }>) cookies?.set(name, value)
-      const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
+      for (const { name, value } of response.cookies as Array<{ name: string; value: string }>)
+        cookies?.set(name, value)
+      const isJson = (response.headers['content-type'] ?? '').startsWith('application/json')
       return {
         status: response.statusCode,
         headers: response.headers,

@@ -13,13 +13,24 @@ const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 export function serveHealth(http: Http, app: App): void {
   http.get(
     '/healthz',
-    { config: open, schema: { tags: ['service'], security: [], response: { 200: liveness } } },
+    {
+      config: open,
+      schema: { tags: ['service'], summary: 'Is the process alive', security: [], response: { 200: liveness } },
+    },
     async () => ({ status: 'ok' as const }),
   )
 
   http.get(
     '/readyz',
-    { config: open, schema: { tags: ['service'], security: [], response: { 200: readiness, 503: readiness } } },
+    {
+      config: open,
+      schema: {
+        tags: ['service'],
+        summary: 'May calls be sent here',
+        security: [],
+        response: { 200: readiness, 503: readiness },
+      },
+    },
     async (_request, reply) => {
       const checks = await app.readiness()
       const ready = Object.values(checks).every((check) => check.ok)

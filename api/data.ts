@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { timestamp } from './envelope.ts'
+
+export const column = z.object({
+  name: z.string(),
+  type: z.string().meta({ description: "DuckDB's name of the type." }),
+  source_key: z
+    .string()
+    .optional()
+    .meta({ description: 'The key in the response, where the column could not be called the same.' }),
+})
+
+export const drift = z
+  .object({
+    added: z.array(z.string()),
+    removed: z.array(z.string()),
+    changed: z.array(z.object({ name: z.string(), from: z.string(), to: z.string() })),
+    queries: z.array(z.string()).meta({ description: 'Deployed queries that read a removed or changed column.' }),
+  })
+  .meta({ description: 'How the columns differ from the version before; null for the first.' })
+
+export const dataObject = z
+  .object({
+    id: z.string(),
+    kind: z.enum(['request_config', 'response_data', 'prepared']),
+    format: z.enum(['json', 'parquet', 'duckdb']),
+    datasource_id: z.string(),
+    table_name: z.string(),
+    version: z.int(),
+    row_count: z.int().nullable(),
+    size_bytes: z.int(),
+    columns: z.array(column).nullable(),
+    drift: drift.nullable(),
+    truncated: z.boolean().meta({ description: 'Whether pages or rows were left out when it was fetched.' }),
+    created_at: timestamp,
+  })
+  .meta({ id: 'DataObject' })
+
+const columnProfile = z.object({
+  name: z.string(),
+  type: z.string(),
+  null_count: z.int(),
+  distinct_count: z.int(),
+  distinct_is_exact: z.boolean(),
+  min: z.string().nullable(),
+  max: z.string().nullable(),
+  top_values: z.array(z.object({ value: z.string(), count: z.int() })),
+  histogram: z.array(z.object({ from: z.number(), to: z.number(), count: z.int() })),
+  looks_like: z.enum(['date', 'email', 'url', 'currency', 'country', 'identifier']).nullable(),
+})
+
+/** One data object, with the profile of its columns once the dataline job has run. */
+export const describedObject = dataObject
+  .extend({ profile: z.object({ row_count: z.int(), columns: z.array(columnProfile) }).nullable() })
+  .meta({ id: 'DescribedDataObject' })
+
+export const objectRows = z.object({
+  data: z.array(z.record(z.string(), z.unknown())),
+  columns: z.array(column),
+  truncated: z.boolean().meta({ description: 'Whether there are rows after these.' }),
+  next_cursor: z.string().nullable(),
+})
+
+export const lineageGraph = z.object({
+  nodes: z.array(
+    z.object({
+      id: z.string(),
+      kind: z.enum(['datasource', 'request_config', 'response_data', 'prepared', 'query']),
+      label: z.string(),
+    }),
+  ),
+  edges: z.array(z.object({ from: z.string(), to: z.string() })),
+})

@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { run } from './prepare.mjs'
+
+const usual = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+
+/** Makes sure there is a Chromium for the browser tests: one on the machine, else Debian's package, else Playwright's. */
+export function ensureChromium(node) {
+  const named = process.env.CHROMIUM_PATH
+  if (named !== undefined && existsSync(named)) return named
+  const found = usual.find(existsSync)
+  if (found !== undefined) return found
+  if (process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0) {
+    console.log('Installing Chromium from the Debian package …')
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+    run('apt-get', ['update', '-qq'], { env })
+    run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    const installed = usual.find(existsSync)
+    if (installed !== undefined) return installed
+  }
+  console.log("Installing Playwright's Chromium …")
+  run(node, ['node_modules/playwright-core/cli.js', 'install', 'chromium'])
+  return undefined
+}

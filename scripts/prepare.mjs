@@ -1,0 +1,80 @@
+// Plain JavaScript on purpose: this runs before anything is installed, under whatever Node from 20 on is there.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+const oldestNode = 24
+
+/** Installs what the lockfile names and node_modules lacks. Looks only at versions: milliseconds when all is there. */
+export function installMissing() {
+  if (isInstalled()) return
+  console.log('Installing what is missing (once) …')
+  // No package needs its install script, and one of them would try a download from elsewhere.
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+  run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+    shell: process.platform === 'win32',
+  })
+}
+
+/** The Node that runs TypeScript directly: this one if it is new enough, else the one from npm. */
+export function findNode() {
+  if (Number(process.versions.node.split('.')[0]) >= oldestNode) return process.execPath
+  const installed = join(root, 'node_modules/.bin', process.platform === 'win32' ? 'node.exe' : 'node')
+  if (existsSync(installed)) return installed
+  throw new Error(
+    `Sluice needs Node ${oldestNode} or newer, and npm has none for this machine. Install it and try again.`,
+  )
+}
+
+/** Builds the web app when a file it is made from has changed since the last build. */
+export function buildWebIfStale(node) {
+  const marker = join(root, 'web/dist/.built-from')
+  const current = fingerprint(['web', 'api', 'package-lock.json'])
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === current) return
+  console.log('Building the web app …')
+  run(node, ['node_modules/vite/bin/vite.js', 'build', '--config', 'web/vite.config.ts', '--logLevel', 'warn'])
+  writeFileSync(marker, current)
+}
+
+/** Runs a command in the project's folder and stops here if it fails. */
+export function run(command, args, options = {}) {
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options })
+  if (error !== undefined) throw error
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed.`)
+}
+
+function isInstalled() {
+  const installed = join(root, 'node_modules/.package-lock.json')
+  if (!existsSync(installed)) return false
+  const has = JSON.parse(readFileSync(installed, 'utf8')).packages
+  const wants = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+  return Object.entries(wants).every(
+    ([path, { version, optional }]) => path === '' || optional === true || has[path]?.version === version,
+  )
+}
+
+function fingerprint(places) {
+  const hash = createHash('sha256')
+  const add = (path) =>
+    hash
+      .update(path)
+      .update('\0')
+      .update(readFileSync(join(root, path)))
+      .update('\0')
+  for (const place of places) {
+    if (place.includes('.')) add(place)
+    else {
+      readdirSync(join(root, place), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+        .filter((path) => !path.startsWith(join('web', 'dist')))
+        .sort()
+        .forEach(add)
+    }
+  }
+  return hash.digest('hex')
+}

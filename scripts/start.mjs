@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process'
+import { buildWebIfStale, findNode, installMissing, root } from './prepare.mjs'
+
+try {
+  installMissing()
+  const node = findNode()
+  buildWebIfStale(node)
+  // The channel tells the server when this process is gone, however it went: it then stops instead of living on unseen.
+  const server = spawn(node, ['server/main.ts', '--welcome'], {
+    cwd: root,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  })
+  server.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1))
+  // Ctrl-C reaches the server by itself, being in the same group; other signals are passed on.
+  process.on('SIGINT', () => undefined)
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => server.kill('SIGTERM'))
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
+}

@@ -1,0 +1,97 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { join } from 'node:path'
+import type { Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { createFrameReader, createFrameWriter, type Frame } from './executor/frames.ts'
+import type { ExecutorSettings } from './executor/protocol.ts'
+
+const program = fileURLToPath(new URL('executor/main.ts', import.meta.url))
+
+/** Writable memory that Node maps before it does anything; the limit on top of it is what queries can fill. */
+const reservedBytes = 900 * 1024 ** 2
+const stderrCharsMax = 2_000
+/** Threads of the executor beyond one per call: opening an instance and reading a file wait for nobody's query. */
+const spareThreads = 2
+
+export type ChildSettings = Omit<ExecutorSettings, 'tempDir'> & { runDir: string; name: string; background: boolean }
+
+export type Lost = { code: number | null; signal: NodeJS.Signals | null; stderr: string }
+
+export type ExecutorChild = {
+  pid: number
+  send: (frame: Partial<Frame> & Pick<Frame, 'id' | 'kind'>) => void
+  kill: () => void
+  /** Ends it kindly: an executor stops when its socket closes. */
+  end: () => void
+}
+
+/** Starts one executor. It inherits no environment, so no secret; `onLost` is called exactly once. */
+export function startExecutor(
+  settings: ChildSettings,
+  on: { frame: (frame: Frame) => void; lost: (lost: Lost) => void },
+): ExecutorChild {
+  const { runDir, name, background, ...rest } = settings
+  const tempDir = join(runDir, name)
+  mkdirSync(tempDir, { recursive: true, mode: 0o700 })
+  const executorSettings: ExecutorSettings = { ...rest, tempDir }
+  const dataKib = Math.ceil((reservedBytes + settings.memoryBytes) / 1024)
+  // DuckDB exceeds its `memory_limit`; the limit of the operating system holds. It counts writable memory (-d), because
+  // loading TypeScript reserves 8 GB of address space that is never touched and -v would count.
+  const child = spawn(
+    '/bin/sh',
+    [
+      '-c',
+      `ulimit -d ${dataKib}; exec "$0" "$@"`,
+      process.execPath,
+      '--no-warnings',
+      program,
+      JSON.stringify(executorSettings),
+    ],
+    {
+      cwd: tempDir,
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+      env: { UV_THREADPOOL_SIZE: String(settings.concurrency + spareThreads), TZ: 'UTC' },
+    },
+  )
+  let stderr = ''
+  child.stderr?.on('data', (bytes: Buffer) => {
+    stderr = (stderr + bytes.toString()).slice(-stderrCharsMax)
+  })
+  if (background) lowerPriority(child)
+  const socket = child.stdio[3] as Socket
+  const read = createFrameReader(on.frame)
+  socket.on('data', (bytes: Buffer) => {
+    try {
+      read(bytes)
+    } catch {
+      child.kill('SIGKILL')
+    }
+  })
+  // The end of the process tells all there is to know.
+  socket.on('error', () => undefined)
+  let lost = false
+  const onLost = (code: number | null, signal: NodeJS.Signals | null): void => {
+    if (lost) return
+    lost = true
+    rmSync(tempDir, { recursive: true, force: true })
+    on.lost({ code, signal, stderr })
+  }
+  child.on('exit', onLost)
+  child.on('error', () => onLost(null, null))
+  return {
+    pid: child.pid ?? 0,
+    send: createFrameWriter(socket),
+    kill: () => child.kill('SIGKILL'),
+    end: () => socket.destroy(),
+  }
+}
+
+function lowerPriority(child: ChildProcess): void {
+  try {
+    if (child.pid !== undefined) setPriority(child.pid, 10)
+  } catch {
+    // It has ended already, or the platform has no priorities: the work is the same, only less polite.
+  }
+}

@@ -1,0 +1,68 @@
+import { failedHead } from './failed.ts'
+import type { Frame } from './frames.ts'
+import type { Cancellable, Instances } from './instances.ts'
+import type { CallHead, ExecutorSettings, ScopedCall } from './protocol.ts'
+import { readWhole } from './read.ts'
+
+type Send = (frame: Partial<Frame> & Pick<Frame, 'id' | 'kind'>) => void
+
+type Running = Cancellable & { credits: number; wake: (() => void) | null }
+
+/** Chunks that may be on their way before the reader asks for more. */
+const creditsAtStart = 4
+
+/** Takes frames from the parent and answers them; several calls run at once. */
+export function createCalls(parts: {
+  settings: ExecutorSettings
+  instances: Instances
+  send: Send
+  drained: () => Promise<void>
+}) {
+  const running = new Map<number, Running>()
+  const { instances, send } = parts
+
+  function receive({ id, kind, head }: Frame): void {
+    if (kind === 'call') void answer(id, head as CallHead)
+    const call = running.get(id)
+    if (call === undefined) return
+    if (kind === 'cancel') {
+      call.cancelled = true
+      call.interrupt?.()
+      call.wake?.()
+    } else if (kind === 'credit') {
+      call.credits += 1
+      call.wake?.()
+    }
+  }
+
+  async function answer(id: number, head: CallHead): Promise<void> {
+    const call: Running = { cancelled: false, interrupt: null, credits: creditsAtStart, wake: null }
+    running.set(id, call)
+    try {
+      if (head.scope === null) throw new Error('not yet')
+      await answerScoped(id, call, head)
+    } catch (error) {
+      const scoped = head.scope === null ? null : head.call
+      const input = scoped === null ? null : { sql: scoped.sql, hasSlots: scoped.slots.length > 0 }
+      send({ id, kind: 'failed', head: failedHead(error, input) })
+    } finally {
+      running.delete(id)
+    }
+  }
+
+  async function answerScoped(id: number, call: Running, head: CallHead & { scope: string }): Promise<void> {
+    const instance = await instances.acquire(head.scope, head.version, head.catalog)
+    if (instance === undefined) {
+      send({ id, kind: 'catalogUnknown' })
+      return
+    }
+    if (call.cancelled) throw new Error('INTERRUPT Error: cancelled before it began')
+    const scoped: ScopedCall = head.call
+    if (scoped.verb === 'read') {
+      const { columns, end, bytes } = await readWhole(instance, call, scoped)
+      send({ id, kind: 'result', head: { columns, ...end }, body: bytes })
+    }
+  }
+
+  return { receive }
+}

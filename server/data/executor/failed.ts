@@ -1,0 +1,40 @@
+import { Failure } from '../../failure.ts'
+import type { FailedHead } from './protocol.ts'
+import { bindFailure } from './sql-failure.ts'
+
+const kindPattern = /^([A-Za-z ]+?) Error: /
+
+/** What a thrown error becomes on the socket. `input` is the call whose SQL or slots may be at fault. */
+export function failedHead(error: unknown, input: { sql: string; hasSlots: boolean } | null): FailedHead {
+  if (error instanceof Failure) {
+    const { code, reason, message, details, fields } = error
+    return {
+      code: code as FailedHead['code'],
+      message,
+      cause: error.cause instanceof Error ? error.cause.message : message,
+      ...(reason === undefined ? {} : { reason }),
+      ...(details === undefined ? {} : { details }),
+      ...(fields === undefined ? {} : { fields }),
+    }
+  }
+  const cause = error instanceof Error ? error.message : String(error)
+  const kind = kindPattern.exec(cause)?.[1]?.toLowerCase()
+  if (kind === 'interrupt') return { code: 'query_timeout', cause }
+  if (kind === 'out of memory' || /bad_alloc|Cannot allocate memory/i.test(cause)) {
+    return {
+      code: 'result_too_large',
+      reason: 'memory_limit',
+      message: 'The query needs more memory than it may use.',
+      cause,
+    }
+  }
+  if (input === null) return { code: 'internal_error', cause }
+  if (kind === 'binder' || kind === 'parser' || kind === 'catalog' || kind === 'syntax') {
+    return failedHead(bindFailure(input.sql, new Error(cause)), null)
+  }
+  if (kind === 'conversion' || kind === 'invalid input' || kind === 'out of range' || kind === 'mismatch type') {
+    const [first = ''] = cause.slice(cause.indexOf(': ') + 2).split('\n')
+    return { code: 'invalid_query', message: first, cause, ...(input.hasSlots ? { reason: 'invalid_slots' } : {}) }
+  }
+  return { code: 'internal_error', cause }
+}

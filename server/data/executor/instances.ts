@@ -1,0 +1,183 @@
+import { DuckDBInstance, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { Catalog, ExecutorSettings } from './protocol.ts'
+import type { Plan } from './plan.ts'
+import { quoteName, quoteText } from './sql-text.ts'
+
+/** What a call can be stopped by while it runs. */
+export type Cancellable = { cancelled: boolean; interrupt: (() => void) | null }
+
+type Lease = { connection: DuckDBConnection; statements: Map<string, DuckDBPreparedStatement> }
+
+/** One scope's tables in one version, in a DuckDB that can reach those files and nothing else. */
+export type Instance = {
+  catalog: Catalog
+  database: DuckDBInstance
+  plans: Map<string, Plan>
+  idle: Lease[]
+  activeCalls: number
+  lastUsedMs: number
+  superseded: boolean
+  broken: boolean
+}
+
+/** An old version still finishes what began on it, and what a caller sends a moment late. */
+const supersededCloseMs = 2_000
+const openInstancesMax = 64
+const statementsPerConnectionMax = 48
+const plansPerInstanceMax = 512
+
+export type Instances = ReturnType<typeof createInstances>
+
+/** Opens an instance for a scope and version on demand, and closes what nobody uses any more. */
+export function createInstances(settings: ExecutorSettings) {
+  const open = new Map<string, Promise<Instance>>()
+  const ready = new Map<string, { scope: string; instance: Instance }>()
+
+  function close(key: string): void {
+    const entry = ready.get(key)
+    if (entry === undefined) return
+    ready.delete(key)
+    open.delete(key)
+    for (const lease of entry.instance.idle) lease.connection.closeSync()
+    entry.instance.database.closeSync()
+  }
+
+  /** `undefined` when the version is not open and the caller gave no catalog to open it with. */
+  async function acquire(scope: string, version: string, catalog: Catalog | undefined): Promise<Instance | undefined> {
+    const key = `${scope}\n${version}`
+    if (ready.get(key)?.instance.broken === true) forget(key)
+    let opening = open.get(key)
+    if (opening === undefined) {
+      if (catalog === undefined) return undefined
+      opening = openInstance(catalog, settings)
+      open.set(key, opening)
+    }
+    try {
+      const instance = await opening
+      if (!ready.has(key)) supersede(scope)
+      ready.set(key, { scope, instance })
+      instance.superseded = false
+      return instance
+    } catch (error) {
+      open.delete(key)
+      throw error
+    }
+  }
+
+  function supersede(scope: string): void {
+    for (const other of ready.values()) if (other.scope === scope) other.instance.superseded = true
+  }
+
+  /** An instance that DuckDB itself gave up on answers every call with the same error; the next call gets a new one. */
+  function forget(key: string): void {
+    ready.delete(key)
+    open.delete(key)
+  }
+
+  function sweep(nowMs: number): void {
+    const unused = [...ready].filter(([, { instance }]) => instance.activeCalls === 0)
+    const crowded = ready.size - openInstancesMax
+    unused.sort(([, left], [, right]) => left.instance.lastUsedMs - right.instance.lastUsedMs)
+    for (const [index, [key, { instance }]] of unused.entries()) {
+      const allowedMs = instance.superseded ? supersededCloseMs : settings.idleCloseMs
+      if (index < crowded || nowMs - instance.lastUsedMs > allowedMs) close(key)
+    }
+  }
+
+  return { acquire, sweep, closeAll: () => [...ready.keys()].forEach(close) }
+}
+
+/**
+ * The order matters: paths first, then no external access, then the views, then the lock. `allowed_directories` would
+ * also allow writing into the folder, so every file is named. `extraPath` is one file that may be written.
+ */
+export async function openInstance(
+  catalog: Catalog,
+  settings: ExecutorSettings,
+  extraPath?: string,
+): Promise<Instance> {
+  const database = await DuckDBInstance.create(':memory:', {
+    threads: String(settings.threads),
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+    temp_directory: settings.tempDir,
+  })
+  const connection = await database.connect()
+  const run = (sql: string) => connection.run(sql)
+  await run(`SET memory_limit = '${settings.memoryBytes}B'`)
+  await run(`SET max_temp_directory_size = '${settings.memoryBytes * 2}B'`)
+  await run("SET TimeZone = 'UTC'")
+  const parquet = catalog.tables.filter((table) => table.nativePath === undefined).map((table) => table.parquetPath)
+  const paths = extraPath === undefined ? parquet : [...parquet, extraPath]
+  for (const [index, { nativePath }] of catalog.tables.entries()) {
+    if (nativePath !== undefined) await run(`ATTACH ${quoteText(nativePath)} AS native_${index} (READ_ONLY)`)
+  }
+  await run(`SET allowed_paths = [${paths.map(quoteText).join(', ')}]`)
+  await run('SET enable_external_access = false')
+  for (const [index, { name, parquetPath, nativePath }] of catalog.tables.entries()) {
+    const source = nativePath === undefined ? `read_parquet(${quoteText(parquetPath)})` : `native_${index}.data`
+    await run(`CREATE VIEW ${quoteName(name)} AS SELECT * FROM ${source}`)
+  }
+  await run('SET lock_configuration = true')
+  const idle = [{ connection, statements: new Map<string, DuckDBPreparedStatement>() }]
+  const plans = new Map<string, Plan>()
+  return {
+    catalog,
+    database,
+    plans,
+    idle,
+    activeCalls: 0,
+    lastUsedMs: performance.now(),
+    superseded: false,
+    broken: false,
+  }
+}
+
+/** Runs `use` on a connection of the instance; `cancellable.interrupt` reaches exactly that connection meanwhile. */
+export async function withConnection<Result>(
+  instance: Instance,
+  cancellable: Cancellable,
+  use: (lease: Lease) => Promise<Result>,
+): Promise<Result> {
+  instance.activeCalls += 1
+  let lease: Lease | undefined
+  try {
+    lease = instance.idle.pop() ?? { connection: await instance.database.connect(), statements: new Map() }
+    const { connection } = lease
+    cancellable.interrupt = () => connection.interrupt()
+    return await use(lease)
+  } catch (error) {
+    if (isFatal(error)) instance.broken = true
+    throw error
+  } finally {
+    cancellable.interrupt = null
+    instance.activeCalls -= 1
+    instance.lastUsedMs = performance.now()
+    if (lease !== undefined) instance.idle.push(lease)
+  }
+}
+
+function isFatal(error: unknown): boolean {
+  return error instanceof Error && /^(FATAL|INTERNAL) Error|database has been invalidated/.test(error.message)
+}
+
+/** The statement from the connection's cache, prepared when it is not there; the least recently used one makes room. */
+export async function prepare({ connection, statements }: Lease, sql: string): Promise<DuckDBPreparedStatement> {
+  const known = statements.get(sql)
+  const statement = known ?? (await connection.prepare(sql))
+  statements.delete(sql)
+  statements.set(sql, statement)
+  const oldest = statements.entries().next().value
+  if (statements.size > statementsPerConnectionMax && oldest !== undefined) {
+    statements.delete(oldest[0])
+    oldest[1].destroySync()
+  }
+  return statement
+}
+
+export function rememberPlan(instance: Instance, key: string, plan: Plan): void {
+  const oldest = instance.plans.keys().next().value
+  if (instance.plans.size >= plansPerInstanceMax && oldest !== undefined) instance.plans.delete(oldest)
+  instance.plans.set(key, plan)
+}

@@ -1,0 +1,78 @@
+import type { DuckDBType } from '@duckdb/node-api'
+import { inspectSql } from './inspect.ts'
+import { prepare, rememberPlan, withConnection, type Cancellable, type Instance } from './instances.ts'
+import type { Column } from './protocol.ts'
+import type { BoundSlot } from './slots.ts'
+import { castSlots, quoteText, withoutSemicolon } from './sql-text.ts'
+import { directEncoder, jsonText, typeName } from './values.ts'
+
+/** A statement that was inspected and described once; every later call of it starts here. */
+export type Plan = {
+  /** The author's statement with every slot cast, fit to stand in parentheses. */
+  sql: string
+  columns: Column[]
+  types: DuckDBType[]
+  /** What the last call returned: few rows are encoded here, many by DuckDB. */
+  fewRows: boolean
+}
+
+/** The plan of `sql`, from the instance's cache or made now. Nothing runs that was not inspected. */
+export async function planFor(
+  instance: Instance,
+  call: Cancellable,
+  input: { sql: string; slots: BoundSlot[] },
+): Promise<Plan> {
+  const casts = new Map(input.slots.map((slot) => [slot.name.toLowerCase(), slot.cast]))
+  const key = `${[...casts].join(';')}\n${input.sql}`
+  const known = instance.plans.get(key)
+  if (known !== undefined) return known
+  return withConnection(instance, call, async (lease) => {
+    await inspectSql(lease, instance.catalog, input.sql)
+    const sql = castSlots(withoutSemicolon(input.sql), (name) => casts.get(name))
+    const statement = await prepare(lease, sql)
+    const types = Array.from({ length: statement.columnCount }, (_, index) => statement.columnType(index))
+    const names = uniqueNames(types.map((_, index) => statement.columnName(index)))
+    const columns = types.map((type, index) => ({ name: names[index] ?? '', type: typeName(type) }))
+    const plan = { sql, columns, types, fewRows: false }
+    rememberPlan(instance, key, plan)
+    return plan
+  })
+}
+
+/** A row object can hold a name once: the second `a` is `a_1`. Names that differ in case stay as they are. */
+export function uniqueNames(names: string[]): string[] {
+  const taken = new Set<string>()
+  return names.map((name) => {
+    let unique = name
+    for (let count = 1; taken.has(unique); count += 1) unique = `${name}_${count}`
+    taken.add(unique)
+    return unique
+  })
+}
+
+/** The author's rows under names of our own (`c0`, `c1`, …), so that no name of theirs can be ambiguous. */
+export function rowsOf({ sql, types }: Plan): string {
+  return `(${sql}\n) AS result_rows(${types.map((_, index) => `c${index}`).join(', ')})`
+}
+
+/** SQL for one row as a JSON object. */
+export function rowObject({ columns, types }: Plan): string {
+  const parts = types.map((type, index) => {
+    const label = `${index === 0 ? '{' : ','}${JSON.stringify(columns[index]?.name ?? '')}:`
+    return `${quoteText(label)}, ${jsonText(type, `c${index}`)}`
+  })
+  return `concat(${parts.join(', ')}, '}')`
+}
+
+/** Few rows: plain types as they are, for JavaScript to encode; the others as JSON text from SQL. */
+export function fewRowsSql(plan: Plan, limit: number): string {
+  const list = plan.types.map((type, index) => {
+    return directEncoder(type) === undefined ? jsonText(type, `c${index}`) : `c${index}`
+  })
+  return `SELECT ${list.join(', ')} FROM ${rowsOf(plan)} LIMIT ${limit}`
+}
+
+/** Many rows: one value that holds them all. With one thread per query the aggregate keeps their order. */
+export function manyRowsSql(plan: Plan, limit: number, separator: string): string {
+  return `SELECT encode(string_agg(line, ${separator})), count(*) FROM (SELECT ${rowObject(plan)} AS line FROM ${rowsOf(plan)} LIMIT ${limit})`
+}

@@ -1,0 +1,96 @@
+/** What the API process and an executor say to each other, and how it looks on the socket between them. */
+
+export type Column = { name: string; type: string }
+
+export type CatalogTable = { name: string; parquetPath: string; nativePath?: string; columns: Column[] }
+
+/** The tables of one scope. Another `version` is another set of files; the same version never changes. */
+export type Catalog = { version: string; tables: CatalogTable[] }
+
+export const slotTypes = ['string', 'integer', 'number', 'boolean', 'date', 'timestamp'] as const
+type ScalarSlotType = (typeof slotTypes)[number]
+export type SlotType = ScalarSlotType | `${ScalarSlotType}[]`
+
+/** A value to bind. Integers beyond 2^53 come as decimal text; `null` is an absent slot. */
+export type Slot = { name: string; type: SlotType; value: unknown }
+
+export type ReadFormat = 'json' | 'ndjson' | 'csv' | 'parquet' | 'arrow'
+
+export type ReadLimits = { maxRows: number; maxBytes: number }
+
+export type ReadEnd = { rowCount: number; truncated: boolean; elapsedMs: number }
+
+export type ReadCall = ReadLimits & { sql: string; slots: Slot[]; format: ReadFormat; stream: boolean }
+
+/** Slots of SQL that nobody calls yet: a type where the author gave one. */
+export type InspectCall = { sql: string; slots: { name: string; type: SlotType }[] }
+
+export type Inspection = {
+  tables: string[]
+  columnsByTable: Record<string, string[]>
+  slots: { name: string; suggestedType: SlotType }[]
+  columns: Column[]
+}
+
+export type ConvertCall = {
+  source: { kind: 'ndjson' | 'csv'; path: string }
+  parquetPath: string
+  previousColumns: ConvertedColumn[] | null
+}
+export type ConvertedColumn = Column & { sourceKey: string }
+export type Drift = { added: string[]; removed: string[]; changed: { name: string; from: string; to: string }[] }
+export type Converted = { rowCount: number; sizeBytes: number; columns: ConvertedColumn[]; drift: Drift }
+
+export type LooksLike = 'date' | 'email' | 'url' | 'currency' | 'country' | 'identifier'
+export type ColumnProfile = Column & {
+  nullCount: number
+  distinctCount: number
+  distinctIsExact: boolean
+  min: string | null
+  max: string | null
+  topValues: { value: string; count: number }[]
+  histogram: { from: number; to: number; count: number }[]
+  looksLike: LooksLike | null
+}
+export type Profile = { rowCount: number; columns: ColumnProfile[] }
+
+export type NativeCall = { parquetPath: string; nativePath: string }
+export type DistinctCall = { parquetPath: string; column: string; cap: number }
+export type DistinctValues = { values: { value: string; count: number }[]; capped: boolean }
+
+/** Verbs that run inside a scope's locked instance. */
+export type ScopedCall =
+  | ({ verb: 'read' } & ReadCall)
+  | ({ verb: 'inspect' } & InspectCall)
+  | ({ verb: 'explain' } & { sql: string; slots: Slot[] })
+
+/** Verbs on files that belong to us. No SQL of a user is in them. */
+export type FileCall =
+  | ({ verb: 'convert' } & ConvertCall)
+  | { verb: 'profile'; parquetPath: string }
+  | ({ verb: 'buildNative' } & NativeCall)
+  | ({ verb: 'distinctValues' } & DistinctCall)
+
+/** `catalog` is sent when the executor may not know it yet; it answers `catalogUnknown` when it was wrongly left out. */
+export type CallHead =
+  | { scope: string; version: string; catalog?: Catalog; call: ScopedCall }
+  | { scope: null; version: null; call: FileCall }
+
+/** A `Failure` on its way to the API process. `cause` is for the log alone. */
+export type FailedHead = {
+  code: 'invalid_query' | 'invalid_request' | 'result_too_large' | 'query_timeout' | 'upstream_error' | 'internal_error'
+  reason?: string
+  message?: string
+  details?: { field: string; message: string }[]
+  fields?: Record<string, unknown>
+  cause: string
+}
+
+/** How an executor is started: its first argument, as JSON. */
+export type ExecutorSettings = {
+  tempDir: string
+  threads: number
+  concurrency: number
+  memoryBytes: number
+  idleCloseMs: number
+}

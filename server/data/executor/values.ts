@@ -1,0 +1,187 @@
+import {
+  DuckDBArrayType,
+  DuckDBDateValue,
+  DuckDBDecimalType,
+  DuckDBDecimalValue,
+  DuckDBListType,
+  DuckDBMapType,
+  DuckDBStructType,
+  DuckDBTimestampValue,
+  DuckDBTypeId,
+  DuckDBUnionType,
+  type DuckDBType,
+  type DuckDBValue,
+} from '@duckdb/node-api'
+import { formatDay, formatTimestamp } from './dates.ts'
+import { quoteName, quoteText } from './sql-text.ts'
+
+/**
+ * How a value becomes JSON, said twice: as SQL (`jsonText`), which is fastest for many rows, and in JavaScript
+ * (`directEncoder`) for the plain types of a few rows, where each SQL expression costs more than the row itself.
+ * A test holds the two together, type by type.
+ */
+
+const safe = 9_007_199_254_740_991n
+const decimalDigits = 15
+
+/** Types whose `to_json` is already right, also deep inside lists and structs. */
+const plain = new Set<DuckDBTypeId>([
+  DuckDBTypeId.BOOLEAN,
+  DuckDBTypeId.TINYINT,
+  DuckDBTypeId.SMALLINT,
+  DuckDBTypeId.INTEGER,
+  DuckDBTypeId.UTINYINT,
+  DuckDBTypeId.USMALLINT,
+  DuckDBTypeId.UINTEGER,
+  DuckDBTypeId.VARCHAR,
+  DuckDBTypeId.UUID,
+  DuckDBTypeId.ENUM,
+])
+
+export function typeName(type: DuckDBType): string {
+  return type.alias ?? type.toString()
+}
+
+/** SQL that turns the expression `x` of `type` into JSON text; `null` as text, never NULL. */
+export function jsonText(type: DuckDBType, x: string, depth = 0): string {
+  return `coalesce(${nullableText(type, x, depth)}, 'null')`
+}
+
+const quotedText = (x: string): string => `'"' || ${x}::VARCHAR || '"'`
+
+function nullableText(type: DuckDBType, x: string, depth: number): string {
+  if (isPlain(type)) return isScalarPlain(type) ? `${x}::VARCHAR` : `to_json(${x})::VARCHAR`
+  if (type.typeId === DuckDBTypeId.VARCHAR) return `json(${x})::VARCHAR`
+  if (type instanceof DuckDBDecimalType) return decimalText(type, x)
+  if (type instanceof DuckDBStructType) return structText(type, x, depth)
+  if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) {
+    return `'[' || ${joined(x, (item) => jsonText(type.valueType, item, depth + 1), depth)} || ']'`
+  }
+  if (type instanceof DuckDBMapType) {
+    const entry = (item: string) =>
+      `to_json(${item}.key::VARCHAR)::VARCHAR || ':' || ${jsonText(type.valueType, `${item}.value`, depth + 1)}`
+    return `'{' || ${joined(`map_entries(${x})`, entry, depth)} || '}'`
+  }
+  if (type instanceof DuckDBUnionType) {
+    const member = (tag: string, index: number) =>
+      `WHEN ${quoteText(tag)} THEN ${jsonText(type.memberTypes[index] ?? type, `union_extract(${x}, ${quoteText(tag)})`, depth + 1)}`
+    return `CASE union_tag(${x})::VARCHAR ${type.memberTags.map(member).join(' ')} END`
+  }
+  return (scalarTexts.get(type.typeId) ?? ownText)(x)
+}
+
+const timestampOf = (x: string): string => timestampText(`${x}::TIMESTAMP`)
+const numberOrText = (least: bigint) => (x: string) =>
+  `CASE WHEN ${x} BETWEEN ${least} AND ${safe} THEN ${x}::VARCHAR ELSE ${quotedText(x)} END`
+const finiteNumber = (x: string): string => `CASE WHEN isfinite(${x}) THEN ${x}::VARCHAR END`
+
+const scalarTexts = new Map<DuckDBTypeId, (x: string) => string>([
+  [DuckDBTypeId.BIGINT, numberOrText(-safe)],
+  [DuckDBTypeId.HUGEINT, numberOrText(-safe)],
+  [DuckDBTypeId.UBIGINT, numberOrText(0n)],
+  [DuckDBTypeId.UHUGEINT, numberOrText(0n)],
+  [
+    DuckDBTypeId.BIGNUM,
+    (x) =>
+      `CASE WHEN length(ltrim(${x}::VARCHAR, '-')) <= ${decimalDigits} THEN ${x}::VARCHAR ELSE ${quotedText(x)} END`,
+  ],
+  [DuckDBTypeId.FLOAT, finiteNumber],
+  [DuckDBTypeId.DOUBLE, finiteNumber],
+  [DuckDBTypeId.DATE, (x) => `CASE WHEN isfinite(${x}) THEN ${quotedText(x)} END`],
+  [DuckDBTypeId.TIMESTAMP, timestampText],
+  [DuckDBTypeId.TIMESTAMP_S, timestampOf],
+  [DuckDBTypeId.TIMESTAMP_MS, timestampOf],
+  [DuckDBTypeId.TIMESTAMP_NS, timestampText],
+  [DuckDBTypeId.TIMESTAMP_TZ, (x) => timestampText(`(${x} AT TIME ZONE 'UTC')`)],
+  [DuckDBTypeId.BLOB, (x) => `'"' || base64(${x}) || '"'`],
+  [DuckDBTypeId.SQLNULL, () => 'NULL'],
+  [DuckDBTypeId.VARIANT, (x) => `to_json(${x})::VARCHAR`],
+])
+
+/** TIME, INTERVAL, BIT and whatever a later version adds are DuckDB's own text. */
+const ownText = (x: string): string => `to_json(${x}::VARCHAR)::VARCHAR`
+
+function timestampText(x: string): string {
+  return `CASE WHEN isfinite(${x}) THEN '"' || replace(${x}::VARCHAR, ' ', 'T') || 'Z"' END`
+}
+
+function isScalarPlain(type: DuckDBType): boolean {
+  return plain.has(type.typeId) && ![DuckDBTypeId.VARCHAR, DuckDBTypeId.UUID, DuckDBTypeId.ENUM].includes(type.typeId)
+}
+
+function isPlain(type: DuckDBType): boolean {
+  if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) return isPlain(type.valueType)
+  if (type instanceof DuckDBStructType) return !isTuple(type) && type.entryTypes.every(isPlain)
+  return plain.has(type.typeId) && type.alias !== 'JSON'
+}
+
+function isTuple(type: DuckDBStructType): boolean {
+  return type.entryNames.every((name) => name === '')
+}
+
+function joined(list: string, text: (item: string) => string, depth: number): string {
+  return `array_to_string(list_transform(${list}, lambda e${depth}: ${text(`e${depth}`)}), ',')`
+}
+
+/** A struct without names (`row(1, 2)`) is a list: an object could hold only one entry of no name. */
+function structText(type: DuckDBStructType, x: string, depth: number): string {
+  const tuple = isTuple(type)
+  const parts = type.entryTypes.map((entryType, index) => {
+    const name = type.entryNames[index] ?? ''
+    const value = tuple ? `struct_extract(${x}, ${index + 1})` : `${x}.${quoteName(name)}`
+    const label = tuple ? '' : `${JSON.stringify(name)}:`
+    return `${quoteText((index === 0 ? '' : ',') + label)}, ${jsonText(entryType, value, depth + 1)}`
+  })
+  const [open, close] = tuple ? ['[', ']'] : ['{', '}']
+  return `CASE WHEN ${x} IS NOT NULL THEN concat('${open}', ${parts.join(', ')}, '${close}') END`
+}
+
+function decimalText(type: DuckDBDecimalType, x: string): string {
+  if (type.width <= decimalDigits) return `${x}::VARCHAR`
+  const digits = `ltrim(translate(${type.scale > 0 ? `rtrim(${x}::VARCHAR, '0')` : `${x}::VARCHAR`}, '-.', ''), '0')`
+  return `CASE WHEN length(${digits}) <= ${decimalDigits} THEN ${x}::VARCHAR ELSE ${quotedText(x)} END`
+}
+
+type DirectEncoder = (value: DuckDBValue) => string
+
+const integerJson: DirectEncoder = (value) =>
+  typeof value === 'bigint' && value <= safe && value >= -safe ? value.toString() : `"${String(value)}"`
+
+const directEncoders = new Map<DuckDBTypeId, DirectEncoder>([
+  [DuckDBTypeId.BOOLEAN, String],
+  [DuckDBTypeId.TINYINT, String],
+  [DuckDBTypeId.SMALLINT, String],
+  [DuckDBTypeId.INTEGER, String],
+  [DuckDBTypeId.UTINYINT, String],
+  [DuckDBTypeId.USMALLINT, String],
+  [DuckDBTypeId.UINTEGER, String],
+  [DuckDBTypeId.BIGINT, integerJson],
+  [DuckDBTypeId.UBIGINT, integerJson],
+  [DuckDBTypeId.HUGEINT, integerJson],
+  [DuckDBTypeId.UHUGEINT, integerJson],
+  [DuckDBTypeId.DOUBLE, (value) => (Number.isFinite(value) ? String(value) : 'null')],
+  [DuckDBTypeId.VARCHAR, (value) => JSON.stringify(value)],
+  [DuckDBTypeId.DATE, (value) => (value instanceof DuckDBDateValue ? dateJson(value) : 'null')],
+  [DuckDBTypeId.TIMESTAMP, (value) => (value instanceof DuckDBTimestampValue ? timestampJson(value) : 'null')],
+  [DuckDBTypeId.DECIMAL, (value) => (value instanceof DuckDBDecimalValue ? decimalJson(value) : 'null')],
+])
+
+/** JSON of a value in JavaScript, for the types that need no SQL; absent for all others. */
+export function directEncoder(type: DuckDBType): DirectEncoder | undefined {
+  return type.alias === 'JSON' ? undefined : directEncoders.get(type.typeId)
+}
+
+function dateJson(value: DuckDBDateValue): string {
+  return value.isFinite ? `"${formatDay(value.days) ?? value.toString()}"` : 'null'
+}
+
+function timestampJson(value: DuckDBTimestampValue): string {
+  if (!value.isFinite) return 'null'
+  return `"${formatTimestamp(value.micros) ?? `${value.toString().replace(' ', 'T')}Z`}"`
+}
+
+function decimalJson(value: DuckDBDecimalValue): string {
+  const text = value.toString()
+  const digits = (value.scale > 0 ? text.replace(/0+$/, '') : text).replaceAll(/[-.]/g, '').replace(/^0+/, '')
+  return digits.length <= decimalDigits ? text : `"${text}"`
+}

@@ -1,0 +1,326 @@
+import { Failure } from '../failure.ts'
+import type { Observe } from '../observe.ts'
+import { startExecutor, type ChildSettings, type ExecutorChild, type Lost } from './executor-child.ts'
+import type { Frame } from './executor/frames.ts'
+import type { Catalog, CallHead, FailedHead } from './executor/protocol.ts'
+import { createLane } from './lane.ts'
+
+export type Reply = { head: unknown; body: Buffer }
+
+/** One call on its way. `onFrame` sees the frames of a stream; a call without it is answered by one frame. */
+export type Task = {
+  scope: string
+  catalog: Catalog | null
+  call: CallHead['call']
+  timeoutMs: number
+  signal: AbortSignal | undefined
+  onFrame?: (frame: Frame, answer: (kind: 'credit' | 'cancel') => void) => void
+}
+
+type Ticket = Task & {
+  id: number
+  attempts: number
+  seat: Seat | null
+  timers: NodeJS.Timeout[]
+  cancelled: 'deadline' | 'caller' | null
+  streaming: boolean
+  settle: (outcome: Reply | Error) => void
+}
+
+/** A place for an executor: the process in it may be replaced, the seat stays. */
+type Seat = {
+  index: number
+  child: ExecutorChild | null
+  ready: boolean
+  startedMs: number
+  failures: number
+  tickets: Map<number, Ticket>
+  known: Set<string>
+  /** Takes no new work until it is empty: a suspect is to run alone in it. */
+  reserved: boolean
+  respawn: NodeJS.Timeout | null
+}
+
+export type PoolOptions = Omit<ChildSettings, 'name'> & {
+  name: string
+  executors: number
+  queueLength: number
+  observe: Observe
+  now: () => number
+}
+
+const killAfterMs = 1_000
+const respawnMs = { first: 50, most: 5_000, healthyAfter: 10_000 }
+const knownCatalogsMax = 2_000
+
+export type Pool = ReturnType<typeof createPool>
+
+/** Executors of one kind and the work that waits for them. */
+export function createPool(options: PoolOptions) {
+  const { executors, concurrency, queueLength, observe, now } = options
+  const lane = createLane<Ticket>({ queueLength, slots: executors * concurrency })
+  /** Calls that were in a process when it died. Each is tried once more, alone, so that only a culprit fails. */
+  const suspects: Ticket[] = []
+  const readyWaiters = new Set<() => void>()
+  let nextId = 1
+  let closing = false
+
+  const seats = Array.from({ length: executors }, (_, index): Seat => {
+    return {
+      index,
+      child: null,
+      ready: false,
+      startedMs: 0,
+      failures: 0,
+      tickets: new Map(),
+      known: new Set(),
+      reserved: false,
+      respawn: null,
+    }
+  })
+
+  function start(seat: Seat): void {
+    seat.startedMs = now()
+    seat.known.clear()
+    const child = startExecutor(
+      { ...options, name: `${options.name}-${seat.index}` },
+      { frame: (frame) => receive(seat, frame), lost: (lost) => lose(seat, lost) },
+    )
+    seat.child = child
+  }
+
+  function receive(seat: Seat, frame: Frame): void {
+    if (frame.kind === 'ready') {
+      seat.ready = true
+      observe({ kind: 'executor-started', pid: seat.child?.pid ?? 0, elapsedMs: now() - seat.startedMs })
+      for (const wake of readyWaiters) wake()
+      pump()
+      return
+    }
+    const ticket = seat.tickets.get(frame.id)
+    if (ticket === undefined) return
+    if (frame.kind === 'opened' || frame.kind === 'chunk') {
+      ticket.streaming = true
+      ticket.onFrame?.(frame, (kind) => seat.tickets.has(ticket.id) && seat.child?.send({ id: ticket.id, kind }))
+    } else if (frame.kind === 'catalogUnknown') {
+      seat.known.delete(catalogKey(ticket))
+      sendCall(seat, ticket)
+    } else if (frame.kind === 'result') finish(seat, ticket, { head: frame.head, body: frame.body })
+    else if (frame.kind === 'failed') finish(seat, ticket, failureOf(frame.head as FailedHead))
+  }
+
+  function lose(seat: Seat, lost: Lost): void {
+    const tickets = [...seat.tickets.values()]
+    const wasReady = seat.ready
+    Object.assign(seat, { child: null, ready: false, reserved: false })
+    seat.tickets.clear()
+    for (const ticket of tickets) orphan(ticket)
+    if (closing) return
+    observe({ kind: 'executor-lost', code: lost.code, signal: lost.signal, calls: tickets.length, stderr: lost.stderr })
+    seat.failures = wasReady && now() - seat.startedMs > respawnMs.healthyAfter ? 0 : seat.failures + 1
+    const delayMs = Math.min(respawnMs.most, respawnMs.first * 2 ** Math.min(10, seat.failures - 1))
+    seat.respawn = setTimeout(() => {
+      seat.respawn = null
+      start(seat)
+    }, delayMs)
+    pump()
+  }
+
+  /** A call whose process died under it. */
+  function orphan(ticket: Ticket): void {
+    lane.release(ticket.scope)
+    ticket.seat = null
+    if (ticket.cancelled !== null) settle(ticket, cancelledError(ticket))
+    else if (ticket.streaming || ticket.attempts > 1 || closing) {
+      settle(ticket, new Failure('internal_error', { cause: 'the executor ended while it ran this call' }))
+    } else suspects.push(ticket)
+  }
+
+  function pump(): void {
+    while (suspects.length > 0) {
+      const seat = seats.find((candidate) => candidate.ready && candidate.tickets.size === 0)
+      const ticket = suspects[0]
+      if (seat === undefined || ticket === undefined) break
+      suspects.shift()
+      seat.reserved = true
+      dispatch(seat, ticket)
+    }
+    if (suspects.length > 0 && !seats.some((seat) => seat.reserved)) {
+      const quietest = seats
+        .filter((seat) => seat.ready)
+        .sort((left, right) => left.tickets.size - right.tickets.size)[0]
+      if (quietest !== undefined) quietest.reserved = true
+    }
+    for (;;) {
+      const free = seats.filter((seat) => seat.ready && !seat.reserved && seat.tickets.size < concurrency)
+      if (free.length === 0) return
+      const ticket = lane.take()
+      if (ticket === undefined) return
+      dispatch(choose(free, ticket), ticket)
+    }
+  }
+
+  /** An executor that has the scope open answers at once; among those, the least busy. */
+  function choose(free: Seat[], ticket: Ticket): Seat {
+    const key = catalogKey(ticket)
+    const cost = (seat: Seat): number => seat.tickets.size + (seat.known.has(key) ? 0 : 0.5)
+    return free.reduce((best, seat) => (cost(seat) < cost(best) ? seat : best))
+  }
+
+  function dispatch(seat: Seat, ticket: Ticket): void {
+    ticket.seat = seat
+    ticket.attempts += 1
+    seat.tickets.set(ticket.id, ticket)
+    sendCall(seat, ticket)
+  }
+
+  function sendCall(seat: Seat, ticket: Ticket): void {
+    seat.child?.send({ id: ticket.id, kind: 'call', head: callHead(seat, ticket) })
+  }
+
+  function finish(seat: Seat, ticket: Ticket, outcome: Reply | Error): void {
+    seat.tickets.delete(ticket.id)
+    if (seat.tickets.size === 0) seat.reserved = false
+    lane.release(ticket.scope)
+    settle(ticket, ticket.cancelled === null ? outcome : cancelledError(ticket))
+    pump()
+  }
+
+  function settle(ticket: Ticket, outcome: Reply | Error): void {
+    for (const timer of ticket.timers) clearTimeout(timer)
+    ticket.settle(outcome)
+  }
+
+  /** Stops a call that waits, or interrupts one that runs and kills its executor when that does not help. */
+  function cancel(ticket: Ticket, why: 'deadline' | 'caller'): void {
+    if (ticket.cancelled !== null) return
+    ticket.cancelled = why
+    const { seat } = ticket
+    if (seat === null) {
+      const index = suspects.indexOf(ticket)
+      if (index !== -1) suspects.splice(index, 1)
+      if (lane.remove(ticket.scope, ticket) || index !== -1) settle(ticket, waitedTooLong(ticket))
+      return
+    }
+    seat.child?.send({ id: ticket.id, kind: 'cancel' })
+    ticket.timers.push(
+      setTimeout(() => {
+        // The others in this process are innocent; they run again elsewhere.
+        if (seat.tickets.has(ticket.id)) seat.child?.kill()
+      }, killAfterMs),
+    )
+  }
+
+  function run(task: Task): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      task.signal?.throwIfAborted()
+      const abort = (): void => cancel(ticket, 'caller')
+      const ticket: Ticket = {
+        ...task,
+        id: nextId,
+        attempts: 0,
+        seat: null,
+        timers: [],
+        cancelled: null,
+        streaming: false,
+        settle: (outcome) => {
+          task.signal?.removeEventListener('abort', abort)
+          if (outcome instanceof Error) reject(outcome)
+          else resolve(outcome)
+        },
+      }
+      nextId = nextId === 0xff_ff_ff_ff ? 1 : nextId + 1
+      if (closing || !lane.push(task.scope, ticket)) {
+        reject(overloaded())
+        return
+      }
+      task.signal?.addEventListener('abort', abort, { once: true })
+      ticket.timers.push(setTimeout(() => cancel(ticket, 'deadline'), task.timeoutMs))
+      pump()
+    })
+  }
+
+  async function opened(timeoutMs: number): Promise<void> {
+    seats.filter((seat) => seat.child === null && seat.respawn === null).forEach(start)
+    await until(() => seats.every((seat) => seat.ready), timeoutMs, readyWaiters)
+  }
+
+  async function close(timeoutMs: number): Promise<void> {
+    closing = true
+    const deadlineMs = now() + timeoutMs
+    while (seats.some((seat) => seat.tickets.size > 0) && now() < deadlineMs) await pause(5)
+    const left = seats.flatMap((seat) => (seat.respawn === null ? [] : [seat.respawn]))
+    left.forEach((timer) => clearTimeout(timer))
+    for (const seat of seats) seat.child?.end()
+    const killAtMs = now() + killAfterMs
+    while (seats.some((seat) => seat.child !== null) && now() < killAtMs) await pause(5)
+    for (const seat of seats) seat.child?.kill()
+    while (seats.some((seat) => seat.child !== null)) await pause(5)
+  }
+
+  function health() {
+    const states = seats.map((seat) => ({ pid: seat.child?.pid ?? null, ready: seat.ready, calls: seat.tickets.size }))
+    return {
+      ready: states.some((state) => state.ready),
+      executors: states,
+      waiting: lane.waitingCount() + suspects.length,
+    }
+  }
+
+  return { run, opened, close, health }
+}
+
+function catalogKey(ticket: Ticket): string {
+  return `${ticket.scope}\n${ticket.catalog?.version ?? ''}`
+}
+
+function callHead(seat: Seat, ticket: Ticket): CallHead {
+  const { scope, catalog, call } = ticket
+  if (catalog === null) return { scope: null, version: null, call } as CallHead
+  const key = catalogKey(ticket)
+  const head = { scope, version: catalog.version, call } as CallHead
+  if (seat.known.has(key)) return head
+  if (seat.known.size >= knownCatalogsMax) seat.known.clear()
+  seat.known.add(key)
+  return { ...head, catalog } as CallHead
+}
+
+function failureOf({ code, cause, ...options }: FailedHead): Failure {
+  return new Failure(code, { ...(options as object), cause })
+}
+
+function overloaded(): Failure {
+  return new Failure('overloaded', { retryAfterSeconds: 1 })
+}
+
+function waitedTooLong(ticket: Ticket): Error {
+  return ticket.cancelled === 'caller' ? cancelledError(ticket) : overloaded()
+}
+
+function cancelledError(ticket: Ticket): Error {
+  if (ticket.cancelled === 'deadline') return new Failure('query_timeout')
+  const reason: unknown = ticket.signal?.reason
+  return reason instanceof Error ? reason : new Error('aborted', { cause: reason })
+}
+
+function pause(delayMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, delayMs)
+  })
+}
+
+async function until(holds: () => boolean, timeoutMs: number, wakers: Set<() => void>): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const finish = (act: () => void): void => {
+      clearTimeout(timer)
+      wakers.delete(check)
+      act()
+    }
+    const timer = setTimeout(() => finish(() => reject(new Error('no executor became ready in time'))), timeoutMs)
+    const check = (): void => {
+      if (holds()) finish(resolve)
+    }
+    wakers.add(check)
+    check()
+  })
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestApp, type TestApp } from '../harness/app.ts'
+
+let t: TestApp
+beforeAll(async () => {
+  t = await openTestApp()
+})
+afterAll(() => t.close())
+
+/** `users.email?` for every column of `server/store/tables.ts`; `?` where null is allowed. */
+function declared(): string[] {
+  const text = readFileSync(join(import.meta.dirname, '../../server/store/tables.ts'), 'utf8')
+  const names = [...text.matchAll(/^ {2}(\w+): (\w+Table)$/gm)]
+  return names.flatMap(([, table, type]) => {
+    const body = new RegExp(`^type ${type} = \\{\n([^}]*(?:\\{[^}]*\\}[^}]*)*)^\\}`, 'm').exec(text)?.[1] ?? ''
+    return [...body.matchAll(/^ {2}(\w+): (.+)$/gm)].map(
+      ([, column, columnType = '']) => `${table}.${column}${/\| null|^OptionalJson/.test(columnType) ? '?' : ''}`,
+    )
+  })
+}
+
+test('the tables that the code believes in are those of the migrated database', async () => {
+  const { rows } = await sql<{ name: string }>`
+    select table_name || '.' || column_name || case is_nullable when 'YES' then '?' else '' end as name
+    from information_schema.columns
+    where table_schema = 'public' and table_name <> 'sluice_migrations'`.execute(t.app.store.db)
+  expect(declared().toSorted()).toEqual(rows.map((row) => row.name).toSorted())
+  expect(rows.length).toBeGreaterThan(60)
+})

