@@ -124,8 +124,17 @@ function usePages<Item>(queryKey: QueryKey, path: string) {
   })
 }
 
+/** Takes a project that is no longer ours out of what is known, before any page looks there again. */
+export function useForgetProject(projectId: string): () => void {
+  const client = useQueryClient()
+  return () => {
+    client.setQueryData<Project[]>(keys.projects, (list) => list?.filter(({ id }) => id !== projectId))
+    client.removeQueries({ queryKey: keys.project(projectId) })
+  }
+}
+
 /** A change: what it does, what is out of date after it, and the sentence that says it is done. */
-export function useAct<Input, Answer>(
+export function useAct<Answer, Input = void>(
   act: (input: Input) => Promise<Answer>,
   after: { refresh: QueryKey[]; say?: (answer: Answer, input: Input) => string },
 ): UseMutationResult<Answer, Error, Input> {

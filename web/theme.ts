@@ -74,8 +74,10 @@ export const theme = createTheme({
         radius: 'lg',
         padding: 'lg',
         transitionProps: { duration: 120 },
-        overlayProps: { backgroundOpacity: 0.45 },
+        overlayProps: { backgroundOpacity: 0.4 },
         closeButtonProps: { 'aria-label': 'Close' },
+        // Its element is a <header>, which would pass for a second banner of the page.
+        attributes: { header: { role: 'presentation' } },
       },
       styles: { title: { fontWeight: 600, fontSize: '1rem' } },
     }),

@@ -1,25 +1,38 @@
 import { ActionIcon, Avatar, Menu, Text, useMantineColorScheme, type MantineColorScheme } from '@mantine/core'
-import { LogOut, Monitor, Moon, Sun, UserRound } from 'lucide-react'
+import { LogOut, UserRound } from 'lucide-react'
 import { Link } from 'wouter'
 import { paths } from '../paths.ts'
 import { useUser } from '../queries.ts'
 import { useSignOut } from '../sign-out.ts'
 
-export const schemes: ReadonlyArray<{ value: MantineColorScheme; label: string; icon: typeof Sun }> = [
-  { value: 'auto', label: 'Like the system', icon: Monitor },
-  { value: 'light', label: 'Light', icon: Sun },
-  { value: 'dark', label: 'Dark', icon: Moon },
+export const schemes: ReadonlyArray<{ value: MantineColorScheme; label: string }> = [
+  { value: 'auto', label: 'Like the system' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
 ]
+
+function asScheme(value: string): MantineColorScheme {
+  return schemes.find((scheme) => scheme.value === value)?.value ?? 'auto'
+}
 
 export function AccountMenu() {
   const user = useUser()
   const signOut = useSignOut()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (
-    <Menu position="bottom-end" width={240} offset={6} shadow="md">
+    <Menu
+      position="bottom-end"
+      width={240}
+      offset={6}
+      shadow="md"
+      withinPortal={false}
+      withInitialFocusPlaceholder={false}
+    >
       <Menu.Target>
         <ActionIcon variant="transparent" size={34} radius="xl" aria-label="Your account">
-          <Avatar name={user.name} color="tide" size={30} aria-hidden />
+          <Avatar color="tide" size={30}>
+            <UserRound size={16} aria-hidden />
+          </Avatar>
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
@@ -37,19 +50,13 @@ export function AccountMenu() {
           Account
         </Menu.Item>
         <Menu.Divider />
-        {schemes.map(({ value, label, icon: Icon }) => (
-          <Menu.Item
-            key={value}
-            role="menuitemradio"
-            aria-checked={colorScheme === value}
-            leftSection={<Icon size={15} aria-hidden />}
-            rightSection={colorScheme === value ? '●' : undefined}
-            closeMenuOnClick={false}
-            onClick={() => setColorScheme(value)}
-          >
-            {label}
-          </Menu.Item>
-        ))}
+        <Menu.RadioGroup value={colorScheme} onChange={(value) => setColorScheme(asScheme(value))}>
+          {schemes.map(({ value, label }) => (
+            <Menu.RadioItem key={value} value={value}>
+              {label}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
         <Menu.Divider />
         <Menu.Item leftSection={<LogOut size={15} aria-hidden />} onClick={() => signOut.mutate()}>
           Sign out

@@ -21,6 +21,8 @@ export function Jump({ project, onCreate }: { project: Project | undefined; onCr
       highlightQuery
       scrollable
       maxHeight={420}
+      overlayProps={{ blur: 0 }}
+      attributes={{ content: { 'aria-label': 'Jump' } }}
       searchProps={{
         leftSection: <Search size={18} aria-hidden />,
         placeholder: 'Jump to a page, a project or an action',
@@ -32,12 +34,12 @@ export function Jump({ project, onCreate }: { project: Project | undefined; onCr
 
 export function JumpButton() {
   return (
-    <UnstyledButton className={classes.button ?? ''} onClick={spotlight.open} aria-label="Jump to a page">
+    <UnstyledButton className={classes.button ?? ''} onClick={spotlight.open}>
       <Search size={15} aria-hidden />
       <Text component="span" c="dimmed" className={classes.words ?? ''}>
         Jump to…
       </Text>
-      <Kbd size="xs" className={classes.words ?? ''}>
+      <Kbd size="xs" className={classes.key ?? ''} aria-hidden>
         {isApple ? '⌘ K' : 'Ctrl K'}
       </Kbd>
     </UnstyledButton>

@@ -2,12 +2,14 @@ import { Skeleton, Stack } from '@mantine/core'
 import { useEffect, useState, type ReactNode } from 'react'
 import { RefusalNotice } from './refusal.tsx'
 
+const lines = <Lines />
+
 type Asked<Data> = { data: Data | undefined; error: Error | null; refetch: () => unknown }
 
 /** What was asked for once it is there, before that nothing or a skeleton, and the reason when it does not come. */
 export function Loaded<Data>({
   query,
-  waiting = <Lines count={3} />,
+  waiting = lines,
   children,
 }: {
   query: Asked<Data>
@@ -20,12 +22,12 @@ export function Loaded<Data>({
 }
 
 /** Lines of a list that is on its way. */
-export function Lines({ count }: { count: number }) {
+function Lines() {
   return (
     <Stack gap="sm" aria-busy="true" aria-label="Loading">
-      {Array.from({ length: count }, (_, line) => (
-        <Skeleton key={line} height={44} radius="md" />
-      ))}
+      <Skeleton height={44} radius="md" />
+      <Skeleton height={44} radius="md" />
+      <Skeleton height={44} radius="md" />
     </Stack>
   )
 }

@@ -11,7 +11,14 @@ export function ProjectSwitch({ project, onCreate }: { project: Project | undefi
   const projects = useProjects()
   const others = projects.data ?? []
   return (
-    <Menu position="bottom-start" width={280} offset={6} shadow="md">
+    <Menu
+      position="bottom-start"
+      width={280}
+      offset={6}
+      shadow="md"
+      withinPortal={false}
+      withInitialFocusPlaceholder={false}
+    >
       <Menu.Target>
         <Button
           variant="subtle"
@@ -19,15 +26,14 @@ export function ProjectSwitch({ project, onCreate }: { project: Project | undefi
           px="xs"
           className={classes.target ?? ''}
           rightSection={<ChevronsUpDown size={14} aria-hidden />}
-          aria-label={project === undefined ? 'Choose a project' : `Project ${project.name}: choose another`}
+          aria-label={project === undefined ? 'All projects: choose one' : `Project ${project.name}: choose another`}
         >
           <span className={classes.name}>{project?.name ?? 'All projects'}</span>
         </Button>
       </Menu.Target>
-      <Menu.Dropdown>
+      <Menu.Dropdown className={classes.list ?? ''}>
         {others.length > 0 && (
-          <div className={classes.list}>
-            <Menu.Label>Projects</Menu.Label>
+          <>
             {others.map(({ id, name }) => (
               <Menu.Item
                 key={id}
@@ -38,9 +44,9 @@ export function ProjectSwitch({ project, onCreate }: { project: Project | undefi
                 <Text truncate>{name}</Text>
               </Menu.Item>
             ))}
-          </div>
+            <Menu.Divider />
+          </>
         )}
-        {others.length > 0 && <Menu.Divider />}
         <Menu.Item component={Link} href={paths.allProjects} leftSection={<LayoutGrid size={15} aria-hidden />}>
           All projects
         </Menu.Item>

@@ -12,8 +12,10 @@ type Props = {
   onRetry?: () => void
 }
 
+const none: readonly string[] = []
+
 /** What went wrong, why and what to do next, with the id under which the server's log has it. */
-export function RefusalNotice({ error, fields = [], onRetry }: Props) {
+export function RefusalNotice({ error, fields = none, onRetry }: Props) {
   if (error === null) return null
   const { what, next } = explain(error)
   const details = unplacedDetails(error, fields)
@@ -39,7 +41,7 @@ export function RefusalNotice({ error, fields = [], onRetry }: Props) {
           </Button>
         )}
         {requestId !== '' && (
-          <Group gap={2} className={classes.request ?? ''}>
+          <Group gap={2} wrap="nowrap" className={classes.request ?? ''}>
             <Text size="xs" c="dimmed" ff="monospace">
               {requestId}
             </Text>

@@ -57,7 +57,7 @@ function EnvironmentRow({
   environment: Environment
 }) {
   const [asking, setAsking] = useState(false)
-  const remove = useAct((_: void) => call<undefined>('DELETE', `/v1/projects/${project.id}/environments/${name}`), {
+  const remove = useAct(() => call<undefined>('DELETE', `/v1/projects/${project.id}/environments/${name}`), {
     refresh: [keys.environments(project.id)],
     say: () => `The environment ${name} is deleted.`,
   })

@@ -11,7 +11,7 @@ import { aRole, asRole, RoleBadge, roleName, roleOptions } from '../../parts/rol
 import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { paths } from '../../paths.ts'
-import { keys, useAct, useInvitations, useMembers, useUser } from '../../queries.ts'
+import { keys, useAct, useForgetProject, useInvitations, useMembers, useUser } from '../../queries.ts'
 import type { Invitation, Member, Project, Role } from '../../wire.ts'
 import { InviteDialog } from './invite-dialog.tsx'
 
@@ -96,7 +96,7 @@ function RoleSelect({ project, member, self }: { project: Project; member: Membe
       say: ({ name, role }) => `${name} is ${aRole(role)} now.`,
     },
   )
-  const confirm = useAct((_: void) => change.mutateAsync(stepDown ?? member.role), { refresh: [] })
+  const confirm = useAct(() => change.mutateAsync(stepDown ?? member.role), { refresh: [] })
   return (
     <Stack gap={4} align="flex-end">
       <Select
@@ -130,10 +130,13 @@ function RoleSelect({ project, member, self }: { project: Project; member: Membe
 function RemoveMember({ project, member, self }: { project: Project; member: Member; self: boolean }) {
   const [asking, setAsking] = useState(false)
   const [, navigate] = useLocation()
+  const forget = useForgetProject(project.id)
   const remove = useAct(
-    async (_: void) => {
+    async () => {
       await call<undefined>('DELETE', `/v1/projects/${project.id}/members/${member.user_id}`)
-      if (self) navigate(paths.home)
+      if (!self) return
+      forget()
+      navigate(paths.home)
     },
     {
       refresh: self ? [keys.projects] : [keys.members(project.id)],
@@ -188,10 +191,10 @@ function Invitations({ project }: { project: Project }) {
 function InvitationRow({ project, invitation }: { project: Project; invitation: Invitation }) {
   const [asking, setAsking] = useState(false)
   const whom = invitation.email ?? 'Whoever opens the link'
-  const withdraw = useAct(
-    (_: void) => call<undefined>('DELETE', `/v1/projects/${project.id}/invitations/${invitation.id}`),
-    { refresh: [keys.invitations(project.id)], say: () => 'The invitation is withdrawn.' },
-  )
+  const withdraw = useAct(() => call<undefined>('DELETE', `/v1/projects/${project.id}/invitations/${invitation.id}`), {
+    refresh: [keys.invitations(project.id)],
+    say: () => 'The invitation is withdrawn.',
+  })
   return (
     <Row
       end={

@@ -16,7 +16,10 @@ const lifetimes = [
   { value: '365', label: 'One year' },
   { value: '', label: 'No end' },
 ]
-const dayMs = 86_400_000
+
+function endAfter(lifetimeDays: number): string {
+  return new Date(Date.now() + lifetimeDays * 86_400_000).toISOString()
+}
 
 /** First what it may do, then the secret, which is not shown again. */
 export function NewTokenDialog({ project, opened, onClose }: Props) {
@@ -51,7 +54,7 @@ export function NewTokenDialog({ project, opened, onClose }: Props) {
   )
 }
 
-type Create = ReturnType<typeof useAct<NewManagementToken, CreatedManagementToken>>
+type Create = ReturnType<typeof useAct<CreatedManagementToken, NewManagementToken>>
 type Values = { name: string; role: Role; scope: 'project' | 'all'; lifetimeDays: string }
 
 function NewTokenForm({ project, create, onClose }: { project: Project; create: Create; onClose: () => void }) {
@@ -70,7 +73,7 @@ function NewTokenForm({ project, create, onClose }: { project: Project; create: 
         name,
         role,
         ...(scope === 'project' && { project_id: project.id }),
-        ...(lifetimeDays !== '' && { expires_at: new Date(Date.now() + Number(lifetimeDays) * dayMs).toISOString() }),
+        ...(lifetimeDays !== '' && { expires_at: endAfter(Number(lifetimeDays)) }),
       },
       { onError: (error) => form.setErrors(fieldErrors(error)) },
     )

@@ -11,7 +11,7 @@ import { RefusalNotice } from '../../parts/refusal.tsx'
 import { aRole } from '../../parts/roles.tsx'
 import { Moment } from '../../parts/time.tsx'
 import { paths } from '../../paths.ts'
-import { keys, useAct } from '../../queries.ts'
+import { keys, useAct, useForgetProject } from '../../queries.ts'
 import { fieldErrors } from '../../refusals.ts'
 import type { Project } from '../../wire.ts'
 
@@ -76,9 +76,11 @@ function RenameCard({ project }: { project: Project }) {
 function DeleteCard({ project }: { project: Project }) {
   const [asking, setAsking] = useState(false)
   const [, navigate] = useLocation()
+  const forget = useForgetProject(project.id)
   const remove = useAct(
-    async (_: void) => {
+    async () => {
       await call<undefined>('DELETE', `/v1/projects/${project.id}`)
+      forget()
       navigate(paths.home)
     },
     { refresh: [keys.projects], say: () => `The project ${project.name} is deleted.` },

@@ -31,6 +31,7 @@ export function SettingsPages({ project, section }: { project: Project; section:
           {settingsSections(project.role).map(({ section: each, label, icon: Icon }) => (
             <Link
               key={each}
+              ref={each === section ? keepInSight : undefined}
               href={paths.settings(project.id, each)}
               className={classes.entry}
               aria-current={each === section ? 'page' : undefined}
@@ -46,6 +47,11 @@ export function SettingsPages({ project, section }: { project: Project; section:
       </div>
     </Shell>
   )
+}
+
+/** On a narrow screen the rail scrolls sideways. */
+function keepInSight(entry: HTMLElement | null): void {
+  entry?.scrollIntoView({ block: 'nearest', inline: 'center' })
 }
 
 function isSection(section: string): section is SettingsSection {

@@ -122,7 +122,7 @@ function Maker({ project, userId }: { project: Project; userId: string | null })
 
 function RevokeToken({ token }: { token: ManagementToken }) {
   const [asking, setAsking] = useState(false)
-  const revoke = useAct((_: void) => call<undefined>('DELETE', `/v1/management-tokens/${token.id}`), {
+  const revoke = useAct(() => call<undefined>('DELETE', `/v1/management-tokens/${token.id}`), {
     refresh: [keys.tokens],
     say: () => `${token.name} is revoked.`,
   })
