@@ -1,4 +1,17 @@
-import { openAttempts, type Attempts } from './access/index.ts'
+import {
+  openAttempts,
+  openKeys,
+  openKeyUses,
+  openMemoryBuckets,
+  openPlans,
+  openRedisBuckets,
+  type Attempts,
+  type Buckets,
+  type Keys,
+  type KeyUses,
+  type Plans,
+  type SharedBuckets,
+} from './access/index.ts'
 import type { Config } from './config.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
@@ -15,12 +28,17 @@ export type App = {
   store: Database
   signInAttempts: Attempts
   authenticationAttempts: Attempts
+  plans: Plans
+  keys: Keys
+  keyUses: KeyUses
+  /** Where the calls of each key are counted. */
+  buckets: Buckets
   readiness(): Promise<Readiness>
   close(): Promise<void>
 }
 
-/** What must work before calls are sent here, each by name. */
-export type Readiness = Record<string, { ok: boolean; message?: string }>
+/** What must work before calls are sent here, each by name. What is optional is missed, and calls are served. */
+export type Readiness = Record<string, { ok: boolean; optional?: true; message?: string }>
 
 /** Opens everything in order; closes in reverse, also when a later step fails. */
 export async function openApp(
@@ -45,6 +63,20 @@ export async function openApp(
       observe,
     })
     closers.push(() => store.close())
+    const plans = openPlans(config.plans, config.defaultPlan)
+    const keys = await openKeys({
+      store,
+      plans,
+      resyncMs: config.limits.keyResyncMs,
+      overlapMs: config.limits.databaseTimeoutMs * 10,
+      observe,
+    })
+    closers.push(() => keys.close())
+    const keyUses = openKeyUses({ store, now, observe })
+    closers.push(() => keyUses.close())
+    const alone = openMemoryBuckets(now)
+    const shared = await openShared(config, alone, observe)
+    closers.push(async () => shared?.close())
     return {
       config,
       now,
@@ -53,7 +85,11 @@ export async function openApp(
       store,
       signInAttempts: openAttempts(config.limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(config.limits.failedAuthenticationsPerMinute, now),
-      readiness: async () => ({ database: await checkDatabase(store) }),
+      plans,
+      keys,
+      keyUses,
+      buckets: shared ?? alone,
+      readiness: async () => ({ database: await checkDatabase(store), ...(shared && { redis: checkRedis(shared) }) }),
       close,
     }
   } catch (error) {
@@ -62,7 +98,17 @@ export async function openApp(
   }
 }
 
-async function checkDatabase(store: Database): Promise<{ ok: boolean; message?: string }> {
+async function openShared(config: Config, alone: Buckets, observe: Observe): Promise<SharedBuckets | undefined> {
+  if (config.redisUrl === undefined) return undefined
+  return openRedisBuckets({ url: config.redisUrl, timeoutMs: config.limits.redisTimeoutMs, alone, observe })
+}
+
+function checkRedis(shared: SharedBuckets): Readiness[string] {
+  if (shared.isShared()) return { ok: true, optional: true }
+  return { ok: false, optional: true, message: 'Redis does not answer: each process limits the calls it gets itself.' }
+}
+
+async function checkDatabase(store: Database): Promise<Readiness[string]> {
   try {
     await store.ping()
     return { ok: true }

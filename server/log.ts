@@ -13,6 +13,8 @@ const levels: Record<Observation['kind'], Level> = {
   'database-started': 'info',
   'database-lost': 'error',
   'database-recovered': 'info',
+  'redis-lost': 'warn',
+  'redis-recovered': 'info',
   migrated: 'info',
   fault: 'error',
 }

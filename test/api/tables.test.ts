@@ -26,7 +26,7 @@ test('the tables that the code believes in are those of the migrated database', 
   const { rows } = await sql<{ name: string }>`
     select table_name || '.' || column_name || case is_nullable when 'YES' then '?' else '' end as name
     from information_schema.columns
-    where table_schema = 'public' and table_name <> 'migrations'`.execute(t.app.store.db)
+    where table_schema = 'public' and table_name <> 'sluice_migrations'`.execute(t.app.store.db)
   expect(declared().toSorted()).toEqual(rows.map((row) => row.name).toSorted())
   expect(rows.length).toBeGreaterThan(60)
 })
