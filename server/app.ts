@@ -1,17 +1,4 @@
-import {
-  openAttempts,
-  openKeys,
-  openKeyUses,
-  openMemoryBuckets,
-  openPlans,
-  openRedisBuckets,
-  type Attempts,
-  type Buckets,
-  type Keys,
-  type KeyUses,
-  type Plans,
-  type SharedBuckets,
-} from './access/index.ts'
+import { openAttempts, openKeyAccess, type Attempts, type KeyAccess } from './access/index.ts'
 import type { Config } from './config.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
@@ -19,7 +6,7 @@ import { openDatabase, type Database } from './store/index.ts'
 import { openPrometheus, type Prometheus } from './usage/index.ts'
 
 /** Everything that is open while the service runs. Verbs take the parts they use: `Pick<App, 'store'>`. */
-export type App = {
+export type App = KeyAccess & {
   config: Config
   /** Milliseconds since the epoch. Comes in as a value so that a test can move it. */
   now: () => number
@@ -28,11 +15,6 @@ export type App = {
   store: Database
   signInAttempts: Attempts
   authenticationAttempts: Attempts
-  plans: Plans
-  keys: Keys
-  keyUses: KeyUses
-  /** Where the calls of each key are counted. */
-  buckets: Buckets
   readiness(): Promise<Readiness>
   close(): Promise<void>
 }
@@ -63,20 +45,8 @@ export async function openApp(
       observe,
     })
     closers.push(() => store.close())
-    const plans = openPlans(config.plans, config.defaultPlan)
-    const keys = await openKeys({
-      store,
-      plans,
-      resyncMs: config.limits.keyResyncMs,
-      overlapMs: config.limits.databaseTimeoutMs * 10,
-      observe,
-    })
-    closers.push(() => keys.close())
-    const keyUses = openKeyUses({ store, now, observe })
-    closers.push(() => keyUses.close())
-    const alone = openMemoryBuckets(now)
-    const shared = await openShared(config, alone, observe)
-    closers.push(async () => shared?.close())
+    const keyAccess = await openKeyAccess({ store, config, now, observe })
+    closers.push(() => keyAccess.close())
     return {
       config,
       now,
@@ -85,27 +55,17 @@ export async function openApp(
       store,
       signInAttempts: openAttempts(config.limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(config.limits.failedAuthenticationsPerMinute, now),
-      plans,
-      keys,
-      keyUses,
-      buckets: shared ?? alone,
-      readiness: async () => ({ database: await checkDatabase(store), ...(shared && { redis: checkRedis(shared) }) }),
+      ...keyAccess.access,
+      readiness: async () => ({
+        database: await checkDatabase(store),
+        ...(keyAccess.isShared && { redis: checkRedis(keyAccess.isShared()) }),
+      }),
       close,
     }
   } catch (error) {
     await close()
     throw error
   }
-}
-
-async function openShared(config: Config, alone: Buckets, observe: Observe): Promise<SharedBuckets | undefined> {
-  if (config.redisUrl === undefined) return undefined
-  return openRedisBuckets({ url: config.redisUrl, timeoutMs: config.limits.redisTimeoutMs, alone, observe })
-}
-
-function checkRedis(shared: SharedBuckets): Readiness[string] {
-  if (shared.isShared()) return { ok: true, optional: true }
-  return { ok: false, optional: true, message: 'Redis does not answer: each process limits the calls it gets itself.' }
 }
 
 async function checkDatabase(store: Database): Promise<Readiness[string]> {
@@ -115,4 +75,9 @@ async function checkDatabase(store: Database): Promise<Readiness[string]> {
   } catch {
     return { ok: false, message: 'PostgreSQL does not answer.' }
   }
+}
+
+function checkRedis(isShared: boolean): Readiness[string] {
+  if (isShared) return { ok: true, optional: true }
+  return { ok: false, optional: true, message: 'Redis does not answer: each process limits the calls it gets itself.' }
 }
