@@ -52,6 +52,7 @@ export const failures = {
       'last_owner',
       'job_finished',
       'job_unfinished',
+      'revoked',
     ],
   },
   payload_too_large: { status: 413, means: 'The request body is larger than the limit.', reasons: [] },

@@ -1,5 +1,12 @@
 import { join } from 'node:path'
-import { openAttempts, openInstalledVault, type Attempts, type Vault } from './access/index.ts'
+import {
+  openAttempts,
+  openInstalledVault,
+  openKeyAccess,
+  type Attempts,
+  type KeyAccess,
+  type Vault,
+} from './access/index.ts'
 import type { Config } from './config.ts'
 import { createTokenSource, openOutbound, runRefresh, type Outbound, type TokenSource } from './connections/index.ts'
 import {
@@ -18,7 +25,7 @@ import { openDatabase, type Database } from './store/index.ts'
 import { openPrometheus, type Prometheus } from './usage/index.ts'
 
 /** Everything that is open while the service runs. Verbs take the parts they use: `Pick<App, 'store'>`. */
-export type App = {
+export type App = KeyAccess & {
   config: Config
   /** Milliseconds since the epoch. Comes in as a value so that a test can move it. */
   now: () => number
@@ -39,8 +46,8 @@ export type App = {
   close(): Promise<void>
 }
 
-/** What must work before calls are sent here, each by name. */
-export type Readiness = Record<string, { ok: boolean; message?: string }>
+/** What must work before calls are sent here, each by name. What is optional is missed, and calls are served. */
+export type Readiness = Record<string, { ok: boolean; optional?: true; message?: string }>
 
 /** Opens everything in order; closes in reverse, also when a later step fails. */
 export async function openApp(
@@ -99,6 +106,8 @@ export async function openApp(
       limits: { timeoutMs: config.limits.jobTimeoutMs, graceMs: config.limits.shutdownTimeoutMs },
     })
     closers.push(() => jobs.close())
+    const keyAccess = await openKeyAccess({ store, config, now, observe })
+    closers.push(() => keyAccess.close())
     const app: App = {
       config,
       now,
@@ -114,10 +123,12 @@ export async function openApp(
       jobs,
       signInAttempts: openAttempts(config.limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(config.limits.failedAuthenticationsPerMinute, now),
+      ...keyAccess.access,
       readiness: async () => ({
         database: await checkDatabase(store),
         executors: checkExecutors(engine),
         queue: await jobs.health(),
+        ...(keyAccess.isShared && { redis: checkRedis(keyAccess.isShared()) }),
       }),
       close,
     }
@@ -129,7 +140,7 @@ export async function openApp(
   }
 }
 
-async function checkDatabase(store: Database): Promise<{ ok: boolean; message?: string }> {
+async function checkDatabase(store: Database): Promise<Readiness[string]> {
   try {
     await store.ping()
     return { ok: true }
@@ -147,4 +158,9 @@ function checkExecutors(engine: Engine): { ok: boolean; message?: string } {
 function registerJobs(app: App): void {
   app.jobs.register('refresh_datasource', (context) => runRefresh(app, context))
   app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
+}
+
+function checkRedis(isShared: boolean): Readiness[string] {
+  if (isShared) return { ok: true, optional: true }
+  return { ok: false, optional: true, message: 'Redis does not answer: each process limits the calls it gets itself.' }
 }

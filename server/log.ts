@@ -15,6 +15,8 @@ const levels: Record<Observation['kind'], Level> = {
   'database-recovered': 'info',
   'executor-started': 'debug',
   'executor-lost': 'error',
+  'redis-lost': 'warn',
+  'redis-recovered': 'info',
   migrated: 'info',
   'job-started': 'debug',
   'job-finished': 'info',

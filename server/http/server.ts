@@ -17,7 +17,10 @@ import { serveConnections } from './routes/connections.ts'
 import { serveDataObjects, serveObjectContent } from './routes/data.ts'
 import { serveDatasources } from './routes/datasources.ts'
 import { serveJobEvents, serveJobs } from './routes/jobs.ts'
+import { authenticateQueryCall } from './query-call.ts'
+import { serveKeyActs, serveKeys, servePlans } from './routes/keys.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
+import { serveOwnKey } from './routes/own-key.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
 import { separateSample, serveSample } from './routes/sample.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
@@ -45,6 +48,7 @@ export async function buildHttp(app: App): Promise<Http> {
   http.setValidatorCompiler(validatorCompiler)
   http.setSerializerCompiler(serializerCompiler)
   http.decorateRequest('caller', null)
+  http.decorateRequest('keyCaller', null)
 
   const routes = openRouteTable(http)
   http.setErrorHandler<Parameters<typeof answerError>[1]>((error, request, reply) =>
@@ -72,6 +76,7 @@ export async function buildHttp(app: App): Promise<Http> {
   serveHealth(http, app)
   serveSample(http, app)
   await http.register(async (management) => serveManagement(management.withTypeProvider<ZodTypeProvider>(), app))
+  await http.register(async (calls) => serveCalls(calls.withTypeProvider<ZodTypeProvider>(), app))
   await serveWeb(http)
   await http.ready()
   return http
@@ -113,10 +118,22 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveJobs(http, app)
   serveJobEvents(http, app)
   serveManagementTokens(http, app)
+  serveKeys(http, app)
+  serveKeyActs(http, app)
+  servePlans(http, app)
   serveAudit(http, app)
   http.get('/v1/openapi.json', { config: { door: 'open' }, schema: { hide: true } }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(http.swagger()),
   )
+}
+
+/** Everything that takes an API key and nothing else. No cookie is read here. */
+async function serveCalls(http: Http, app: App): Promise<void> {
+  http.addHook('onRequest', async (request, reply) => {
+    request.standings = []
+    await authenticateQueryCall(app, request, reply)
+  })
+  serveOwnKey(http)
 }
 
 function acceptJsonOnly(http: Http): void {
