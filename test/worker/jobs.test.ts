@@ -35,6 +35,13 @@ async function untilStopped({ signal }: JobContext): Promise<void> {
   await wait(60_000, undefined, { signal })
 }
 
+/** Ends every connection to the database but the one that says so. */
+async function cutConnections({ store }: Replica): Promise<void> {
+  await store.pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+  )
+}
+
 const finished = (status: string) => (job: { status: string }) => job.status === status
 
 describe('a job', () => {
@@ -288,10 +295,25 @@ describe('workers', () => {
     const replica = await startReplica(() => go.promise)
     const job = await enqueue(replica, d.projectId)
     await jobWhen(replica, job.id, finished('running'))
-    await replica.store.pool
-      .query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()`)
-      .catch(() => undefined)
+    await cutConnections(replica)
     go.resolve()
     expect(await jobWhen(replica, job.id, finished('succeeded'))).toMatchObject({ attempt: 1 })
+  })
+})
+
+describe('watching', () => {
+  test('hears of changes on another replica, and is told to begin again after a gap', async () => {
+    const first = await startReplica(async () => undefined)
+    const second = await d.replica()
+    open.push(second)
+    const told: string[] = []
+    let ended = 0
+    second.jobs.watch(d.projectId, { onJob: (job) => void told.push(job.status), onEnd: () => void (ended += 1) })
+    await enqueue(first, d.projectId)
+    await vi.waitUntil(() => told.length === 3)
+    expect(told).toEqual(['queued', 'running', 'succeeded'])
+    await cutConnections(first)
+    await vi.waitUntil(() => ended === 1, { timeout: 10_000 })
+    expect(ended).toBe(1)
   })
 })
