@@ -174,6 +174,7 @@ export const limits = {
   failedAuthenticationsPerMinute: limit(20, [1, 100_000], 'Failed credentials per address in a minute.'),
   jobsAtOnce: limit(4, [1, 64], 'Background jobs that run at once in one process.'),
   jobTimeoutMs: limit(1_800_000, [1_000, 43_200_000], 'Longest time one attempt of a job may take.'),
+  jobRetentionDays: limit(30, [1, 3_650], 'How long finished jobs are kept.'),
   eventStreams: limit(200, [1, 10_000], 'Live event streams that are open at once in one process.'),
   keyResyncMs: limit(5_000, [100, 600_000], 'How often API keys are read again in case a notification was lost.'),
   redisTimeoutMs: limit(50, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),
