@@ -1,7 +1,8 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { Observe } from '../observe.ts'
-import type { Catalog, Column, ReadEnd, ReadFormat, Slot } from './executor/protocol.ts'
+import type { Catalog, Column, InspectCall, Inspection, ReadEnd, ReadFormat, Slot } from './executor/protocol.ts'
 import { createPool } from './pool.ts'
+import { openReadStream, type ReadStream } from './read-stream.ts'
 
 export type EngineOptions = {
   /** A folder of the engine's own: spill files and exports. What a crash left in it is removed at the next open. */
@@ -55,5 +56,38 @@ export async function openEngine(options: EngineOptions) {
     return { ...(reply.head as ReadEnd & { columns: Column[] }), bytes: reply.body }
   }
 
-  return { read, health: () => reads.health(), close: (limitMs: number) => reads.close(limitMs) }
+  /**
+   * Reads in parts, with back-pressure. Parts of `json` are row objects joined by commas, without brackets and without
+   * a newline; parts of `ndjson` and `csv` are whole lines; parts of `parquet` are bytes of one file.
+   */
+  function stream(scope: string, catalog: Catalog, input: ReadInput): Promise<ReadStream> {
+    const { sql, slots, format = 'json', maxRows, maxBytes, signal } = input
+    const call = { verb: 'read' as const, sql, slots, format, maxRows, maxBytes, stream: true }
+    return openReadStream((onFrame) =>
+      reads.run({ scope, catalog, call, timeoutMs: input.timeoutMs ?? timeoutMs, signal, onFrame }),
+    )
+  }
+
+  /**
+   * Proves that SQL is one SELECT over the catalog's tables, and says what it reads, needs and returns, without running
+   * it. `read` refuses what this refuses; call it first to tell an author why.
+   */
+  async function inspect(scope: string, catalog: Catalog, input: InspectCall): Promise<Inspection> {
+    const reply = await reads.run({ scope, catalog, call: { verb: 'inspect', ...input }, timeoutMs, signal: undefined })
+    return reply.head as Inspection
+  }
+
+  async function explain(scope: string, catalog: Catalog, input: { sql: string; slots: Slot[] }): Promise<string> {
+    const reply = await reads.run({ scope, catalog, call: { verb: 'explain', ...input }, timeoutMs, signal: undefined })
+    return (reply.head as { plan: string }).plan
+  }
+
+  return {
+    read,
+    stream,
+    inspect,
+    explain,
+    health: () => reads.health(),
+    close: (limitMs: number) => reads.close(limitMs),
+  }
 }

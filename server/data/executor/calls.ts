@@ -1,8 +1,10 @@
 import { failedHead } from './failed.ts'
 import type { Frame } from './frames.ts'
 import type { Cancellable, Instances } from './instances.ts'
-import type { CallHead, ExecutorSettings, ScopedCall } from './protocol.ts'
+import type { CallHead, ExecutorSettings, ScopedHead } from './protocol.ts'
+import { explain, inspect } from './describe.ts'
 import { readWhole } from './read.ts'
+import { exportParquet, readStream, type Sink } from './stream.ts'
 
 type Send = (frame: Partial<Frame> & Pick<Frame, 'id' | 'kind'>) => void
 
@@ -12,12 +14,7 @@ type Running = Cancellable & { credits: number; wake: (() => void) | null }
 const creditsAtStart = 4
 
 /** Takes frames from the parent and answers them; several calls run at once. */
-export function createCalls(parts: {
-  settings: ExecutorSettings
-  instances: Instances
-  send: Send
-  drained: () => Promise<void>
-}) {
+export function createCalls(parts: { settings: ExecutorSettings; instances: Instances; send: Send }) {
   const running = new Map<number, Running>()
   const { instances, send } = parts
 
@@ -50,17 +47,44 @@ export function createCalls(parts: {
     }
   }
 
-  async function answerScoped(id: number, call: Running, head: CallHead & { scope: string }): Promise<void> {
+  async function answerScoped(id: number, call: Running, head: ScopedHead): Promise<void> {
     const instance = await instances.acquire(head.scope, head.version, head.catalog)
     if (instance === undefined) {
       send({ id, kind: 'catalogUnknown' })
       return
     }
     if (call.cancelled) throw new Error('INTERRUPT Error: cancelled before it began')
-    const scoped: ScopedCall = head.call
-    if (scoped.verb === 'read') {
+    const { call: scoped } = head
+    if (scoped.verb === 'inspect') send({ id, kind: 'result', head: await inspect(instance, call, scoped) })
+    else if (scoped.verb === 'explain') send({ id, kind: 'result', head: await explain(instance, call, scoped) })
+    else if (scoped.stream) {
+      const sink = sinkOf(id, call)
+      const exporting = { instance, settings: parts.settings, id }
+      const end =
+        scoped.format === 'parquet'
+          ? await exportParquet(exporting, call, { input: scoped, sink })
+          : await readStream(instance, call, { input: scoped, sink })
+      send({ id, kind: 'result', head: end })
+    } else {
       const { columns, end, bytes } = await readWhole(instance, call, scoped)
       send({ id, kind: 'result', head: { columns, ...end }, body: bytes })
+    }
+  }
+
+  /** A chunk leaves when the reader has taken an earlier one, so neither process holds more than a few. */
+  function sinkOf(id: number, call: Running): Sink {
+    return {
+      opened: (columns) => send({ id, kind: 'opened', head: columns }),
+      chunk: async (bytes, rowCount) => {
+        while (call.credits === 0 && !call.cancelled) {
+          await new Promise<void>((resolve) => {
+            call.wake = resolve
+          })
+        }
+        if (call.cancelled) throw new Error('INTERRUPT Error: cancelled')
+        call.credits -= 1
+        send({ id, kind: 'chunk', head: rowCount, body: bytes })
+      },
     }
   }
 

@@ -158,6 +158,23 @@ export async function withConnection<Result>(
   }
 }
 
+/** A connection for one stream: ending it early must not leave a half-read result behind for the next call. */
+export function withOwnConnection<Result>(
+  instance: Instance,
+  cancellable: Cancellable,
+  use: (connection: DuckDBConnection) => Promise<Result>,
+): Promise<Result> {
+  return withConnection(instance, cancellable, async () => {
+    const connection = await instance.database.connect()
+    cancellable.interrupt = () => connection.interrupt()
+    try {
+      return await use(connection)
+    } finally {
+      connection.closeSync()
+    }
+  })
+}
+
 function isFatal(error: unknown): boolean {
   return error instanceof Error && /^(FATAL|INTERNAL) Error|database has been invalidated/.test(error.message)
 }
