@@ -50,6 +50,7 @@ export const failures = {
       'in_use',
       'idempotency_mismatch',
       'last_owner',
+      'changed_meanwhile',
     ],
   },
   payload_too_large: { status: 413, means: 'The request body is larger than the limit.', reasons: [] },

@@ -4,6 +4,14 @@ import type { Config } from './config.ts'
 import { openCatalogs, openEngine, openFiles, type Catalogs, type Engine, type Files } from './data/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
+import {
+  openAnswers,
+  openDeployments,
+  openQueryCallers,
+  type Answers,
+  type Deployments,
+  type QueryCallers,
+} from './queries/index.ts'
 import { openDatabase, type Database } from './store/index.ts'
 import { openPrometheus, type Prometheus } from './usage/index.ts'
 
@@ -19,6 +27,9 @@ export type App = {
   files: Files
   catalogs: Catalogs
   engine: Engine
+  deployments: Deployments
+  answers: Answers
+  queryCallers: QueryCallers
   signInAttempts: Attempts
   authenticationAttempts: Attempts
   readiness(): Promise<Readiness>
@@ -68,6 +79,11 @@ export async function openApp(
       now,
     })
     closers.push(() => engine.close(config.limits.shutdownTimeoutMs))
+    const deployments = await openDeployments({ store, observe })
+    closers.push(async () => deployments.close())
+    const answers = openAnswers({ maxBytes: config.limits.answerCacheBytes, now })
+    const queryCallers = openQueryCallers({ store, observe, now })
+    closers.push(() => queryCallers.close())
     return {
       config,
       now,
@@ -78,6 +94,9 @@ export async function openApp(
       files,
       catalogs,
       engine,
+      deployments,
+      answers,
+      queryCallers,
       signInAttempts: openAttempts(config.limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(config.limits.failedAuthenticationsPerMinute, now),
       readiness: async () => ({ database: await checkDatabase(store), executors: checkExecutors(engine) }),

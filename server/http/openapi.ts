@@ -18,6 +18,7 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
       { name: 'projects', description: 'Projects and their environments.' },
       { name: 'people', description: 'Sign-in, members and invitations.' },
       { name: 'access', description: 'Management tokens and the audit log.' },
+      { name: 'queries', description: 'Queries: drafts, versions, deployments.' },
       { name: 'service', description: 'Health and limits.' },
     ],
     components: {

@@ -13,8 +13,10 @@ import { answerError, sendFailure } from './errors.ts'
 import type { Http } from './http.ts'
 import { openapiOptions } from './openapi.ts'
 import { openRouteTable } from './route-table.ts'
+import { serveDeploying, serveVersions } from './routes/deployments.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
+import { serveAuthoring, serveQueries } from './routes/queries.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
@@ -100,6 +102,10 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveMembers(http, app)
   serveInvitations(http, app)
   serveManagementTokens(http, app)
+  serveQueries(http, app)
+  serveAuthoring(http, app)
+  serveDeploying(http, app)
+  serveVersions(http, app)
   serveAudit(http, app)
   http.get('/v1/openapi.json', { config: { door: 'open' }, schema: { hide: true } }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(http.swagger()),
