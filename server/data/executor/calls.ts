@@ -1,7 +1,10 @@
 import { failedHead } from './failed.ts'
 import type { Frame } from './frames.ts'
 import type { Cancellable, Instances } from './instances.ts'
-import type { CallHead, ExecutorSettings, ScopedHead } from './protocol.ts'
+import { convert } from './convert.ts'
+import { buildNative } from './native.ts'
+import { distinctValues, profile } from './profile.ts'
+import type { CallHead, ExecutorSettings, FileCall, ScopedHead } from './protocol.ts'
 import { explain, inspect } from './describe.ts'
 import { readWhole } from './read.ts'
 import { exportParquet, readStream, type Sink } from './stream.ts'
@@ -36,8 +39,8 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     const call: Running = { cancelled: false, interrupt: null, credits: creditsAtStart, wake: null }
     running.set(id, call)
     try {
-      if (head.scope === null) throw new Error('not yet')
-      await answerScoped(id, call, head)
+      if (head.scope === null) send({ id, kind: 'result', head: await answerFile(call, head.call) })
+      else await answerScoped(id, call, head)
     } catch (error) {
       const scoped = head.scope === null ? null : head.call
       const input = scoped === null ? null : { sql: scoped.sql, hasSlots: scoped.slots.length > 0 }
@@ -45,6 +48,14 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     } finally {
       running.delete(id)
     }
+  }
+
+  function answerFile(call: Running, file: FileCall): Promise<unknown> {
+    const { settings } = parts
+    if (file.verb === 'convert') return convert(settings, call, file)
+    if (file.verb === 'profile') return profile(settings, call, file.parquetPath)
+    if (file.verb === 'buildNative') return buildNative(settings, call, file)
+    return distinctValues(settings, call, file)
   }
 
   async function answerScoped(id: number, call: Running, head: ScopedHead): Promise<void> {

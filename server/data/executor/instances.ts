@@ -108,6 +108,8 @@ export async function openInstance(
   await run(`SET memory_limit = '${settings.memoryBytes}B'`)
   await run(`SET max_temp_directory_size = '${settings.memoryBytes * 2}B'`)
   await run("SET TimeZone = 'UTC'")
+  // Its time grows with the square of the columns: 1.3 s to prepare our JSON of 500 columns, 0.06 s without it.
+  await run("SET disabled_optimizers = 'common_subexpressions'")
   const parquet = catalog.tables.filter((table) => table.nativePath === undefined).map((table) => table.parquetPath)
   const paths = extraPath === undefined ? parquet : [...parquet, extraPath]
   for (const [index, { nativePath }] of catalog.tables.entries()) {
