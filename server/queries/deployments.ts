@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import type { Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
 import { compileSlots, type CompiledSlots } from './slots.ts'
-import { readVersions, type Version } from './version-records.ts'
+import { readVersions, versionOf, type Version } from './version-records.ts'
 
 /** What answers a name in an environment of a project. */
 export type Deployment = { projectId: string; environment: string; name: string; version: LiveVersion }
@@ -20,6 +21,8 @@ export type Deployments = {
   has(projectId: string, environment: string, name: string): boolean
   /** The projects in which a query of this name is deployed to the environment. */
   projectsWith(name: string, environment: string): string[]
+  /** Another version of it that was live in the same environment at some time. */
+  pinned(deployment: Deployment, number: number): Promise<LiveVersion | undefined>
   list(projectId: string, environment: string): Deployment[]
   /** Reads one place again now: a process sees its own change before it says so. */
   refresh(place: Place): Promise<void>
@@ -31,10 +34,13 @@ export type Deployments = {
 const changed = 'deployments_changed'
 const resyncMs = 300_000
 const retryMs = 1_000
+/** Versions that callers pinned and that are not live. */
+const mostPins = 1_000
 
 export async function openDeployments({ store, observe }: { store: Database; observe: Observe }): Promise<Deployments> {
   const live = new Map<string, Deployment>()
   const byName = new Map<string, Set<Deployment>>()
+  const pins = new LRUCache<string, LiveVersion>({ max: mostPins })
   const listeners = new Set<(place: Place | null) => void>()
   let wanted: Batch = newBatch()
   let draining = false
@@ -141,6 +147,7 @@ export async function openDeployments({ store, observe }: { store: Database; obs
     has: (projectId, environment, name) => live.has(keyOf({ projectId, environment, name })),
     projectsWith: (name, environment) =>
       [...(byName.get(name) ?? [])].filter((each) => each.environment === environment).map((each) => each.projectId),
+    pinned: (deployment, number) => findPinned(store, pins, { deployment, number }),
     list: (projectId, environment) =>
       [...live.values()].filter((each) => each.projectId === projectId && each.environment === environment),
     refresh: (place) => ask(place),
@@ -161,6 +168,36 @@ export async function openDeployments({ store, observe }: { store: Database; obs
 export function liveVersion(version: Version): LiveVersion {
   let compiled: CompiledSlots | undefined
   return { ...version, compiled: () => (compiled ??= compileSlots(version.slots)) }
+}
+
+/** A version that was live once may be kept for good: it never changes, and what it was is in the past. */
+async function findPinned(
+  store: Database,
+  pins: LRUCache<string, LiveVersion>,
+  { deployment, number }: { deployment: Deployment; number: number },
+): Promise<LiveVersion | undefined> {
+  const { version, environment } = deployment
+  if (version.number === number) return version
+  const key = `${version.queryId}\n${environment}\n${number}`
+  const known = pins.get(key)
+  if (known !== undefined) return known
+  const row = await store.db
+    .selectFrom('deployment_acts')
+    .innerJoin('query_versions', (join) =>
+      join
+        .onRef('query_versions.query_id', '=', 'deployment_acts.query_id')
+        .onRef('query_versions.version', '=', 'deployment_acts.version'),
+    )
+    .selectAll('query_versions')
+    .where('deployment_acts.query_id', '=', version.queryId)
+    .where('deployment_acts.environment', '=', environment)
+    .where('deployment_acts.version', '=', number)
+    .limit(1)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const found = liveVersion(versionOf(row))
+  pins.set(key, found)
+  return found
 }
 
 type Batch = { all: boolean; places: Map<string, Place>; done: Promise<void>; settle: (error?: unknown) => void }

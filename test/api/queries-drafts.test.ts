@@ -180,7 +180,7 @@ describe('inspect and preview', () => {
         slots: { properties: { region: { type: 'string' } }, required: ['region'] },
         columns: [
           { name: 'id', type: 'BIGINT' },
-          { name: 'amount', type: 'DOUBLE' },
+          { name: 'amount', type: 'DECIMAL(18,1)' },
         ],
       },
     })
