@@ -51,6 +51,7 @@ export const failures = {
       'idempotency_mismatch',
       'last_owner',
       'changed_meanwhile',
+      'revoked',
     ],
   },
   payload_too_large: { status: 413, means: 'The request body is larger than the limit.', reasons: [] },

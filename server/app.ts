@@ -1,5 +1,21 @@
 import { join } from 'node:path'
-import { openAttempts, openVault, readSecretKey, type Attempts, type Vault } from './access/index.ts'
+import {
+  openAttempts,
+  openKeys,
+  openKeyUses,
+  openMemoryBuckets,
+  openPlans,
+  openRedisBuckets,
+  openVault,
+  readSecretKey,
+  type Attempts,
+  type Buckets,
+  type Keys,
+  type KeyUses,
+  type Plans,
+  type SharedBuckets,
+  type Vault,
+} from './access/index.ts'
 import type { Config } from './config.ts'
 import { openCatalogs, openEngine, openFiles, type Catalogs, type Engine, type Files } from './data/index.ts'
 import { openLog } from './log.ts'
@@ -32,12 +48,17 @@ export type App = {
   queryCallers: QueryCallers
   signInAttempts: Attempts
   authenticationAttempts: Attempts
+  plans: Plans
+  keys: Keys
+  keyUses: KeyUses
+  /** Where the calls of each key are counted. */
+  buckets: Buckets
   readiness(): Promise<Readiness>
   close(): Promise<void>
 }
 
-/** What must work before calls are sent here, each by name. */
-export type Readiness = Record<string, { ok: boolean; message?: string }>
+/** What must work before calls are sent here, each by name. What is optional is missed, and calls are served. */
+export type Readiness = Record<string, { ok: boolean; optional?: true; message?: string }>
 
 /** Opens everything in order; closes in reverse, also when a later step fails. */
 export async function openApp(
@@ -84,6 +105,20 @@ export async function openApp(
     const answers = openAnswers({ maxBytes: config.limits.answerCacheBytes, now })
     const queryCallers = openQueryCallers({ store, observe, now })
     closers.push(() => queryCallers.close())
+    const plans = openPlans(config.plans, config.defaultPlan)
+    const keys = await openKeys({
+      store,
+      plans,
+      resyncMs: config.limits.keyResyncMs,
+      overlapMs: config.limits.databaseTimeoutMs * 10,
+      observe,
+    })
+    closers.push(() => keys.close())
+    const keyUses = openKeyUses({ store, now, observe })
+    closers.push(() => keyUses.close())
+    const alone = openMemoryBuckets(now)
+    const shared = await openShared(config, alone, observe)
+    closers.push(async () => shared?.close())
     return {
       config,
       now,
@@ -99,7 +134,15 @@ export async function openApp(
       queryCallers,
       signInAttempts: openAttempts(config.limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(config.limits.failedAuthenticationsPerMinute, now),
-      readiness: async () => ({ database: await checkDatabase(store), executors: checkExecutors(engine) }),
+      plans,
+      keys,
+      keyUses,
+      buckets: shared ?? alone,
+      readiness: async () => ({
+        database: await checkDatabase(store),
+        executors: checkExecutors(engine),
+        ...(shared && { redis: checkRedis(shared) }),
+      }),
       close,
     }
   } catch (error) {
@@ -108,7 +151,17 @@ export async function openApp(
   }
 }
 
-async function checkDatabase(store: Database): Promise<{ ok: boolean; message?: string }> {
+async function openShared(config: Config, alone: Buckets, observe: Observe): Promise<SharedBuckets | undefined> {
+  if (config.redisUrl === undefined) return undefined
+  return openRedisBuckets({ url: config.redisUrl, timeoutMs: config.limits.redisTimeoutMs, alone, observe })
+}
+
+function checkRedis(shared: SharedBuckets): Readiness[string] {
+  if (shared.isShared()) return { ok: true, optional: true }
+  return { ok: false, optional: true, message: 'Redis does not answer: each process limits the calls it gets itself.' }
+}
+
+async function checkDatabase(store: Database): Promise<Readiness[string]> {
   try {
     await store.ping()
     return { ok: true }
@@ -117,7 +170,7 @@ async function checkDatabase(store: Database): Promise<{ ok: boolean; message?: 
   }
 }
 
-function checkExecutors(engine: Engine): { ok: boolean; message?: string } {
+function checkExecutors(engine: Engine): Readiness[string] {
   const { ready, executors } = engine.health()
   return ready ? { ok: true } : { ok: false, message: `None of ${executors.length} executors answers.` }
 }

@@ -27,16 +27,38 @@ function limit(fallback: number, [least, most]: [number, number], sentence: stri
 }
 
 const text = z.string().min(1)
-const list = z
-  .string()
-  .default('')
-  .transform((entries) =>
-    entries
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter((entry) => entry !== ''),
-  )
+const listOr = (fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((entries) =>
+      entries
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ''),
+    )
+const list = listOr('')
 const url = (protocols: RegExp) => z.url({ protocol: protocols }).optional()
+
+/** How much a key may do. Without `rate` as fast as it likes, without `perDay` as often. */
+export type Plan = { name: string; rate: { perMinute: number; burst: number } | null; perDay: number | null }
+
+const planShape = /^([a-z][a-z0-9_]{0,62})(?:=([1-9]\d{0,5})\/([1-9]\d{0,5})(?:\/([1-9]\d{0,8}))?)?$/
+const planTable = z
+  .array(
+    z
+      .string()
+      .regex(planShape, 'must hold plans that read name=per_minute/burst, with /per_day after it, or name alone'),
+  )
+  .min(1)
+  .transform((entries) => entries.map(planOf))
+  .refine((plans) => new Set(plans.map(({ name }) => name)).size === plans.length, 'names a plan twice')
+
+function planOf(entry: string): Plan {
+  const [, name = '', perMinute, burst, perDay] = planShape.exec(entry) ?? []
+  const rate = perMinute === undefined ? null : { perMinute: Number(perMinute), burst: Number(burst) }
+  return { name, rate, perDay: perDay === undefined ? null : Number(perDay) }
+}
 
 /** Every environment variable that is no limit. Empty counts as not given. */
 export const settings = {
@@ -89,6 +111,19 @@ export const settings = {
     'empty',
     'Comma-separated hosts, host:port or CIDRs that outbound calls may reach although the address guard would refuse.',
   ),
+  redisUrl: setting(
+    'SLUICE_REDIS_URL',
+    url(/^rediss?$/),
+    'none',
+    'Redis in which replicas share their rate counters; without it each process counts for itself.',
+  ),
+  plans: setting(
+    'SLUICE_PLANS',
+    listOr('free=60/20,pro=600/100,scale=6000/500,unlimited').pipe(planTable),
+    'free=60/20,pro=600/100,scale=6000/500,unlimited',
+    'Comma-separated plans of API keys: name=per_minute/burst or name=per_minute/burst/per_day; a name alone has no limit.',
+  ),
+  defaultPlan: setting('SLUICE_DEFAULT_PLAN', text.default('pro'), 'pro', 'Plan of an API key made without one.'),
   example: setting(
     'SLUICE_EXAMPLE',
     z.enum(['on', 'off']).default('on'),
@@ -140,6 +175,8 @@ export const limits = {
   invitationSeconds: limit(604_800, [60, 2_592_000], 'How long an invitation is good.'),
   failedSignInsPerMinute: limit(10, [1, 10_000], 'Failed sign-ins per address and per e-mail in a minute.'),
   failedAuthenticationsPerMinute: limit(20, [1, 100_000], 'Failed credentials per address in a minute.'),
+  keyResyncMs: limit(5_000, [100, 600_000], 'How often API keys are read again in case a notification was lost.'),
+  redisTimeoutMs: limit(50, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),
 } as const satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof limits
@@ -185,7 +222,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     mistakes.push(`${variable} is not a setting${near === undefined ? '' : `; perhaps you meant ${near}`}`)
   }
   if (mistakes.length > 0) return { mistakes }
-  return { ...values, limits: Object.fromEntries(limitValues) } as Config
+  const config = { ...values, limits: Object.fromEntries(limitValues) } as Config
+  const planNames = config.plans.map(({ name }) => name)
+  if (planNames.includes(config.defaultPlan)) return config
+  return { mistakes: [`SLUICE_DEFAULT_PLAN must be one of ${planNames.join(', ')}`] }
 }
 
 function lowerFirst(sentence: string): string {

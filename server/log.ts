@@ -16,6 +16,8 @@ const levels: Record<Observation['kind'], Level> = {
   'executor-started': 'debug',
   'executor-lost': 'error',
   'query-answered': 'debug',
+  'redis-lost': 'warn',
+  'redis-recovered': 'info',
   migrated: 'info',
   fault: 'error',
 }

@@ -13,6 +13,8 @@ export type Observation =
   | { kind: 'database-started'; pid: number; adopted: boolean }
   | { kind: 'database-lost'; error: unknown }
   | { kind: 'database-recovered' }
+  | { kind: 'redis-lost'; error: unknown }
+  | { kind: 'redis-recovered' }
   | { kind: 'migrated'; from: number; to: number }
   | { kind: 'executor-started'; pid: number; elapsedMs: number }
   | { kind: 'executor-lost'; code: number | null; signal: string | null; calls: number; stderr: string }

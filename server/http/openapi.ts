@@ -17,6 +17,8 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
     tags: [
       { name: 'projects', description: 'Projects and their environments.' },
       { name: 'people', description: 'Sign-in, members and invitations.' },
+      { name: 'keys', description: 'API keys and their plans.' },
+      { name: 'calls', description: 'What an API key may call.' },
       { name: 'access', description: 'Management tokens and the audit log.' },
       { name: 'queries', description: 'Queries: drafts, versions, deployments.' },
       { name: 'service', description: 'Health and limits.' },
@@ -27,6 +29,11 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
           type: 'http',
           scheme: 'bearer',
           description: 'A management token: slc_mgmt_…',
+        },
+        api_key: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key: slc_live_… or slc_test_…',
         },
         session: {
           type: 'apiKey',

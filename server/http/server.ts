@@ -14,9 +14,13 @@ import type { Http } from './http.ts'
 import { openapiOptions } from './openapi.ts'
 import { openRouteTable } from './route-table.ts'
 import { serveDeploying, serveVersions } from './routes/deployments.ts'
+import { authenticateQueryCall } from './query-call.ts'
+import { serveKeyActs, serveKeys, servePlans } from './routes/keys.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
+import { serveOwnKey } from './routes/own-key.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
 import { serveAuthoring, serveQueries } from './routes/queries.ts'
+import { serveQueryCalls } from './routes/query-calls.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
@@ -42,6 +46,7 @@ export async function buildHttp(app: App): Promise<Http> {
   http.setValidatorCompiler(validatorCompiler)
   http.setSerializerCompiler(serializerCompiler)
   http.decorateRequest('caller', null)
+  http.decorateRequest('keyCaller', null)
 
   const routes = openRouteTable(http)
   http.setErrorHandler<Parameters<typeof answerError>[1]>((error, request, reply) =>
@@ -67,6 +72,7 @@ export async function buildHttp(app: App): Promise<Http> {
   await http.register(fastifySwagger, openapiOptions)
   serveHealth(http, app)
   await http.register(async (management) => serveManagement(management.withTypeProvider<ZodTypeProvider>(), app))
+  await http.register(async (calls) => serveCalls(calls.withTypeProvider<ZodTypeProvider>(), app))
   await serveWeb(http)
   await http.ready()
   return http
@@ -106,10 +112,23 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveAuthoring(http, app)
   serveDeploying(http, app)
   serveVersions(http, app)
+  serveKeys(http, app)
+  serveKeyActs(http, app)
+  servePlans(http, app)
   serveAudit(http, app)
   http.get('/v1/openapi.json', { config: { door: 'open' }, schema: { hide: true } }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(http.swagger()),
   )
+}
+
+/** Everything that takes an API key and nothing else. No cookie is read here. */
+async function serveCalls(http: Http, app: App): Promise<void> {
+  http.addHook('onRequest', async (request, reply) => {
+    request.standings = []
+    await authenticateQueryCall(app, request, reply)
+  })
+  serveOwnKey(http)
+  serveQueryCalls(http, app)
 }
 
 function acceptJsonOnly(http: Http): void {

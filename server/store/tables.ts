@@ -14,6 +14,9 @@ export type Tables = {
   links: LinksTable
   management_tokens: ManagementTokensTable
   audit_log: AuditLogTable
+  api_keys: ApiKeysTable
+  api_key_permissions: ApiKeyPermissionsTable
+  api_key_uses: ApiKeyUsesTable
   datasources: DatasourcesTable
   data_objects: DataObjectsTable
   lineage: LineageTable
@@ -117,6 +120,40 @@ type AuditLogTable = {
   target: string
   details: ColumnType<Record<string, unknown>, string | undefined, never>
   request_id: string | null
+}
+
+type ApiKeysTable = {
+  id: string
+  name: string
+  secret_hash: Buffer
+  previous_hash: Buffer | null
+  previous_until: Date | null
+  start: string
+  last4: string
+  plan: string
+  per_minute: number | null
+  burst: number | null
+  per_day: number | null
+  fixed_parameters: Json<Record<string, unknown>>
+  created_by: string | null
+  created_at: CreatedAt
+  expires_at: Date | null
+  disabled_at: Date | null
+  revoked_at: Date | null
+  changed_at: Generated<Date>
+}
+
+type ApiKeyPermissionsTable = {
+  key_id: string
+  position: number
+  project_id: string | null
+  environments: string[] | null
+  queries: string[] | null
+}
+
+type ApiKeyUsesTable = {
+  key_id: string
+  last_used_at: Date
 }
 
 type DatasourcesTable = {

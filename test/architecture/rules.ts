@@ -58,6 +58,7 @@ const homes: Array<{ library: RegExp; room: string; types?: true }> = [
   { library: /^@duckdb\//, room: 'server/data/executor' },
   { library: /^onnxruntime-node$/, room: 'server/questions' },
   { library: /^@node-rs\/argon2$/, room: 'server/access' },
+  { library: /^@redis\//, room: 'server/access' },
   { library: /^prom-client$/, room: 'server/usage' },
   { library: /^pino$/, room: 'server' },
   { library: /^(react|react-dom|@mantine\/|@tanstack\/)/, room: 'web' },
