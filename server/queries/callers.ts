@@ -82,14 +82,15 @@ export function openQueryCallers({
       await flush()
       const rows = await store.db
         .selectFrom('query_callers')
-        .select(['key_id', 'last_called_at'])
+        .leftJoin('api_keys', 'api_keys.id', 'query_callers.key_id')
+        .select(['query_callers.key_id', 'api_keys.name', 'query_callers.last_called_at'])
         .where('query_id', '=', queryId)
         .where('environment', '=', environment)
         .where('last_called_at', '>=', from)
         .orderBy('last_called_at', 'desc')
         .limit(100)
         .execute()
-      return rows.map((row) => ({ keyId: row.key_id, name: null, lastCalledAt: row.last_called_at }))
+      return rows.map((row) => ({ keyId: row.key_id, name: row.name, lastCalledAt: row.last_called_at }))
     },
     flush,
     async close() {

@@ -68,7 +68,7 @@ export async function openDeployments({ store, observe }: { store: Database; obs
   async function drain(): Promise<void> {
     if (draining) return
     draining = true
-    while (!closed && (wanted.all || wanted.places.size > 0)) {
+    while (wanted.all || wanted.places.size > 0) {
       const batch = wanted
       wanted = newBatch()
       try {
@@ -76,7 +76,8 @@ export async function openDeployments({ store, observe }: { store: Database; obs
         batch.settle()
       } catch (error) {
         // Whoever asked meanwhile waits no longer than this either; all of it is read again soon.
-        for (const failed of [batch, wanted]) failed.settle(error)
+        for (const failed of [batch, wanted])
+          failed.settle(new Error('the deployments could not be read', { cause: error }))
         wanted = newBatch()
         if (!closed) observe({ kind: 'fault', where: 'deployments', error })
         retry ??= setTimeout(() => {
@@ -89,6 +90,7 @@ export async function openDeployments({ store, observe }: { store: Database; obs
   }
 
   function ask(place: Place | null): Promise<void> {
+    if (closed) return Promise.resolve()
     if (place === null) wanted.all = true
     else wanted.places.set(keyOf(place), place)
     const { done } = wanted
@@ -200,14 +202,14 @@ async function findPinned(
   return found
 }
 
-type Batch = { all: boolean; places: Map<string, Place>; done: Promise<void>; settle: (error?: unknown) => void }
+type Batch = { all: boolean; places: Map<string, Place>; done: Promise<void>; settle: (error?: Error) => void }
 
 function newBatch(): Batch {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   promise.catch(() => undefined)
-  const settle = (error?: unknown): void => {
+  const settle = (error?: Error): void => {
     if (error === undefined) resolve()
-    else reject(error instanceof Error ? error : new Error(String(error)))
+    else reject(error)
   }
   return { all: false, places: new Map(), done: promise, settle }
 }

@@ -50,7 +50,10 @@ export async function listVersions(
     (version) => String(version.number),
   )
   const live = await liveIn(app, id)
-  return { ...page, items: page.items.map((item) => ({ ...item, environments: live.get(item.number) ?? [] })) }
+  const items = page.items.map(({ number, createdAt, createdBy }) => {
+    return { number, createdAt, createdBy, environments: live.get(number) ?? [] }
+  })
+  return { ...page, items }
 }
 
 export async function findVersion(

@@ -193,7 +193,7 @@ describe('inspect and preview', () => {
     expect(answer.body.data[0]).toEqual({ id: 2, amount: 3 })
     const other = {
       parameters: { region: 'east', least: 40 },
-      sql: `${byRegion.sql.replace('ORDER', 'AND amount > $least ORDER')}`,
+      sql: byRegion.sql.replace('ORDER', 'AND amount > $least ORDER'),
     }
     expect((await t.operator.post(preview, other)).body).toMatchObject({ row_count: 2, data: [{ id: 27 }, { id: 30 }] })
   })

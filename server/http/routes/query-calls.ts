@@ -12,7 +12,7 @@ import { sendRows } from '../query-answer.ts'
 import { addressOf, keyCallerOf } from '../query-call.ts'
 import { sendStream } from '../query-stream.ts'
 
-const slotValues = z.record(z.string(), z.unknown()).default({}).meta({ description: 'Values of slots by name.' })
+const slotValues = z.record(z.string(), z.unknown()).nullish().meta({ description: 'Values of slots by name.' })
 
 /** The direct endpoint of every deployed query. */
 export function serveQueryCalls(http: Http, app: App): void {
@@ -35,7 +35,7 @@ export function serveQueryCalls(http: Http, app: App): void {
         name: request.params.query_name,
         ...addressOf(request),
         version: pinnedVersion(request),
-        parameters: request.body,
+        parameters: request.body ?? {},
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: untilGone(reply),
       })
