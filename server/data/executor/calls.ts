@@ -1,6 +1,6 @@
 import { failedHead } from './failed.ts'
 import type { Frame } from './frames.ts'
-import type { Cancellable, Instances } from './instances.ts'
+import { throwIfCancelled, type Cancellable, type Instances } from './instances.ts'
 import { convert } from './convert.ts'
 import { buildNative } from './native.ts'
 import { distinctValues, profile } from './profile.ts'
@@ -15,6 +15,7 @@ type Running = Cancellable & { credits: number; wake: (() => void) | null }
 
 /** Chunks that may be on their way before the reader asks for more. */
 const creditsAtStart = 4
+const interruptEveryMs = 50
 
 /** Takes frames from the parent and answers them; several calls run at once. */
 export function createCalls(parts: { settings: ExecutorSettings; instances: Instances; send: Send }) {
@@ -27,12 +28,20 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     if (call === undefined) return
     if (kind === 'cancel') {
       call.cancelled = true
-      call.interrupt?.()
+      interrupt(id, call)
       call.wake?.()
     } else if (kind === 'credit') {
       call.credits += 1
       call.wake?.()
     }
+  }
+
+  /** DuckDB forgets an interrupt that arrives just before a statement starts, so it is repeated until the call ends. */
+  function interrupt(id: number, call: Running): void {
+    call.interrupt?.()
+    setTimeout(() => {
+      if (running.get(id) === call) interrupt(id, call)
+    }, interruptEveryMs)
   }
 
   async function answer(id: number, head: CallHead): Promise<void> {
@@ -64,7 +73,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
       send({ id, kind: 'catalogUnknown' })
       return
     }
-    if (call.cancelled) throw new Error('INTERRUPT Error: cancelled before it began')
+    throwIfCancelled(call)
     const { call: scoped } = head
     if (scoped.verb === 'inspect') send({ id, kind: 'result', head: await inspect(instance, call, scoped) })
     else if (scoped.verb === 'explain') send({ id, kind: 'result', head: await explain(instance, call, scoped) })
@@ -92,7 +101,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
             call.wake = resolve
           })
         }
-        if (call.cancelled) throw new Error('INTERRUPT Error: cancelled')
+        throwIfCancelled(call)
         call.credits -= 1
         send({ id, kind: 'chunk', head: rowCount, body: bytes })
       },

@@ -24,7 +24,7 @@ export function inspect(instance: Instance, call: Cancellable, input: InspectCal
     const casts = new Map(slots.map(({ name, suggestedType }) => [name, castOf(suggestedType)]))
     const typed = await prepare(
       lease,
-      castSlots(sql, (name) => casts.get(name)),
+      castSlots(sql, (name) => casts.get(name) ?? 'VARCHAR'),
     )
     const names = uniqueNames(Array.from({ length: typed.columnCount }, (_, index) => typed.columnName(index)))
     const columns = names.map((name, index) => ({ name, type: typeName(typed.columnType(index)) }))

@@ -6,7 +6,8 @@ import { quoteName, quoteText } from './sql-text.ts'
 /** What a call can be stopped by while it runs. */
 export type Cancellable = { cancelled: boolean; interrupt: (() => void) | null }
 
-type Lease = { connection: DuckDBConnection; statements: Map<string, DuckDBPreparedStatement> }
+/** A connection and the statements prepared on it. */
+export type Lease = { connection: DuckDBConnection; statements: Map<string, DuckDBPreparedStatement> }
 
 /** One scope's tables in one version, in a DuckDB that can reach those files and nothing else. */
 export type Instance = {
@@ -148,6 +149,7 @@ export async function withConnection<Result>(
     lease = instance.idle.pop() ?? { connection: await instance.database.connect(), statements: new Map() }
     const { connection } = lease
     cancellable.interrupt = () => connection.interrupt()
+    throwIfCancelled(cancellable)
     return await use(lease)
   } catch (error) {
     if (isFatal(error)) instance.broken = true
@@ -158,6 +160,10 @@ export async function withConnection<Result>(
     instance.lastUsedMs = performance.now()
     if (lease !== undefined) instance.idle.push(lease)
   }
+}
+
+export function throwIfCancelled({ cancelled }: Cancellable): void {
+  if (cancelled) throw new Error('INTERRUPT Error: cancelled')
 }
 
 /** A connection for one stream: ending it early must not leave a half-read result behind for the next call. */

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import type { Cancellable } from './instances.ts'
+import { throwIfCancelled, type Cancellable } from './instances.ts'
 
 const readBytes = 4_194_304
 const lineBytesMax = 268_435_456
@@ -16,7 +16,7 @@ export async function eachLine(
   let count = 0
   try {
     for (;;) {
-      if (call.cancelled) throw new Error('INTERRUPT Error: cancelled')
+      throwIfCancelled(call)
       if (filled === buffer.length) buffer = grown(buffer)
       const { bytesRead } = await file.read(buffer, filled, buffer.length - filled)
       if (bytesRead === 0) break

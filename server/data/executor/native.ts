@@ -22,7 +22,7 @@ export async function buildNative(
 ): Promise<{ sizeBytes: number }> {
   const { parquetPath, nativePath } = input
   const temporary = `${nativePath}.partial`
-  const leftovers = [temporary, `${temporary}.wal`, `${temporary}.tmp`]
+  const leftovers = ['', '.wal', '.wal.checkpoint', '.wal.recovery', '.tmp'].map((end) => temporary + end)
   await Promise.all(leftovers.map((path) => rm(path, { force: true, recursive: true })))
   try {
     await withFiles(settings, [parquetPath, ...leftovers], async (connection) => {

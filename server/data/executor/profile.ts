@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { withFiles } from './files.ts'
-import type { Cancellable } from './instances.ts'
+import { throwIfCancelled, type Cancellable } from './instances.ts'
 import { looksLike } from './looks-like.ts'
 import type { Column, ColumnProfile, DistinctCall, DistinctValues, ExecutorSettings, Profile } from './protocol.ts'
 import { quoteName, quoteText } from './sql-text.ts'
@@ -25,7 +25,7 @@ export function profile(settings: ExecutorSettings, call: Cancellable, parquetPa
     const rowCount = Number(counted?.[0] ?? 0)
     const profiles: ColumnProfile[] = []
     for (const [index, column] of columns.entries()) {
-      if (call.cancelled) throw new Error('INTERRUPT Error: cancelled')
+      throwIfCancelled(call)
       profiles.push(await profileColumn({ connection, table, rowCount }, column, index < detailedColumnsMax))
     }
     return { rowCount, columns: profiles }

@@ -1,11 +1,18 @@
 import { createReadStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { DuckDBConnection } from '@duckdb/node-api'
-import { openInstance, withConnection, withOwnConnection, type Cancellable, type Instance } from './instances.ts'
-import { planFor, rowObject, rowsOf, type Plan } from './plan.ts'
+import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
+import {
+  openInstance,
+  throwIfCancelled,
+  withConnection,
+  withOwnConnection,
+  type Cancellable,
+  type Instance,
+} from './instances.ts'
+import { isWide, planFor, rowObject, rowsOf, streamSql, wideStreamSql, type Plan } from './plan.ts'
 import type { Column, ExecutorSettings, ReadCall, ReadEnd } from './protocol.ts'
-import { tooLarge } from './read.ts'
+import { encodeChunk, tooLarge } from './read.ts'
 import { bindableSlots, bindSlots, type BoundSlot } from './slots.ts'
 import { quoteText } from './sql-text.ts'
 import { csvLine, csvText } from './csv-values.ts'
@@ -42,42 +49,41 @@ async function streamLines(
   sink: Sink,
 ): Promise<Omit<ReadEnd, 'elapsedMs'>> {
   const { format, maxRows, maxBytes } = input
-  const line = format === 'csv' ? csvLine(plan) : rowObject(plan)
   const end = { json: ',', ndjson: '\n', csv: '\r\n', parquet: '', arrow: '' }[format]
-  // A stream that fails ends like one that is complete; only the NULL after the last row tells them apart. A LIMIT
-  // would collect all rows before the first, so they are counted here.
-  const statement = await connection.prepare(`SELECT ${line} AS line FROM ${rowsOf(plan)} UNION ALL SELECT NULL`)
+  const wide = format !== 'csv' && isWide(plan)
+  const line = format === 'csv' ? csvLine(plan) : rowObject(plan)
+  const statement = await connection.prepare(wide ? wideStreamSql(plan) : streamSql(plan, line))
   bindSlots(statement, slots)
   const result = await statement.stream()
   let rowCount = 0
   let sizeBytes = 0
-  const send = async (lines: string[]): Promise<void> => {
-    const text = format === 'json' ? lines.join(end) : lines.join(end) + end
-    const bytes = Buffer.from(text)
+  const send = async (lines: string[], rows: number): Promise<void> => {
+    const bytes = Buffer.from(format === 'json' ? lines.join(end) : lines.join(end) + end)
     sizeBytes += bytes.length
     if (sizeBytes > maxBytes) throw tooLarge(maxBytes)
-    await sink.chunk(bytes, lines.length)
+    await sink.chunk(bytes, rows)
   }
-  if (format === 'csv') await send([plan.columns.map(({ name }) => csvText(name)).join(',')])
+  if (format === 'csv') await send([plan.columns.map(({ name }) => csvText(name)).join(',')], 0)
   for (;;) {
     const chunk = await result.fetchChunk()
-    if (call.cancelled) throw new Error('INTERRUPT Error: cancelled')
-    if (chunk === null || chunk.rowCount === 0)
-      throw new Error('Invalid Input Error: The query failed after its first rows')
-    const vector = chunk.getColumnVector(0)
-    const lines: string[] = []
-    let complete = false
-    for (let row = 0; row < chunk.rowCount; row += 1) {
-      const value = vector.getItem(row)
-      if (value === null) complete = true
-      else lines.push(String(value))
-    }
+    throwIfCancelled(call)
+    if (chunk === null || chunk.rowCount === 0) throw new Error('Invalid Input Error: The query failed midway')
+    const { lines, complete } = linesOf(chunk, wide ? plan : null)
     const kept = lines.slice(0, maxRows - rowCount)
     rowCount += kept.length
-    if (kept.length > 0) await send(kept)
+    if (kept.length > 0) await send(kept, kept.length)
     if (kept.length < lines.length) return { rowCount, truncated: true }
     if (complete) return { rowCount, truncated: false }
   }
+}
+
+/** The lines of a chunk, and whether the row that marks the end is in it. `plan` is given when they are encoded here. */
+function linesOf(chunk: DuckDBDataChunk, plan: Plan | null): { lines: string[]; complete: boolean } {
+  const marks = chunk.getColumnVector(0)
+  const complete = marks.getItem(chunk.rowCount - 1) === null
+  const count = chunk.rowCount - (complete ? 1 : 0)
+  if (plan !== null) return { lines: encodeChunk(chunk, plan, 1).slice(0, count), complete }
+  return { lines: Array.from({ length: count }, (_, row) => String(marks.getItem(row))), complete }
 }
 
 /**
