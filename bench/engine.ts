@@ -92,7 +92,9 @@ async function lookups(): Promise<void> {
     const bareRate = await rate(connections, bareCall)
     const engineRate = await rate(connections, engineCall)
     ratios.push(engineRate / bareRate)
-    console.log(`lookups  bare ${bareRate.toFixed(0)}/s  engine ${engineRate.toFixed(0)}/s  ratio ${(engineRate / bareRate).toFixed(2)}`)
+    console.log(
+      `lookups  bare ${bareRate.toFixed(0)}/s  engine ${engineRate.toFixed(0)}/s  ratio ${(engineRate / bareRate).toFixed(2)}`,
+    )
   }
   console.log(`lookups  median ratio ${median(ratios).toFixed(2)} (goal ≥ 0.8)`)
 }
@@ -112,7 +114,9 @@ async function largeJson(): Promise<void> {
     if (answer.rowCount !== 100_000 || typeof text !== 'string') throw new Error('rows are missing')
     if (round === 0) continue
     ratios.push(engineMs / bareMs)
-    console.log(`100,000 rows  bare ${bareMs.toFixed(0)} ms  engine ${engineMs.toFixed(0)} ms  ${(answer.bytes.length / 1e6).toFixed(1)} MB`)
+    console.log(
+      `100,000 rows  bare ${bareMs.toFixed(0)} ms  engine ${engineMs.toFixed(0)} ms  ${(answer.bytes.length / 1e6).toFixed(1)} MB`,
+    )
   }
   console.log(`100,000 rows  median ratio ${median(ratios).toFixed(2)} (goal ≤ 1.3)`)
 }
@@ -123,7 +127,12 @@ async function streamed(running: Engine): Promise<void> {
   let bytes = 0
   let peakHere = 0
   let peakThere = 0
-  const stream = await running.stream('fresh', catalog, { sql: 'SELECT * FROM data', slots: [], maxRows: 1e9, maxBytes: 1e10 })
+  const stream = await running.stream('fresh', catalog, {
+    sql: 'SELECT * FROM data',
+    slots: [],
+    maxRows: 1e9,
+    maxBytes: 1e10,
+  })
   let chunks = 0
   for await (const chunk of stream.chunks) {
     if (bytes === 0) firstMs = performance.now() - startedMs
@@ -137,7 +146,9 @@ async function streamed(running: Engine): Promise<void> {
   }
   const elapsedMs = performance.now() - startedMs
   const mb = (size: number): string => `${(size / 1e6).toFixed(0)} MB`
-  console.log(`1M rows streamed  ${mb(bytes)} in ${elapsedMs.toFixed(0)} ms, first byte ${firstMs.toFixed(0)} ms (goal < 200)`)
+  console.log(
+    `1M rows streamed  ${mb(bytes)} in ${elapsedMs.toFixed(0)} ms, first byte ${firstMs.toFixed(0)} ms (goal < 200)`,
+  )
   console.log(`  here ${mb(peakHere)} with bare DuckDB in this process too; executor ${mb(peakThere)} (goal < 400)`)
 }
 

@@ -25,12 +25,17 @@ export function sendStream(
 }
 
 async function* wholeOrBroken(answer: StreamAnswer, format: Streamed, requestId: string): AsyncGenerator<Buffer> {
+  let begun = false
   try {
-    for await (const { bytes } of answer.chunks) yield bytes
+    for await (const { bytes } of answer.chunks) {
+      begun = true
+      yield bytes
+    }
     // None of these forms has a place to say that rows are missing.
     if (answer.end().truncated) throw new Failure('result_too_large', { message: 'The result has too many rows.' })
   } catch (error) {
-    if (format === 'ndjson') yield Buffer.from(`${JSON.stringify(envelopeOf(asFailure(error), requestId))}\n`)
+    // Before the first byte the failure still has its own status.
+    if (begun && format === 'ndjson') yield Buffer.from(`${JSON.stringify(envelopeOf(asFailure(error), requestId))}\n`)
     throw error
   }
 }

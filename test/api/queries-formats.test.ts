@@ -15,10 +15,11 @@ beforeAll(async () => {
   const permissions = [{ project_id: q.projectId, environments: '*' }]
   const made = await t.operator.post('/v1/api-keys', { name: 'streams', plan: 'unlimited', permissions })
   secret = made.body.secret
-  await q.deploy({ name: 'numbers', sql: "SELECT i AS n, 'a,\"b' AS t FROM range($count) r(i)" })
+  await q.deploy({ name: 'numbers', sql: "SELECT i AS n, 'a,\"b' AS t FROM range(10000) r(i) WHERE i < $count" })
   await q.deploy({
     name: 'breaks',
-    sql: "SELECT CASE WHEN i < 4500 THEN i ELSE CAST('x' || i AS BIGINT) END AS n FROM range(4600) r(i)",
+    sql: "SELECT repeat('x', 100) AS x, CASE WHEN i < 90000 THEN i ELSE CAST('x' || i AS BIGINT) END AS n FROM range(99000) r(i)",
+    max_rows: 1_000_000,
   })
   await t.http.listen({ port: 0, host: '127.0.0.1' })
   port = (t.http.server.address() as AddressInfo).port
