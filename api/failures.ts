@@ -52,6 +52,7 @@ export const failures = {
       'last_owner',
       'job_finished',
       'job_unfinished',
+      'changed_meanwhile',
       'revoked',
     ],
   },

@@ -13,6 +13,7 @@ const prefixes = {
   job: 'job',
   query: 'qry',
   version: 'ver',
+  deploymentAct: 'act',
   key: 'key',
   token: 'tok',
   audit: 'aud',

@@ -15,6 +15,7 @@ const levels: Record<Observation['kind'], Level> = {
   'database-recovered': 'info',
   'executor-started': 'debug',
   'executor-lost': 'error',
+  'query-answered': 'debug',
   'redis-lost': 'warn',
   'redis-recovered': 'info',
   migrated: 'info',

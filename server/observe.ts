@@ -1,3 +1,5 @@
+import type { FailureCode } from '../api/failures.ts'
+
 /**
  * What happened, said once. Logs, usage tables, Prometheus and alerts listen; nobody else writes a log line.
  * No member carries a secret, a header value, a row or a bound slot value: that is what keeps them out of the log.
@@ -22,6 +24,26 @@ export type Observation =
   | ({ kind: 'job-failed'; final: boolean; elapsedMs: number; error: unknown } & JobFacts)
   /** The run ended, but another worker had the job by then, or will: its result does not count. */
   | ({ kind: 'job-lost'; elapsedMs: number } & JobFacts)
+  | {
+      kind: 'query-answered'
+      entry: 'direct' | 'question' | 'tool' | 'preview'
+      /** Null where the call did not come so far as to have one. */
+      projectId: string | null
+      environment: string | null
+      query: string
+      version: number | null
+      keyId: string | null
+      /** Null: it was answered. */
+      code: FailureCode | null
+      reason: string | null
+      totalMs: number
+      /** Of the total: waiting for an executor, and everything that is not the query itself. */
+      queueMs: number
+      sqlMs: number
+      rows: number
+      bytes: number
+      cache: 'hit' | 'miss' | 'bypass' | null
+    }
   | { kind: 'fault'; where: string; error: unknown }
 
 type JobFacts = { jobId: string; jobType: string; projectId: string; attempt: number }

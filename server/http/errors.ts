@@ -97,7 +97,8 @@ function describeIssue(issue: FastifySchemaValidationError): FailureDetail[] {
 
 function sentenceOf(keyword: string, params: Record<string, unknown>, message: string): string {
   if (keyword === 'invalid_type') {
-    return message.endsWith('received undefined') ? 'is required' : `must be ${withArticle(String(params['expected']))}`
+    const expected = params['expected'] === 'record' ? 'object' : String(params['expected'])
+    return message.endsWith('received undefined') ? 'is required' : `must be ${withArticle(expected)}`
   }
   if (keyword === 'invalid_value') return `must be one of ${asArray(params['values']).map(String).join(', ')}`
   return message.charAt(0).toLowerCase() + message.slice(1)

@@ -23,6 +23,7 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
       { name: 'keys', description: 'API keys and their plans.' },
       { name: 'calls', description: 'What an API key may call.' },
       { name: 'access', description: 'Management tokens and the audit log.' },
+      { name: 'queries', description: 'Queries: drafts, versions, deployments.' },
       { name: 'service', description: 'Health and limits.' },
     ],
     components: {

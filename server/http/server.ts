@@ -17,12 +17,15 @@ import { serveConnections } from './routes/connections.ts'
 import { serveDataObjects, serveObjectContent } from './routes/data.ts'
 import { serveDatasources } from './routes/datasources.ts'
 import { serveJobEvents, serveJobs } from './routes/jobs.ts'
+import { serveDeploying, serveVersions } from './routes/deployments.ts'
 import { authenticateQueryCall } from './query-call.ts'
 import { serveKeyActs, serveKeys, servePlans } from './routes/keys.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
 import { serveOwnKey } from './routes/own-key.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
 import { separateSample, serveSample } from './routes/sample.ts'
+import { serveAuthoring, serveQueries } from './routes/queries.ts'
+import { serveQueryCalls } from './routes/query-calls.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
@@ -118,6 +121,10 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveJobs(http, app)
   serveJobEvents(http, app)
   serveManagementTokens(http, app)
+  serveQueries(http, app)
+  serveAuthoring(http, app)
+  serveDeploying(http, app)
+  serveVersions(http, app)
   serveKeys(http, app)
   serveKeyActs(http, app)
   servePlans(http, app)
@@ -134,6 +141,7 @@ async function serveCalls(http: Http, app: App): Promise<void> {
     await authenticateQueryCall(app, request, reply)
   })
   serveOwnKey(http)
+  serveQueryCalls(http, app)
 }
 
 function acceptJsonOnly(http: Http): void {

@@ -99,11 +99,18 @@ describe('JSON of each type', () => {
   test.each(values)('%s', async (expression, expected) => {
     const { rows, engine, catalog } = fixture
     const sql = `SELECT ${expression} AS v FROM range(2)`
-    // The first call lets DuckDB build the JSON, the second has few rows and is encoded in the executor.
+    // The first call lets DuckDB build the JSON, the second knows of few rows and encodes them in the executor.
     const built = await rows(sql)
     const encoded = await rows(sql)
     expect(built).toEqual([{ v: expected }, { v: expected }])
     expect(encoded).toEqual(built)
+    // Many rows: once with a limit, once numbered; the cheap way to JSON or, where a value needs it, the careful one.
+    const many = sql.replace('range(2)', 'range(70)')
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const all = await rows(many)
+      expect(all).toHaveLength(70)
+      expect(new Set(all.map((row) => JSON.stringify(row)))).toEqual(new Set([JSON.stringify({ v: expected })]))
+    }
     const stream = await engine.stream('project', catalog, {
       sql,
       slots: [],

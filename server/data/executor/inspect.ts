@@ -1,11 +1,8 @@
-import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { closest } from '../../failure.ts'
 import { allowedFunctions, tableFunctions } from './functions.ts'
-import { prepare } from './instances.ts'
+import { prepare, type Lease } from './instances.ts'
 import type { Catalog } from './protocol.ts'
 import { charOffset, sqlFailure } from './sql-failure.ts'
-
-type Lease = { connection: DuckDBConnection; statements: Map<string, DuckDBPreparedStatement> }
 
 /** A node of the syntax tree as `json_serialize_sql` writes it. */
 export type Node = { [key: string]: unknown }

@@ -6,7 +6,8 @@ import { quoteName, quoteText } from './sql-text.ts'
 /** What a call can be stopped by while it runs. */
 export type Cancellable = { cancelled: boolean; interrupt: (() => void) | null }
 
-type Lease = { connection: DuckDBConnection; statements: Map<string, DuckDBPreparedStatement> }
+/** A connection and the statements prepared on it. */
+export type Lease = { connection: DuckDBConnection; statements: Map<string, DuckDBPreparedStatement> }
 
 /** One scope's tables in one version, in a DuckDB that can reach those files and nothing else. */
 export type Instance = {

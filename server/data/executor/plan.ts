@@ -4,7 +4,7 @@ import { prepare, rememberPlan, withConnection, type Cancellable, type Instance 
 import type { Column } from './protocol.ts'
 import type { BoundSlot } from './slots.ts'
 import { castSlots, quoteText, withoutSemicolon } from './sql-text.ts'
-import { directEncoder, jsonText, typeName } from './values.ts'
+import { directEncoder, doubt, hopefulValue, jsonText, typeName } from './values.ts'
 
 /** A statement that was inspected and described once; every later call of it starts here. */
 export type Plan = {
@@ -12,8 +12,10 @@ export type Plan = {
   sql: string
   columns: Column[]
   types: DuckDBType[]
-  /** What the last call returned: few rows are encoded here, many by DuckDB. */
-  fewRows: boolean
+  /** What the last call returned, the best guess at what the next will; null while nobody knows. */
+  lastRowCount: number | null
+  /** No value so far needed more than the cheap way to JSON. */
+  hopeful: boolean
 }
 
 /** The plan of `sql`, from the instance's cache or made now. Nothing runs that was not inspected. */
@@ -33,7 +35,7 @@ export async function planFor(
     const types = Array.from({ length: statement.columnCount }, (_, index) => statement.columnType(index))
     const names = uniqueNames(types.map((_, index) => statement.columnName(index)))
     const columns = types.map((type, index) => ({ name: names[index] ?? '', type: typeName(type) }))
-    const plan = { sql, columns, types, fewRows: false }
+    const plan: Plan = { sql, columns, types, lastRowCount: null, hopeful: true }
     rememberPlan(instance, key, plan)
     return plan
   })
@@ -64,12 +66,18 @@ export function rowObject({ columns, types }: Plan): string {
   return `concat(${parts.join(', ')}, '}')`
 }
 
+/** Up to here each SQL expression costs more than encoding the rows in JavaScript. */
+const fewRows = 64
 /** Beyond this many columns the expressions for JSON fill more memory than the rows. */
 const wideColumns = 200
 
-/** Are the rows better encoded here than by DuckDB? */
-export function encodesHere({ types, fewRows }: Plan): boolean {
-  return fewRows || types.length > wideColumns
+export function isWide({ types }: Plan): boolean {
+  return types.length > wideColumns
+}
+
+/** Are the rows of the next call better encoded here than by DuckDB? */
+export function encodesHere(plan: Plan): boolean {
+  return isWide(plan) || (plan.lastRowCount !== null && plan.lastRowCount <= fewRows)
 }
 
 /** Rows to encode here: plain types as they are, the others as JSON text from SQL. */
@@ -80,10 +88,31 @@ export function plainRowsSql(plan: Plan): string {
   return `${list.join(', ')} FROM ${rowsOf(plan)}`
 }
 
-/** Many rows: one value that holds them all. With one thread per query the aggregate keeps their order. */
+/**
+ * Many rows: one value that holds them all, their number, and whether the cheap way was wrong for any. With one thread
+ * per query the aggregate keeps the order. A LIMIT copies every row, which costs half as much again as the whole
+ * query: where the last call stayed below it, rows are numbered instead, and those beyond it dropped.
+ */
 export function manyRowsSql(plan: Plan, limit: number, separator: string): string {
-  const lines = `SELECT ${rowObject(plan)} AS line FROM ${rowsOf(plan)} LIMIT ${limit}`
-  return `SELECT encode(string_agg(line, ${separator})), count(*) FROM (${lines})`
+  const names = plan.types.map((_, index) => `c${index}`).join(', ')
+  const isCounted = plan.lastRowCount !== null && plan.lastRowCount < limit
+  const rows = isCounted
+    ? `(SELECT *, row_number() OVER () AS place FROM ${rowsOf(plan)}) AS numbered(${names}, place) WHERE place <= ${limit}`
+    : `(SELECT * FROM ${rowsOf(plan)} LIMIT ${limit})`
+  const line = plan.hopeful ? hopefulObject(plan) : rowObject(plan)
+  return `SELECT encode(string_agg(${line}, ${separator})), count(*), ${doubts(plan)} FROM ${rows}`
+}
+
+function hopefulObject({ columns, types }: Plan): string {
+  const parts = types.map(
+    (type, index) => `${quoteText(columns[index]?.name ?? '')}, ${hopefulValue(type, `c${index}`)}`,
+  )
+  return `json_object(${parts.join(', ')})::VARCHAR`
+}
+
+function doubts({ types, hopeful }: Plan): string {
+  const all = types.flatMap((type, index) => doubt(type, `c${index}`) ?? [])
+  return hopeful && all.length > 0 ? `coalesce(bool_or(${all.join(' OR ')}), false)` : 'false'
 }
 
 /**

@@ -1,42 +1,62 @@
 import { DuckDBBlobValue, type DuckDBDataChunk, type DuckDBMaterializedResult } from '@duckdb/node-api'
 import { Failure } from '../../failure.ts'
-import { prepare, throwIfCancelled, withConnection, type Cancellable, type Instance } from './instances.ts'
+import { prepare, throwIfCancelled, withConnection, type Cancellable, type Instance, type Lease } from './instances.ts'
 import { encodesHere, manyRowsSql, plainRowsSql, planFor, type Plan } from './plan.ts'
 import type { Column, ReadCall, ReadEnd } from './protocol.ts'
-import { bindableSlots, bindSlots } from './slots.ts'
+import { bindableSlots, bindSlots, type BoundSlot } from './slots.ts'
 import { directEncoder } from './values.ts'
 
 export type Answer = { columns: Column[]; end: ReadEnd; bytes: Buffer }
 
-/** Below this many rows each SQL expression costs more than encoding the rows here. */
-const fewRowsMax = 64
+type Rows = { rows: Buffer; rowCount: number }
 
 /** A whole result as the bytes of a JSON array (or of lines, for `ndjson`). */
 export async function readWhole(instance: Instance, call: Cancellable, input: ReadCall): Promise<Answer> {
   const startedMs = performance.now()
   const slots = bindableSlots(input.slots)
   const plan = await planFor(instance, call, { sql: input.sql, slots })
-  const lines = input.format === 'ndjson'
-  const here = encodesHere(plan)
-  const limit = input.maxRows + 1
-  const sql = here
-    ? `SELECT ${plainRowsSql(plan)} LIMIT ${limit}`
-    : manyRowsSql(plan, limit, lines ? 'chr(10)' : "',' || chr(10)")
-  const { rows, rowCount } = await withConnection(instance, call, async (lease) => {
+  const isLines = input.format === 'ndjson'
+  const { rows, rowCount } = await withConnection(instance, call, (lease) =>
+    readRows(lease, { plan, slots, call }, input),
+  )
+  const truncated = rowCount > input.maxRows
+  // No newline is inside a row, so the last one is where the row beyond the limit begins.
+  const kept = truncated ? rows.subarray(0, Math.max(0, rows.lastIndexOf(10) - (isLines ? 0 : 1))) : rows
+  if (kept.length > input.maxBytes) throw tooLarge(input.maxBytes)
+  const bytes = isLines ? Buffer.concat([kept, newline.subarray(0, kept.length > 0 ? 1 : 0)]) : bracketed(kept)
+  const end = { rowCount: Math.min(rowCount, input.maxRows), truncated, elapsedMs: performance.now() - startedMs }
+  return { columns: plan.columns, end, bytes }
+}
+
+async function readRows(
+  lease: Lease,
+  { plan, slots, call }: { plan: Plan; slots: BoundSlot[]; call: Cancellable },
+  { format, maxRows, maxBytes }: ReadCall,
+): Promise<Rows> {
+  const separator = format === 'ndjson' ? '\n' : ',\n'
+  const limit = maxRows + 1
+  const run = async (sql: string): Promise<DuckDBMaterializedResult> => {
     const statement = await prepare(lease, sql)
     bindSlots(statement, slots)
     throwIfCancelled(call)
-    const result = await statement.run()
-    return here ? encodeRows(result, plan, { lines, maxBytes: input.maxBytes }) : aggregated(result)
-  })
-  plan.fewRows = rowCount <= fewRowsMax
-  const truncated = rowCount > input.maxRows
-  // No newline is inside a row, so the last one is where the row beyond the limit begins.
-  const kept = truncated ? rows.subarray(0, Math.max(0, rows.lastIndexOf(10) - (lines ? 0 : 1))) : rows
-  if (kept.length > input.maxBytes) throw tooLarge(input.maxBytes)
-  const bytes = lines ? Buffer.concat([kept, newline.subarray(0, kept.length > 0 ? 1 : 0)]) : bracketed(kept)
-  const end = { rowCount: Math.min(rowCount, input.maxRows), truncated, elapsedMs: performance.now() - startedMs }
-  return { columns: plan.columns, end, bytes }
+    return statement.run()
+  }
+  if (encodesHere(plan)) {
+    const result = await run(`SELECT ${plainRowsSql(plan)} LIMIT ${limit}`)
+    plan.lastRowCount = result.rowCount
+    return encodeRows(result, plan, { separator, maxBytes })
+  }
+  const inSql = separator === '\n' ? 'chr(10)' : "',' || chr(10)"
+  const sql = manyRowsSql(plan, limit, inSql)
+  // Whatever stops this call, the next one is careful with rows again.
+  plan.lastRowCount = null
+  let found = aggregated(await run(sql))
+  if (found.doubtful) {
+    plan.hopeful = false
+    found = aggregated(await run(manyRowsSql(plan, limit, inSql)))
+  }
+  plan.lastRowCount = found.rowCount
+  return found
 }
 
 const newline = Buffer.from('\n')
@@ -53,20 +73,21 @@ export function tooLarge(maxBytes: number): Failure {
   return new Failure('result_too_large', { message: `The result is larger than ${maxBytes} bytes.` })
 }
 
-function aggregated(result: DuckDBMaterializedResult): { rows: Buffer; rowCount: number } {
+function aggregated(result: DuckDBMaterializedResult): Rows & { doubtful: boolean } {
   const chunk = result.getChunk(0)
   const value = chunk.getColumnVector(0).getItem(0)
   const rowCount = Number(chunk.getColumnVector(1).getItem(0))
-  if (!(value instanceof DuckDBBlobValue)) return { rows: Buffer.alloc(0), rowCount }
-  return { rows: Buffer.from(value.bytes.buffer, value.bytes.byteOffset, value.bytes.byteLength), rowCount }
+  const doubtful = chunk.getColumnVector(2).getItem(0) === true
+  const bytes = value instanceof DuckDBBlobValue ? value.bytes : new Uint8Array()
+  return { rows: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), rowCount, doubtful }
 }
 
 function encodeRows(
   result: DuckDBMaterializedResult,
   plan: Plan,
-  { lines, maxBytes }: { lines: boolean; maxBytes: number },
-): { rows: Buffer; rowCount: number } {
-  const separator = lines ? '\n' : ',\n'
+  limits: { separator: string; maxBytes: number },
+): Rows {
+  const { separator, maxBytes } = limits
   const parts: string[] = []
   let length = 0
   for (let index = 0; index < result.chunkCount && length <= maxBytes; index += 1) {

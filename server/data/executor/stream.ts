@@ -10,7 +10,7 @@ import {
   type Cancellable,
   type Instance,
 } from './instances.ts'
-import { encodesHere, planFor, rowObject, rowsOf, streamSql, wideStreamSql, type Plan } from './plan.ts'
+import { isWide, planFor, rowObject, rowsOf, streamSql, wideStreamSql, type Plan } from './plan.ts'
 import type { Column, ExecutorSettings, ReadCall, ReadEnd } from './protocol.ts'
 import { encodeChunk, tooLarge } from './read.ts'
 import { bindableSlots, bindSlots, type BoundSlot } from './slots.ts'
@@ -50,9 +50,9 @@ async function streamLines(
 ): Promise<Omit<ReadEnd, 'elapsedMs'>> {
   const { format, maxRows, maxBytes } = input
   const end = { json: ',', ndjson: '\n', csv: '\r\n', parquet: '', arrow: '' }[format]
-  const isWide = format !== 'csv' && encodesHere({ ...plan, fewRows: false })
+  const wide = format !== 'csv' && isWide(plan)
   const line = format === 'csv' ? csvLine(plan) : rowObject(plan)
-  const statement = await connection.prepare(isWide ? wideStreamSql(plan) : streamSql(plan, line))
+  const statement = await connection.prepare(wide ? wideStreamSql(plan) : streamSql(plan, line))
   bindSlots(statement, slots)
   const result = await statement.stream()
   let rowCount = 0
@@ -68,7 +68,7 @@ async function streamLines(
     const chunk = await result.fetchChunk()
     throwIfCancelled(call)
     if (chunk === null || chunk.rowCount === 0) throw new Error('Invalid Input Error: The query failed midway')
-    const { lines, complete } = linesOf(chunk, isWide ? plan : null)
+    const { lines, complete } = linesOf(chunk, wide ? plan : null)
     const kept = lines.slice(0, maxRows - rowCount)
     rowCount += kept.length
     if (kept.length > 0) await send(kept, kept.length)

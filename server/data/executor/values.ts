@@ -16,9 +16,9 @@ import { formatDay, formatTimestamp } from './dates.ts'
 import { quoteName, quoteText } from './sql-text.ts'
 
 /**
- * How a value becomes JSON, said twice: as SQL (`jsonText`), which is fastest for many rows, and in JavaScript
- * (`directEncoder`) for the plain types of a few rows, where each SQL expression costs more than the row itself.
- * A test holds the two together, type by type.
+ * How a value becomes JSON, said three times for speed and held together by a test, type by type:
+ * `jsonText` is SQL that is right for every value; `hopefulValue` is cheaper SQL that is right unless `doubt` is true
+ * of a row; `directEncoder` is JavaScript for a few rows, where each SQL expression costs more than the row itself.
  */
 
 const safe = 9_007_199_254_740_991n
@@ -70,7 +70,9 @@ function nullableText(type: DuckDBType, x: string, depth: number): string {
   return (scalarTexts.get(type.typeId) ?? ownText)(x)
 }
 
-const timestampOf = (x: string): string => timestampText(`${x}::TIMESTAMP`)
+const isoText = (x: string): string =>
+  `CASE WHEN isfinite(${x}) THEN ${x}::DATE::VARCHAR || 'T' || ${x}::TIME::VARCHAR || 'Z' END`
+const timestampOf = (x: string): string => `'"' || ${isoText(`${x}::TIMESTAMP`)} || '"'`
 const numberOrText = (least: bigint) => (x: string) =>
   `CASE WHEN ${x} BETWEEN ${least} AND ${safe} THEN ${x}::VARCHAR ELSE ${quotedText(x)} END`
 const finiteNumber = (x: string): string => `CASE WHEN isfinite(${x}) THEN ${x}::VARCHAR END`
@@ -86,9 +88,9 @@ const scalarTexts = new Map<DuckDBTypeId, (x: string) => string>([
       `CASE WHEN length(ltrim(${x}::VARCHAR, '-')) <= ${decimalDigits} THEN ${x}::VARCHAR ELSE ${quotedText(x)} END`,
   ],
   [DuckDBTypeId.FLOAT, finiteNumber],
-  [DuckDBTypeId.DOUBLE, finiteNumber],
+  [DuckDBTypeId.DOUBLE, (x) => `CASE WHEN isfinite(${x}) THEN to_json(${x})::VARCHAR END`],
   [DuckDBTypeId.DATE, (x) => `CASE WHEN isfinite(${x}) THEN ${quotedText(x)} END`],
-  [DuckDBTypeId.TIMESTAMP, timestampText],
+  [DuckDBTypeId.TIMESTAMP, timestampOf],
   [DuckDBTypeId.TIMESTAMP_S, timestampOf],
   [DuckDBTypeId.TIMESTAMP_MS, timestampOf],
   [DuckDBTypeId.TIMESTAMP_NS, timestampText],
@@ -140,6 +142,39 @@ function decimalText(type: DuckDBDecimalType, x: string): string {
   if (type.width <= decimalDigits) return `${x}::VARCHAR`
   const digits = `ltrim(translate(${type.scale > 0 ? `rtrim(${x}::VARCHAR, '0')` : `${x}::VARCHAR`}, '-.', ''), '0')`
   return `CASE WHEN length(${digits}) <= ${decimalDigits} THEN ${x}::VARCHAR ELSE ${quotedText(x)} END`
+}
+
+const unsafe = (x: string): string => `${x} NOT BETWEEN ${-safe} AND ${safe}`
+const infinite = (x: string): string => `NOT isfinite(${x})`
+
+const doubts = new Map<DuckDBTypeId, (x: string) => string>([
+  [DuckDBTypeId.BIGINT, unsafe],
+  [DuckDBTypeId.HUGEINT, unsafe],
+  [DuckDBTypeId.UBIGINT, (x) => `${x} > ${safe}`],
+  [DuckDBTypeId.UHUGEINT, (x) => `${x} > ${safe}`],
+  [DuckDBTypeId.DOUBLE, infinite],
+  [DuckDBTypeId.DATE, infinite],
+])
+
+/** SQL that is true of a value for which `hopefulValue` is wrong; absent when it never is. */
+export function doubt(type: DuckDBType, x: string): string | undefined {
+  if (!(type instanceof DuckDBDecimalType)) return doubts.get(type.typeId)?.(x)
+  if (type.width <= decimalDigits || !decimalFits(type)) return undefined
+  // A text, not a number: beyond 18 digits a literal would be a double.
+  return `abs(${x}) >= '1e${decimalDigits - type.scale}'::DECIMAL(${type.width},${type.scale})`
+}
+
+/** SQL for `x` as an argument of `json_object`. */
+export function hopefulValue(type: DuckDBType, x: string): string {
+  if (isPlain(type) || doubts.has(type.typeId) || type.alias === 'JSON') return x
+  if (type instanceof DuckDBDecimalType && decimalFits(type)) return x
+  if (type.typeId === DuckDBTypeId.TIMESTAMP) return isoText(x)
+  return `(${jsonText(type, x)})::JSON`
+}
+
+/** Can the bound of `doubt` be written in the type at all? */
+function decimalFits({ width, scale }: DuckDBDecimalType): boolean {
+  return width <= decimalDigits || (scale <= decimalDigits && width - scale > decimalDigits - scale)
 }
 
 type DirectEncoder = (value: DuckDBValue) => string

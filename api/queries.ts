@@ -1,0 +1,180 @@
+import { z } from 'zod'
+import { slug, timestamp } from './envelope.ts'
+import { slotsSchema } from './slots.ts'
+
+const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
+const sqlText = z
+  .string()
+  .min(1)
+  .max(100_000)
+  .meta({ description: 'One SELECT over the tables of the project; slots are `$name`.' })
+const example = z.strictObject({
+  question: z.string().trim().min(1).max(1_000),
+  parameters: parameters.default({}),
+})
+const versionNumber = z.int().min(1).max(2_147_483_647)
+
+const body = {
+  description: z.string().max(4_000),
+  sql: sqlText,
+  slots: slotsSchema,
+  examples: z.array(example).max(500),
+  cache_seconds: z.int().min(0).max(86_400).nullable().meta({
+    description: 'How long an answer may be given again while the data is the same; null or 0: never.',
+  }),
+  timeout_ms: z.int().min(10).max(3_600_000).nullable().meta({ description: 'Null: the limit of the service.' }),
+  max_rows: z.int().min(1).max(100_000_000).nullable().meta({ description: 'Null: the limit of the service.' }),
+  max_bytes: z.int().min(1).max(10_000_000_000).nullable().meta({ description: 'Null: the limit of the service.' }),
+}
+
+export const newQuery = z.strictObject({
+  name: slug,
+  sql: body.sql,
+  description: body.description.default(''),
+  slots: body.slots.optional().meta({ description: 'Inferred from the SQL when left out.' }),
+  examples: body.examples.default([]),
+  cache_seconds: body.cache_seconds.default(null),
+  timeout_ms: body.timeout_ms.default(null),
+  max_rows: body.max_rows.default(null),
+  max_bytes: body.max_bytes.default(null),
+})
+
+/** Fields that are left out stay as they are. */
+export const changeQuery = z
+  .strictObject({ name: slug, ...body })
+  .partial()
+  .meta({ description: 'Fields that are left out stay as they are; `name` cannot change.' })
+
+export const column = z.object({ name: z.string(), type: z.string() })
+
+const liveIn = z.object({ environment: z.string(), version: z.int() })
+
+export const query = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    ...body,
+    revision: z.int().meta({ description: 'Counts edits of the draft; also the ETag, for If-Match.' }),
+    deployments: z.array(liveIn),
+    changed: z.boolean().meta({ description: 'Whether the draft differs from the newest version.' }),
+    created_at: timestamp,
+    updated_at: timestamp,
+    updated_by: z.string(),
+  })
+  .meta({ id: 'Query' })
+
+export const inspectSql = z.strictObject({ sql: sqlText, slots: slotsSchema.optional() })
+export const inspection = z
+  .object({
+    tables: z.record(z.string(), z.array(z.string())).meta({ description: 'Tables it reads, and which columns.' }),
+    slots: slotsSchema.meta({ description: 'As given, or a suggestion from the SQL.' }),
+    columns: z.array(column),
+  })
+  .meta({ id: 'Inspection' })
+
+export const previewQuery = z.strictObject({
+  parameters: parameters.default({}),
+  sql: sqlText.optional().meta({ description: 'Instead of the saved SQL.' }),
+  slots: slotsSchema.optional().meta({ description: 'Instead of the saved slots.' }),
+})
+export const previewAnswer = z.object({
+  data: z.array(z.record(z.string(), z.unknown())),
+  columns: z.array(column),
+  row_count: z.int(),
+  truncated: z.boolean(),
+  execution_time_ms: z.int(),
+  as_of: timestamp.nullable(),
+})
+export const explainAnswer = z.object({ plan: z.string().meta({ description: "DuckDB's plan, as it prints it." }) })
+
+const environment = slug.default('production')
+export const deployQuery = z.strictObject({
+  environment,
+  check: z.boolean().default(false).meta({ description: 'Report and change nothing.' }),
+  force: z.boolean().default(false).meta({ description: 'Deploy although the change is breaking.' }),
+  version: versionNumber.optional().meta({ description: 'A version that exists, instead of the draft.' }),
+})
+export const promoteQuery = z.strictObject({
+  from: slug,
+  to: slug,
+  check: z.boolean().default(false),
+  force: z.boolean().default(false),
+})
+export const undeployQuery = z.strictObject({ environment })
+export const rollbackQuery = z.strictObject({
+  environment,
+  version: versionNumber.optional().meta({ description: 'Left out: the version that was live before this one.' }),
+})
+
+const change = z.object({
+  level: z.enum(['compatible', 'additive', 'breaking']),
+  message: z.string(),
+})
+const keyThatCalled = z.object({ key_id: z.string(), name: z.string().nullable(), last_called_at: timestamp })
+
+export const deployment = z
+  .object({
+    name: z.string(),
+    environment: z.string(),
+    version: z.int().meta({ description: 'The version now live, or the one that was until it was undeployed.' }),
+    status: z.enum(['deployed', 'undeployed']),
+    compatibility: z.enum(['first', 'compatible', 'additive', 'breaking']),
+    changes: z.array(change),
+    callers: z
+      .array(keyThatCalled)
+      .meta({ description: 'Keys that called it here in the last 30 days, where the change is breaking.' }),
+    routing: z.object({ checked: z.int(), regressions: z.array(z.unknown()) }),
+    previous_version: z.int().nullable(),
+  })
+  .meta({ id: 'Deployment' })
+
+export const liveDeployment = z
+  .object({
+    name: z.string(),
+    environment: z.string(),
+    version: z.int(),
+    description: z.string(),
+    deployed_at: timestamp,
+    deployed_by: z.string(),
+  })
+  .meta({ id: 'LiveDeployment' })
+
+export const versionEntry = z.object({
+  version: z.int(),
+  created_at: timestamp,
+  created_by: z.string(),
+  environments: z.array(z.string()).meta({ description: 'Where it is live now.' }),
+})
+export const version = versionEntry
+  .extend({ ...body, columns: z.array(column), tables: z.record(z.string(), z.array(z.string())) })
+  .meta({ id: 'QueryVersion' })
+export const versionsDiff = z.object({
+  from: z.int(),
+  to: z.union([z.int(), z.literal('draft')]),
+  diff: z.string().meta({ description: 'A unified diff of SQL, slots and settings; empty when they are equal.' }),
+})
+export const diffQuery = z.strictObject({
+  from: z.coerce.number().pipe(versionNumber),
+  to: z.union([z.literal('draft'), z.coerce.number().pipe(versionNumber)]).default('draft'),
+})
+export const historyEntry = z.object({
+  id: z.string(),
+  act: z.enum(['deploy', 'promote', 'rollback', 'undeploy']),
+  environment: z.string(),
+  version: z.int().nullable(),
+  previous_version: z.int().nullable(),
+  at: timestamp,
+  by: z.string(),
+})
+
+/** The answer of a direct call. */
+export const answer = z
+  .object({
+    data: z.array(z.record(z.string(), z.unknown())),
+    execution_time_ms: z.int(),
+    row_count: z.int(),
+    truncated: z.boolean().meta({ description: 'Whether rows beyond the limit were left out.' }),
+    version: z.int(),
+    as_of: timestamp.nullable().meta({ description: 'When the oldest data that was read was fetched.' }),
+  })
+  .meta({ id: 'Answer' })

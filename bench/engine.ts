@@ -1,0 +1,162 @@
+/**
+ * The engine beside bare DuckDB, in one run: `node bench/engine.ts`. Ratios are what counts; the machine may be busy.
+ * Goals: lookups ≥ 0.8×, 100,000 rows ≤ 1.3×, 1M rows streamed with < 200 MB here, < 400 MB there, first byte < 200 ms.
+ */
+import { readFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DuckDBInstance, type DuckDBPreparedStatement } from '@duckdb/node-api'
+import { openEngine, type Catalog, type Engine } from '../server/data/index.ts'
+
+const rowCount = 1_000_000
+const connections = 32
+const roundMs = 1_500
+const rounds = 5
+const [executors = 2, concurrency = 2] = process.argv.slice(2).map(Number)
+
+const dir = await mkdtemp(join(tmpdir(), 'bench-'))
+const parquetPath = join(dir, 'data.parquet')
+const nativePath = join(dir, 'data.duckdb')
+
+const maker = await DuckDBInstance.create(':memory:')
+const making = await maker.connect()
+await making.run(`COPY (SELECT i::BIGINT AS id, 'name ' || i AS name, (i * 7) % 1000 / 10.0::DOUBLE AS price, i % 2 = 0 AS active,
+  DATE '2020-01-01' + (i % 1000)::INT AS day, TIMESTAMP '2020-01-01' + INTERVAL (i) SECOND AS at,
+  ['north', 'south', 'east', 'west'][1 + (i % 4)::INT] AS region, (i % 100)::INT AS quantity FROM range(${rowCount}) t(i))
+  TO '${parquetPath}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 16384)`)
+making.closeSync()
+maker.closeSync()
+
+const engine = await openEngine({
+  runDir: join(dir, 'run'),
+  executors,
+  concurrencyPerExecutor: concurrency,
+  memoryBytes: 1024 ** 3,
+  queueLength: 1_000,
+  timeoutMs: 60_000,
+  threads: 1,
+  idleCloseMs: 60_000,
+  observe: () => undefined,
+  now: () => performance.now(),
+})
+await engine.buildNative('bench', { parquetPath, nativePath })
+const catalog: Catalog = { version: '1', tables: [{ name: 'data', parquetPath, nativePath, columns: [] }] }
+
+const bare = await DuckDBInstance.create(':memory:', { threads: '1' })
+const opener = await bare.connect()
+await opener.run(`ATTACH '${nativePath}' AS native (READ_ONLY)`)
+await opener.run('CREATE VIEW data AS SELECT * FROM native.data')
+
+console.log(`${executors} executors × ${concurrency} calls`)
+await lookups()
+await largeJson()
+await streamed(engine)
+await engine.close(5_000)
+await rm(dir, { recursive: true, force: true })
+process.exit(0)
+
+/** Calls per second of `call` with 32 callers. */
+async function rate(callers: number, call: (caller: number) => Promise<void>): Promise<number> {
+  const untilMs = performance.now() + roundMs
+  let calls = 0
+  const loop = async (caller: number): Promise<void> => {
+    while (performance.now() < untilMs) {
+      await call(caller)
+      calls += 1
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, (_, caller) => loop(caller)))
+  return (calls * 1_000) / roundMs
+}
+
+async function lookups(): Promise<void> {
+  const sql = 'SELECT * FROM data WHERE id = $id'
+  const statements: DuckDBPreparedStatement[] = []
+  for (let index = 0; index < connections; index += 1) {
+    const connection = await bare.connect()
+    statements.push(await connection.prepare(sql.replace('$id', '$id::BIGINT')))
+  }
+  const randomId = (): number => Math.floor(Math.random() * rowCount)
+  const bareCall = async (caller: number): Promise<void> => {
+    const statement = statements[caller]
+    if (statement === undefined) return
+    statement.bindBigInt(1, BigInt(randomId()))
+    JSON.stringify(await (await statement.run()).getRowObjectsJson())
+  }
+  const engineCall = async (): Promise<void> => {
+    const slots = [{ name: 'id', type: 'integer' as const, value: randomId() }]
+    await engine.read('bench', catalog, { sql, slots, maxRows: 1_000, maxBytes: 1_000_000 })
+  }
+  const ratios: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const bareRate = await rate(connections, bareCall)
+    const engineRate = await rate(connections, engineCall)
+    ratios.push(engineRate / bareRate)
+    console.log(
+      `lookups  bare ${bareRate.toFixed(0)}/s  engine ${engineRate.toFixed(0)}/s  ratio ${(engineRate / bareRate).toFixed(2)}`,
+    )
+  }
+  console.log(`lookups  median ratio ${median(ratios).toFixed(2)} (goal ≥ 0.8)`)
+}
+
+async function largeJson(): Promise<void> {
+  const sql = 'SELECT * FROM data WHERE id < 100000'
+  const connection = await bare.connect()
+  const statement = await connection.prepare(`SELECT string_agg(to_json(r)::VARCHAR, ',') FROM (${sql}) r`)
+  const ratios: number[] = []
+  for (let round = 0; round < rounds + 1; round += 1) {
+    let startedMs = performance.now()
+    const text = (await statement.run()).getChunk(0).getColumnVector(0).getItem(0)
+    const bareMs = performance.now() - startedMs
+    startedMs = performance.now()
+    const answer = await engine.read('bench', catalog, { sql, slots: [], maxRows: 200_000, maxBytes: 1e8 })
+    const engineMs = performance.now() - startedMs
+    if (answer.rowCount !== 100_000 || typeof text !== 'string') throw new Error('rows are missing')
+    if (round === 0) continue
+    ratios.push(engineMs / bareMs)
+    console.log(
+      `100,000 rows  bare ${bareMs.toFixed(0)} ms  engine ${engineMs.toFixed(0)} ms  ${(answer.bytes.length / 1e6).toFixed(1)} MB`,
+    )
+  }
+  console.log(`100,000 rows  median ratio ${median(ratios).toFixed(2)} (goal ≤ 1.3)`)
+}
+
+async function streamed(running: Engine): Promise<void> {
+  const startedMs = performance.now()
+  let firstMs = 0
+  let bytes = 0
+  let peakHere = 0
+  let peakThere = 0
+  const stream = await running.stream('fresh', catalog, {
+    sql: 'SELECT * FROM data',
+    slots: [],
+    maxRows: 1e9,
+    maxBytes: 1e10,
+  })
+  let chunks = 0
+  for await (const chunk of stream.chunks) {
+    if (bytes === 0) firstMs = performance.now() - startedMs
+    bytes += chunk.bytes.length
+    chunks += 1
+    if (chunks % 20 === 0) {
+      peakHere = Math.max(peakHere, process.memoryUsage.rss())
+      const pids = running.health().executors.flatMap(({ pid }) => (pid === null ? [] : [pid]))
+      for (const pid of pids) peakThere = Math.max(peakThere, await rssOf(pid))
+    }
+  }
+  const elapsedMs = performance.now() - startedMs
+  const mb = (size: number): string => `${(size / 1e6).toFixed(0)} MB`
+  console.log(
+    `1M rows streamed  ${mb(bytes)} in ${elapsedMs.toFixed(0)} ms, first byte ${firstMs.toFixed(0)} ms (goal < 200)`,
+  )
+  console.log(`  here ${mb(peakHere)} with bare DuckDB in this process too; executor ${mb(peakThere)} (goal < 400)`)
+}
+
+async function rssOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
+}
+
+function median(values: number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0
+}

@@ -1,0 +1,232 @@
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { pageOf, pageQuery } from '../../../api/envelope.ts'
+import {
+  changeQuery,
+  explainAnswer,
+  inspection,
+  inspectSql,
+  newQuery,
+  previewAnswer,
+  previewQuery,
+  query,
+} from '../../../api/queries.ts'
+import type { App } from '../../app.ts'
+import { Failure } from '../../failure.ts'
+import * as queries from '../../queries/index.ts'
+import { noContent, refusals } from '../answers.ts'
+import { callerOf } from '../caller.ts'
+import { untilGone } from '../gone.ts'
+import type { Http } from '../http.ts'
+import { sendRows } from '../query-answer.ts'
+
+const tags = ['queries']
+const ofProject = z.object({ project_id: z.string() })
+export const ofQuery = ofProject.extend({ query_name: z.string() })
+const path = '/v1/projects/:project_id/queries'
+
+export function serveQueries(http: Http, app: App): void {
+  http.get(
+    path,
+    {
+      schema: {
+        tags,
+        summary: 'The queries of a project, by name',
+        params: ofProject,
+        querystring: z.strictObject(pageQuery),
+        response: { 200: pageOf(query), ...refusals },
+      },
+    },
+    async (request) => {
+      const input = { projectId: request.params.project_id, ...request.query }
+      const page = await queries.listQueries(app, callerOf(request), input)
+      return { data: page.items.map(wireQuery), next_cursor: page.nextCursor }
+    },
+  )
+
+  http.post(
+    path,
+    {
+      schema: {
+        tags,
+        summary: 'Write a query',
+        params: ofProject,
+        body: newQuery,
+        response: { 201: query, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { name, sql, description, slots, examples, ...settings } = request.body
+      const input = { projectId: request.params.project_id, name, sql, description, slots, examples }
+      const made = await queries.createQuery(app, callerOf(request), { ...input, ...settingsOf(settings) })
+      return withEtag(reply.code(201), made)
+    },
+  )
+
+  http.get(
+    `${path}/:query_name`,
+    { schema: { tags, summary: 'One query', params: ofQuery, response: { 200: query, ...refusals } } },
+    async (request, reply) => withEtag(reply, await queries.findQuery(app, callerOf(request), named(request.params))),
+  )
+
+  http.put(
+    `${path}/:query_name`,
+    {
+      schema: {
+        tags,
+        summary: 'Edit the draft of a query; what is deployed stays as it is',
+        params: ofQuery,
+        headers: z.object({ 'if-match': z.string().max(100).optional() }),
+        body: changeQuery,
+        response: { 200: query, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { name, sql, description, slots, examples, ...settings } = request.body
+      if (name !== undefined && name !== request.params.query_name) throw cannotRename()
+      const given = { sql, description, slots, examples, ...settingsOf(settings) }
+      const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+      const revision = revisionOf(request.headers['if-match'])
+      const input = { ...named(request.params), revision, changes }
+      return withEtag(reply, await queries.changeQuery(app, callerOf(request), input))
+    },
+  )
+
+  http.delete(
+    `${path}/:query_name`,
+    {
+      schema: {
+        tags,
+        summary: 'Delete a query that is deployed nowhere, with its versions',
+        params: ofQuery,
+        response: { 204: noContent, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      await queries.deleteQuery(app, callerOf(request), named(request.params))
+      return reply.code(204).send()
+    },
+  )
+}
+
+export function serveAuthoring(http: Http, app: App): void {
+  http.post(
+    `${path}/inspect`,
+    {
+      schema: {
+        tags,
+        summary: 'What SQL reads, needs and returns, without running it',
+        params: ofProject,
+        body: inspectSql,
+        response: { 200: inspection, ...refusals },
+      },
+    },
+    async (request) => {
+      const input = { projectId: request.params.project_id, ...request.body }
+      return queries.inspectQuery(app, callerOf(request), input)
+    },
+  )
+
+  http.post(
+    `${path}/:query_name/preview`,
+    {
+      schema: {
+        tags,
+        summary: 'Run the draft',
+        params: ofQuery,
+        body: previewQuery,
+        response: { 200: previewAnswer, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const input = { ...named(request.params), ...request.body, signal: untilGone(reply) }
+      const { rows, columns, rowCount, truncated, elapsedMs, asOf } = await queries.previewQuery(
+        app,
+        callerOf(request),
+        input,
+      )
+      const rest = { columns, row_count: rowCount, truncated, execution_time_ms: elapsedMs, as_of: asOf }
+      return sendRows(reply, rows, rest)
+    },
+  )
+
+  http.post(
+    `${path}/:query_name/explain`,
+    {
+      schema: {
+        tags,
+        summary: 'The plan of the draft',
+        params: ofQuery,
+        body: previewQuery,
+        response: { 200: explainAnswer, ...refusals },
+      },
+    },
+    async (request) => ({
+      plan: await queries.explainQuery(app, callerOf(request), { ...named(request.params), ...request.body }),
+    }),
+  )
+}
+
+export function named(params: z.output<typeof ofQuery>): { projectId: string; name: string } {
+  return { projectId: params.project_id, name: params.query_name }
+}
+
+type Settings<Value> = { cache_seconds: Value; timeout_ms: Value; max_rows: Value; max_bytes: Value }
+
+function settingsOf<Value>(wire: Settings<Value> | Partial<Settings<Value>>) {
+  return {
+    cacheSeconds: wire.cache_seconds as Value,
+    timeoutMs: wire.timeout_ms as Value,
+    maxRows: wire.max_rows as Value,
+    maxBytes: wire.max_bytes as Value,
+  }
+}
+
+export function wireContent(content: queries.QueryContent) {
+  return {
+    description: content.description,
+    sql: content.sql,
+    slots: content.slots,
+    examples: content.examples,
+    cache_seconds: content.cacheSeconds,
+    timeout_ms: content.timeoutMs,
+    max_rows: content.maxRows,
+    max_bytes: content.maxBytes,
+  }
+}
+
+function wireQuery(found: queries.Query): z.output<typeof query> {
+  return {
+    id: found.id,
+    name: found.name,
+    ...wireContent(found),
+    revision: found.revision,
+    deployments: found.deployments,
+    changed: found.changed,
+    created_at: found.createdAt.toISOString(),
+    updated_at: found.updatedAt.toISOString(),
+    updated_by: found.updatedBy,
+  }
+}
+
+function withEtag(reply: FastifyReply, found: queries.Query): FastifyReply {
+  return reply.header('etag', `"${found.revision}"`).send(wireQuery(found))
+}
+
+function revisionOf(header: string | undefined): number | undefined {
+  if (header === undefined || header === '*') return undefined
+  const revision = /^(?:W\/)?"(\d{1,9})"$/.exec(header)?.[1]
+  if (revision !== undefined) return Number(revision)
+  throw new Failure('invalid_request', {
+    reason: 'invalid_field',
+    details: [{ field: 'if-match', message: 'must be the ETag of the query as you read it' }],
+  })
+}
+
+function cannotRename(): Failure {
+  return new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: 'A query keeps its name: callers know it by it. Make another and delete this one.',
+    details: [{ field: 'name', message: 'cannot change' }],
+  })
+}

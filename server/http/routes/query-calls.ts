@@ -1,0 +1,89 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { answer } from '../../../api/queries.ts'
+import type { App } from '../../app.ts'
+import { Failure } from '../../failure.ts'
+import { directRun, runQuery, streamQuery, type Run, type RunAnswer } from '../../queries/index.ts'
+import { refusals } from '../answers.ts'
+import { formatOf } from '../formats.ts'
+import { untilGone } from '../gone.ts'
+import type { Http } from '../http.ts'
+import { sendRows } from '../query-answer.ts'
+import { addressOf, keyCallerOf } from '../query-call.ts'
+import { sendStream } from '../query-stream.ts'
+
+const slotValues = z.record(z.string(), z.unknown()).nullish().meta({ description: 'Values of slots by name.' })
+
+/** The direct endpoint of every deployed query. */
+export function serveQueryCalls(http: Http, app: App): void {
+  http.post(
+    '/v1/queries/:query_name',
+    {
+      config: { door: 'query' },
+      schema: {
+        tags: ['calls'],
+        summary: 'Call a deployed query',
+        description:
+          'JSON in one piece, or by Accept as server-sent events, NDJSON, CSV, Parquet or Arrow. X-Sluice-Version pins a version.',
+        params: z.object({ query_name: z.string() }),
+        body: slotValues,
+        response: { 200: answer, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const run = await directRun(app, keyCallerOf(request), {
+        name: request.params.query_name,
+        ...addressOf(request),
+        version: pinnedVersion(request),
+        parameters: request.body ?? {},
+        fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
+        signal: untilGone(reply),
+      })
+      return answerRun(app, run, { request, reply })
+    },
+  )
+}
+
+async function answerRun(
+  app: App,
+  run: Run,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): Promise<FastifyReply> {
+  const format = formatOf(request.headers.accept)
+  void reply.headers({ vary: 'accept', 'x-sluice-version': run.version.number })
+  if (format === 'json') return sendAnswer(request, reply, await runQuery(app, run))
+  const streamed = await streamQuery(app, run, format === 'sse' ? 'json' : format)
+  if (streamed.cache !== null) void reply.header('x-cache', streamed.cache)
+  if (streamed.asOf !== null) void reply.header('x-sluice-as-of', streamed.asOf.toISOString())
+  return sendStream(request, reply, { answer: streamed, format, name: run.name })
+}
+
+function sendAnswer(request: FastifyRequest, reply: FastifyReply, answered: RunAnswer): FastifyReply {
+  const { etag, cache, rows, rowCount, truncated, elapsedMs, version, asOf } = answered
+  if (cache !== null) void reply.header('x-cache', cache)
+  if (etag !== null) {
+    void reply.header('etag', etag)
+    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  }
+  const rest = { execution_time_ms: elapsedMs, row_count: rowCount, truncated, version, as_of: asOf }
+  return sendRows(reply, rows, rest)
+}
+
+/** By the weak comparison: only what is between the quotes counts. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  const opaque = etag.replace(/^W\//, '')
+  return header.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === opaque)
+}
+
+function pinnedVersion(request: FastifyRequest): number | undefined {
+  const header = request.headers['x-sluice-version']
+  if (header === undefined) return undefined
+  const version = typeof header === 'string' && /^[1-9]\d{0,8}$/.test(header) ? Number(header) : undefined
+  if (version !== undefined) return version
+  throw new Failure('invalid_query', {
+    reason: 'invalid_field',
+    message: 'X-Sluice-Version is the number of a version.',
+    details: [{ field: 'X-Sluice-Version', message: 'must be a whole number from 1' }],
+  })
+}

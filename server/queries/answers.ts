@@ -1,0 +1,84 @@
+import { LRUCache } from 'lru-cache'
+import type { Column } from '../data/index.ts'
+
+/** A whole result as it is kept: `rows` is a JSON array, ready to send. */
+export type Answer = {
+  rows: Buffer
+  columns: Column[]
+  rowCount: number
+  truncated: boolean
+  elapsedMs: number
+  version: number
+  asOf: Date | null
+  /** Names the content, for If-None-Match. Null where the query keeps no answers. */
+  etag: string | null
+}
+
+/** Answers that may be given again, by what makes two calls the same: version, data and slots. */
+export type Answers = {
+  get(key: string): Answer | undefined
+  /** Makes an answer once for all who ask for the same meanwhile; stops when nobody waits for it any more. */
+  make(key: string, options: { ttlMs: number; signal?: AbortSignal | undefined }, work: Work): Promise<Answer>
+}
+
+type Work = (signal: AbortSignal) => Promise<Answer>
+type Flight = { answer: Promise<Answer>; waiting: number; stop: AbortController }
+
+export function openAnswers({ maxBytes, now }: { maxBytes: number; now: () => number }): Answers {
+  const kept = new LRUCache<string, Answer>({
+    maxSize: maxBytes,
+    // One answer may not push all others out.
+    maxEntrySize: Math.max(1, Math.floor(maxBytes / 4)),
+    sizeCalculation: (answer, key) => answer.rows.length + key.length * 2 + 500,
+    perf: { now },
+    ttlResolution: 0,
+  })
+  const flights = new Map<string, Flight>()
+
+  function start(key: string, ttlMs: number, work: Work): Flight {
+    const stop = new AbortController()
+    const answer = work(stop.signal)
+      .then((made) => {
+        kept.set(key, made, { ttl: ttlMs })
+        return made
+      })
+      .finally(() => {
+        if (flights.get(key) === flight) flights.delete(key)
+      })
+    // Whoever waits hears of it; with nobody left it is nobody's failure.
+    answer.catch(() => undefined)
+    const flight: Flight = { answer, waiting: 0, stop }
+    flights.set(key, flight)
+    return flight
+  }
+
+  return {
+    get: (key) => kept.get(key),
+    async make(key, { ttlMs, signal }, work) {
+      signal?.throwIfAborted()
+      const flight = flights.get(key) ?? start(key, ttlMs, work)
+      flight.waiting += 1
+      try {
+        return await untilAborted(flight.answer, signal)
+      } finally {
+        flight.waiting -= 1
+        if (flight.waiting === 0 && flights.get(key) === flight) {
+          flights.delete(key)
+          flight.stop.abort()
+        }
+      }
+    },
+  }
+}
+
+async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return promise
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const leave = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
+  signal.addEventListener('abort', leave, { once: true })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
+}

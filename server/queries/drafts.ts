@@ -1,0 +1,280 @@
+import { createHash } from 'node:crypto'
+import type { Selectable, Transaction } from 'kysely'
+import type { SlotsSchema } from '../../api/slots.ts'
+import { recordAct, requireRole, type Caller } from '../access/index.ts'
+import type { App } from '../app.ts'
+import { Failure } from '../failure.ts'
+import { newId } from '../ids.ts'
+import { isUniqueViolation, pageAfter, type Page, type QueryExample, type Tables } from '../store/index.ts'
+import { examine } from './inspection.ts'
+
+/** What an author writes, and what a version freezes. */
+export type QueryContent = {
+  description: string
+  sql: string
+  slots: SlotsSchema
+  examples: QueryExample[]
+  cacheSeconds: number | null
+  timeoutMs: number | null
+  maxRows: number | null
+  maxBytes: number | null
+}
+
+export type Draft = QueryContent & {
+  id: string
+  projectId: string
+  name: string
+  revision: number
+  contentHash: string
+  createdAt: Date
+  updatedAt: Date
+  updatedBy: string
+}
+
+/** A draft with where it is live, as lists and forms show it. */
+export type Query = Draft & { deployments: Array<{ environment: string; version: number }>; changed: boolean }
+
+type Parts = Pick<App, 'store' | 'catalogs' | 'engine'>
+type Named = { projectId: string; name: string }
+
+export async function createQuery(
+  app: Parts,
+  caller: Caller,
+  input: Named & Omit<QueryContent, 'slots'> & { slots?: SlotsSchema | undefined },
+): Promise<Query> {
+  const { projectId, name, ...given } = input
+  await requireRole(app, caller, projectId, 'editor')
+  const { slots } = await examine(app, projectId, given)
+  const content = { ...given, slots }
+  try {
+    await app.store.db.transaction().execute(async (transaction) => {
+      await transaction
+        .insertInto('queries')
+        .values({
+          id: newId('query'),
+          project_id: projectId,
+          name,
+          ...columnsOf(content),
+          content_hash: hashOf(content),
+          updated_by: labelOf(caller),
+        })
+        .execute()
+      await recordAct(transaction, caller, { action: 'query.created', target: name, projectId })
+    })
+  } catch (error) {
+    if (!isUniqueViolation(error, 'queries_project_id_name_key')) throw error
+    throw new Failure('conflict', {
+      reason: 'name_taken',
+      message: `The project has a query ${name} already.`,
+      cause: error,
+    })
+  }
+  return withDeployments(app, await readDraft(app, input))
+}
+
+/** Fields that are not given stay. `revision` is the edit the caller saw: a later one of someone else is not undone. */
+export async function changeQuery(
+  app: Parts,
+  caller: Caller,
+  input: Named & { revision?: number | undefined; changes: Partial<QueryContent> },
+): Promise<Query> {
+  const { projectId, name, changes } = input
+  await requireRole(app, caller, projectId, 'editor')
+  const before = await readDraft(app, input)
+  const content = { ...contentOf(before), ...changes }
+  await examine(app, projectId, content)
+  await app.store.db.transaction().execute(async (transaction) => {
+    const saved = await transaction
+      .updateTable('queries')
+      .set((set) => ({
+        ...columnsOf(content),
+        content_hash: hashOf(content),
+        revision: set('revision', '+', 1),
+        updated_at: set.fn<Date>('now'),
+        updated_by: labelOf(caller),
+      }))
+      .where('id', '=', before.id)
+      // Also without If-Match, what was inspected together is saved together.
+      .where('revision', '=', input.revision ?? before.revision)
+      .executeTakeFirst()
+    if (saved.numUpdatedRows === 0n) throw changedMeanwhile(name)
+    await recordAct(transaction, caller, {
+      action: 'query.changed',
+      target: name,
+      projectId,
+      details: { fields: Object.keys(changes) },
+    })
+  })
+  return withDeployments(app, await readDraft(app, input))
+}
+
+export async function deleteQuery(app: Pick<App, 'store'>, caller: Caller, input: Named): Promise<void> {
+  await requireRole(app, caller, input.projectId, 'editor')
+  await app.store.db.transaction().execute(async (transaction) => {
+    const { id } = await lockDraft(transaction, input)
+    const live = await transaction.selectFrom('deployments').select('environment').where('query_id', '=', id).execute()
+    if (live.length > 0) {
+      const places = live.map((each) => each.environment).join(', ')
+      throw new Failure('conflict', {
+        reason: 'in_use',
+        message: `${input.name} is deployed in ${places}. Undeploy it first.`,
+      })
+    }
+    await transaction.deleteFrom('queries').where('id', '=', id).execute()
+    await recordAct(transaction, caller, { action: 'query.deleted', target: input.name, projectId: input.projectId })
+  })
+}
+
+export async function findQuery(app: Pick<App, 'store'>, caller: Caller, input: Named): Promise<Query> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  return withDeployments(app, await readDraft(app, input))
+}
+
+/** By name. */
+export async function listQueries(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  input: { projectId: string; limit: number; cursor?: string | undefined },
+): Promise<Page<Query>> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  const page = await pageAfter(
+    (after, limit) =>
+      app.store.db
+        .selectFrom('queries')
+        .selectAll()
+        .where('project_id', '=', input.projectId)
+        .$if(after !== undefined, (query) => query.where('name', '>', after ?? ''))
+        .orderBy('name')
+        .limit(limit)
+        .execute(),
+    input,
+    (row) => row.name,
+  )
+  return { ...page, items: await addDeployments(app, page.items.map(draftOf)) }
+}
+
+export async function readDraft(app: Pick<App, 'store'>, { projectId, name }: Named): Promise<Draft> {
+  const row = await app.store.db
+    .selectFrom('queries')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('name', '=', name)
+    .executeTakeFirst()
+  if (row === undefined) throw noQuery(name)
+  return draftOf(row)
+}
+
+/** The draft's row is the lock under which versions are counted and deployments change. */
+export async function lockDraft(transaction: Transaction<Tables>, { projectId, name }: Named): Promise<Draft> {
+  const row = await transaction
+    .selectFrom('queries')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('name', '=', name)
+    .forUpdate()
+    .executeTakeFirst()
+  if (row === undefined) throw noQuery(name)
+  return draftOf(row)
+}
+
+export function changedMeanwhile(name: string): Failure {
+  return new Failure('conflict', {
+    reason: 'changed_meanwhile',
+    message: `${name} was changed meanwhile. Read it again and repeat your change.`,
+  })
+}
+
+/** Who did it, as people read it. */
+export function labelOf(caller: Caller): string {
+  return 'label' in caller ? caller.label : caller.kind
+}
+
+/** The columns that `queries` and `query_versions` share. */
+export function columnsOf(content: QueryContent) {
+  return {
+    description: content.description,
+    sql: content.sql,
+    slots: JSON.stringify(content.slots),
+    examples: JSON.stringify(content.examples),
+    cache_seconds: content.cacheSeconds,
+    timeout_ms: content.timeoutMs,
+    max_rows: content.maxRows,
+    max_bytes: content.maxBytes,
+  }
+}
+
+type ContentRow = Pick<Selectable<Tables['queries']>, keyof ReturnType<typeof columnsOf>>
+
+export function contentOfRow(row: ContentRow): QueryContent {
+  return {
+    description: row.description,
+    sql: row.sql,
+    slots: row.slots as SlotsSchema,
+    examples: row.examples,
+    cacheSeconds: row.cache_seconds,
+    timeoutMs: row.timeout_ms,
+    maxRows: row.max_rows,
+    maxBytes: row.max_bytes,
+  }
+}
+
+export function contentOf(draft: QueryContent): QueryContent {
+  return contentOfRow({ ...columnsOf(draft), slots: draft.slots, examples: draft.examples })
+}
+
+function hashOf(content: QueryContent): string {
+  return createHash('sha256')
+    .update(JSON.stringify(columnsOf(content)))
+    .digest('base64url')
+}
+
+function draftOf(row: Selectable<Tables['queries']>): Draft {
+  return {
+    ...contentOfRow(row),
+    id: row.id,
+    projectId: row.project_id,
+    name: row.name,
+    revision: row.revision,
+    contentHash: row.content_hash,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    updatedBy: row.updated_by,
+  }
+}
+
+async function withDeployments(app: Pick<App, 'store'>, draft: Draft): Promise<Query> {
+  const [query] = await addDeployments(app, [draft])
+  if (query === undefined) throw noQuery(draft.name)
+  return query
+}
+
+async function addDeployments(app: Pick<App, 'store'>, drafts: Draft[]): Promise<Query[]> {
+  if (drafts.length === 0) return []
+  const ids = drafts.map((draft) => draft.id)
+  const live = await app.store.db
+    .selectFrom('deployments')
+    .innerJoin('query_versions', 'query_versions.id', 'deployments.version_id')
+    .select(['deployments.query_id', 'deployments.environment', 'query_versions.version'])
+    .where('deployments.query_id', 'in', ids)
+    .orderBy('deployments.environment')
+    .execute()
+  const newest = await app.store.db
+    .selectFrom('query_versions')
+    .distinctOn('query_id')
+    .select(['query_id', 'content_hash'])
+    .where('query_id', 'in', ids)
+    .orderBy('query_id')
+    .orderBy('version', 'desc')
+    .execute()
+  return drafts.map((draft) => ({
+    ...draft,
+    deployments: live
+      .filter((each) => each.query_id === draft.id)
+      .map(({ environment, version }) => ({ environment, version })),
+    changed: newest.find((each) => each.query_id === draft.id)?.content_hash !== draft.contentHash,
+  }))
+}
+
+function noQuery(name: string): Failure {
+  return new Failure('not_found', { message: `The project has no query ${name}.` })
+}

@@ -1,0 +1,27 @@
+export { openAnswers, type Answers } from './answers.ts'
+export { openQueryCallers, type QueryCallers } from './callers.ts'
+export { directRun } from './call.ts'
+export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './deploy.ts'
+export { openDeployments, type Deployments } from './deployments.ts'
+export {
+  changeQuery,
+  createQuery,
+  deleteQuery,
+  findQuery,
+  listQueries,
+  type Query,
+  type QueryContent,
+} from './drafts.ts'
+export { inspectQuery, type Inspected } from './inspection.ts'
+export { explainQuery, previewQuery } from './preview.ts'
+export { runQuery, streamQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
+export {
+  diffVersions,
+  findVersion,
+  listDeployments,
+  listHistory,
+  listVersions,
+  type DeploymentEntry,
+  type HistoryEntry,
+  type VersionEntry,
+} from './versions.ts'

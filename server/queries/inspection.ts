@@ -1,0 +1,64 @@
+import type { SlotsSchema } from '../../api/slots.ts'
+import { requireRole, type Caller } from '../access/index.ts'
+import type { App } from '../app.ts'
+import type { Column } from '../data/index.ts'
+import { Failure, type FailureDetail } from '../failure.ts'
+import type { QueryExample } from '../store/index.ts'
+import { inferSlots, mistakesOf } from './slot-rules.ts'
+import { checkSlots, compileSlots, sentence, slotTypeOf } from './slots.ts'
+
+/** What SQL reads, needs and returns. */
+export type Inspected = { tables: Record<string, string[]>; slots: SlotsSchema; columns: Column[] }
+
+type InspectInput = { sql: string; slots?: SlotsSchema | undefined }
+
+/** What an author is told before anything is saved. */
+export async function inspectQuery(
+  app: Pick<App, 'store' | 'catalogs' | 'engine'>,
+  caller: Caller,
+  input: { projectId: string } & InspectInput,
+): Promise<Inspected> {
+  await requireRole(app, caller, input.projectId, 'editor')
+  return examine(app, input.projectId, input)
+}
+
+/**
+ * Proves that the SQL is one read-only SELECT over the project's tables and that its slots are declared as it uses
+ * them; without declared slots it suggests some. Runs at save, preview and deploy.
+ */
+export async function examine(
+  app: Pick<App, 'catalogs' | 'engine'>,
+  projectId: string,
+  { sql, slots, examples = [] }: InspectInput & { examples?: QueryExample[] },
+): Promise<Inspected> {
+  const catalog = await app.catalogs.get(projectId)
+  const found = await app.engine.inspect(projectId, catalog, { sql, slots: typesOf(slots) })
+  const schema = slots ?? inferSlots(sql, found.slots)
+  const used = new Set(found.slots.map((slot) => slot.name))
+  refuse(mistakesOf(schema, { tables: catalog.tables, used }))
+  refuse(exampleMistakes(schema, examples))
+  return { tables: found.columnsByTable, slots: schema, columns: found.columns }
+}
+
+function typesOf(slots: SlotsSchema | undefined) {
+  return Object.entries(slots?.properties ?? {}).map(([name, slot]) => ({ name, type: slotTypeOf(slot) }))
+}
+
+/** An example may leave slots open, but what it gives must be good. */
+function exampleMistakes(schema: SlotsSchema, examples: QueryExample[]): FailureDetail[] {
+  const compiled = compileSlots({ ...schema, required: [] })
+  return examples.flatMap(({ parameters }, index) => {
+    const checked = checkSlots(compiled, parameters)
+    if (!('details' in checked)) return []
+    return checked.details.map(({ field, message }) => ({ field: `examples.${index}.parameters.${field}`, message }))
+  })
+}
+
+function refuse(details: FailureDetail[]): void {
+  if (details.length === 0) return
+  throw new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: `The query is not as expected: ${sentence(details)}.`,
+    details,
+  })
+}

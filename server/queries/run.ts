@@ -1,0 +1,232 @@
+import { createHash } from 'node:crypto'
+import type { FailureCode } from '../../api/failures.ts'
+import type { App } from '../app.ts'
+import type { Column, ProjectCatalog, ReadFormat, ReadStream } from '../data/index.ts'
+import { Failure } from '../failure.ts'
+import type { Answer } from './answers.ts'
+import type { LiveVersion } from './deployments.ts'
+import { bindSlots, type BoundSlots } from './slots.ts'
+
+/** Everything that one run of a query needs; who asks has been checked by whoever found the version. */
+export type Run = {
+  projectId: string
+  /** Null for a draft. */
+  environment: string | null
+  name: string
+  version: LiveVersion
+  parameters: Record<string, unknown>
+  keyId: string | null
+  entry: 'direct' | 'question' | 'tool' | 'preview'
+  /** Asks for a new execution whatever is kept. */
+  fresh?: boolean
+  signal?: AbortSignal | undefined
+}
+
+export type CacheState = 'hit' | 'miss' | 'bypass'
+
+export type RunAnswer = Answer & {
+  parameters: Record<string, unknown>
+  /** Null where the query keeps no answers. */
+  cache: CacheState | null
+}
+
+export type StreamAnswer = {
+  columns: Column[]
+  parameters: Record<string, unknown>
+  version: number
+  asOf: Date | null
+  cache: CacheState | null
+  /** Ends after the last row or throws; leaving the loop stops the query. */
+  chunks: AsyncIterable<{ bytes: Buffer; rowCount: number }>
+  /** Known once `chunks` has ended. */
+  end: () => { rowCount: number; truncated: boolean; elapsedMs: number }
+}
+
+type Parts = Pick<App, 'engine' | 'catalogs' | 'answers' | 'queryCallers' | 'observe' | 'config' | 'now'>
+
+/** Runs a version and answers with the whole result: the one path of direct calls, questions, tools and previews. */
+export async function runQuery(app: Parts, run: Run): Promise<RunAnswer> {
+  const watch = watchRun(app, run)
+  try {
+    const bound = bindSlots(run.version.compiled(), run.parameters)
+    const catalog = await app.catalogs.get(run.projectId)
+    const { answer, cache } = await answerWhole(app, run, { bound, catalog })
+    watch.done({
+      rows: answer.rowCount,
+      bytes: answer.rows.length,
+      sqlMs: cache === 'hit' ? 0 : answer.elapsedMs,
+      cache,
+    })
+    return { ...answer, parameters: bound.parameters, cache }
+  } catch (error) {
+    watch.failed(error)
+    throw error
+  }
+}
+
+/** Runs a version and hands its result out in parts, as the engine makes them. */
+export async function streamQuery(app: Parts, run: Run, format: ReadFormat): Promise<StreamAnswer> {
+  const watch = watchRun(app, run)
+  const cache = keepsAnswers(run.version) ? 'bypass' : null
+  try {
+    const bound = bindSlots(run.version.compiled(), run.parameters)
+    const catalog = await app.catalogs.get(run.projectId)
+    const { queryStreamRows, queryStreamBytes } = app.config.limits
+    const limits = { maxRows: queryStreamRows, maxBytes: queryStreamBytes }
+    const stream = await app.engine.stream(run.projectId, catalog, readInput(run, bound, { ...limits, format }))
+    return {
+      columns: stream.columns,
+      parameters: bound.parameters,
+      version: run.version.number,
+      asOf: asOf(catalog, run.version),
+      cache,
+      chunks: observed(stream, watch, cache),
+      end: () => endOf(stream),
+    }
+  } catch (error) {
+    watch.failed(error)
+    throw error
+  }
+}
+
+type Prepared = { bound: BoundSlots; catalog: ProjectCatalog }
+
+async function answerWhole(
+  app: Parts,
+  run: Run,
+  prepared: Prepared,
+): Promise<{ answer: Answer; cache: CacheState | null }> {
+  const { version, signal } = run
+  if (!keepsAnswers(version)) return { answer: await execute(app, run, prepared), cache: null }
+  if (run.fresh === true) return { answer: await execute(app, run, prepared), cache: 'bypass' }
+  const key = `${version.id}\n${dataVersion(prepared.catalog, version)}\n${prepared.bound.key}`
+  const kept = app.answers.get(key)
+  if (kept !== undefined) return { answer: kept, cache: 'hit' }
+  const ttlMs = (version.cacheSeconds ?? 0) * 1000
+  const answer = await app.answers.make(key, { ttlMs, signal }, (signal) => execute(app, { ...run, signal }, prepared))
+  return { answer, cache: 'miss' }
+}
+
+async function execute(app: Parts, run: Run, { bound, catalog }: Prepared): Promise<Answer> {
+  const startedMs = performance.now()
+  const { queryRows, queryBytes } = app.config.limits
+  const input = readInput(run, bound, { maxRows: queryRows, maxBytes: queryBytes, format: 'json' })
+  const { bytes, columns, rowCount, truncated } = await app.engine.read(run.projectId, catalog, input)
+  const elapsedMs = Math.round(performance.now() - startedMs)
+  const { version } = run
+  return {
+    rows: bytes,
+    columns,
+    rowCount,
+    truncated,
+    elapsedMs,
+    version: version.number,
+    asOf: asOf(catalog, version),
+    etag: keepsAnswers(version) ? etagOf(version, bytes) : null,
+  }
+}
+
+function readInput(
+  { version, signal }: Run,
+  { slots }: BoundSlots,
+  { maxRows, maxBytes, format }: { maxRows: number; maxBytes: number; format: ReadFormat },
+) {
+  return {
+    sql: version.sql,
+    slots,
+    format,
+    maxRows: version.maxRows ?? maxRows,
+    maxBytes: version.maxBytes ?? maxBytes,
+    ...(version.timeoutMs !== null && { timeoutMs: version.timeoutMs }),
+    ...(signal !== undefined && { signal }),
+  }
+}
+
+function keepsAnswers(version: LiveVersion): boolean {
+  return (version.cacheSeconds ?? 0) > 0
+}
+
+/** When the oldest of the data that the version reads was fetched. */
+function asOf(catalog: ProjectCatalog, version: LiveVersion): Date | null {
+  const times = Object.keys(version.tables).flatMap((table) => catalog.asOf.get(table) ?? [])
+  return times.length === 0 ? null : new Date(Math.min(...times.map(Number)))
+}
+
+/** Of the tables that the version reads: another table's refresh leaves its answers good. */
+function dataVersion(catalog: ProjectCatalog, version: LiveVersion): string {
+  let known = dataVersions.get(catalog)
+  if (known === undefined) dataVersions.set(catalog, (known = new Map()))
+  let found = known.get(version.id)
+  if (found === undefined) {
+    const files = catalog.tables.filter((table) => Object.hasOwn(version.tables, table.name))
+    found = files.map((table) => table.parquetPath).join('\n')
+    known.set(version.id, found)
+  }
+  return found
+}
+const dataVersions = new WeakMap<ProjectCatalog, Map<string, string>>()
+
+/** Weak: two executions give the same rows in answers that differ in their times. */
+function etagOf(version: LiveVersion, rows: Buffer): string {
+  const hash = createHash('sha256').update(version.id).update(rows).digest('base64url')
+  return `W/"${hash.slice(0, 27)}"`
+}
+
+async function* observed(stream: ReadStream, watch: Watch, cache: CacheState | null) {
+  let rows = 0
+  let bytes = 0
+  let outcome: 'ended' | 'failed' | 'left' = 'left'
+  try {
+    for await (const chunk of stream.chunks) {
+      rows += chunk.rowCount
+      bytes += chunk.bytes.length
+      yield chunk
+    }
+    outcome = 'ended'
+  } catch (error) {
+    outcome = 'failed'
+    watch.failed(error, { rows, bytes })
+    throw error
+  } finally {
+    if (outcome !== 'failed') watch.done({ rows, bytes, sqlMs: stream.end()?.elapsedMs ?? 0, cache })
+  }
+}
+
+function endOf(stream: ReadStream) {
+  const { rowCount, truncated, elapsedMs } = stream.end() ?? { rowCount: 0, truncated: true, elapsedMs: 0 }
+  return { rowCount, truncated, elapsedMs: Math.round(elapsedMs) }
+}
+
+type Measured = { rows: number; bytes: number }
+type Watch = {
+  done(measured: Measured & { sqlMs: number; cache: CacheState | null }): void
+  failed(error: unknown, measured?: Measured): void
+}
+
+/** Says once how a run went, whichever way it ended. */
+function watchRun(app: Parts, run: Run): Watch {
+  const startedMs = performance.now()
+  const { projectId, environment, name, keyId, entry, version } = run
+  if (keyId !== null && environment !== null) app.queryCallers.note({ queryId: version.queryId, environment, keyId })
+  const subject = { projectId, environment, query: name, version: version.number, keyId, entry }
+  const say = (rest: {
+    code: FailureCode | null
+    reason: string | null
+    sqlMs: number
+    rows: number
+    bytes: number
+    cache: CacheState | null
+  }): void => {
+    const totalMs = performance.now() - startedMs
+    const queueMs = Math.max(0, totalMs - rest.sqlMs)
+    app.observe({ kind: 'query-answered', ...subject, totalMs, queueMs, ...rest })
+  }
+  return {
+    done: (measured) => say({ code: null, reason: null, ...measured }),
+    failed(error, { rows, bytes } = { rows: 0, bytes: 0 }) {
+      const failure = error instanceof Failure ? error : undefined
+      const code = failure?.code ?? 'internal_error'
+      say({ code, reason: failure?.reason ?? null, sqlMs: 0, rows, bytes, cache: null })
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import type { Selectable } from 'kysely'
+import type { Column } from '../data/index.ts'
+import type { Database, Tables } from '../store/index.ts'
+import { contentOfRow, type QueryContent } from './drafts.ts'
+
+/** A version as it was frozen. Nothing of it ever changes. */
+export type Version = QueryContent & {
+  id: string
+  queryId: string
+  number: number
+  columns: Column[]
+  /** Table names, and per table the columns that are read. */
+  tables: Record<string, string[]>
+  contentHash: string
+  createdAt: Date
+  createdBy: string
+}
+
+/** Statements carry at most this many ids. */
+const mostIds = 1_000
+
+export async function readVersions(store: Pick<Database, 'db'>, ids: string[]): Promise<Version[]> {
+  const versions: Version[] = []
+  for (let from = 0; from < ids.length; from += mostIds) {
+    const rows = await store.db
+      .selectFrom('query_versions')
+      .selectAll()
+      .where('id', 'in', ids.slice(from, from + mostIds))
+      .execute()
+    versions.push(...rows.map(versionOf))
+  }
+  return versions
+}
+
+export function versionOf(row: Selectable<Tables['query_versions']>): Version {
+  return {
+    ...contentOfRow(row),
+    id: row.id,
+    queryId: row.query_id,
+    number: row.version,
+    columns: row.columns,
+    tables: row.tables,
+    contentHash: row.content_hash,
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+  }
+}

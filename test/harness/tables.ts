@@ -1,0 +1,101 @@
+import { writeFile } from 'node:fs/promises'
+import type { App } from '../../server/app.ts'
+import { dataChanged } from '../../server/data/index.ts'
+import { newId } from '../../server/ids.ts'
+
+type Parts = Pick<App, 'store' | 'files' | 'engine' | 'catalogs'>
+
+/**
+ * Makes `rows` the newest version of a table of the project, the way a fetched API answer becomes one: a Parquet file,
+ * then the rows that name it and the word to every process, in one transaction.
+ */
+export async function putTable(
+  app: Parts,
+  projectId: string,
+  { name, rows, native = false }: { name: string; rows: object[]; native?: boolean },
+): Promise<void> {
+  const source = app.files.temporaryPath('ndjson')
+  await writeFile(source, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+  const parquetPath = app.files.temporaryPath('parquet')
+  const input = { source: { kind: 'ndjson' as const, path: source }, parquetPath, previousColumns: null }
+  const converted = await app.engine.convert(projectId, input)
+  const nativePath = app.files.temporaryPath('duckdb')
+  if (native) await app.engine.buildNative(projectId, { parquetPath, nativePath })
+  const kept = await app.files.keep(parquetPath, 'parquet')
+  const copy = native ? await app.files.keep(nativePath, 'duckdb') : null
+  await app.store.db.transaction().execute(async (transaction) => {
+    const known = await transaction
+      .selectFrom('datasources')
+      .select('id')
+      .where('project_id', '=', projectId)
+      .where('table_name', '=', name)
+      .executeTakeFirst()
+    const datasource = known?.id ?? newId('datasource')
+    if (known === undefined) {
+      await transaction
+        .insertInto('datasources')
+        .values({ id: datasource, project_id: projectId, name, kind: 'http_api', table_name: name })
+        .execute()
+    }
+    const { last } = await transaction
+      .selectFrom('data_objects')
+      .select((select) => select.fn.max('version').as('last'))
+      .where('datasource_id', '=', datasource)
+      .executeTakeFirstOrThrow()
+    const shared = { project_id: projectId, datasource_id: datasource, version: (last ?? 0) + 1 }
+    await transaction
+      .insertInto('data_objects')
+      .values({
+        ...shared,
+        id: newId('dataObject'),
+        kind: 'response_data',
+        format: 'parquet',
+        file_hash: kept.hash,
+        size_bytes: kept.sizeBytes,
+        row_count: converted.rowCount,
+        columns: JSON.stringify(converted.columns),
+      })
+      .execute()
+    if (copy !== null) {
+      await transaction
+        .insertInto('data_objects')
+        .values({
+          ...shared,
+          id: newId('dataObject'),
+          kind: 'prepared',
+          format: 'duckdb',
+          file_hash: copy.hash,
+          size_bytes: copy.sizeBytes,
+        })
+        .execute()
+    }
+    await app.store.notify(transaction, dataChanged, projectId)
+  })
+  await heard(app, projectId, kept.hash)
+}
+
+/** A notification arrives shortly after the transaction; a test goes on when this process has heard it. */
+async function heard(app: Parts, projectId: string, hash: string): Promise<void> {
+  const deadlineMs = performance.now() + 5_000
+  for (;;) {
+    const { tables } = await app.catalogs.get(projectId)
+    if (tables.some((table) => table.parquetPath.includes(hash))) return
+    if (performance.now() > deadlineMs) throw new Error('the new table was not heard of in time')
+    await new Promise((resolve) => {
+      setImmediate(resolve)
+    })
+  }
+}
+
+const regions = ['north', 'south', 'east'] as const
+
+/** Orders with ids 1 to `count`, regions in turn. */
+export function orders(count: number): object[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: index + 1,
+    region: regions[index % 3],
+    amount: (index + 1) * 1.5,
+    day: `2024-01-${String(1 + (index % 28)).padStart(2, '0')}`,
+    paid: index % 2 === 0,
+  }))
+}
