@@ -15,6 +15,10 @@ export const limitsAnswer = z.object({
   data: z.array(limitEntry),
 })
 
-const check = z.object({ ok: z.boolean(), message: z.string().optional() })
+const check = z.object({
+  ok: z.boolean(),
+  optional: z.literal(true).optional().meta({ description: 'Calls are served without it, though less well.' }),
+  message: z.string().optional(),
+})
 export const readiness = z.object({ ready: z.boolean(), checks: z.record(z.string(), check) })
 export const liveness = z.object({ status: z.literal('ok') })

@@ -1,14 +1,31 @@
 import { join } from 'node:path'
-import { openAttempts, openVault, readSecretKey, type Attempts, type Vault } from './access/index.ts'
+import {
+  openAttempts,
+  openInstalledVault,
+  openKeyAccess,
+  type Attempts,
+  type KeyAccess,
+  type Vault,
+} from './access/index.ts'
 import type { Config } from './config.ts'
-import { openCatalogs, openEngine, openFiles, type Catalogs, type Engine, type Files } from './data/index.ts'
+import { createTokenSource, openOutbound, runRefresh, type Outbound, type TokenSource } from './connections/index.ts'
+import {
+  buildDataline,
+  openCatalogs,
+  openEngine,
+  openFiles,
+  type Catalogs,
+  type Engine,
+  type Files,
+} from './data/index.ts'
+import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
 import { openDatabase, type Database } from './store/index.ts'
 import { openPrometheus, type Prometheus } from './usage/index.ts'
 
 /** Everything that is open while the service runs. Verbs take the parts they use: `Pick<App, 'store'>`. */
-export type App = {
+export type App = KeyAccess & {
   config: Config
   /** Milliseconds since the epoch. Comes in as a value so that a test can move it. */
   now: () => number
@@ -19,14 +36,18 @@ export type App = {
   files: Files
   catalogs: Catalogs
   engine: Engine
+  /** The one client for everything that leaves the server. */
+  outbound: Outbound
+  tokens: TokenSource
+  jobs: Jobs
   signInAttempts: Attempts
   authenticationAttempts: Attempts
   readiness(): Promise<Readiness>
   close(): Promise<void>
 }
 
-/** What must work before calls are sent here, each by name. */
-export type Readiness = Record<string, { ok: boolean; message?: string }>
+/** What must work before calls are sent here, each by name. What is optional is missed, and calls are served. */
+export type Readiness = Record<string, { ok: boolean; optional?: true; message?: string }>
 
 /** Opens everything in order; closes in reverse, also when a later step fails. */
 export async function openApp(
@@ -51,7 +72,7 @@ export async function openApp(
       observe,
     })
     closers.push(() => store.close())
-    const vault = openVault(config.secretKey ?? (await readSecretKey(config.dataDir)))
+    const vault = await openInstalledVault({ store, dataDir: config.dataDir, secretKey: config.secretKey })
     const files = await openFiles({ dir: join(config.dataDir, 'files'), now })
     const catalogs = await openCatalogs({ store, files })
     closers.push(async () => catalogs.close())
@@ -68,7 +89,26 @@ export async function openApp(
       now,
     })
     closers.push(() => engine.close(config.limits.shutdownTimeoutMs))
-    return {
+    const outbound = openOutbound({
+      allow: config.outboundAllow,
+      connectTimeoutMs: config.limits.outboundConnectTimeoutMs,
+      connectionsPerOrigin: config.limits.outboundConnectionsPerOrigin,
+      backoffBaseMs: 500,
+      backoffMostMs: 10_000,
+      now,
+    })
+    closers.push(() => outbound.close())
+    const jobs = await openJobs({
+      store,
+      observe,
+      now,
+      concurrency: config.limits.jobsAtOnce,
+      limits: { timeoutMs: config.limits.jobTimeoutMs, graceMs: config.limits.shutdownTimeoutMs },
+    })
+    closers.push(() => jobs.close())
+    const keyAccess = await openKeyAccess({ store, config, now, observe })
+    closers.push(() => keyAccess.close())
+    const app: App = {
       config,
       now,
       observe,
@@ -78,18 +118,29 @@ export async function openApp(
       files,
       catalogs,
       engine,
+      outbound,
+      tokens: createTokenSource(outbound, now),
+      jobs,
       signInAttempts: openAttempts(config.limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(config.limits.failedAuthenticationsPerMinute, now),
-      readiness: async () => ({ database: await checkDatabase(store), executors: checkExecutors(engine) }),
+      ...keyAccess.access,
+      readiness: async () => ({
+        database: await checkDatabase(store),
+        executors: checkExecutors(engine),
+        queue: await jobs.health(),
+        ...(keyAccess.isShared && { redis: checkRedis(keyAccess.isShared()) }),
+      }),
       close,
     }
+    registerJobs(app)
+    return app
   } catch (error) {
     await close()
     throw error
   }
 }
 
-async function checkDatabase(store: Database): Promise<{ ok: boolean; message?: string }> {
+async function checkDatabase(store: Database): Promise<Readiness[string]> {
   try {
     await store.ping()
     return { ok: true }
@@ -101,4 +152,15 @@ async function checkDatabase(store: Database): Promise<{ ok: boolean; message?: 
 function checkExecutors(engine: Engine): { ok: boolean; message?: string } {
   const { ready, executors } = engine.health()
   return ready ? { ok: true } : { ok: false, message: `None of ${executors.length} executors answers.` }
+}
+
+/** Which room does the work of which job. */
+function registerJobs(app: App): void {
+  app.jobs.register('refresh_datasource', (context) => runRefresh(app, context))
+  app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
+}
+
+function checkRedis(isShared: boolean): Readiness[string] {
+  if (isShared) return { ok: true, optional: true }
+  return { ok: false, optional: true, message: 'Redis does not answer: each process limits the calls it gets itself.' }
 }

@@ -27,16 +27,38 @@ function limit(fallback: number, [least, most]: [number, number], sentence: stri
 }
 
 const text = z.string().min(1)
-const list = z
-  .string()
-  .default('')
-  .transform((entries) =>
-    entries
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter((entry) => entry !== ''),
-  )
+const listOr = (fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((entries) =>
+      entries
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ''),
+    )
+const list = listOr('')
 const url = (protocols: RegExp) => z.url({ protocol: protocols }).optional()
+
+/** How much a key may do. Without `rate` as fast as it likes, without `perDay` as often. */
+export type Plan = { name: string; rate: { perMinute: number; burst: number } | null; perDay: number | null }
+
+const planShape = /^([a-z][a-z0-9_]{0,62})(?:=([1-9]\d{0,5})\/([1-9]\d{0,5})(?:\/([1-9]\d{0,8}))?)?$/
+const planTable = z
+  .array(
+    z
+      .string()
+      .regex(planShape, 'must hold plans that read name=per_minute/burst, with /per_day after it, or name alone'),
+  )
+  .min(1)
+  .transform((entries) => entries.map(planOf))
+  .refine((plans) => new Set(plans.map(({ name }) => name)).size === plans.length, 'names a plan twice')
+
+function planOf(entry: string): Plan {
+  const [, name = '', perMinute, burst, perDay] = planShape.exec(entry) ?? []
+  const rate = perMinute === undefined ? null : { perMinute: Number(perMinute), burst: Number(burst) }
+  return { name, rate, perDay: perDay === undefined ? null : Number(perDay) }
+}
 
 /** Every environment variable that is no limit. Empty counts as not given. */
 export const settings = {
@@ -89,6 +111,19 @@ export const settings = {
     'empty',
     'Comma-separated hosts, host:port or CIDRs that outbound calls may reach although the address guard would refuse.',
   ),
+  redisUrl: setting(
+    'SLUICE_REDIS_URL',
+    url(/^rediss?$/),
+    'none',
+    'Redis in which replicas share their rate counters; without it each process counts for itself.',
+  ),
+  plans: setting(
+    'SLUICE_PLANS',
+    listOr('free=60/20,pro=600/100,scale=6000/500,unlimited').pipe(planTable),
+    'free=60/20,pro=600/100,scale=6000/500,unlimited',
+    'Comma-separated plans of API keys: name=per_minute/burst or name=per_minute/burst/per_day; a name alone has no limit.',
+  ),
+  defaultPlan: setting('SLUICE_DEFAULT_PLAN', text.default('pro'), 'pro', 'Plan of an API key made without one.'),
   example: setting(
     'SLUICE_EXAMPLE',
     z.enum(['on', 'off']).default('on'),
@@ -120,12 +155,29 @@ export const limits = {
   ),
   queryQueueLength: limit(256, [1, 100_000], 'Queries that may wait for an executor.'),
   queryTimeoutMs: limit(30_000, [10, 3_600_000], 'Longest time a query may run unless it says otherwise.'),
+  resultBytes: limit(67_108_864, [1_024, 1_073_741_824], 'Largest result that is answered in one piece.'),
   projectIdleSeconds: limit(300, [1, 86_400], "How long a project's tables stay open in an executor without use."),
+  testTimeoutMs: limit(30_000, [100, 600_000], 'Longest time a test of a connection may take.'),
+  testPreviewBytes: limit(10_485_760, [1_024, 104_857_600], 'Most of a response that a test of a connection shows.'),
+  executeTryTimeoutMs: limit(60_000, [100, 3_600_000], 'Longest time one try of an execute may take.'),
+  executeTimeoutMs: limit(180_000, [100, 3_600_000], 'Longest time an execute may take with all its tries and pages.'),
+  executeResponseBytes: limit(268_435_456, [1_024, 1_099_511_627_776], 'Largest response that an execute stores.'),
+  outboundRedirects: limit(5, [0, 20], 'Redirects that an outbound call follows.'),
+  outboundTries: limit(3, [1, 10], 'Tries of an outbound GET or HEAD.'),
+  outboundConnectTimeoutMs: limit(10_000, [100, 120_000], 'Longest time a connection to an external API may take.'),
+  outboundConnectionsPerOrigin: limit(16, [1, 1_000], 'Connections to one external API at once.'),
+  jsonDepth: limit(64, [1, 64], 'Deepest nesting of a JSON response.'),
   sessionSeconds: limit(1_209_600, [60, 31_536_000], 'How long a sign-in lasts without use.'),
   linkSeconds: limit(3_600, [60, 604_800], 'How long a one-time sign-in link is good.'),
   invitationSeconds: limit(604_800, [60, 2_592_000], 'How long an invitation is good.'),
   failedSignInsPerMinute: limit(10, [1, 10_000], 'Failed sign-ins per address and per e-mail in a minute.'),
   failedAuthenticationsPerMinute: limit(20, [1, 100_000], 'Failed credentials per address in a minute.'),
+  jobsAtOnce: limit(4, [1, 64], 'Background jobs that run at once in one process.'),
+  jobTimeoutMs: limit(1_800_000, [1_000, 43_200_000], 'Longest time one attempt of a job may take.'),
+  jobRetentionDays: limit(30, [1, 3_650], 'How long finished jobs are kept.'),
+  eventStreams: limit(200, [1, 10_000], 'Live event streams that are open at once in one process.'),
+  keyResyncMs: limit(5_000, [100, 600_000], 'How often API keys are read again in case a notification was lost.'),
+  redisTimeoutMs: limit(50, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),
 } as const satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof limits
@@ -171,7 +223,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     mistakes.push(`${variable} is not a setting${near === undefined ? '' : `; perhaps you meant ${near}`}`)
   }
   if (mistakes.length > 0) return { mistakes }
-  return { ...values, limits: Object.fromEntries(limitValues) } as Config
+  const config = { ...values, limits: Object.fromEntries(limitValues) } as Config
+  const planNames = config.plans.map(({ name }) => name)
+  if (planNames.includes(config.defaultPlan)) return config
+  return { mistakes: [`SLUICE_DEFAULT_PLAN must be one of ${planNames.join(', ')}`] }
 }
 
 function lowerFirst(sentence: string): string {

@@ -15,7 +15,13 @@ const levels: Record<Observation['kind'], Level> = {
   'database-recovered': 'info',
   'executor-started': 'debug',
   'executor-lost': 'error',
+  'redis-lost': 'warn',
+  'redis-recovered': 'info',
   migrated: 'info',
+  'job-started': 'debug',
+  'job-finished': 'info',
+  'job-failed': 'warn',
+  'job-lost': 'warn',
   fault: 'error',
 }
 

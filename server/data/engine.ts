@@ -1,7 +1,24 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { Observe } from '../observe.ts'
-import type { Catalog, Column, ReadEnd, ReadFormat, Slot } from './executor/protocol.ts'
-import { createPool } from './pool.ts'
+import type {
+  Catalog,
+  Column,
+  ConvertCall,
+  Converted,
+  DistinctCall,
+  DistinctValues,
+  FileCall,
+  InspectCall,
+  Inspection,
+  NativeCall,
+  Profile,
+  ReadEnd,
+  ReadFormat,
+  ScopedCall,
+  Slot,
+} from './executor/protocol.ts'
+import { createPool, type Task } from './pool.ts'
+import { openReadStream, type ReadStream } from './read-stream.ts'
 
 export type EngineOptions = {
   /** A folder of the engine's own: spill files and exports. What a crash left in it is removed at the next open. */
@@ -13,7 +30,7 @@ export type EngineOptions = {
   queueLength: number
   /** For calls that name no limit of their own. */
   timeoutMs: number
-  /** Threads of one query. More than one gives up the order of `string_agg`. */
+  /** Threads of one query. */
   threads: number
   idleCloseMs: number
   observe: Observe
@@ -30,30 +47,102 @@ export type ReadInput = {
   signal?: AbortSignal
 }
 
-/** A whole result: `bytes` is a JSON array of row objects (or the format asked for), ready to send. */
+/** A whole result: `bytes` is a JSON array of row objects (lines of them, for `ndjson`), ready to send. */
 export type ReadAnswer = ReadEnd & { columns: Column[]; bytes: Buffer }
 
-const openTimeoutMs = 20_000
+/** Limits of one call on files. */
+export type FileOptions = { timeoutMs?: number; signal?: AbortSignal }
 
 export type Engine = Awaited<ReturnType<typeof openEngine>>
 
-/** Starts the executors. Every call names a scope (a project) and the catalog of tables it may see. */
+const openTimeoutMs = 20_000
+const fileTimeoutMs = 600_000
+/** Conversions and copies at a time; more would only share the same disk and cores. */
+const fileConcurrency = 2
+
+/** Starts the executors. Every call names a scope (a project); reads also name the catalog of tables they may see. */
 export async function openEngine(options: EngineOptions) {
-  const { runDir, executors, concurrencyPerExecutor: concurrency, queueLength, timeoutMs, observe, now } = options
+  const { runDir, memoryBytes, threads, idleCloseMs, queueLength, observe, now } = options
   await rm(runDir, { recursive: true, force: true })
   await mkdir(runDir, { recursive: true, mode: 0o700 })
-  const { memoryBytes, threads, idleCloseMs } = options
   const shared = { runDir, memoryBytes, threads, idleCloseMs, queueLength, observe, now }
+  const { executors, concurrencyPerExecutor: concurrency } = options
   const reads = createPool({ ...shared, name: 'read', executors, concurrency, background: false })
+  // Background work never takes a slot, a thread or the memory of a read.
+  const files = createPool({ ...shared, name: 'files', executors: 1, concurrency: fileConcurrency, background: true })
   await reads.opened(openTimeoutMs)
 
-  /** Reads a whole result into one buffer. */
-  async function read(scope: string, catalog: Catalog, input: ReadInput): Promise<ReadAnswer> {
-    const { sql, slots, format = 'json', maxRows, maxBytes, signal } = input
-    const call = { verb: 'read' as const, sql, slots, format, maxRows, maxBytes, stream: false }
-    const reply = await reads.run({ scope, catalog, call, timeoutMs: input.timeoutMs ?? timeoutMs, signal })
-    return { ...(reply.head as ReadEnd & { columns: Column[] }), bytes: reply.body }
+  const scoped = (scope: string, catalog: Catalog, call: ScopedCall, input: Partial<ReadInput> = {}): Task => {
+    return { scope, catalog, call, timeoutMs: input.timeoutMs ?? options.timeoutMs, signal: input.signal }
   }
 
-  return { read, health: () => reads.health(), close: (limitMs: number) => reads.close(limitMs) }
+  /** The process for files starts with the first call that needs it. */
+  async function onFiles<Result>(scope: string, call: FileCall, limits: FileOptions = {}): Promise<Result> {
+    await files.opened(openTimeoutMs)
+    const { timeoutMs = fileTimeoutMs, signal } = limits
+    return (await files.run({ scope, catalog: null, call, timeoutMs, signal })).head as Result
+  }
+
+  return {
+    /** Reads a whole result into one buffer. */
+    async read(scope: string, catalog: Catalog, input: ReadInput): Promise<ReadAnswer> {
+      const { head, body } = await reads.run(scoped(scope, catalog, readCall(input, false), input))
+      return { ...(head as ReadEnd & { columns: Column[] }), bytes: body }
+    },
+
+    /**
+     * Reads in parts, with back-pressure. Parts of `json` are row objects joined by commas, without brackets and
+     * without a newline; parts of `ndjson` and `csv` are whole lines; parts of `parquet` are bytes of one file.
+     */
+    stream(scope: string, catalog: Catalog, input: ReadInput): Promise<ReadStream> {
+      const task = scoped(scope, catalog, readCall(input, true), input)
+      return openReadStream((onFrame) => reads.run({ ...task, onFrame }))
+    },
+
+    /**
+     * Proves that SQL is one SELECT over the catalog's tables, and says what it reads, needs and returns, without
+     * running it. `read` refuses what this refuses; call this first to tell an author why.
+     */
+    async inspect(scope: string, catalog: Catalog, input: InspectCall): Promise<Inspection> {
+      return (await reads.run(scoped(scope, catalog, { verb: 'inspect', ...input }))).head as Inspection
+    },
+
+    /** DuckDB's plan of a statement. */
+    async explain(scope: string, catalog: Catalog, input: { sql: string; slots: Slot[] }): Promise<string> {
+      const { head } = await reads.run(scoped(scope, catalog, { verb: 'explain', ...input }))
+      return (head as { plan: string }).plan
+    },
+
+    /** NDJSON (one object a line) or CSV to Parquet, every value kept. */
+    convert(scope: string, input: ConvertCall, limits?: FileOptions): Promise<Converted> {
+      return onFiles(scope, { verb: 'convert', ...input }, limits)
+    },
+
+    /** What each column of a Parquet file holds. */
+    profile(scope: string, parquetPath: string, limits?: FileOptions): Promise<Profile> {
+      return onFiles(scope, { verb: 'profile', parquetPath }, limits)
+    },
+
+    /** A read-optimised copy of a Parquet file, to be named as `nativePath` in a catalog. */
+    buildNative(scope: string, input: NativeCall, limits?: FileOptions): Promise<{ sizeBytes: number }> {
+      return onFiles(scope, { verb: 'buildNative', ...input }, limits)
+    },
+
+    /** Values of a column by frequency, at most `cap`. */
+    distinctValues(scope: string, input: DistinctCall, limits?: FileOptions): Promise<DistinctValues> {
+      return onFiles(scope, { verb: 'distinctValues', ...input }, limits)
+    },
+
+    /** For `/readyz`: ready while at least one executor answers reads. */
+    health: () => reads.health(),
+
+    /** Lets what runs finish for at most `limitMs`, then ends every executor. */
+    async close(limitMs: number): Promise<void> {
+      await Promise.all([reads.close(limitMs), files.close(limitMs)])
+    },
+  }
+}
+
+function readCall({ sql, slots, format = 'json', maxRows, maxBytes }: ReadInput, stream: boolean): ScopedCall {
+  return { verb: 'read', sql, slots, format, maxRows, maxBytes, stream }
 }

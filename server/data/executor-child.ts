@@ -9,8 +9,11 @@ import type { ExecutorSettings } from './executor/protocol.ts'
 
 const program = fileURLToPath(new URL('executor/main.ts', import.meta.url))
 
-/** Writable memory that Node maps before it does anything; the limit on top of it is what queries can fill. */
-const reservedBytes = 900 * 1024 ** 2
+/**
+ * Writable memory that Node maps before it does anything (0.6 GB), and that DuckDB maps for wide tables and never
+ * touches; the limit on top of it is what queries can fill.
+ */
+const reservedBytes = 1.5 * 1024 ** 3
 const stderrCharsMax = 2_000
 /** Threads of the executor beyond one per call: opening an instance and reading a file wait for nobody's query. */
 const spareThreads = 2

@@ -2,7 +2,7 @@ import { Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
 import { startExecutor, type ChildSettings, type ExecutorChild, type Lost } from './executor-child.ts'
 import type { Frame } from './executor/frames.ts'
-import type { Catalog, CallHead, FailedHead } from './executor/protocol.ts'
+import type { CallHead, Catalog, FailedHead, ScopedHead } from './executor/protocol.ts'
 import { createLane } from './lane.ts'
 
 export type Reply = { head: unknown; body: Buffer }
@@ -276,13 +276,13 @@ function catalogKey(ticket: Ticket): string {
 
 function callHead(seat: Seat, ticket: Ticket): CallHead {
   const { scope, catalog, call } = ticket
-  if (catalog === null) return { scope: null, version: null, call } as CallHead
+  if (catalog === null) return { scope: null, call } as CallHead
   const key = catalogKey(ticket)
-  const head = { scope, version: catalog.version, call } as CallHead
+  const head = { scope, version: catalog.version, call } as ScopedHead
   if (seat.known.has(key)) return head
   if (seat.known.size >= knownCatalogsMax) seat.known.clear()
   seat.known.add(key)
-  return { ...head, catalog } as CallHead
+  return { ...head, catalog }
 }
 
 function failureOf({ code, cause, ...options }: FailedHead): Failure {

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { authenticateManagement, type Caller, type UserCaller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
+import { limitFailures } from './failed-credentials.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -42,28 +43,13 @@ export function personCallerOf(request: FastifyRequest): UserCaller {
 /** Finds out who calls, before the body is read. A bearer credential wins over a cookie. */
 export async function findCaller(app: App, request: FastifyRequest): Promise<Caller | null> {
   const secret = bearerOf(request)
-  if (secret !== undefined) return limitFailures(app, request, secret)
+  if (secret !== undefined) {
+    return limitFailures(app, request, () => authenticateManagement(app, { secret, requestId: request.id }))
+  }
   const { person } = request.session
   if (person === undefined) return null
   if (!stateless.has(request.method)) requireOwnOrigin(app, request)
   return { kind: 'user', ...person, requestId: request.id }
-}
-
-/** Failed credentials are limited per address; a good one passes however many failed before it. */
-async function limitFailures(app: App, request: FastifyRequest, secret: string): Promise<Caller> {
-  try {
-    return await authenticateManagement(app, { secret, requestId: request.id })
-  } catch (error) {
-    if (!(error instanceof Failure) || error.code !== 'authentication_failed') throw error
-    const waitSeconds = app.authenticationAttempts.waitSeconds(request.ip)
-    app.authenticationAttempts.recordFailure(request.ip)
-    if (waitSeconds === 0) throw error
-    throw new Failure('rate_limit_exceeded', {
-      message: `Too many failed credentials from this address. Wait ${waitSeconds} s.`,
-      retryAfterSeconds: waitSeconds,
-      cause: error,
-    })
-  }
 }
 
 function bearerOf(request: FastifyRequest): string | undefined {

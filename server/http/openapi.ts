@@ -16,7 +16,12 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
     servers: [{ url: '/', description: 'This server.' }],
     tags: [
       { name: 'projects', description: 'Projects and their environments.' },
+      { name: 'connections', description: 'External APIs: test, execute, and the datasources they fill.' },
+      { name: 'data', description: 'Data objects, their rows and their lineage.' },
+      { name: 'jobs', description: 'Background work: what runs, what failed, and why.' },
       { name: 'people', description: 'Sign-in, members and invitations.' },
+      { name: 'keys', description: 'API keys and their plans.' },
+      { name: 'calls', description: 'What an API key may call.' },
       { name: 'access', description: 'Management tokens and the audit log.' },
       { name: 'service', description: 'Health and limits.' },
     ],
@@ -26,6 +31,11 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
           type: 'http',
           scheme: 'bearer',
           description: 'A management token: slc_mgmt_…',
+        },
+        api_key: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key: slc_live_… or slc_test_…',
         },
         session: {
           type: 'apiKey',

@@ -13,8 +13,16 @@ import { answerError, sendFailure } from './errors.ts'
 import type { Http } from './http.ts'
 import { openapiOptions } from './openapi.ts'
 import { openRouteTable } from './route-table.ts'
+import { serveConnections } from './routes/connections.ts'
+import { serveDataObjects, serveObjectContent } from './routes/data.ts'
+import { serveDatasources } from './routes/datasources.ts'
+import { serveJobEvents, serveJobs } from './routes/jobs.ts'
+import { authenticateQueryCall } from './query-call.ts'
+import { serveKeyActs, serveKeys, servePlans } from './routes/keys.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
+import { serveOwnKey } from './routes/own-key.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
+import { separateSample, serveSample } from './routes/sample.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
@@ -40,6 +48,7 @@ export async function buildHttp(app: App): Promise<Http> {
   http.setValidatorCompiler(validatorCompiler)
   http.setSerializerCompiler(serializerCompiler)
   http.decorateRequest('caller', null)
+  http.decorateRequest('keyCaller', null)
 
   const routes = openRouteTable(http)
   http.setErrorHandler<Parameters<typeof answerError>[1]>((error, request, reply) =>
@@ -55,6 +64,7 @@ export async function buildHttp(app: App): Promise<Http> {
     const message = `${pathOf(request)} takes ${allowed.join(' or ')}, not ${request.method}.`
     return sendFailure(new Failure('method_not_allowed', { message }), request, reply)
   })
+  separateSample(http)
   acceptJsonOnly(http)
   observeRequests(http, app)
 
@@ -64,7 +74,9 @@ export async function buildHttp(app: App): Promise<Http> {
   })
   await http.register(fastifySwagger, openapiOptions)
   serveHealth(http, app)
+  serveSample(http, app)
   await http.register(async (management) => serveManagement(management.withTypeProvider<ZodTypeProvider>(), app))
+  await http.register(async (calls) => serveCalls(calls.withTypeProvider<ZodTypeProvider>(), app))
   await serveWeb(http)
   await http.ready()
   return http
@@ -99,11 +111,29 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveEnvironments(http, app)
   serveMembers(http, app)
   serveInvitations(http, app)
+  serveConnections(http, app)
+  serveDatasources(http, app)
+  serveDataObjects(http, app)
+  serveObjectContent(http, app)
+  serveJobs(http, app)
+  serveJobEvents(http, app)
   serveManagementTokens(http, app)
+  serveKeys(http, app)
+  serveKeyActs(http, app)
+  servePlans(http, app)
   serveAudit(http, app)
   http.get('/v1/openapi.json', { config: { door: 'open' }, schema: { hide: true } }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(http.swagger()),
   )
+}
+
+/** Everything that takes an API key and nothing else. No cookie is read here. */
+async function serveCalls(http: Http, app: App): Promise<void> {
+  http.addHook('onRequest', async (request, reply) => {
+    request.standings = []
+    await authenticateQueryCall(app, request, reply)
+  })
+  serveOwnKey(http)
 }
 
 function acceptJsonOnly(http: Http): void {

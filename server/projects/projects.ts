@@ -1,5 +1,13 @@
 import type { App } from '../app.ts'
-import { effectiveRole, personBehind, personOf, recordAct, requireRole, type Caller } from '../access/index.ts'
+import {
+  dropProjectFromKeys,
+  effectiveRole,
+  personBehind,
+  personOf,
+  recordAct,
+  requireRole,
+  type Caller,
+} from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import { pageAfter, type Page, type Role } from '../store/index.ts'
@@ -110,6 +118,7 @@ export async function renameProject(
 export async function deleteProject(app: Pick<App, 'store'>, caller: Caller, projectId: string): Promise<void> {
   await requireRole(app, caller, projectId, 'owner')
   await app.store.db.transaction().execute(async (transaction) => {
+    await dropProjectFromKeys(app, transaction, projectId)
     await transaction.deleteFrom('projects').where('id', '=', projectId).execute()
     await recordAct(transaction, caller, { action: 'project.deleted', target: projectId, projectId })
   })

@@ -1,5 +1,5 @@
 export { openDatabase, type Database } from './open.ts'
 export { pageAfter, type Page } from './page.ts'
 export { asStoreFailure } from './store-failure.ts'
-export type { ColumnRecord, Drift, JobStatus, Role, Tables } from './tables.ts'
+export type { ColumnRecord, Drift, JobError, JobStatus, Role, Tables } from './tables.ts'
 export { isUniqueViolation } from './violations.ts'

@@ -14,12 +14,16 @@ export type Tables = {
   links: LinksTable
   management_tokens: ManagementTokensTable
   audit_log: AuditLogTable
+  api_keys: ApiKeysTable
+  api_key_permissions: ApiKeyPermissionsTable
+  api_key_uses: ApiKeyUsesTable
   datasources: DatasourcesTable
   data_objects: DataObjectsTable
   lineage: LineageTable
   column_values: ColumnValuesTable
   jobs: JobsTable
   idempotent_calls: IdempotentCallsTable
+  vault_check: VaultCheckTable
 }
 
 export type Role = 'owner' | 'editor' | 'viewer'
@@ -114,6 +118,40 @@ type AuditLogTable = {
   request_id: string | null
 }
 
+type ApiKeysTable = {
+  id: string
+  name: string
+  secret_hash: Buffer
+  previous_hash: Buffer | null
+  previous_until: Date | null
+  start: string
+  last4: string
+  plan: string
+  per_minute: number | null
+  burst: number | null
+  per_day: number | null
+  fixed_parameters: Json<Record<string, unknown>>
+  created_by: string | null
+  created_at: CreatedAt
+  expires_at: Date | null
+  disabled_at: Date | null
+  revoked_at: Date | null
+  changed_at: Generated<Date>
+}
+
+type ApiKeyPermissionsTable = {
+  key_id: string
+  position: number
+  project_id: string | null
+  environments: string[] | null
+  queries: string[] | null
+}
+
+type ApiKeyUsesTable = {
+  key_id: string
+  last_used_at: Date
+}
+
 type DatasourcesTable = {
   id: string
   project_id: string
@@ -127,13 +165,15 @@ type DatasourcesTable = {
   schedule_time_zone: Generated<string>
   next_refresh_at: Date | null
   keep_versions: Generated<number>
+  refreshed_at: Date | null
+  last_error: OptionalJson<{ code: string; message: string }>
   created_at: CreatedAt
 }
 
 export type ColumnRecord = { name: string; type: string; sourceKey?: string }
 export type Drift = {
-  added: ColumnRecord[]
-  removed: ColumnRecord[]
+  added: string[]
+  removed: string[]
   changed: Array<{ name: string; from: string; to: string }>
 }
 
@@ -150,7 +190,7 @@ type DataObjectsTable = {
   columns: OptionalJson<ColumnRecord[]>
   drift: OptionalJson<Drift>
   truncated: Generated<boolean>
-  profile: OptionalJson<unknown>
+  profile: OptionalJson<object>
   created_at: CreatedAt
 }
 
@@ -169,6 +209,9 @@ type ColumnValuesTable = {
 
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
 
+/** In words for the user: no secret, no row, no detail of our own failures. */
+export type JobError = { code: string; reason?: string; message: string }
+
 type JobsTable = {
   id: string
   project_id: string
@@ -181,9 +224,10 @@ type JobsTable = {
   attempt: Generated<number>
   max_attempts: Generated<number>
   progress: Generated<number>
-  error: OptionalJson<{ code: string; message: string }>
+  error: OptionalJson<JobError>
   retried_from: string | null
   cancel_requested_at: Date | null
+  worker: string | null
   created_at: CreatedAt
   started_at: Date | null
   finished_at: Date | null
@@ -195,4 +239,9 @@ type IdempotentCallsTable = {
   body_hash: Buffer
   answer: OptionalJson<unknown>
   created_at: CreatedAt
+}
+
+type VaultCheckTable = {
+  only_row: Generated<boolean>
+  sealed: Buffer
 }

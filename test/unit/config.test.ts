@@ -20,9 +20,24 @@ describe('readConfig', () => {
     ['SLUICE_BODY_BYTES', '1.5'],
     ['SLUICE_MANAGEMENT_TOKEN', 'short'],
     ['SLUICE_PUBLIC_URL', 'ftp://x'],
+    ['SLUICE_REDIS_URL', 'http://x'],
+    ['SLUICE_PLANS', 'free=60'],
+    ['SLUICE_PLANS', 'free=0/1'],
+    ['SLUICE_PLANS', 'pro=60/20,pro=1/1'],
+    ['SLUICE_PLANS', ' , '],
+    ['SLUICE_DEFAULT_PLAN', 'gold'],
   ])('%s=%s is one line that names the variable', (variable, value) => {
     const config = readConfig({ [variable]: value })
     expect(config).toEqual({ mistakes: [expect.stringMatching(new RegExp(`^${variable} `))] })
+  })
+
+  test('plans read as a table', () => {
+    expect(readConfig({ SLUICE_PLANS: 'pro=600/100/50000, open' })).toMatchObject({
+      plans: [
+        { name: 'pro', rate: { perMinute: 600, burst: 100 }, perDay: 50_000 },
+        { name: 'open', rate: null, perDay: null },
+      ],
+    })
   })
 
   test('a misspelled name is a mistake, with what was perhaps meant', () => {

@@ -1,8 +1,13 @@
 import { failedHead } from './failed.ts'
 import type { Frame } from './frames.ts'
-import type { Cancellable, Instances } from './instances.ts'
-import type { CallHead, ExecutorSettings, ScopedCall } from './protocol.ts'
+import { throwIfCancelled, type Cancellable, type Instances } from './instances.ts'
+import { convert } from './convert.ts'
+import { buildNative } from './native.ts'
+import { distinctValues, profile } from './profile.ts'
+import type { CallHead, ExecutorSettings, FileCall, ScopedHead } from './protocol.ts'
+import { explain, inspect } from './describe.ts'
 import { readWhole } from './read.ts'
+import { exportParquet, readStream, type Sink } from './stream.ts'
 
 type Send = (frame: Partial<Frame> & Pick<Frame, 'id' | 'kind'>) => void
 
@@ -10,14 +15,10 @@ type Running = Cancellable & { credits: number; wake: (() => void) | null }
 
 /** Chunks that may be on their way before the reader asks for more. */
 const creditsAtStart = 4
+const interruptEveryMs = 50
 
 /** Takes frames from the parent and answers them; several calls run at once. */
-export function createCalls(parts: {
-  settings: ExecutorSettings
-  instances: Instances
-  send: Send
-  drained: () => Promise<void>
-}) {
+export function createCalls(parts: { settings: ExecutorSettings; instances: Instances; send: Send }) {
   const running = new Map<number, Running>()
   const { instances, send } = parts
 
@@ -27,7 +28,7 @@ export function createCalls(parts: {
     if (call === undefined) return
     if (kind === 'cancel') {
       call.cancelled = true
-      call.interrupt?.()
+      interrupt(id, call)
       call.wake?.()
     } else if (kind === 'credit') {
       call.credits += 1
@@ -35,12 +36,20 @@ export function createCalls(parts: {
     }
   }
 
+  /** DuckDB forgets an interrupt that arrives just before a statement starts, so it is repeated until the call ends. */
+  function interrupt(id: number, call: Running): void {
+    call.interrupt?.()
+    setTimeout(() => {
+      if (running.get(id) === call) interrupt(id, call)
+    }, interruptEveryMs)
+  }
+
   async function answer(id: number, head: CallHead): Promise<void> {
     const call: Running = { cancelled: false, interrupt: null, credits: creditsAtStart, wake: null }
     running.set(id, call)
     try {
-      if (head.scope === null) throw new Error('not yet')
-      await answerScoped(id, call, head)
+      if (head.scope === null) send({ id, kind: 'result', head: await answerFile(call, head.call) })
+      else await answerScoped(id, call, head)
     } catch (error) {
       const scoped = head.scope === null ? null : head.call
       const input = scoped === null ? null : { sql: scoped.sql, hasSlots: scoped.slots.length > 0 }
@@ -50,17 +59,52 @@ export function createCalls(parts: {
     }
   }
 
-  async function answerScoped(id: number, call: Running, head: CallHead & { scope: string }): Promise<void> {
+  function answerFile(call: Running, file: FileCall): Promise<unknown> {
+    const { settings } = parts
+    if (file.verb === 'convert') return convert(settings, call, file)
+    if (file.verb === 'profile') return profile(settings, call, file.parquetPath)
+    if (file.verb === 'buildNative') return buildNative(settings, call, file)
+    return distinctValues(settings, call, file)
+  }
+
+  async function answerScoped(id: number, call: Running, head: ScopedHead): Promise<void> {
     const instance = await instances.acquire(head.scope, head.version, head.catalog)
     if (instance === undefined) {
       send({ id, kind: 'catalogUnknown' })
       return
     }
-    if (call.cancelled) throw new Error('INTERRUPT Error: cancelled before it began')
-    const scoped: ScopedCall = head.call
-    if (scoped.verb === 'read') {
+    throwIfCancelled(call)
+    const { call: scoped } = head
+    if (scoped.verb === 'inspect') send({ id, kind: 'result', head: await inspect(instance, call, scoped) })
+    else if (scoped.verb === 'explain') send({ id, kind: 'result', head: await explain(instance, call, scoped) })
+    else if (scoped.stream) {
+      const sink = sinkOf(id, call)
+      const exporting = { instance, settings: parts.settings, id }
+      const end =
+        scoped.format === 'parquet'
+          ? await exportParquet(exporting, call, { input: scoped, sink })
+          : await readStream(instance, call, { input: scoped, sink })
+      send({ id, kind: 'result', head: end })
+    } else {
       const { columns, end, bytes } = await readWhole(instance, call, scoped)
       send({ id, kind: 'result', head: { columns, ...end }, body: bytes })
+    }
+  }
+
+  /** A chunk leaves when the reader has taken an earlier one, so neither process holds more than a few. */
+  function sinkOf(id: number, call: Running): Sink {
+    return {
+      opened: (columns) => send({ id, kind: 'opened', head: columns }),
+      chunk: async (bytes, rowCount) => {
+        while (call.credits === 0 && !call.cancelled) {
+          await new Promise<void>((resolve) => {
+            call.wake = resolve
+          })
+        }
+        throwIfCancelled(call)
+        call.credits -= 1
+        send({ id, kind: 'chunk', head: rowCount, body: bytes })
+      },
     }
   }
 

@@ -28,6 +28,11 @@ export function failedHead(error: unknown, input: { sql: string; hasSlots: boole
       cause,
     }
   }
+  if (input === null && kind === 'invalid input') {
+    // Our own SQL on someone's file: what does not parse is the file.
+    const message = 'The data cannot be read as rows.'
+    return { code: 'upstream_error', reason: 'not_tabular', message, cause }
+  }
   if (input === null) return { code: 'internal_error', cause }
   if (kind === 'binder' || kind === 'parser' || kind === 'catalog' || kind === 'syntax') {
     return failedHead(bindFailure(input.sql, new Error(cause)), null)

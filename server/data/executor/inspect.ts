@@ -155,13 +155,23 @@ function visitExpression(node: Node, context: Visit): void {
   const kind = String(node['class'])
   const at = locationOf(node, sql)
   if (!expressionClasses.has(kind)) throw sqlFailure(sql, 'This expression is not for queries.', at)
-  if (kind === 'COLUMN_REF') sighting.columnRefs.push(node['column_names'] as string[])
+  if (kind === 'COLUMN_REF') visitColumnRef(node, context)
   if (kind === 'STAR') sighting.star = true
   if (kind === 'PARAMETER') visitSlot(node, context)
   if (kind === 'CAST' && JSON.stringify(node['cast_type']).includes('AGGREGATE_STATE')) {
     throw sqlFailure(sql, 'States of aggregates are not for queries.', at)
   }
   if (kind === 'FUNCTION' || kind === 'WINDOW') visitFunction(node, context)
+}
+
+/** A name that is no column may still mean a function: `SELECT current_user`. */
+function visitColumnRef(node: Node, { sql, sighting }: Visit): void {
+  const names = node['column_names'] as string[]
+  const [name = ''] = names
+  if (names.length === 1 && /^(current_(user|role|catalog|schema|database|query)|session_user)$/i.test(name)) {
+    throw sqlFailure(sql, `${name} is not for queries.`, locationOf(node, sql))
+  }
+  sighting.columnRefs.push(names)
 }
 
 function visitSlot(node: Node, { sql, sighting }: Visit): void {

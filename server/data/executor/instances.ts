@@ -108,6 +108,8 @@ export async function openInstance(
   await run(`SET memory_limit = '${settings.memoryBytes}B'`)
   await run(`SET max_temp_directory_size = '${settings.memoryBytes * 2}B'`)
   await run("SET TimeZone = 'UTC'")
+  // Its time grows with the square of the columns: 1.3 s to prepare our JSON of 500 columns, 0.06 s without it.
+  await run("SET disabled_optimizers = 'common_subexpressions'")
   const parquet = catalog.tables.filter((table) => table.nativePath === undefined).map((table) => table.parquetPath)
   const paths = extraPath === undefined ? parquet : [...parquet, extraPath]
   for (const [index, { nativePath }] of catalog.tables.entries()) {
@@ -146,6 +148,7 @@ export async function withConnection<Result>(
     lease = instance.idle.pop() ?? { connection: await instance.database.connect(), statements: new Map() }
     const { connection } = lease
     cancellable.interrupt = () => connection.interrupt()
+    throwIfCancelled(cancellable)
     return await use(lease)
   } catch (error) {
     if (isFatal(error)) instance.broken = true
@@ -156,6 +159,27 @@ export async function withConnection<Result>(
     instance.lastUsedMs = performance.now()
     if (lease !== undefined) instance.idle.push(lease)
   }
+}
+
+export function throwIfCancelled({ cancelled }: Cancellable): void {
+  if (cancelled) throw new Error('INTERRUPT Error: cancelled')
+}
+
+/** A connection for one stream: ending it early must not leave a half-read result behind for the next call. */
+export function withOwnConnection<Result>(
+  instance: Instance,
+  cancellable: Cancellable,
+  use: (connection: DuckDBConnection) => Promise<Result>,
+): Promise<Result> {
+  return withConnection(instance, cancellable, async () => {
+    const connection = await instance.database.connect()
+    cancellable.interrupt = () => connection.interrupt()
+    try {
+      return await use(connection)
+    } finally {
+      connection.closeSync()
+    }
+  })
 }
 
 function isFatal(error: unknown): boolean {

@@ -12,7 +12,7 @@ const settings = JSON.parse(process.argv[2] ?? '{}') as ExecutorSettings
 const socket = new Socket({ fd: 3, readable: true, writable: true })
 const send = createFrameWriter(socket)
 const instances = createInstances(settings)
-const calls = createCalls({ settings, instances, send, drained: () => drained(socket) })
+const calls = createCalls({ settings, instances, send })
 
 socket.on('data', createFrameReader(calls.receive))
 // No parent, no work: also when it was killed and could not say goodbye.
@@ -20,10 +20,3 @@ socket.on('close', () => process.exit(0))
 socket.on('error', () => process.exit(0))
 setInterval(() => instances.sweep(performance.now()), 1_000)
 send({ id: 0, kind: 'ready' })
-
-async function drained(writable: Socket): Promise<void> {
-  if (!writable.writableNeedDrain) return
-  await new Promise<void>((resolve) => {
-    writable.once('drain', resolve)
-  })
-}

@@ -28,7 +28,7 @@ export async function planFor(
   if (known !== undefined) return known
   return withConnection(instance, call, async (lease) => {
     await inspectSql(lease, instance.catalog, input.sql)
-    const sql = castSlots(withoutSemicolon(input.sql), (name) => casts.get(name))
+    const sql = castSlots(withoutSemicolon(input.sql), (name) => casts.get(name) ?? 'VARCHAR')
     const statement = await prepare(lease, sql)
     const types = Array.from({ length: statement.columnCount }, (_, index) => statement.columnType(index))
     const names = uniqueNames(types.map((_, index) => statement.columnName(index)))
@@ -64,15 +64,36 @@ export function rowObject({ columns, types }: Plan): string {
   return `concat(${parts.join(', ')}, '}')`
 }
 
-/** Few rows: plain types as they are, for JavaScript to encode; the others as JSON text from SQL. */
-export function fewRowsSql(plan: Plan, limit: number): string {
+/** Beyond this many columns the expressions for JSON fill more memory than the rows. */
+const wideColumns = 200
+
+/** Are the rows better encoded here than by DuckDB? */
+export function encodesHere({ types, fewRows }: Plan): boolean {
+  return fewRows || types.length > wideColumns
+}
+
+/** Rows to encode here: plain types as they are, the others as JSON text from SQL. */
+export function plainRowsSql(plan: Plan): string {
   const list = plan.types.map((type, index) => {
     return directEncoder(type) === undefined ? jsonText(type, `c${index}`) : `c${index}`
   })
-  return `SELECT ${list.join(', ')} FROM ${rowsOf(plan)} LIMIT ${limit}`
+  return `${list.join(', ')} FROM ${rowsOf(plan)}`
 }
 
 /** Many rows: one value that holds them all. With one thread per query the aggregate keeps their order. */
 export function manyRowsSql(plan: Plan, limit: number, separator: string): string {
-  return `SELECT encode(string_agg(line, ${separator})), count(*) FROM (SELECT ${rowObject(plan)} AS line FROM ${rowsOf(plan)} LIMIT ${limit})`
+  const lines = `SELECT ${rowObject(plan)} AS line FROM ${rowsOf(plan)} LIMIT ${limit}`
+  return `SELECT encode(string_agg(line, ${separator})), count(*) FROM (${lines})`
+}
+
+/**
+ * Rows for a stream, with a NULL after the last. A stream that fails ends like one that is complete; only this row
+ * tells them apart. A LIMIT would collect all rows before the first, so there is none.
+ */
+export function streamSql(plan: Plan, line: string): string {
+  return `SELECT ${line} AS line FROM ${rowsOf(plan)} UNION ALL SELECT NULL`
+}
+
+export function wideStreamSql(plan: Plan): string {
+  return `SELECT true, ${plainRowsSql(plan)} UNION ALL SELECT NULL, ${plan.types.map(() => 'NULL').join(', ')}`
 }

@@ -72,9 +72,9 @@ export type FileCall =
   | ({ verb: 'distinctValues' } & DistinctCall)
 
 /** `catalog` is sent when the executor may not know it yet; it answers `catalogUnknown` when it was wrongly left out. */
-export type CallHead =
-  | { scope: string; version: string; catalog?: Catalog; call: ScopedCall }
-  | { scope: null; version: null; call: FileCall }
+export type ScopedHead = { scope: string; version: string; catalog?: Catalog; call: ScopedCall }
+
+export type CallHead = ScopedHead | { scope: null; call: FileCall }
 
 /** A `Failure` on its way to the API process. `cause` is for the log alone. */
 export type FailedHead = {

@@ -1,7 +1,7 @@
 import { DuckDBBlobValue, type DuckDBDataChunk, type DuckDBMaterializedResult } from '@duckdb/node-api'
 import { Failure } from '../../failure.ts'
-import { prepare, withConnection, type Cancellable, type Instance } from './instances.ts'
-import { fewRowsSql, manyRowsSql, planFor, type Plan } from './plan.ts'
+import { prepare, throwIfCancelled, withConnection, type Cancellable, type Instance } from './instances.ts'
+import { encodesHere, manyRowsSql, plainRowsSql, planFor, type Plan } from './plan.ts'
 import type { Column, ReadCall, ReadEnd } from './protocol.ts'
 import { bindableSlots, bindSlots } from './slots.ts'
 import { directEncoder } from './values.ts'
@@ -10,7 +10,6 @@ export type Answer = { columns: Column[]; end: ReadEnd; bytes: Buffer }
 
 /** Below this many rows each SQL expression costs more than encoding the rows here. */
 const fewRowsMax = 64
-const encodeChunkRowsMax = 2_048
 
 /** A whole result as the bytes of a JSON array (or of lines, for `ndjson`). */
 export async function readWhole(instance: Instance, call: Cancellable, input: ReadCall): Promise<Answer> {
@@ -18,14 +17,17 @@ export async function readWhole(instance: Instance, call: Cancellable, input: Re
   const slots = bindableSlots(input.slots)
   const plan = await planFor(instance, call, { sql: input.sql, slots })
   const lines = input.format === 'ndjson'
-  const few = plan.fewRows
+  const here = encodesHere(plan)
   const limit = input.maxRows + 1
-  const sql = few ? fewRowsSql(plan, limit) : manyRowsSql(plan, limit, lines ? 'chr(10)' : "',' || chr(10)")
+  const sql = here
+    ? `SELECT ${plainRowsSql(plan)} LIMIT ${limit}`
+    : manyRowsSql(plan, limit, lines ? 'chr(10)' : "',' || chr(10)")
   const { rows, rowCount } = await withConnection(instance, call, async (lease) => {
     const statement = await prepare(lease, sql)
     bindSlots(statement, slots)
+    throwIfCancelled(call)
     const result = await statement.run()
-    return few ? encodeRows(result, plan, { lines, maxBytes: input.maxBytes }) : aggregated(result)
+    return here ? encodeRows(result, plan, { lines, maxBytes: input.maxBytes }) : aggregated(result)
   })
   plan.fewRows = rowCount <= fewRowsMax
   const truncated = rowCount > input.maxRows
@@ -64,22 +66,24 @@ function encodeRows(
   plan: Plan,
   { lines, maxBytes }: { lines: boolean; maxBytes: number },
 ): { rows: Buffer; rowCount: number } {
+  const separator = lines ? '\n' : ',\n'
   const parts: string[] = []
   let length = 0
   for (let index = 0; index < result.chunkCount && length <= maxBytes; index += 1) {
-    const text = encodeChunk(result.getChunk(index), plan, lines ? '\n' : ',\n')
+    const text = encodeChunk(result.getChunk(index), plan, 0).join(separator)
     if (text !== '') parts.push(text)
     length += text.length
   }
   if (length > maxBytes) throw tooLarge(maxBytes)
-  return { rows: Buffer.from(parts.join(lines ? '\n' : ',\n')), rowCount: result.rowCount }
+  return { rows: Buffer.from(parts.join(separator)), rowCount: result.rowCount }
 }
 
-function encodeChunk(chunk: DuckDBDataChunk, { columns, types }: Plan, separator: string): string {
-  const rowCount = Math.min(chunk.rowCount, encodeChunkRowsMax)
+/** The rows of a chunk as JSON objects; the columns of the plan begin at `offset`. */
+export function encodeChunk(chunk: DuckDBDataChunk, { columns, types }: Plan, offset: number): string[] {
+  const { rowCount } = chunk
   const rows = Array.from({ length: rowCount }, () => '')
   for (const [index, type] of types.entries()) {
-    const vector = chunk.getColumnVector(index)
+    const vector = chunk.getColumnVector(index + offset)
     const encode = directEncoder(type) ?? String
     const label = `${index === 0 ? '{' : ','}${JSON.stringify(columns[index]?.name ?? '')}:`
     for (let row = 0; row < rowCount; row += 1) {
@@ -87,5 +91,5 @@ function encodeChunk(chunk: DuckDBDataChunk, { columns, types }: Plan, separator
       rows[row] += label + (value === null ? 'null' : encode(value))
     }
   }
-  return rows.map((row) => `${row}}`).join(separator)
+  return rows.map((row) => `${row}}`)
 }

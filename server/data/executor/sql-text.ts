@@ -60,20 +60,14 @@ export function withoutSemicolon(sql: string): string {
 }
 
 /** Each `$name` in `sql` becomes a cast of itself: only then are the result's types exact without executing. */
-export function castSlots(sql: string, castOf: (name: string) => string | undefined): string {
+export function castSlots(sql: string, castOf: (name: string) => string): string {
   let out = ''
   let copied = 0
-  let previous: Token | undefined
-  for (const token of tokenize(sql)) {
-    const cast = token.kind === 'slot' ? castOf(token.text.slice(1).toLowerCase()) : undefined
-    if (cast !== undefined) {
-      const typed = `CAST(${token.text} AS ${cast})`
-      // `INTERVAL $n DAY` takes an expression in parentheses only; `x IN $list` must not have them.
-      const afterInterval = previous?.kind === 'word' && previous.text.toLowerCase() === 'interval'
-      out += sql.slice(copied, token.start) + (afterInterval ? `(${typed})` : typed)
-      copied = token.start + token.text.length
-    }
-    previous = token
+  for (const { kind, text, start } of tokenize(sql)) {
+    if (kind !== 'slot') continue
+    // No parentheses around it: `x IN $list` must not have them.
+    out += `${sql.slice(copied, start)}CAST(${text} AS ${castOf(text.slice(1).toLowerCase())})`
+    copied = start + text.length
   }
   return out + sql.slice(copied)
 }

@@ -95,7 +95,7 @@ const scalarTexts = new Map<DuckDBTypeId, (x: string) => string>([
   [DuckDBTypeId.TIMESTAMP_TZ, (x) => timestampText(`(${x} AT TIME ZONE 'UTC')`)],
   [DuckDBTypeId.BLOB, (x) => `'"' || base64(${x}) || '"'`],
   [DuckDBTypeId.SQLNULL, () => 'NULL'],
-  [DuckDBTypeId.VARIANT, (x) => `to_json(${x})::VARCHAR`],
+  [DuckDBTypeId.VARIANT, (x) => `(${x}::JSON)::VARCHAR`],
 ])
 
 /** TIME, INTERVAL, BIT and whatever a later version adds are DuckDB's own text. */

@@ -33,7 +33,7 @@ export function serveHealth(http: Http, app: App): void {
     },
     async (_request, reply) => {
       const checks = await app.readiness()
-      const ready = Object.values(checks).every((check) => check.ok)
+      const ready = Object.values(checks).every((check) => check.ok || check.optional === true)
       return reply.code(ready ? 200 : 503).send({ ready, checks })
     },
   )

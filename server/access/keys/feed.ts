@@ -1,0 +1,128 @@
+import type { Observe } from '../../observe.ts'
+import type { Database } from '../../store/index.ts'
+import type { Plans } from '../limits/policies.ts'
+import { openPool, recordOf, type KeyRow } from './record.ts'
+import { readKeys } from './rows.ts'
+import { openSnapshot, type Snapshot } from './snapshot.ts'
+
+/** The keys in memory, kept as the database has them. */
+export type Keys = Pick<Snapshot, 'find' | 'size'> & {
+  /** Done when this process acts on what is committed about the key. */
+  refresh(keyId: string): Promise<void>
+  close(): Promise<void>
+}
+
+type Options = {
+  store: Database
+  plans: Plans
+  resyncMs: number
+  /** A change is stamped before it is committed; by this much later it certainly is. */
+  overlapMs: number
+  observe: Observe
+}
+
+/** The payload is the id of the key, or empty when many changed at once. */
+export const keysChannel = 'sluice_api_keys'
+const pageSize = 5_000
+
+/** Loads every key, then hears of each change; a look at what changed lately makes up for notifications lost. */
+export async function openKeys({ store, plans, resyncMs, overlapMs, observe }: Options): Promise<Keys> {
+  const snapshot = openSnapshot()
+  const pool = openPool()
+  const wanted = new Set<string>()
+  let isResyncDue = true
+  let lookedAt = new Date(0)
+
+  const apply = (rows: KeyRow[]): void => {
+    for (const row of rows) snapshot.put(recordOf(row, plans, pool))
+  }
+
+  const readChanged = async (): Promise<void> => {
+    // The database's own clock stamped the changes.
+    const { now } = await store.db
+      .selectNoFrom(({ fn }) => fn<Date>('clock_timestamp', []).as('now'))
+      .executeTakeFirstOrThrow()
+    const since = new Date(lookedAt.getTime() - overlapMs)
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const from: string = after
+      const rows = await readKeys(store.db, (query) =>
+        query.where('changed_at', '>', since).where('id', '>', from).orderBy('id').limit(pageSize),
+      )
+      apply(rows)
+      after = rows.length < pageSize ? undefined : rows.at(-1)?.id
+    }
+    lookedAt = now
+  }
+
+  const readNamed = async (keyIds: string[]): Promise<void> => {
+    for (let at = 0; at < keyIds.length; at += pageSize) {
+      const page = keyIds.slice(at, at + pageSize)
+      apply(await readKeys(store.db, (query) => query.where('id', 'in', page)))
+    }
+  }
+
+  const pull = inTurns(async () => {
+    const [ids, isResync] = [[...wanted], isResyncDue]
+    wanted.clear()
+    isResyncDue = false
+    try {
+      if (isResync) await readChanged()
+      await readNamed(ids)
+    } catch (error) {
+      isResyncDue ||= isResync
+      for (const id of ids) wanted.add(id)
+      observe({ kind: 'fault', where: 'api-keys', error })
+      throw error
+    }
+  })
+  const pullQuietly = (): void => void pull().catch(() => undefined)
+  const resync = (): void => {
+    isResyncDue = true
+    pullQuietly()
+  }
+
+  const unlisten = await store.listen(
+    keysChannel,
+    (keyId) => {
+      if (keyId === '') isResyncDue = true
+      else wanted.add(keyId)
+      pullQuietly()
+    },
+    resync,
+  )
+  await pull()
+  const timer = setInterval(resync, resyncMs).unref()
+
+  return {
+    find: (hash) => snapshot.find(hash),
+    size: () => snapshot.size(),
+    refresh: (keyId) => {
+      wanted.add(keyId)
+      return pull()
+    },
+    close: async () => {
+      clearInterval(timer)
+      unlisten()
+      await pull().catch(() => undefined)
+    },
+  }
+}
+
+/**
+ * One run at a time, so that an older reading never overwrites a newer one. Who asks during a run is answered by the
+ * next, which begins after they asked; all who ask meanwhile share it.
+ */
+function inTurns(run: () => Promise<void>): () => Promise<void> {
+  let current: Promise<void> = Promise.resolve()
+  let next: Promise<void> | undefined
+  return () => {
+    next ??= current
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined
+        current = run()
+        return current
+      })
+    return next
+  }
+}

@@ -1,0 +1,258 @@
+import type { Transaction, Updateable } from 'kysely'
+import type { App } from '../../app.ts'
+import { Failure } from '../../failure.ts'
+import { newId } from '../../ids.ts'
+import type { Tables } from '../../store/index.ts'
+import { recordAct } from '../audit.ts'
+import { personOf, type Caller } from '../caller.ts'
+import { newCredential } from '../credential.ts'
+import { keysChannel } from './feed.ts'
+import { findKey, readKey, type ApiKey } from './find.ts'
+import { kindFor, type Permission } from './permissions.ts'
+import type { KeyRow } from './record.ts'
+import { writePermissions } from './rows.ts'
+import { namedProjects, requireScope } from './scope.ts'
+
+type Parts = Pick<App, 'store' | 'now' | 'keys' | 'keyUses' | 'plans' | 'config'>
+
+/** What can be set when a key is made and changed afterwards. Null takes an override or the expiry away. */
+export type KeyInput = {
+  name: string
+  permissions: readonly Permission[]
+  plan: string
+  rate: { perMinute: number; burst: number } | null
+  perDay: number | null
+  fixedParameters: Record<string, unknown>
+  expiresAt: Date | null
+}
+
+type Changes = { [Name in keyof KeyInput]?: KeyInput[Name] | undefined }
+
+export async function createKey(
+  app: Parts,
+  caller: Caller,
+  input: Changes & Pick<KeyInput, 'name' | 'permissions'>,
+): Promise<ApiKey & { secret: string }> {
+  requireSensible(app, input)
+  await requireScope(app, caller, input.permissions)
+  const { secret, hash, start, last4 } = newCredential(kindFor(input.permissions))
+  const id = newId('key')
+  await app.store.db.transaction().execute(async (transaction) => {
+    await transaction
+      .insertInto('api_keys')
+      .values({
+        id,
+        name: input.name,
+        plan: input.plan ?? app.config.defaultPlan,
+        fixed_parameters: JSON.stringify(input.fixedParameters ?? {}),
+        expires_at: input.expiresAt ?? null,
+        ...overridesOf(input),
+        secret_hash: hash,
+        start,
+        last4,
+        created_by: personOf(caller),
+      })
+      .execute()
+    await writePermissions(transaction, id, input.permissions)
+    await announce(app, transaction, caller, {
+      action: 'api_key.created',
+      key: { id, permissions: input.permissions },
+      details: detailsOf(input),
+    })
+  })
+  await app.keys.refresh(id)
+  return { ...(await findKey(app, caller, id)), secret }
+}
+
+export async function updateKey(
+  app: Parts,
+  caller: Caller,
+  { keyId, ...changes }: Changes & { keyId: string },
+): Promise<ApiKey> {
+  if (Object.values(changes).every((change) => change === undefined)) return findKey(app, caller, keyId)
+  requireSensible(app, changes)
+  if (changes.permissions !== undefined) await requireScope(app, caller, changes.permissions)
+  await changeKey(app, caller, keyId, async (transaction, key) => {
+    const { name, plan, permissions, fixedParameters, expiresAt } = changes
+    if (permissions !== undefined) {
+      refuseNewKind(key, permissions)
+      await writePermissions(transaction, keyId, permissions)
+    }
+    return {
+      action: 'api_key.updated',
+      details: detailsOf(changes),
+      ...(permissions !== undefined && { permissions }),
+      columns: {
+        ...(name !== undefined && { name }),
+        ...(plan !== undefined && { plan }),
+        ...(fixedParameters !== undefined && { fixed_parameters: JSON.stringify(fixedParameters) }),
+        ...(expiresAt !== undefined && { expires_at: expiresAt }),
+        ...overridesOf(changes),
+      },
+    }
+  })
+  return findKey(app, caller, keyId)
+}
+
+/** A new secret; the old one is good for `graceSeconds` more. One that was in its grace already ends now. */
+export async function rotateKey(
+  app: Parts,
+  caller: Caller,
+  { keyId, graceSeconds }: { keyId: string; graceSeconds: number },
+): Promise<ApiKey & { secret: string }> {
+  let shown = ''
+  await changeKey(app, caller, keyId, async (_transaction, key) => {
+    const { secret, hash, start, last4 } = newCredential(kindFor(key.permissions))
+    shown = secret
+    const until = new Date(app.now() + graceSeconds * 1000)
+    return {
+      action: 'api_key.rotated',
+      details: { grace_seconds: graceSeconds },
+      columns: { secret_hash: hash, start, last4, previous_hash: key.secret_hash, previous_until: until },
+    }
+  })
+  return { ...(await findKey(app, caller, keyId)), secret: shown }
+}
+
+export async function disableKey(app: Parts, caller: Caller, keyId: string): Promise<ApiKey> {
+  await changeKey(app, caller, keyId, async (_transaction, key) =>
+    key.disabled_at === null
+      ? { action: 'api_key.disabled', columns: { disabled_at: new Date(app.now()) } }
+      : undefined,
+  )
+  return findKey(app, caller, keyId)
+}
+
+export async function enableKey(app: Parts, caller: Caller, keyId: string): Promise<ApiKey> {
+  await changeKey(app, caller, keyId, async (_transaction, key) =>
+    key.disabled_at === null ? undefined : { action: 'api_key.enabled', columns: { disabled_at: null } },
+  )
+  return findKey(app, caller, keyId)
+}
+
+/** For ever. The record stays, so that whoever still calls with the key is told why it is refused. */
+export async function revokeKey(app: Parts, caller: Caller, keyId: string): Promise<void> {
+  const { revoked_at: before } = await readKey(app.store.db, caller, keyId)
+  if (before !== null) return
+  await changeKey(app, caller, keyId, async () => ({
+    action: 'api_key.revoked',
+    columns: { revoked_at: new Date(app.now()) },
+  }))
+}
+
+/** Part of deleting a project: what keys reached of it is taken from them, in the same transaction. */
+export async function dropProjectFromKeys(
+  app: Pick<App, 'store'>,
+  transaction: Transaction<Tables>,
+  projectId: string,
+): Promise<void> {
+  const touched = transaction.selectFrom('api_key_permissions').select('key_id').where('project_id', '=', projectId)
+  await transaction
+    .updateTable('api_keys')
+    .set(({ fn }) => ({ changed_at: fn<Date>('clock_timestamp', []) }))
+    .where('id', 'in', touched)
+    .execute()
+  await transaction.deleteFrom('api_key_permissions').where('project_id', '=', projectId).execute()
+  await app.store.notify(transaction, keysChannel, '')
+}
+
+type Columns = Omit<Updateable<Tables['api_keys']>, 'id'>
+type Change =
+  | { action: string; columns: Columns; details?: Record<string, unknown>; permissions?: readonly Permission[] }
+  /** Nothing to do: it is so already. */
+  | undefined
+
+/**
+ * One act on a key that the caller may manage: checked and changed under its lock, written into the audit log, told to
+ * every process, and in force in this one when it returns.
+ */
+async function changeKey(
+  app: Parts,
+  caller: Caller,
+  keyId: string,
+  act: (transaction: Transaction<Tables>, key: KeyRow) => Promise<Change>,
+): Promise<void> {
+  await app.store.db.transaction().execute(async (transaction) => {
+    await transaction.selectFrom('api_keys').select('id').where('id', '=', keyId).forUpdate().execute()
+    const key = await readKey(transaction, caller, keyId)
+    if (key.revoked_at !== null) {
+      const message = 'This API key was revoked and stays so. Make another one.'
+      throw new Failure('conflict', { reason: 'revoked', message })
+    }
+    const change = await act(transaction, key)
+    if (change === undefined) return
+    await transaction
+      .updateTable('api_keys')
+      .set(({ fn }) => ({ ...change.columns, changed_at: fn<Date>('clock_timestamp', []) }))
+      .where('id', '=', keyId)
+      .execute()
+    const { action, details = {}, permissions = [] } = change
+    await announce(app, transaction, caller, {
+      action,
+      details,
+      key: { id: keyId, permissions: [...key.permissions, ...permissions] },
+    })
+  })
+  await app.keys.refresh(keyId)
+}
+
+/** Owners read the log by project, so a key of several projects is in the log of each. */
+async function announce(
+  app: Pick<App, 'store'>,
+  transaction: Transaction<Tables>,
+  caller: Caller,
+  act: { action: string; key: { id: string; permissions: readonly Permission[] }; details: Record<string, unknown> },
+): Promise<void> {
+  const { action, key, details } = act
+  const projectIds = namedProjects(key.permissions)
+  if (projectIds.length === 0) await recordAct(transaction, caller, { action, target: key.id, details })
+  for (const projectId of projectIds) {
+    await recordAct(transaction, caller, { action, target: key.id, projectId, details })
+  }
+  await app.store.notify(transaction, keysChannel, key.id)
+}
+
+function overridesOf({ rate, perDay }: Changes): Pick<Columns, 'per_minute' | 'burst' | 'per_day'> {
+  return {
+    ...(rate !== undefined && { per_minute: rate?.perMinute ?? null, burst: rate?.burst ?? null }),
+    ...(perDay !== undefined && { per_day: perDay }),
+  }
+}
+
+/** What the audit log says of a change, in wire names. */
+function detailsOf(changes: Changes): Record<string, unknown> {
+  const { name, plan, permissions, rate, perDay, expiresAt, fixedParameters } = changes
+  return {
+    name,
+    plan,
+    permissions: permissions?.map(({ projectId, environments, queries }) => ({
+      project_id: projectId,
+      environments,
+      queries: queries ?? undefined,
+    })),
+    rate_limit: rate === undefined || rate === null ? rate : { per_minute: rate.perMinute, burst: rate.burst },
+    daily_quota: perDay,
+    expires_at: expiresAt === null ? null : expiresAt?.toISOString(),
+    // Values may say whose data it is; the names say what is bound.
+    fixed_parameters: fixedParameters === undefined ? undefined : Object.keys(fixedParameters),
+  }
+}
+
+function requireSensible(app: Pick<App, 'now' | 'plans' | 'config'>, { plan, expiresAt }: Changes): void {
+  const details = []
+  if (plan !== undefined && !app.plans.isKnown(plan)) {
+    const names = app.config.plans.map(({ name }) => name)
+    details.push({ field: 'plan', message: `must be one of ${names.join(', ')}` })
+  }
+  if (expiresAt !== undefined && expiresAt !== null && expiresAt.getTime() <= app.now()) {
+    details.push({ field: 'expires_at', message: 'must be in the future' })
+  }
+  if (details.length > 0) throw new Failure('invalid_request', { reason: 'invalid_field', details })
+}
+
+/** The kind is part of the secret: people and scanners believe that `slc_test_…` opens no production. */
+function refuseNewKind({ start }: KeyRow, permissions: readonly Permission[]): void {
+  if (start.startsWith('slc_live_') || kindFor(permissions) === 'test') return
+  const message = 'would let a key that begins with slc_test_ reach production; make another key'
+  throw new Failure('invalid_request', { reason: 'invalid_field', details: [{ field: 'permissions', message }] })
+}

@@ -1,0 +1,76 @@
+import type { App } from '../../app.ts'
+import { pageAfter, type Page } from '../../store/index.ts'
+import type { Caller } from '../caller.ts'
+import { readKey } from './find.ts'
+import { permitsWithin, type Permission } from './permissions.ts'
+import { namedProjects } from './scope.ts'
+
+/** One project that a key reaches, and what of it. */
+export type Reach = {
+  projectId: string
+  projectName: string
+  environments: Array<{ name: string; queries: readonly string[] | '*' }>
+}
+
+/** What a key reaches of what there is now, project by project; nothing while it is disabled, expired or revoked. */
+export async function reachOfKey(
+  app: Pick<App, 'store' | 'now'>,
+  caller: Caller,
+  { keyId, ...page }: { keyId: string; limit: number; cursor?: string | undefined },
+): Promise<Page<Reach>> {
+  const key = await readKey(app.store.db, caller, keyId)
+  const isExpired = key.expires_at !== null && key.expires_at.getTime() <= app.now()
+  if (key.revoked_at !== null || key.disabled_at !== null || isExpired) return { items: [], nextCursor: null }
+  const everywhere = key.permissions.some(({ projectId }) => projectId === '*')
+  const named = namedProjects(key.permissions)
+  if (!everywhere && named.length === 0) return { items: [], nextCursor: null }
+  const found = await pageAfter(
+    (after, limit) =>
+      app.store.db
+        .selectFrom('projects')
+        .select(['id', 'name'])
+        .$if(!everywhere, (query) => query.where('id', 'in', named))
+        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
+    page,
+    (project) => project.id,
+  )
+  const environments = await environmentsOf(
+    app,
+    found.items.map(({ id }) => id),
+  )
+  const items = found.items.map(({ id, name }) => ({
+    projectId: id,
+    projectName: name,
+    environments: reachedOf(
+      key.permissions.filter(({ projectId }) => projectId === '*' || projectId === id),
+      environments.filter((environment) => environment.projectId === id).map((environment) => environment.name),
+    ),
+  }))
+  return { items: items.filter((item) => item.environments.length > 0), nextCursor: found.nextCursor }
+}
+
+async function environmentsOf(
+  app: Pick<App, 'store'>,
+  projectIds: string[],
+): Promise<Array<{ projectId: string; name: string }>> {
+  if (projectIds.length === 0) return []
+  return app.store.db
+    .selectFrom('environments')
+    .select(['project_id as projectId', 'name'])
+    .where('project_id', 'in', projectIds)
+    .orderBy('position')
+    .execute()
+}
+
+/** Permissions add up: a list of queries beside a permission without one is no restriction. */
+function reachedOf(permissions: Permission[], environments: string[]): Reach['environments'] {
+  return environments.flatMap((name): Reach['environments'] => {
+    const covering = permissions.filter((permission) => permitsWithin(permission, { environment: name }))
+    if (covering.length === 0) return []
+    if (covering.some(({ queries }) => queries === null)) return [{ name, queries: '*' }]
+    return [{ name, queries: [...new Set(covering.flatMap(({ queries }) => queries ?? []))].sort() }]
+  })
+}

@@ -1,0 +1,52 @@
+import type { Kysely, SelectQueryBuilder, Selectable, Transaction } from 'kysely'
+import type { Tables } from '../../store/index.ts'
+import type { Permission } from './permissions.ts'
+import type { KeyRow } from './record.ts'
+
+type Narrow = (
+  query: SelectQueryBuilder<Tables, 'api_keys', Selectable<Tables['api_keys']>>,
+) => SelectQueryBuilder<Tables, 'api_keys', Selectable<Tables['api_keys']>>
+
+/** Keys with their permissions, in two statements whatever their number. */
+export async function readKeys(db: Kysely<Tables> | Transaction<Tables>, narrow: Narrow): Promise<KeyRow[]> {
+  const rows = await narrow(db.selectFrom('api_keys').selectAll()).execute()
+  if (rows.length === 0) return []
+  const permissions = await readPermissions(
+    db,
+    rows.map(({ id }) => id),
+  )
+  return rows.map((row) => Object.assign(row, { permissions: permissions.get(row.id) ?? [] }))
+}
+
+async function readPermissions(db: Kysely<Tables>, keyIds: string[]): Promise<Map<string, Permission[]>> {
+  const rows = await db
+    .selectFrom('api_key_permissions')
+    .selectAll()
+    .where('key_id', 'in', keyIds)
+    .orderBy('key_id')
+    .orderBy('position')
+    .execute()
+  const byKey = new Map<string, Permission[]>()
+  for (const { key_id: keyId, project_id: projectId, environments, queries } of rows) {
+    const list = byKey.get(keyId) ?? []
+    list.push({ projectId: projectId ?? '*', environments: environments ?? '*', queries })
+    byKey.set(keyId, list)
+  }
+  return byKey
+}
+
+export async function writePermissions(
+  transaction: Transaction<Tables>,
+  keyId: string,
+  permissions: readonly Permission[],
+): Promise<void> {
+  await transaction.deleteFrom('api_key_permissions').where('key_id', '=', keyId).execute()
+  const rows = permissions.map(({ projectId, environments, queries }, position) => ({
+    key_id: keyId,
+    position,
+    project_id: projectId === '*' ? null : projectId,
+    environments: environments === '*' ? null : [...environments],
+    queries: queries === null ? null : [...queries],
+  }))
+  await transaction.insertInto('api_key_permissions').values(rows).execute()
+}

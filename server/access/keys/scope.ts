@@ -1,0 +1,47 @@
+import type { App } from '../../app.ts'
+import { closest, Failure, type FailureDetail } from '../../failure.ts'
+import type { Caller } from '../caller.ts'
+import { requireAdministrator, requireRole } from '../roles.ts'
+import type { Permission } from './permissions.ts'
+
+/** A key reaches no more than its maker owns; every project, only when an administrator says so. */
+export async function requireScope(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  permissions: readonly Permission[],
+): Promise<void> {
+  if (permissions.some(({ projectId }) => projectId === '*')) requireAdministrator(caller)
+  const named = namedProjects(permissions)
+  for (const projectId of named) await requireRole(app, caller, projectId, 'owner')
+  await requireEnvironments(app, permissions, named)
+}
+
+export function namedProjects(permissions: readonly Permission[]): string[] {
+  return [...new Set(permissions.map(({ projectId }) => projectId))].filter((projectId) => projectId !== '*')
+}
+
+/** A misspelled environment would make a key that is refused only when it is used. */
+async function requireEnvironments(
+  app: Pick<App, 'store'>,
+  permissions: readonly Permission[],
+  projectIds: string[],
+): Promise<void> {
+  if (projectIds.length === 0) return
+  const rows = await app.store.db
+    .selectFrom('environments')
+    .select(['project_id', 'name'])
+    .where('project_id', 'in', projectIds)
+    .execute()
+  const details = permissions.flatMap(({ projectId, environments }, at): FailureDetail[] => {
+    if (projectId === '*' || environments === '*') return []
+    const known = rows.filter((row) => row.project_id === projectId).map(({ name }) => name)
+    return environments
+      .filter((name) => !known.includes(name))
+      .map((name) => {
+        const near = closest(name, known)
+        const hint = near === undefined ? `it has ${known.join(', ')}` : `perhaps you meant ${near}`
+        return { field: `permissions.${at}.environments`, message: `the project has no environment ${name}; ${hint}` }
+      })
+  })
+  if (details.length > 0) throw new Failure('invalid_request', { reason: 'invalid_field', details })
+}

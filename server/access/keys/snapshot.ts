@@ -1,0 +1,45 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { KeyRecord } from './record.ts'
+
+/** Every key of the installation in memory, found by the hash of its secret. */
+export type Snapshot = {
+  find(hash: Buffer): { key: KeyRecord; secret: 'current' | 'previous' } | undefined
+  put(key: KeyRecord): void
+  size(): number
+}
+
+/** Half of the hash: enough to tell any keys apart, too little to be the comparison itself. */
+const prefixBytes = 16
+const nobody = Buffer.alloc(32)
+
+export function openSnapshot(): Snapshot {
+  const byId = new Map<string, KeyRecord>()
+  const byPrefix = new Map<string, KeyRecord>()
+
+  const index = ({ hash, previousHash }: KeyRecord, act: (prefix: string) => void): void => {
+    act(hash.slice(0, prefixBytes))
+    if (previousHash !== null) act(previousHash.slice(0, prefixBytes))
+  }
+
+  return {
+    find(hash) {
+      const key = byPrefix.get(hash.toString('latin1', 0, prefixBytes))
+      // The same two comparisons whatever was found: the time tells nothing.
+      const isCurrent = equals(hash, key?.hash)
+      const isPrevious = equals(hash, key?.previousHash)
+      if (key === undefined || (!isCurrent && !isPrevious)) return undefined
+      return { key, secret: isCurrent ? 'current' : 'previous' }
+    },
+    put(key) {
+      const known = byId.get(key.id)
+      if (known !== undefined) index(known, (prefix) => byPrefix.delete(prefix))
+      byId.set(key.id, key)
+      index(key, (prefix) => byPrefix.set(prefix, key))
+    },
+    size: () => byId.size,
+  }
+}
+
+function equals(hash: Buffer, stored: string | null | undefined): boolean {
+  return timingSafeEqual(hash, typeof stored === 'string' ? Buffer.from(stored, 'latin1') : nobody)
+}

@@ -1,0 +1,40 @@
+import { spend, waitMicros, type BucketState } from './gcra.ts'
+import type { Policy } from './policies.ts'
+
+/** What came of a call: the clock it was judged by, and for each policy how long to wait and what it left behind. */
+export type Taken = { nowMicros: number; waits: number[]; states: BucketState[] }
+
+/** Where the states of buckets are kept: in this process, or in Redis for all. */
+export type Buckets = {
+  /** Spends one call in every bucket, or in none when one of them is empty. */
+  take(keyId: string, policies: readonly Policy[]): Taken | Promise<Taken>
+}
+
+const leastBeforeSweep = 1_024
+
+type MemoryBuckets = { take(keyId: string, policies: readonly Policy[]): Taken }
+
+export function openMemoryBuckets(now: () => number): MemoryBuckets {
+  const buckets = new Map<string, BucketState>()
+  let sweepAtSize = leastBeforeSweep
+
+  /** Buckets whose time is past say nothing. Looked for only when there are twice as many as the last time. */
+  const sweep = (nowMicros: number): void => {
+    for (const [name, state] of buckets) if (state <= nowMicros) buckets.delete(name)
+    sweepAtSize = Math.max(leastBeforeSweep, buckets.size * 2)
+  }
+
+  return {
+    take(keyId, policies) {
+      const nowMicros = now() * 1_000
+      const names = policies.map((policy) => `${keyId}:${policy.name}`)
+      const states = names.map((name) => buckets.get(name) ?? 0)
+      const waits = policies.map((policy, at) => waitMicros(policy, states[at] ?? 0, nowMicros))
+      if (waits.some((wait) => wait > 0)) return { nowMicros, waits, states }
+      const spent = policies.map((policy, at) => spend(policy, states[at] ?? 0, nowMicros))
+      for (const [at, name] of names.entries()) buckets.set(name, spent[at] ?? 0)
+      if (buckets.size > sweepAtSize) sweep(nowMicros)
+      return { nowMicros, waits, states: spent }
+    },
+  }
+}

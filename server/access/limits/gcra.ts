@@ -1,0 +1,48 @@
+import type { Policy } from './policies.ts'
+
+/**
+ * The state of a bucket is one number: the microsecond until which it matters; 0 or any time past means untouched.
+ * A rate keeps the theoretical arrival time of the next call (GCRA). A day's quota keeps the end of the day, plus one
+ * for every call. Whole microseconds, so that sums are exact and whoever waits as long as told gets through.
+ */
+export type BucketState = number
+
+const dayMicros = 86_400_000_000
+
+/** How long until this bucket lets a call through; 0: now. */
+export function waitMicros(policy: Policy, state: BucketState, nowMicros: number): number {
+  if (policy.kind === 'day') return usedToday(state, nowMicros) < policy.quota ? 0 : endOfDay(nowMicros) - nowMicros
+  const arrival = Math.max(state, nowMicros) + policy.spacingMicros
+  return Math.max(0, arrival - nowMicros - policy.burst * policy.spacingMicros)
+}
+
+/** The state after a call that was let through. */
+export function spend(policy: Policy, state: BucketState, nowMicros: number): BucketState {
+  if (policy.kind === 'rate') return Math.max(state, nowMicros) + policy.spacingMicros
+  return endOfDay(nowMicros) + usedToday(state, nowMicros) + 1
+}
+
+/** How many calls would be let through at once, and how long until as many as ever. */
+export function standingOf(
+  policy: Policy,
+  state: BucketState,
+  nowMicros: number,
+): { remaining: number; resetMicros: number } {
+  if (policy.kind === 'day') {
+    const remaining = Math.max(0, policy.quota - usedToday(state, nowMicros))
+    return { remaining, resetMicros: endOfDay(nowMicros) - nowMicros }
+  }
+  const debtMicros = Math.max(0, state - nowMicros)
+  // A plan that was made smaller leaves a debt above its burst.
+  const remaining = Math.max(0, Math.floor(policy.burst - debtMicros / policy.spacingMicros))
+  return { remaining, resetMicros: debtMicros }
+}
+
+function endOfDay(nowMicros: number): number {
+  return nowMicros - (nowMicros % dayMicros) + dayMicros
+}
+
+/** What an earlier day left ends before today does, and counts as nothing. */
+function usedToday(state: BucketState, nowMicros: number): number {
+  return Math.max(0, state - endOfDay(nowMicros))
+}

@@ -1,0 +1,34 @@
+import type { Buckets, Taken } from './buckets.ts'
+import { standingOf } from './gcra.ts'
+import type { Policy } from './policies.ts'
+
+/** Where a key stands with one policy, as the headers tell it. */
+export type Standing = { policy: Policy; remaining: number; resetSeconds: number }
+
+export type Verdict = {
+  /** 0: the call is let through. Else a caller who waits that long and is alone with the key gets through. */
+  waitSeconds: number
+  standings: Standing[]
+}
+
+const unlimited: Verdict = { waitSeconds: 0, standings: [] }
+
+/** Counts one call of a key against its policies: the call passes all of them or is counted by none. */
+export async function takeCall(buckets: Buckets, keyId: string, policies: readonly Policy[]): Promise<Verdict> {
+  return policies.length === 0 ? unlimited : verdictOf(policies, await buckets.take(keyId, policies))
+}
+
+export function verdictOf(policies: readonly Policy[], { nowMicros, waits, states }: Taken): Verdict {
+  return {
+    waitSeconds: seconds(Math.max(...waits)),
+    standings: policies.map((policy, at) => {
+      const { remaining, resetMicros } = standingOf(policy, states[at] ?? 0, nowMicros)
+      return { policy, remaining, resetSeconds: seconds(resetMicros) }
+    }),
+  }
+}
+
+/** Rounded up: rounded down would send the caller back too early. */
+function seconds(micros: number): number {
+  return Math.ceil(micros / 1_000_000)
+}

@@ -1,0 +1,140 @@
+import { kinds, texts, type Shape } from './json-shape.ts'
+import type { ConvertedColumn, Drift } from './protocol.ts'
+import { quoteName } from './sql-text.ts'
+
+/** A column or part of one: its SQL type, and what must be done to the text so that DuckDB reads it without loss. */
+export type Typed = {
+  type: string
+  /** Numbers become texts first: DuckDB reads them through a double, which has not enough digits. */
+  numbersAsText: boolean
+  /** Keys under another name: empty ones, and ones that differ from another only in case. */
+  renames: Map<string, string>
+  fields: Map<string, Typed>
+  items: Typed | null
+}
+
+const nestedFieldsMax = 1_000
+const int64 = 2n ** 63n
+/** Parquet has no wider integer: HUGEINT would be written as a double. */
+const wideInteger = 'DECIMAL(38,0)'
+/** Up to here a decimal read through a double is exact. */
+const doubleDigits = 15
+const decimalDigits = 38
+
+const leaf = (type: string, numbersAsText = false): Typed => {
+  return { type, numbersAsText, renames: new Map(), fields: new Map(), items: null }
+}
+
+/** The narrowest type that keeps every value seen as it was sent. */
+export function typeOf(shape: Shape): Typed {
+  const seen = shape.kinds & ~kinds.null
+  if (seen === 0) return leaf('VARCHAR')
+  if (seen === kinds.boolean) return leaf('BOOLEAN')
+  if (seen === kinds.integer) return leaf(integerType(shape))
+  if ((seen & ~(kinds.integer | kinds.fraction)) === 0) return fractionType(shape)
+  if (seen === kinds.text) return leaf(textType(shape))
+  if (seen === kinds.array) {
+    const items = shape.items === null ? leaf('VARCHAR') : typeOf(shape.items)
+    return { ...leaf(`${items.type}[]`), items }
+  }
+  if (seen === kinds.object && shape.fields.length > 0 && shape.fields.length <= nestedFieldsMax)
+    return structType(shape)
+  // Mixed, an empty object, or an object used as a map: kept as it is, with numbers of many digits as texts.
+  return leaf('JSON', hasLongNumbers(shape))
+}
+
+function hasLongNumbers({ intDigits, scale, fields, items }: Shape): boolean {
+  if (intDigits + scale > doubleDigits || (items !== null && hasLongNumbers(items))) return true
+  return fields.some((field) => hasLongNumbers(field.shape))
+}
+
+function integerType(shape: Shape): string {
+  if (shape.largest < int64) return 'BIGINT'
+  return shape.intDigits <= decimalDigits ? wideInteger : 'VARCHAR'
+}
+
+function fractionType({ intDigits, scale, doubleExact }: Shape): Typed {
+  const width = intDigits + scale
+  if (width <= doubleDigits) return leaf(`DECIMAL(18,${scale})`)
+  if (doubleExact) return leaf('DOUBLE')
+  return width <= decimalDigits ? leaf(`DECIMAL(38,${scale})`, true) : leaf('VARCHAR', true)
+}
+
+function textType({ texts: possible }: Shape): string {
+  if (possible === 0 || possible === texts.any) return 'VARCHAR'
+  if ((possible & texts.day) !== 0) return 'DATE'
+  return (possible & (texts.utc | texts.local)) !== 0 ? 'TIMESTAMP' : 'TIMESTAMPTZ'
+}
+
+function structType(shape: Shape): Typed {
+  const renames = namesOf(
+    shape.fields.map(({ key }) => key),
+    new Map(),
+  )
+  const fields = new Map(shape.fields.map((field) => [field.key, typeOf(field.shape)]))
+  const members = [...fields].map(([key, { type }]) => `${quoteName(renames.get(key) ?? key)} ${type}`)
+  return { ...leaf(`STRUCT(${members.join(', ')})`), renames, fields }
+}
+
+/** A column name per key: itself, or with a number where it is empty or differs from another only in case. */
+export function namesOf(keys: string[], given: Map<string, string>): Map<string, string> {
+  const taken = new Set([...given.values()].map((name) => name.toLowerCase()))
+  const names = new Map<string, string>()
+  for (const key of keys) {
+    const known = given.get(key)
+    const base = key === '' ? 'column' : key.replaceAll('\0', '')
+    let name = known ?? base
+    if (known === undefined) for (let count = 1; taken.has(name.toLowerCase()); count += 1) name = `${base}_${count}`
+    taken.add(name.toLowerCase())
+    names.set(key, name)
+  }
+  return names
+}
+
+/**
+ * The type a column keeps when it was `before` at the last refresh: the old one while it holds every new value, else a
+ * wider one. A type never becomes narrower because the newest rows happen to be plain.
+ */
+export function keptType(shape: Shape, before: string): Typed {
+  const found = typeOf(shape)
+  if (found.type === before) return found
+  const seen = shape.kinds & ~kinds.null
+  const numbers = (seen & ~(kinds.integer | kinds.fraction)) === 0
+  if (seen === 0) return leaf(before)
+  if (before === 'JSON') return leaf('JSON', hasLongNumbers(shape))
+  const isScalar = (seen & (kinds.object | kinds.array)) === 0
+  // A whole number reads as the text it was; a fraction would lose its last zeros.
+  const asText = leaf('VARCHAR', (seen & kinds.fraction) !== 0)
+  if (before === 'VARCHAR' && isScalar) return asText
+  if (numbers) return keptNumber(shape, found, before)
+  if (before === 'TIMESTAMP' && found.type === 'DATE') return leaf('TIMESTAMP')
+  if (before === 'TIMESTAMPTZ' && found.type === 'TIMESTAMP' && (shape.texts & texts.offset) !== 0) return leaf(before)
+  const wasNumber = /^(BIGINT|DOUBLE|DECIMAL|BOOLEAN)/.test(before)
+  return wasNumber && isScalar ? asText : found
+}
+
+function keptNumber(shape: Shape, found: Typed, before: string): Typed {
+  const isWhole = (shape.kinds & kinds.fraction) === 0
+  if (before === wideInteger && isWhole && shape.intDigits <= decimalDigits) return leaf(wideInteger)
+  if (before === 'DOUBLE' && shape.doubleExact) return leaf('DOUBLE')
+  const [, width, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(before) ?? []
+  if (width === undefined || scale === undefined || found.type === 'VARCHAR') return found
+  const joined = Math.max(Number(scale), shape.scale)
+  if (shape.intDigits + joined <= Number(width) && joined === Number(scale))
+    return leaf(before, Number(width) > 18 || shape.intDigits + joined > doubleDigits)
+  return shape.intDigits + joined <= decimalDigits ? leaf(`DECIMAL(38,${joined})`, true) : leaf('VARCHAR', true)
+}
+
+export function driftOf(before: ConvertedColumn[] | null, after: ConvertedColumn[]): Drift {
+  if (before === null) return { added: [], removed: [], changed: [] }
+  const old = new Map(before.map((column) => [column.name, column.type]))
+  const now = new Set(after.map((column) => column.name))
+  return {
+    added: after.filter(({ name }) => !old.has(name)).map(({ name }) => name),
+    removed: before.filter(({ name }) => !now.has(name)).map(({ name }) => name),
+    changed: after.flatMap(({ name, type }) => {
+      const from = old.get(name)
+      return from === undefined || from === type ? [] : [{ name, from, to: type }]
+    }),
+  }
+}

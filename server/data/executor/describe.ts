@@ -1,0 +1,100 @@
+import { DuckDBListType, DuckDBTypeId, type DuckDBPreparedStatement, type DuckDBType } from '@duckdb/node-api'
+import { inspectSql, type Sighting } from './inspect.ts'
+import { prepare, withConnection, type Cancellable, type Instance } from './instances.ts'
+import { planFor } from './plan.ts'
+import type { Catalog, InspectCall, Inspection, Slot, SlotType } from './protocol.ts'
+import { bindableSlots, bindSlots, castOf } from './slots.ts'
+import { castSlots, withoutSemicolon } from './sql-text.ts'
+import { suggestType } from './suggest.ts'
+import { uniqueNames } from './plan.ts'
+import { typeName } from './values.ts'
+
+/** What a statement reads, needs and returns, without running it. */
+export function inspect(instance: Instance, call: Cancellable, input: InspectCall): Promise<Inspection> {
+  return withConnection(instance, call, async (lease) => {
+    const { catalog } = instance
+    const sighting = await inspectSql(lease, catalog, input.sql)
+    const sql = withoutSemicolon(input.sql)
+    const untyped = await prepare(lease, sql)
+    const given = new Map(input.slots.map(({ name, type }) => [name.toLowerCase(), type]))
+    const slots = [...sighting.slots].map((name) => {
+      const suggestedType = given.get(name) ?? boundType(untyped, name) ?? suggestType(sighting, catalog, name)
+      return { name, suggestedType }
+    })
+    const casts = new Map(slots.map(({ name, suggestedType }) => [name, castOf(suggestedType)]))
+    const typed = await prepare(
+      lease,
+      castSlots(sql, (name) => casts.get(name) ?? 'VARCHAR'),
+    )
+    const names = uniqueNames(Array.from({ length: typed.columnCount }, (_, index) => typed.columnName(index)))
+    const columns = names.map((name, index) => ({ name, type: typeName(typed.columnType(index)) }))
+    return { tables: [...sighting.tables].sort(), columnsByTable: columnsByTable(sighting, catalog), slots, columns }
+  })
+}
+
+/** DuckDB's plan of a statement, as it prints it. */
+export async function explain(
+  instance: Instance,
+  call: Cancellable,
+  input: { sql: string; slots: Slot[] },
+): Promise<{ plan: string }> {
+  const slots = bindableSlots(input.slots)
+  const { sql } = await planFor(instance, call, { sql: input.sql, slots })
+  return withConnection(instance, call, async ({ connection }) => {
+    const statement = await connection.prepare(`EXPLAIN ${sql}`)
+    bindSlots(statement, slots)
+    const rows = await (await statement.run()).getRows()
+    return { plan: rows.map(([, text]) => String(text)).join('\n') }
+  })
+}
+
+/** The type DuckDB itself found for a slot, where the SQL leaves no doubt. */
+function boundType(statement: DuckDBPreparedStatement, name: string): SlotType | undefined {
+  for (let index = 1; index <= statement.parameterCount; index += 1) {
+    if (statement.parameterName(index).toLowerCase() !== name) continue
+    // Asking for the type of one that is still open throws.
+    if (statement.parameterTypeId(index) === DuckDBTypeId.INVALID) return undefined
+    return slotTypeOf(statement.parameterType(index))
+  }
+  return undefined
+}
+
+function slotTypeOf(type: DuckDBType): SlotType | undefined {
+  if (type instanceof DuckDBListType) {
+    const item = slotTypeOf(type.valueType)
+    return item === undefined || item.endsWith('[]') ? undefined : (`${item}[]` as SlotType)
+  }
+  return typesOfSlots.get(type.typeId)
+}
+
+const typesOfSlots = new Map<DuckDBTypeId, SlotType>([
+  [DuckDBTypeId.BOOLEAN, 'boolean'],
+  [DuckDBTypeId.TINYINT, 'integer'],
+  [DuckDBTypeId.SMALLINT, 'integer'],
+  [DuckDBTypeId.INTEGER, 'integer'],
+  [DuckDBTypeId.BIGINT, 'integer'],
+  [DuckDBTypeId.HUGEINT, 'integer'],
+  [DuckDBTypeId.UTINYINT, 'integer'],
+  [DuckDBTypeId.USMALLINT, 'integer'],
+  [DuckDBTypeId.UINTEGER, 'integer'],
+  [DuckDBTypeId.UBIGINT, 'integer'],
+  [DuckDBTypeId.FLOAT, 'number'],
+  [DuckDBTypeId.DOUBLE, 'number'],
+  [DuckDBTypeId.DECIMAL, 'number'],
+  [DuckDBTypeId.DATE, 'date'],
+  [DuckDBTypeId.TIMESTAMP, 'timestamp'],
+  [DuckDBTypeId.TIMESTAMP_TZ, 'timestamp'],
+  [DuckDBTypeId.VARCHAR, 'string'],
+])
+
+/** Columns of each table that the statement names; all of them where it says `*`. */
+function columnsByTable(sighting: Sighting, catalog: Catalog): Record<string, string[]> {
+  const named = new Set(sighting.columnRefs.map((parts) => (parts.at(-1) ?? '').toLowerCase()))
+  const tables = catalog.tables.filter((table) => sighting.tables.has(table.name))
+  return Object.fromEntries(
+    tables.map(({ name, columns }) => {
+      const used = columns.filter((column) => sighting.star || named.has(column.name.toLowerCase()))
+      return [name, used.map((column) => column.name)]
+    }),
+  )
+}

@@ -1,0 +1,141 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { withFiles } from './files.ts'
+import { throwIfCancelled, type Cancellable } from './instances.ts'
+import { looksLike } from './looks-like.ts'
+import type { Column, ColumnProfile, DistinctCall, DistinctValues, ExecutorSettings, Profile } from './protocol.ts'
+import { quoteName, quoteText } from './sql-text.ts'
+import { typeName } from './values.ts'
+
+/** Up to here distinct values are counted, beyond it estimated. */
+const exactRowsMax = 200_000
+const topValuesMax = 10
+const binsMax = 20
+const sampleMax = 500
+const valueCharsMax = 200
+/** Columns beyond this get counts only: a table of thousands of columns is described in seconds, not minutes. */
+const detailedColumnsMax = 200
+
+/** What each column of a file holds. */
+export function profile(settings: ExecutorSettings, call: Cancellable, parquetPath: string): Promise<Profile> {
+  return withFiles(settings, [parquetPath], async (connection) => {
+    call.interrupt = () => connection.interrupt()
+    const table = `read_parquet(${quoteText(parquetPath)})`
+    const columns = await columnsOf(connection, table)
+    const [counted] = await rowsOf(connection, `SELECT count(*) FROM ${table}`)
+    const rowCount = Number(counted?.[0] ?? 0)
+    const profiles: ColumnProfile[] = []
+    for (const [index, column] of columns.entries()) {
+      throwIfCancelled(call)
+      profiles.push(await profileColumn({ connection, table, rowCount }, column, index < detailedColumnsMax))
+    }
+    return { rowCount, columns: profiles }
+  })
+}
+
+type Table = { connection: DuckDBConnection; table: string; rowCount: number }
+
+async function profileColumn(
+  { connection, table, rowCount }: Table,
+  column: Column,
+  detailed: boolean,
+): Promise<ColumnProfile> {
+  const x = quoteName(column.name)
+  const isExact = rowCount <= exactRowsMax
+  const isNested = /\[|STRUCT|MAP|JSON|UNION|BLOB/.test(column.type)
+  const key = isNested ? `${x}::VARCHAR` : x
+  const distinct = isExact ? `count(DISTINCT ${key})` : `approx_count_distinct(${key})`
+  const bounds = isNested
+    ? 'NULL, NULL'
+    : `left(min(${x})::VARCHAR, ${valueCharsMax}), left(max(${x})::VARCHAR, ${valueCharsMax})`
+  const [counts] = await rowsOf(connection, `SELECT count(${x}), ${distinct}, ${bounds} FROM ${table}`)
+  const [present, distinctCount, min, max] = counts ?? []
+  const counted = {
+    ...column,
+    nullCount: rowCount - Number(present ?? 0),
+    distinctCount: Math.min(Number(distinctCount ?? 0), Number(present ?? 0)),
+    distinctIsExact: isExact,
+    min: textOrNull(min),
+    max: textOrNull(max),
+  }
+  if (!detailed || isNested) return { ...counted, topValues: [], histogram: [], looksLike: null }
+  const frequent = await frequentValues(connection, table, { column: column.name, cap: sampleMax })
+  return {
+    ...counted,
+    topValues: frequent.slice(0, topValuesMax),
+    histogram: await histogramOf(connection, table, column),
+    looksLike: looksLike(
+      counted,
+      rowCount,
+      frequent.map(({ value }) => value),
+    ),
+  }
+}
+
+/** Equal steps between the least and the largest value; times are seconds since 1970. */
+async function histogramOf(
+  connection: DuckDBConnection,
+  table: string,
+  { name, type }: Column,
+): Promise<ColumnProfile['histogram']> {
+  const isTime = /^(DATE|TIMESTAMP)/.test(type)
+  if (!isTime && !/^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL)/.test(type)) return []
+  const x = isTime ? `epoch(${quoteName(name)})` : `${quoteName(name)}::DOUBLE`
+  const numbers = `SELECT ${x} AS x FROM ${table} WHERE isfinite(${quoteName(name)}${isTime ? '' : '::DOUBLE'})`
+  const rows = await rowsOf(
+    connection,
+    `WITH numbers AS (${numbers}), span AS (SELECT min(x) AS low, max(x) AS high FROM numbers)
+     SELECT low, high, least(${binsMax - 1}, floor((x - low) / nullif(high - low, 0) * ${binsMax})) AS bin, count(*)
+     FROM numbers, span GROUP BY ALL ORDER BY bin`,
+  )
+  const [low, high] = (rows[0] ?? []).map(Number)
+  if (low === undefined || high === undefined) return []
+  if (low === high) return [{ from: low, to: high, count: Number(rows[0]?.[3] ?? 0) }]
+  const counts = new Map(rows.map((row) => [Number(row[2]), Number(row[3])]))
+  const step = (high - low) / binsMax
+  return Array.from({ length: binsMax }, (_, bin) => {
+    return { from: low + bin * step, to: low + (bin + 1) * step, count: counts.get(bin) ?? 0 }
+  })
+}
+
+/** The values of a column by how often they occur, at most `cap`. */
+export function distinctValues(
+  settings: ExecutorSettings,
+  call: Cancellable,
+  input: DistinctCall,
+): Promise<DistinctValues> {
+  return withFiles(settings, [input.parquetPath], async (connection) => {
+    call.interrupt = () => connection.interrupt()
+    const table = `read_parquet(${quoteText(input.parquetPath)})`
+    const values = await frequentValues(connection, table, { column: input.column, cap: input.cap + 1 })
+    return { values: values.slice(0, input.cap), capped: values.length > input.cap }
+  })
+}
+
+async function frequentValues(
+  connection: DuckDBConnection,
+  table: string,
+  { column, cap }: { column: string; cap: number },
+) {
+  const x = quoteName(column)
+  const rows = await rowsOf(
+    connection,
+    `SELECT ${x}::VARCHAR AS v, count(*) AS n FROM ${table} WHERE ${x} IS NOT NULL AND length(${x}::VARCHAR) <= ${valueCharsMax}
+     GROUP BY v ORDER BY n DESC, v LIMIT ${cap}`,
+  )
+  return rows.map(([value, count]) => ({ value: String(value), count: Number(count) }))
+}
+
+export async function columnsOf(connection: DuckDBConnection, table: string): Promise<Column[]> {
+  const statement = await connection.prepare(`SELECT * FROM ${table}`)
+  return Array.from({ length: statement.columnCount }, (_, index) => {
+    return { name: statement.columnName(index), type: typeName(statement.columnType(index)) }
+  })
+}
+
+export async function rowsOf(connection: DuckDBConnection, sql: string): Promise<unknown[][]> {
+  return (await connection.run(sql)).getRows()
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify'
+import type { App } from '../app.ts'
+import { Failure } from '../failure.ts'
+
+/** Failed credentials are limited per address; a good one passes however many failed before it. */
+export async function limitFailures<Result>(
+  app: Pick<App, 'authenticationAttempts'>,
+  request: FastifyRequest,
+  authenticate: () => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    return await authenticate()
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'authentication_failed') throw error
+    // Who sends no credential guesses none.
+    if (error.reason === 'missing') throw error
+    const waitSeconds = app.authenticationAttempts.waitSeconds(request.ip)
+    app.authenticationAttempts.recordFailure(request.ip)
+    if (waitSeconds === 0) throw error
+    throw new Failure('rate_limit_exceeded', {
+      message: `Too many failed credentials from this address. Wait ${waitSeconds} s.`,
+      retryAfterSeconds: waitSeconds,
+      cause: error,
+    })
+  }
+}

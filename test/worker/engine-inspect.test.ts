@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Failure } from '../../server/failure.ts'
+import { openFixture, type Fixture } from './engine-fixture.ts'
+
+let fixture: Fixture
+
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture.close())
+
+const inspect = (sql: string, slots: { name: string; type: 'string' | 'integer' }[] = []) =>
+  fixture.engine.inspect('project', fixture.catalog, { sql, slots })
+
+const refusal = async (sql: string): Promise<Failure> =>
+  inspect(sql).then(
+    () => {
+      throw new Error(`accepted: ${sql}`)
+    },
+    (error: Failure) => error,
+  )
+
+describe('inspection', () => {
+  test('names tables, columns, slots and results without running anything', async () => {
+    const sql = `WITH recent AS (SELECT * EXCLUDE (paid) FROM orders WHERE placed_at >= $since)
+      SELECT region, sum(amount) AS total, count(*) AS n FROM recent
+      WHERE ($region IS NULL OR region = $region) AND id IN $ids AND day BETWEEN $first AND $last AND amount > $least
+      GROUP BY region ORDER BY total DESC LIMIT $most;`
+    expect(await inspect(sql)).toEqual({
+      tables: ['orders'],
+      columnsByTable: { orders: ['id', 'region', 'amount', 'day', 'placed_at', 'paid'] },
+      slots: expect.arrayContaining([
+        { name: 'since', suggestedType: 'timestamp' },
+        { name: 'region', suggestedType: 'string' },
+        { name: 'ids', suggestedType: 'integer[]' },
+        { name: 'first', suggestedType: 'date' },
+        { name: 'last', suggestedType: 'date' },
+        { name: 'least', suggestedType: 'number' },
+        { name: 'most', suggestedType: 'integer' },
+      ]),
+      columns: [
+        { name: 'region', type: 'VARCHAR' },
+        { name: 'total', type: 'DOUBLE' },
+        { name: 'n', type: 'BIGINT' },
+      ],
+    })
+  })
+
+  test.each([
+    ['SELECT id FROM orders WHERE id = $id', 'id', 'integer'],
+    ['SELECT id FROM orders WHERE $id = id', 'id', 'integer'],
+    ['SELECT id FROM orders WHERE paid = $paid', 'paid', 'boolean'],
+    ['SELECT id FROM orders WHERE region LIKE $like', 'like', 'string'],
+    ['SELECT id FROM orders WHERE region = ANY($regions)', 'regions', 'string[]'],
+    ['SELECT id FROM orders WHERE $least IS NULL OR amount >= $least', 'least', 'number'],
+    ['SELECT id FROM orders WHERE $on IS NULL OR day = $on', 'on', 'date'],
+    ['SELECT id FROM orders WHERE id = $id::INTEGER', 'id', 'integer'],
+    ['SELECT id FROM orders OFFSET $skip', 'skip', 'integer'],
+    ['SELECT $word AS word', 'word', 'string'],
+  ])('infers the slot of %s', async (sql, name, suggestedType) => {
+    expect((await inspect(sql)).slots).toEqual([{ name, suggestedType }])
+  })
+
+  test('a declared type wins over the inferred one', async () => {
+    const found = await inspect('SELECT $x AS x', [{ name: 'x', type: 'integer' }])
+    expect(found).toMatchObject({
+      slots: [{ name: 'x', suggestedType: 'integer' }],
+      columns: [{ name: 'x', type: 'BIGINT' }],
+    })
+  })
+
+  test.each([
+    ['SELECT id\nFROM orders\nWHERE regon = 1', { line: 3, column: 7, word: 'regon' }, /perhaps you meant region/],
+    ['SELECT id FROM ordrs', { line: 1, column: 16, word: 'ordrs' }, /no table ordrs; perhaps you meant orders/],
+    ["SELECT 'é', id\n  FROM ordrs", { line: 2, column: 8, word: 'ordrs' }, /perhaps you meant orders/],
+    ['SELECT\n uper(region) FROM orders', { line: 2, column: 2, word: 'uper' }, /perhaps you meant upper/],
+    ['SELECT id FRM orders', { line: 1, column: 15, word: 'orders' }, /syntax error/],
+    ['SELECT id FROM orders WHERE', { line: 1 }, /syntax error/],
+    ['SELECT * FROM orders WHERE id = ?', { line: 1, column: 33, word: '?' }, /\$name/],
+    ['SELECT * FROM orders WHERE id = $1', { line: 1, column: 33, word: '$1' }, /\$name/],
+    ['DELETE FROM orders', { line: 1, column: 1, word: 'DELETE' }, /Only a SELECT/],
+  ])('points at the word in %s', async (sql, place, message) => {
+    const failure = await refusal(sql)
+    expect(failure).toMatchObject({ code: 'invalid_request', reason: 'invalid_sql', fields: place })
+    expect(failure.details?.[0]).toMatchObject({ field: 'sql', message: expect.stringMatching(message) })
+  })
+
+  test('accepts what analysts write', async () => {
+    const fine = [
+      'FROM orders SELECT region, count(*) GROUP BY ALL ORDER BY ALL',
+      "SELECT COLUMNS(c -> c LIKE 'a%') FROM orders LIMIT 1",
+      'SELECT region, row_number() OVER (PARTITION BY region ORDER BY amount DESC) AS place FROM orders QUALIFY place <= 3',
+      'SELECT * FROM (VALUES (1, 2)) v(a, b), range(3) r(i), unnest([1, 2]) u(x)',
+      'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT * FROM n',
+      'SELECT o.id, (SELECT max(i.amount) FROM orders i WHERE i.region = o.region) AS top FROM orders o LIMIT 5',
+      "SELECT date_trunc('month', placed_at) AS m, sum(amount) FILTER (WHERE paid) FROM orders GROUP BY m HAVING count(*) > 1",
+      "SELECT strftime(day, '%Y-%m'), list(id)[1:3], {'a': 1}.a, [x * 2 for x in [1, 2]] FROM orders GROUP BY 1",
+      'SELECT region FROM orders UNION ALL BY NAME SELECT region FROM orders EXCEPT SELECT region FROM orders',
+      'SELECT a.id FROM orders a ASOF JOIN orders b ON a.region = b.region AND a.day >= b.day LIMIT 1',
+      "SELECT regexp_extract(region, '(n.*)', 1), coalesce(region, 'x'), try_cast(region AS INTEGER) FROM orders",
+      'SELECT quantile_cont(amount, 0.9), median(amount), mode(region), approx_count_distinct(id) FROM orders',
+      "PIVOT orders ON region IN ('north', 'south') USING sum(amount) GROUP BY paid",
+      'SELECT * FROM orders TABLESAMPLE 10 ROWS',
+      'SELECT now() - INTERVAL 1 DAY, today(), random() < 2',
+      'SELECT "ORDERS".ID FROM "Orders" AS "ORDERS"',
+    ]
+    for (const sql of fine) {
+      await expect(inspect(sql)).resolves.toMatchObject({ slots: [] })
+      await expect(fixture.rows(sql)).resolves.toBeInstanceOf(Array)
+    }
+  })
+
+  test('shows the plan', async () => {
+    const plan = await fixture.engine.explain('project', fixture.catalog, {
+      sql: 'SELECT * FROM orders WHERE id = $id',
+      slots: [{ name: 'id', type: 'integer', value: 3 }],
+    })
+    expect(plan).toMatch(/PARQUET_SCAN|READ_PARQUET/i)
+    expect(plan).not.toContain(fixture.dir)
+  })
+})

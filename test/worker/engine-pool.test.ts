@@ -1,0 +1,292 @@
+import { spawn } from 'node:child_process'
+import { mkdir, readdir, readlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { openEngine } from '../../server/data/index.ts'
+import { eventually, openFixture, runSql, type Fixture } from './engine-fixture.ts'
+
+let fixture: Fixture
+
+afterEach(() => fixture.close())
+
+/** Runs for minutes unless it is stopped, and can be interrupted. */
+const slow = 'SELECT count(*) AS n FROM range(100000000) a(i), range(1000000) b(i) WHERE (a.i * b.i) % 7 = 3'
+const lookup = 'SELECT region FROM orders WHERE id = 4'
+
+const limits = { slots: [], maxRows: 10, maxBytes: 10_000 }
+const pids = (): number[] =>
+  fixture.engine.health().executors.flatMap(({ pid, ready }) => (ready && pid !== null ? [pid] : []))
+const busy = (): number => fixture.engine.health().executors.reduce((sum, { calls }) => sum + calls, 0)
+
+describe('deadlines', () => {
+  test('a query past its limit is stopped and its executor goes on', async () => {
+    fixture = await openFixture()
+    const before = pids()
+    const startedMs = performance.now()
+    await expect(fixture.rows(slow, { timeoutMs: 200 })).rejects.toMatchObject({ code: 'query_timeout' })
+    expect(performance.now() - startedMs).toBeLessThan(1_500)
+    expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
+    expect(pids()).toEqual(before)
+  })
+
+  test('one that cannot be interrupted costs its executor, and its neighbours nothing', async () => {
+    fixture = await openFixture()
+    const [pid = 0] = pids()
+    // A stopped process hears no interrupt: the same as native code that never checks for one.
+    const stuck = fixture.rows(slow, { timeoutMs: 300 })
+    await eventually(() => busy() === 1)
+    const neighbour = fixture.rows(slow.replace('7', '11'), { timeoutMs: 6_000 })
+    await eventually(() => busy() === 2)
+    process.kill(pid, 'SIGSTOP')
+    await expect(stuck).rejects.toMatchObject({ code: 'query_timeout' })
+    await eventually(() => pids().length === 1 && pids()[0] !== pid)
+    expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
+    await expect(neighbour).rejects.toMatchObject({ code: 'query_timeout' })
+  })
+
+  test('a caller who leaves stops the query', async () => {
+    fixture = await openFixture()
+    const leaving = new AbortController()
+    const gone = fixture.rows(slow, { signal: leaving.signal })
+    await eventually(() => busy() === 1)
+    leaving.abort(new Error('left'))
+    await expect(gone).rejects.toThrow('left')
+    await eventually(() => busy() === 0)
+  })
+
+  test('a caller who has left already starts nothing', async () => {
+    fixture = await openFixture()
+    await expect(fixture.rows(lookup, { signal: AbortSignal.abort(new Error('left')) })).rejects.toThrow('left')
+    expect(busy()).toBe(0)
+  })
+})
+
+describe('crashes', () => {
+  test('calls in a process that dies are answered by another', async () => {
+    fixture = await openFixture({ executors: 2 })
+    await fixture.rows(lookup)
+    const calls = Array.from({ length: 8 }, () =>
+      fixture.rows('SELECT sum(a.i * b.i) AS s FROM range(10000) a(i), range(3000) b(i)'),
+    )
+    await eventually(() => fixture.engine.health().executors.every(({ calls: running }) => running > 0))
+    process.kill(pids()[0] ?? 0, 'SIGKILL')
+    const answers = await Promise.all(calls)
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+    await eventually(() => pids().length === 2)
+    expect(fixture.observed).toContainEqual(expect.objectContaining({ kind: 'executor-lost', signal: 'SIGKILL' }))
+  })
+
+  test('a call that takes its process down twice is our failure, and nobody else notices', async () => {
+    fixture = await openFixture({ executors: 2 })
+    const culprit = fixture.rows(slow).catch((error: unknown) => error)
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await eventually(() => busy() === 1)
+      const running = fixture.engine.health().executors.find(({ calls }) => calls > 0)
+      process.kill(running?.pid ?? 0, 'SIGKILL')
+      await eventually(() => !fixture.engine.health().executors.some(({ pid }) => pid === running?.pid))
+      expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
+    }
+    expect(await culprit).toMatchObject({ code: 'internal_error' })
+  })
+
+  test('a query that allocates without bound fails alone', async () => {
+    fixture = await openFixture({ memoryBytes: 256 * 1024 * 1024 })
+    const greedy = "SELECT len(list(x)) AS n FROM (SELECT repeat('x', 1000) || i FROM range(50000000) r(i)) t(x)"
+    await expect(fixture.rows(greedy, { timeoutMs: 20_000 })).rejects.toMatchObject({
+      code: 'result_too_large',
+      reason: 'memory_limit',
+    })
+    expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
+  })
+
+  test('executors end with their parent', async () => {
+    fixture = await openFixture()
+    const script = `import { openEngine } from ${JSON.stringify(join(import.meta.dirname, '../../server/data/index.ts'))}
+      const engine = await openEngine({ runDir: ${JSON.stringify(join(fixture.dir, 'other'))}, executors: 1, concurrencyPerExecutor: 1, memoryBytes: 2 ** 28,
+        queueLength: 1, timeoutMs: 1000, threads: 1, idleCloseMs: 1000, observe: () => {}, now: () => performance.now() })
+      console.log(engine.health().executors[0].pid)`
+    const parent = spawn(process.execPath, ['--no-warnings', '--input-type=module-typescript', '-e', script])
+    let output = ''
+    parent.stdout.on('data', (bytes: Buffer) => {
+      output += bytes.toString()
+    })
+    await eventually(() => output.includes('\n'))
+    const pid = Number(output)
+    expect(isAlive(pid)).toBe(true)
+    parent.kill('SIGKILL')
+    await eventually(() => !isAlive(pid))
+  })
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+describe('load', () => {
+  test('beyond the queue is refused at once, with a time to wait', async () => {
+    fixture = await openFixture({ queueLength: 3, concurrencyPerExecutor: 2 })
+    const leaving = new AbortController()
+    const calls = Array.from({ length: 8 }, () => fixture.rows(slow, { signal: leaving.signal }))
+    const outcomes = Promise.allSettled(calls)
+    await expect(fixture.rows(lookup)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 })
+    leaving.abort()
+    await outcomes
+    expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
+  })
+
+  test('a scope full of slow queries leaves room for the lookups of another', async () => {
+    fixture = await openFixture({ executors: 2, concurrencyPerExecutor: 2 })
+    const { engine, catalog } = fixture
+    await engine.read('quick', catalog, { ...limits, sql: lookup })
+    const leaving = new AbortController()
+    const hogs = Promise.allSettled(Array.from({ length: 50 }, () => fixture.rows(slow, { signal: leaving.signal })))
+    await eventually(() => busy() === 3)
+    const elapsed: number[] = []
+    for (let round = 0; round < 10; round += 1) {
+      const startedMs = performance.now()
+      await engine.read('quick', catalog, { ...limits, sql: lookup })
+      elapsed.push(performance.now() - startedMs)
+    }
+    leaving.abort()
+    await hogs
+    expect(Math.max(...elapsed)).toBeLessThan(1_000)
+  })
+
+  test('waiting scopes take turns', async () => {
+    fixture = await openFixture({ concurrencyPerExecutor: 1 })
+    const { engine, catalog } = fixture
+    const finished: string[] = []
+    const call = async (scope: string): Promise<void> => {
+      await engine.read(scope, catalog, { ...limits, sql: lookup })
+      finished.push(scope)
+    }
+    await Promise.all([...Array.from({ length: 20 }, () => call('many')), call('one')])
+    expect(finished.indexOf('one')).toBeLessThan(4)
+  })
+
+  test('background work does not take the slots of reads', async () => {
+    fixture = await openFixture({ concurrencyPerExecutor: 1 })
+    const { engine, dir } = fixture
+    const parquetPath = join(dir, 'large.parquet')
+    await runSql(
+      `COPY (SELECT i AS id, 'name ' || i AS name FROM range(300000) t(i)) TO '${parquetPath}' (FORMAT parquet)`,
+    )
+    const work = Promise.all(Array.from({ length: 3 }, () => engine.profile('project', parquetPath)))
+    for (let round = 0; round < 5; round += 1) expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
+    expect((await work)[0]?.rowCount).toBe(300_000)
+  })
+})
+
+async function openFiles(pid: number): Promise<string[]> {
+  const folder = `/proc/${pid}/fd`
+  const targets = (await readdir(folder)).map((name) => readlink(join(folder, name)).catch(() => ''))
+  return Promise.all(targets)
+}
+
+describe('catalogs', () => {
+  test('a new version of a table is read at once, and calls in flight finish on the old one', async () => {
+    fixture = await openFixture()
+    const { engine, dir, catalog } = fixture
+    const parquetPath = join(dir, 'new.parquet')
+    await runSql(`COPY (SELECT 1::BIGINT AS id, 'new' AS region) TO '${parquetPath}' (FORMAT parquet)`)
+    const newer = { version: 'v2', tables: [{ name: 'orders', parquetPath, columns: [] }] }
+    const sql = 'SELECT max(region) AS r, count(*) AS n FROM orders'
+    const reads = Array.from({ length: 40 }, async (_, index) => {
+      const answer = await engine.read('project', index % 2 === 0 ? catalog : newer, { ...limits, sql })
+      return answer.bytes.toString()
+    })
+    for (const [index, text] of (await Promise.all(reads)).entries()) {
+      expect(text).toBe(index % 2 === 0 ? '[{"r":"south","n":10000}]' : '[{"r":"new","n":1}]')
+    }
+  })
+
+  test('scopes do not see each other', async () => {
+    fixture = await openFixture()
+    const { engine } = fixture
+    const empty = { version: 'v1', tables: [] }
+    await expect(engine.read('stranger', empty, { ...limits, sql: lookup })).rejects.toMatchObject({
+      reason: 'invalid_sql',
+    })
+  })
+
+  test('an idle instance is closed and opened again without a caller noticing', async () => {
+    fixture = await openFixture({ idleCloseMs: 50 })
+    const [table] = fixture.catalog.tables
+    const parquetPath = table?.parquetPath ?? ''
+    const native = join(fixture.dir, 'orders.duckdb')
+    await fixture.engine.buildNative('project', { parquetPath, nativePath: native })
+    const catalog = { version: 'native', tables: [{ name: 'orders', parquetPath, nativePath: native, columns: [] }] }
+    const read = async (): Promise<unknown> => {
+      const answer = await fixture.engine.read('project', catalog, {
+        ...limits,
+        sql: 'SELECT count(*) AS n FROM orders',
+      })
+      return JSON.parse(answer.bytes.toString())
+    }
+    expect(await read()).toEqual([{ n: 10_000 }])
+    // The file is held open by the instance alone: it is closed when no descriptor of the executor points at it.
+    const [pid = 0] = pids()
+    expect(await openFiles(pid)).toContain(native)
+    await eventually(async () => !(await openFiles(pid)).includes(native))
+    expect(await read()).toEqual([{ n: 10_000 }])
+  })
+
+  test('a missing file is our failure and names no path', async () => {
+    fixture = await openFixture()
+    const gone = {
+      version: 'gone',
+      tables: [{ name: 'orders', parquetPath: join(fixture.dir, 'gone.parquet'), columns: [] }],
+    }
+    const failure = await fixture.engine
+      .read('project', gone, { ...limits, sql: lookup })
+      .catch((error: Error) => error)
+    expect(failure).toMatchObject({ code: 'internal_error' })
+    expect((failure as Error).message).not.toContain(fixture.dir)
+  })
+})
+
+describe('opening and closing', () => {
+  test('removes what an earlier run left, and leaves nothing', async () => {
+    fixture = await openFixture()
+    const runDir = join(fixture.dir, 'second')
+    await mkdir(join(runDir, 'read-0'), { recursive: true })
+    await writeFile(join(runDir, 'read-0', 'spill.tmp'), 'old')
+    const options = {
+      executors: 1,
+      concurrencyPerExecutor: 1,
+      memoryBytes: 2 ** 28,
+      queueLength: 1,
+      timeoutMs: 1_000,
+      threads: 1,
+    }
+    const engine = await openEngine({
+      ...options,
+      runDir,
+      idleCloseMs: 1_000,
+      observe: () => undefined,
+      now: () => performance.now(),
+    })
+    expect(await readdir(join(runDir, 'read-0'))).toEqual([])
+    await engine.close(1_000)
+    expect(await readdir(runDir)).toEqual([])
+  })
+
+  test('close lets calls finish, refuses new ones, and has a limit', async () => {
+    fixture = await openFixture()
+    const call = fixture.rows('SELECT sum(a.i) AS s FROM range(3000) a(i), range(3000) b(i)')
+    const endless = fixture.rows(slow).catch((error: unknown) => error)
+    await eventually(() => busy() === 2)
+    const startedMs = performance.now()
+    const closing = fixture.engine.close(1_500)
+    await expect(fixture.rows(lookup)).rejects.toMatchObject({ code: 'overloaded' })
+    expect(await call).toHaveLength(1)
+    await closing
+    expect(await endless).toMatchObject({ code: 'internal_error' })
+    expect(performance.now() - startedMs).toBeLessThan(4_000)
+    expect(fixture.engine.health()).toMatchObject({ ready: false })
+  })
+})

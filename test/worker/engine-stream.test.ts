@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ReadInput } from '../../server/data/index.ts'
+import { eventually, openFixture, runSql, type Fixture } from './engine-fixture.ts'
+import { join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
+
+let fixture: Fixture
+
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture.close())
+
+async function collect(sql: string, input: Partial<ReadInput> = {}) {
+  const stream = await fixture.engine.stream('project', fixture.catalog, {
+    sql,
+    slots: [],
+    maxRows: 10_000_000,
+    maxBytes: 1e9,
+    ...input,
+  })
+  const parts: Buffer[] = []
+  let rowCount = 0
+  for await (const chunk of stream.chunks) {
+    parts.push(chunk.bytes)
+    rowCount += chunk.rowCount
+  }
+  return { columns: stream.columns, bytes: Buffer.concat(parts), rowCount, end: stream.end() }
+}
+
+describe('a stream', () => {
+  test('brings every row in order, in many parts', async () => {
+    const { bytes, end, columns } = await collect('SELECT id FROM orders ORDER BY id DESC', { format: 'ndjson' })
+    const ids = bytes
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { id: number }).id)
+    expect(ids).toEqual(Array.from({ length: 10_000 }, (_, index) => 9_999 - index))
+    expect(end).toMatchObject({ rowCount: 10_000, truncated: false })
+    expect(columns).toEqual([{ name: 'id', type: 'BIGINT' }])
+  })
+
+  test('says when it is cut', async () => {
+    expect((await collect('SELECT id FROM orders', { maxRows: 3_000 })).end).toMatchObject({
+      rowCount: 3_000,
+      truncated: true,
+    })
+    expect((await collect('SELECT id FROM orders', { maxRows: 10_000 })).end).toMatchObject({
+      rowCount: 10_000,
+      truncated: false,
+    })
+  })
+
+  test('of no rows has no parts and an end', async () => {
+    expect(await collect('SELECT id FROM orders WHERE false')).toMatchObject({
+      rowCount: 0,
+      end: { rowCount: 0, truncated: false },
+    })
+  })
+
+  test('that fails after many rows is an error, not an end', async () => {
+    const sql = "SELECT CASE WHEN i < 900000 THEN i ELSE ('x' || i)::INTEGER END AS n FROM range(1000000) t(i)"
+    await expect(collect(sql)).rejects.toMatchObject({ code: 'invalid_query' })
+  })
+
+  test('past its deadline is a timeout, not an end', async () => {
+    const sql = 'SELECT count(*) AS n, a.i FROM range(100000) a(i), range(100000) b(i) GROUP BY a.i'
+    await expect(collect(sql, { timeoutMs: 300 })).rejects.toMatchObject({ code: 'query_timeout' })
+    const slow = 'SELECT i FROM range(100000000000) t(i)'
+    await expect(collect(slow, { timeoutMs: 500, maxRows: 1e12, maxBytes: 1e12 })).rejects.toMatchObject({
+      code: 'query_timeout',
+    })
+  })
+
+  test('beyond its bytes is refused', async () => {
+    await expect(collect('SELECT * FROM orders', { maxBytes: 100_000 })).rejects.toMatchObject({
+      code: 'result_too_large',
+    })
+  })
+
+  test('waits for a slow reader and stops for one who leaves', async () => {
+    const { engine, catalog } = fixture
+    const input = { sql: 'SELECT i FROM range(100000000) t(i)', slots: [], maxRows: 1e9, maxBytes: 1e12 }
+    const stream = await engine.stream('project', catalog, input)
+    for await (const chunk of stream.chunks) {
+      expect(chunk.rowCount).toBeGreaterThan(0)
+      break
+    }
+    await eventually(() => engine.health().executors.every(({ calls }) => calls === 0))
+    expect(stream.end()).toBeNull()
+  })
+
+  test('as CSV quotes what needs it', async () => {
+    const { bytes } = await collect(
+      `SELECT * FROM (VALUES (1, 'a,b', NULL), (2, 'say "hi"', 1.5), (3, '', 2.5)) t(id, "text, too", v)`,
+      { format: 'csv' },
+    )
+    expect(bytes.toString()).toBe('id,"text, too",v\r\n1,"a,b",\r\n2,"say ""hi""",1.5\r\n3,"",2.5\r\n')
+    const more = await collect(
+      `SELECT TIMESTAMP '2024-01-02 03:04:05' AS t, [1,2] AS l, true AS b, 'nan'::DOUBLE AS n, '2024-01-01'::DATE d`,
+      { format: 'csv' },
+    )
+    expect(more.bytes.toString()).toBe('t,l,b,n,d\r\n2024-01-02T03:04:05Z,"[1,2]",true,,2024-01-01\r\n')
+  })
+
+  test('as Parquet is one file', async () => {
+    const slots = [{ name: 'least', type: 'integer' as const, value: 9_000 }]
+    const { bytes, end } = await collect('SELECT id, region FROM orders WHERE id >= $least', {
+      format: 'parquet',
+      slots,
+    })
+    expect(bytes.subarray(0, 4).toString()).toBe('PAR1')
+    expect(end).toMatchObject({ rowCount: 1_000, truncated: false })
+    const path = join(fixture.dir, 'export.parquet')
+    await writeFile(path, bytes)
+    await runSql(`SELECT CASE WHEN count(*) = 1000 THEN 1 ELSE error('rows') END FROM '${path}'`)
+  })
+})
