@@ -10,6 +10,7 @@ try {
   // The channel tells the server when this process is gone, however it went: it then stops instead of living on unseen.
   const server = spawn(node, ['server/main.ts', '--welcome'], {
     cwd: root,
+    env,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
   server.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1))
