@@ -1,3 +1,6 @@
+import { doubleDigits, isNumberSign, largeInteger, longFraction } from './json-numbers.ts'
+import { texts, textsAt } from './json-texts.ts'
+
 /** What was seen at one place of the documents: which kinds of values, and how large the numbers were. */
 export type Shape = {
   kinds: number
@@ -18,11 +21,8 @@ export type Shape = {
 export type Field = { key: string; name: string; bytes: Buffer; shape: Shape; next: Field | null }
 
 export const kinds = { null: 1, boolean: 2, integer: 4, fraction: 8, text: 16, object: 32, array: 64 } as const
-export const texts = { day: 1, utc: 2, local: 4, offset: 8, any: 15 } as const
 
-export const depthMax = 64
-/** A decimal of so many digits comes back from a double as it was. */
-const doubleDigits = 15
+const depthMax = 64
 
 export function newShape(): Shape {
   return {
@@ -217,113 +217,4 @@ export function createShapeScanner() {
   }
 
   return { scan }
-}
-
-function isNumberSign(byte: number): boolean {
-  return byte === 0x2e || byte === 0x65 || byte === 0x45 || byte === 0x2b || byte === 0x2d
-}
-
-function largeInteger(shape: Shape, digits: string): void {
-  const value = BigInt(digits)
-  const magnitude = value < 0n ? -value : value
-  if (magnitude > shape.largest) shape.largest = magnitude
-  if (magnitude > 9_007_199_254_740_992n && shape.doubleExact) shape.doubleExact = isDoubleExact(digits)
-}
-
-function longFraction(shape: Shape, source: string): void {
-  const { intDigits, scale, significant } = measure(source)
-  if (intDigits > shape.intDigits) shape.intDigits = intDigits
-  if (scale > shape.scale) shape.scale = scale
-  if (shape.doubleExact && (significant > doubleDigits || intDigits > 300 || scale > 300))
-    shape.doubleExact = isDoubleExact(source)
-}
-
-/** Digits before and after the point once the exponent is worked in, and how many of them count. */
-function measure(source: string): { intDigits: number; scale: number; significant: number } {
-  const [mantissa = '', exponent = '0'] = splitExponent(source)
-  const [whole = '', part = ''] = mantissa.split('.')
-  const shift = Math.max(-9_999, Math.min(9_999, Number(exponent)))
-  return {
-    intDigits: Math.max(1, whole.length + shift),
-    scale: Math.max(0, part.length - shift),
-    significant: (whole + part).replace(/^0+/, '').length,
-  }
-}
-
-function splitExponent(source: string): string[] {
-  const [mantissa = '', exponent = '0'] = source.toLowerCase().split('e')
-  return [mantissa.replace('-', ''), exponent]
-}
-
-/** Does the double nearest to `source` print the same number? */
-function isDoubleExact(source: string): boolean {
-  const value = Number(source)
-  return Number.isFinite(value) && plainDigits(String(value)) === plainDigits(source)
-}
-
-function plainDigits(source: string): string {
-  const [mantissa = '', exponent = '0'] = splitExponent(source)
-  const [whole = '', part = ''] = mantissa.split('.')
-  const digits = (whole + part).replace(/^0+/, '')
-  const trimmed = digits.replace(/0+$/, '')
-  const power = Number(exponent) - part.length + digits.length - trimmed.length
-  return `${source.startsWith('-') && trimmed !== '' ? '-' : ''}${trimmed}e${trimmed === '' ? 0 : power}`
-}
-
-/** What the text between `start` and `end` could be. Reads bytes, because this runs for every date of every row. */
-function textsAt(bytes: Buffer, start: number, end: number): number {
-  const length = end - start
-  if (length < 10 || length > 32) return 0
-  const year = digitsAt(bytes, start, 4)
-  const month = digitsAt(bytes, start + 5, 2)
-  const day = digitsAt(bytes, start + 8, 2)
-  if (bytes[start + 4] !== 0x2d || bytes[start + 7] !== 0x2d || year < 1 || month < 1 || month > 12) return 0
-  if (day < 1 || day > daysOf(year, month)) return 0
-  if (length === 10) return texts.day
-  const separator = bytes[start + 10]
-  if (length < 16 || (separator !== 0x54 && separator !== 0x20) || bytes[start + 13] !== 0x3a) return 0
-  const hour = digitsAt(bytes, start + 11, 2)
-  const minute = digitsAt(bytes, start + 14, 2)
-  if (hour < 0 || hour > 23 || minute < 0 || minute > 59) return 0
-  return zoneAt(bytes, secondsEnd(bytes, start + 16, end), end)
-}
-
-/** Where the seconds and their digits end, or -1. DuckDB keeps six digits; a text with more stays a text. */
-function secondsEnd(bytes: Buffer, start: number, end: number): number {
-  if (bytes[start] !== 0x3a) return start
-  const second = digitsAt(bytes, start + 1, 2)
-  if (start + 3 > end || second < 0 || second > 59) return -1
-  if (bytes[start + 3] !== 0x2e) return start + 3
-  let at = start + 4
-  while (at < end && isDigit(bytes[at])) at += 1
-  const digits = at - start - 4
-  return digits < 1 || digits > 6 ? -1 : at
-}
-
-function zoneAt(bytes: Buffer, at: number, end: number): number {
-  if (at === -1 || at > end) return 0
-  if (at === end) return texts.local
-  if (bytes[at] === 0x5a) return at + 1 === end ? texts.utc | texts.offset : 0
-  if (bytes[at] !== 0x2b && bytes[at] !== 0x2d) return 0
-  return /^[+-]([01]\d|2[0-3])(:?[0-5]\d)?$/.test(bytes.toString('latin1', at, end)) ? texts.offset : 0
-}
-
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= 0x30 && byte <= 0x39
-}
-
-/** The number that `count` digits at `start` make, or -1. */
-function digitsAt(bytes: Buffer, start: number, count: number): number {
-  let value = 0
-  for (let at = start; at < start + count; at += 1) {
-    const byte = bytes[at]
-    if (byte === undefined || byte < 0x30 || byte > 0x39) return -1
-    value = value * 10 + byte - 0x30
-  }
-  return value
-}
-
-function daysOf(year: number, month: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
