@@ -17,7 +17,7 @@ export default defineConfig({
       { extends: true, test: { name: 'store', include: ['test/store/**/*.test.ts'], ...onDatabase } },
       { extends: true, test: { name: 'worker', include: ['test/worker/**/*.test.ts'], ...onDatabase } },
       { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], testTimeout: 120_000 } },
-      { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'], testTimeout: 60_000 } },
+      { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'], testTimeout: 60_000, ...onDatabase } },
     ],
   },
 })

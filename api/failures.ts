@@ -51,6 +51,8 @@ export const failures = {
       'idempotency_mismatch',
       'last_owner',
       'changed_meanwhile',
+      'job_finished',
+      'job_unfinished',
       'revoked',
     ],
   },

@@ -1,61 +1,52 @@
 import { join } from 'node:path'
 import {
   openAttempts,
-  openKeys,
-  openKeyUses,
-  openMemoryBuckets,
-  openPlans,
-  openRedisBuckets,
-  openVault,
-  readSecretKey,
+  openInstalledVault,
+  openKeyAccess,
   type Attempts,
-  type Buckets,
-  type Keys,
-  type KeyUses,
-  type Plans,
-  type SharedBuckets,
+  type KeyAccess,
   type Vault,
 } from './access/index.ts'
 import type { Config } from './config.ts'
-import { openCatalogs, openEngine, openFiles, type Catalogs, type Engine, type Files } from './data/index.ts'
+import { createTokenSource, openOutbound, runRefresh, type Outbound, type TokenSource } from './connections/index.ts'
+import {
+  buildDataline,
+  openCatalogs,
+  openEngine,
+  openFiles,
+  type Catalogs,
+  type Engine,
+  type Files,
+} from './data/index.ts'
+import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
-import {
-  openAnswers,
-  openDeployments,
-  openQueryCallers,
-  type Answers,
-  type Deployments,
-  type QueryCallers,
-} from './queries/index.ts'
+import { openServing, type Serving } from './queries/index.ts'
 import { openDatabase, type Database } from './store/index.ts'
 import { openPrometheus, type Prometheus } from './usage/index.ts'
 
 /** Everything that is open while the service runs. Verbs take the parts they use: `Pick<App, 'store'>`. */
-export type App = {
-  config: Config
-  /** Milliseconds since the epoch. Comes in as a value so that a test can move it. */
-  now: () => number
-  observe: Observe
-  prometheus: Prometheus
-  store: Database
-  vault: Vault
-  files: Files
-  catalogs: Catalogs
-  engine: Engine
-  deployments: Deployments
-  answers: Answers
-  queryCallers: QueryCallers
-  signInAttempts: Attempts
-  authenticationAttempts: Attempts
-  plans: Plans
-  keys: Keys
-  keyUses: KeyUses
-  /** Where the calls of each key are counted. */
-  buckets: Buckets
-  readiness(): Promise<Readiness>
-  close(): Promise<void>
-}
+export type App = KeyAccess &
+  Serving & {
+    config: Config
+    /** Milliseconds since the epoch. Comes in as a value so that a test can move it. */
+    now: () => number
+    observe: Observe
+    prometheus: Prometheus
+    store: Database
+    vault: Vault
+    files: Files
+    catalogs: Catalogs
+    engine: Engine
+    /** The one client for everything that leaves the server. */
+    outbound: Outbound
+    tokens: TokenSource
+    jobs: Jobs
+    signInAttempts: Attempts
+    authenticationAttempts: Attempts
+    readiness(): Promise<Readiness>
+    close(): Promise<void>
+  }
 
 /** What must work before calls are sent here, each by name. What is optional is missed, and calls are served. */
 export type Readiness = Record<string, { ok: boolean; optional?: true; message?: string }>
@@ -83,7 +74,7 @@ export async function openApp(
       observe,
     })
     closers.push(() => store.close())
-    const vault = openVault(config.secretKey ?? (await readSecretKey(config.dataDir)))
+    const vault = await openInstalledVault({ store, dataDir: config.dataDir, secretKey: config.secretKey })
     const files = await openFiles({ dir: join(config.dataDir, 'files'), now })
     const catalogs = await openCatalogs({ store, files })
     closers.push(async () => catalogs.close())
@@ -100,26 +91,29 @@ export async function openApp(
       now,
     })
     closers.push(() => engine.close(config.limits.shutdownTimeoutMs))
-    const deployments = await openDeployments({ store, observe })
-    closers.push(async () => deployments.close())
-    const answers = openAnswers({ maxBytes: config.limits.answerCacheBytes, now })
-    const queryCallers = openQueryCallers({ store, observe, now })
-    closers.push(() => queryCallers.close())
-    const plans = openPlans(config.plans, config.defaultPlan)
-    const keys = await openKeys({
-      store,
-      plans,
-      resyncMs: config.limits.keyResyncMs,
-      overlapMs: config.limits.databaseTimeoutMs * 10,
-      observe,
+    const outbound = openOutbound({
+      allow: config.outboundAllow,
+      connectTimeoutMs: config.limits.outboundConnectTimeoutMs,
+      connectionsPerOrigin: config.limits.outboundConnectionsPerOrigin,
+      backoffBaseMs: 500,
+      backoffMostMs: 10_000,
+      now,
     })
-    closers.push(() => keys.close())
-    const keyUses = openKeyUses({ store, now, observe })
-    closers.push(() => keyUses.close())
-    const alone = openMemoryBuckets(now)
-    const shared = await openShared(config, alone, observe)
-    closers.push(async () => shared?.close())
-    return {
+    closers.push(() => outbound.close())
+    const jobs = await openJobs({
+      store,
+      observe,
+      now,
+      concurrency: config.limits.jobsAtOnce,
+      limits: { timeoutMs: config.limits.jobTimeoutMs, graceMs: config.limits.shutdownTimeoutMs },
+    })
+    closers.push(() => jobs.close())
+    const { answerCacheBytes } = config.limits
+    const queries = await openServing({ store, answerCacheBytes, observe, now })
+    closers.push(() => queries.close())
+    const keyAccess = await openKeyAccess({ store, config, now, observe })
+    closers.push(() => keyAccess.close())
+    const app: App = {
       config,
       now,
       observe,
@@ -129,36 +123,27 @@ export async function openApp(
       files,
       catalogs,
       engine,
-      deployments,
-      answers,
-      queryCallers,
+      outbound,
+      tokens: createTokenSource(outbound, now),
+      jobs,
       signInAttempts: openAttempts(config.limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(config.limits.failedAuthenticationsPerMinute, now),
-      plans,
-      keys,
-      keyUses,
-      buckets: shared ?? alone,
+      ...keyAccess.access,
+      ...queries.serving,
       readiness: async () => ({
         database: await checkDatabase(store),
         executors: checkExecutors(engine),
-        ...(shared && { redis: checkRedis(shared) }),
+        queue: await jobs.health(),
+        ...(keyAccess.isShared && { redis: checkRedis(keyAccess.isShared()) }),
       }),
       close,
     }
+    registerJobs(app)
+    return app
   } catch (error) {
     await close()
     throw error
   }
-}
-
-async function openShared(config: Config, alone: Buckets, observe: Observe): Promise<SharedBuckets | undefined> {
-  if (config.redisUrl === undefined) return undefined
-  return openRedisBuckets({ url: config.redisUrl, timeoutMs: config.limits.redisTimeoutMs, alone, observe })
-}
-
-function checkRedis(shared: SharedBuckets): Readiness[string] {
-  if (shared.isShared()) return { ok: true, optional: true }
-  return { ok: false, optional: true, message: 'Redis does not answer: each process limits the calls it gets itself.' }
 }
 
 async function checkDatabase(store: Database): Promise<Readiness[string]> {
@@ -170,7 +155,18 @@ async function checkDatabase(store: Database): Promise<Readiness[string]> {
   }
 }
 
-function checkExecutors(engine: Engine): Readiness[string] {
+function checkExecutors(engine: Engine): { ok: boolean; message?: string } {
   const { ready, executors } = engine.health()
   return ready ? { ok: true } : { ok: false, message: `None of ${executors.length} executors answers.` }
+}
+
+/** Which room does the work of which job. */
+function registerJobs(app: App): void {
+  app.jobs.register('refresh_datasource', (context) => runRefresh(app, context))
+  app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
+}
+
+function checkRedis(isShared: boolean): Readiness[string] {
+  if (isShared) return { ok: true, optional: true }
+  return { ok: false, optional: true, message: 'Redis does not answer: each process limits the calls it gets itself.' }
 }

@@ -19,6 +19,10 @@ const levels: Record<Observation['kind'], Level> = {
   'redis-lost': 'warn',
   'redis-recovered': 'info',
   migrated: 'info',
+  'job-started': 'debug',
+  'job-finished': 'info',
+  'job-failed': 'warn',
+  'job-lost': 'warn',
   fault: 'error',
 }
 

@@ -17,6 +17,7 @@ async function main(): Promise<void> {
   const http = await buildHttp(app)
   stopOnSignal(app, http)
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
+  await app.jobs.start()
   await http.listen({ port: config.port, host: config.host })
   const address = addressOf(app, http)
   app.observe({

@@ -13,7 +13,6 @@ export {
   type Invitation,
 } from './links.ts'
 export { authenticateKey, type KeyCaller } from './keys/authenticate.ts'
-export { openKeys, type Keys } from './keys/feed.ts'
 export { findKey, listKeys, type ApiKey } from './keys/find.ts'
 export { withFixedParameters } from './keys/fixed-parameters.ts'
 export {
@@ -26,17 +25,16 @@ export {
   updateKey,
   type KeyInput,
 } from './keys/manage.ts'
+export { openKeyAccess, type KeyAccess } from './keys/open.ts'
 export { permits, type Permission } from './keys/permissions.ts'
 export { reachOfKey, type Reach } from './keys/reach.ts'
 export { resolveCall, resolveScope, type DeploymentsIndex } from './keys/resolve.ts'
-export { openKeyUses, type KeyUses } from './keys/uses.ts'
-export { openMemoryBuckets, type Buckets } from './limits/buckets.ts'
-export { takeCall, type Standing, type Verdict } from './limits/limiter.ts'
-export { openPlans, ratePolicy, type Plans, type Policy } from './limits/policies.ts'
-export { openRedisBuckets, type SharedBuckets } from './limits/redis.ts'
+export { takeCall, type Standing } from './limits/limiter.ts'
+export { ratePolicy, type Policy } from './limits/policies.ts'
 export { changeRole, listMembers, removeMember, type Member } from './members.ts'
 export { ensureFirstUser, findUser, signIn, updateSelf, type User, type UserCaller } from './people.ts'
 export { effectiveRole, personBehind, requireRole } from './roles.ts'
 export { endSession, findSession, keepSession } from './sessions.ts'
 export { createManagementToken, listManagementTokens, revokeManagementToken, type ManagementToken } from './tokens.ts'
-export { openVault, readSecretKey, type Vault } from './vault.ts'
+export type { Vault } from './vault.ts'
+export { openInstalledVault, rotateVaultKey } from './vault-key.ts'

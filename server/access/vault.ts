@@ -1,6 +1,4 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
-import { join } from 'node:path'
 
 /** Seals the credentials of external APIs at rest, and opens them for the moment of a call. */
 export type Vault = {
@@ -28,40 +26,8 @@ export function openVault(secretKey: string): Vault {
       const nonce = sealed.subarray(1, 1 + nonceBytes)
       const decipher = createDecipheriv('aes-256-gcm', key, nonce)
       decipher.setAuthTag(sealed.subarray(1 + nonceBytes, 1 + nonceBytes + tagBytes))
-      try {
-        const body = Buffer.concat([decipher.update(sealed.subarray(1 + nonceBytes + tagBytes)), decipher.final()])
-        return JSON.parse(body.toString('utf8')) as unknown
-      } catch (error) {
-        throw new Error('A sealed secret does not open: SLUICE_SECRET_KEY is not the one it was sealed with.', {
-          cause: error,
-        })
-      }
+      const body = Buffer.concat([decipher.update(sealed.subarray(1 + nonceBytes + tagBytes)), decipher.final()])
+      return JSON.parse(body.toString('utf8')) as unknown
     },
   }
-}
-
-/** The key of the data folder, made on first use. Written whole under another name first: half a key is no key. */
-export async function readSecretKey(dataDir: string): Promise<string> {
-  const path = join(dataDir, 'secret.key')
-  try {
-    return (await readFile(path, 'utf8')).trim()
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
-  }
-  const made = randomBytes(32).toString('base64url')
-  await writeSecretKey(dataDir, made)
-  return made
-}
-
-export async function writeSecretKey(dataDir: string, key: string): Promise<void> {
-  await mkdir(dataDir, { recursive: true })
-  const path = join(dataDir, 'secret.key')
-  const handle = await open(`${path}.new`, 'w', 0o600)
-  try {
-    await handle.writeFile(`${key}\n`)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(`${path}.new`, path)
 }

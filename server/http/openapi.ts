@@ -16,6 +16,9 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
     servers: [{ url: '/', description: 'This server.' }],
     tags: [
       { name: 'projects', description: 'Projects and their environments.' },
+      { name: 'connections', description: 'External APIs: test, execute, and the datasources they fill.' },
+      { name: 'data', description: 'Data objects, their rows and their lineage.' },
+      { name: 'jobs', description: 'Background work: what runs, what failed, and why.' },
       { name: 'people', description: 'Sign-in, members and invitations.' },
       { name: 'keys', description: 'API keys and their plans.' },
       { name: 'calls', description: 'What an API key may call.' },

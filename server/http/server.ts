@@ -14,6 +14,10 @@ import type { Http } from './http.ts'
 import { openapiOptions } from './openapi.ts'
 import { openRouteTable } from './route-table.ts'
 import { serveDeploying, serveVersions } from './routes/deployments.ts'
+import { serveConnections } from './routes/connections.ts'
+import { serveDataObjects, serveObjectContent } from './routes/data.ts'
+import { serveDatasources } from './routes/datasources.ts'
+import { serveJobEvents, serveJobs } from './routes/jobs.ts'
 import { authenticateQueryCall } from './query-call.ts'
 import { serveKeyActs, serveKeys, servePlans } from './routes/keys.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
@@ -21,6 +25,7 @@ import { serveOwnKey } from './routes/own-key.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
 import { serveAuthoring, serveQueries } from './routes/queries.ts'
 import { serveQueryCalls } from './routes/query-calls.ts'
+import { separateSample, serveSample } from './routes/sample.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
@@ -62,6 +67,7 @@ export async function buildHttp(app: App): Promise<Http> {
     const message = `${pathOf(request)} takes ${allowed.join(' or ')}, not ${request.method}.`
     return sendFailure(new Failure('method_not_allowed', { message }), request, reply)
   })
+  separateSample(http)
   acceptJsonOnly(http)
   observeRequests(http, app)
 
@@ -71,6 +77,7 @@ export async function buildHttp(app: App): Promise<Http> {
   })
   await http.register(fastifySwagger, openapiOptions)
   serveHealth(http, app)
+  serveSample(http, app)
   await http.register(async (management) => serveManagement(management.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (calls) => serveCalls(calls.withTypeProvider<ZodTypeProvider>(), app))
   await serveWeb(http)
@@ -107,6 +114,12 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveEnvironments(http, app)
   serveMembers(http, app)
   serveInvitations(http, app)
+  serveConnections(http, app)
+  serveDatasources(http, app)
+  serveDataObjects(http, app)
+  serveObjectContent(http, app)
+  serveJobs(http, app)
+  serveJobEvents(http, app)
   serveManagementTokens(http, app)
   serveQueries(http, app)
   serveAuthoring(http, app)

@@ -21,6 +21,8 @@ export async function serveWeb(http: Http): Promise<void> {
       // File names carry a hash of their content.
       immutable: true,
       maxAge: '1y',
+      // The build puts brotli and gzip copies beside them.
+      preCompressed: true,
       wildcard: false,
       decorateReply: false,
     })

@@ -14,6 +14,8 @@ import type { Tables } from './tables.ts'
 
 export type Database = {
   kind: Server['kind']
+  /** Tells what this data folder's processes left behind from what others' did. At most one of them runs. */
+  folderId: string
   db: Kysely<Tables>
   /** For libraries that bring their own SQL. */
   pool: Pool
@@ -80,6 +82,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
   return {
     kind: server.kind,
+    folderId,
     db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
     pool,
     listen: (channel, onNotify, onReconnect = () => undefined) => session.listen(channel, { onNotify, onReconnect }),

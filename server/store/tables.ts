@@ -28,6 +28,7 @@ export type Tables = {
   deployments: DeploymentsTable
   deployment_acts: DeploymentActsTable
   query_callers: QueryCallersTable
+  vault_check: VaultCheckTable
 }
 
 export type Role = 'owner' | 'editor' | 'viewer'
@@ -169,13 +170,15 @@ type DatasourcesTable = {
   schedule_time_zone: Generated<string>
   next_refresh_at: Date | null
   keep_versions: Generated<number>
+  refreshed_at: Date | null
+  last_error: OptionalJson<{ code: string; message: string }>
   created_at: CreatedAt
 }
 
 export type ColumnRecord = { name: string; type: string; sourceKey?: string }
 export type Drift = {
-  added: ColumnRecord[]
-  removed: ColumnRecord[]
+  added: string[]
+  removed: string[]
   changed: Array<{ name: string; from: string; to: string }>
 }
 
@@ -192,7 +195,7 @@ type DataObjectsTable = {
   columns: OptionalJson<ColumnRecord[]>
   drift: OptionalJson<Drift>
   truncated: Generated<boolean>
-  profile: OptionalJson<unknown>
+  profile: OptionalJson<object>
   created_at: CreatedAt
 }
 
@@ -211,6 +214,9 @@ type ColumnValuesTable = {
 
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
 
+/** In words for the user: no secret, no row, no detail of our own failures. */
+export type JobError = { code: string; reason?: string; message: string }
+
 type JobsTable = {
   id: string
   project_id: string
@@ -223,9 +229,10 @@ type JobsTable = {
   attempt: Generated<number>
   max_attempts: Generated<number>
   progress: Generated<number>
-  error: OptionalJson<{ code: string; message: string }>
+  error: OptionalJson<JobError>
   retried_from: string | null
   cancel_requested_at: Date | null
+  worker: string | null
   created_at: CreatedAt
   started_at: Date | null
   finished_at: Date | null
@@ -308,4 +315,9 @@ type QueryCallersTable = {
   environment: string
   key_id: string
   last_called_at: Date
+}
+
+type VaultCheckTable = {
+  only_row: Generated<boolean>
+  sealed: Buffer
 }

@@ -29,6 +29,19 @@ export function openPrometheus(): Prometheus {
     labelNames: ['where'],
     registers: [registry],
   })
+  const jobs = new Counter({
+    name: 'sluice_jobs_total',
+    help: 'Attempts of jobs by type and how they ended.',
+    labelNames: ['job_type', 'end'],
+    registers: [registry],
+  })
+  const jobSeconds = new Histogram({
+    name: 'sluice_job_seconds',
+    help: 'How long attempts of jobs took.',
+    labelNames: ['job_type'],
+    buckets: [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000],
+    registers: [registry],
+  })
   return {
     observe(event) {
       if (event.kind === 'request-answered') {
@@ -38,10 +51,21 @@ export function openPrometheus(): Prometheus {
         faults.inc({ where: event.route })
       } else if (event.kind === 'fault') {
         faults.inc({ where: event.where })
+      } else if (event.kind === 'job-finished' || event.kind === 'job-failed' || event.kind === 'job-lost') {
+        jobs.inc({ job_type: event.jobType, end: endOf(event) })
+        jobSeconds.observe({ job_type: event.jobType }, event.elapsedMs / 1000)
       }
     },
     async render() {
       return { contentType: registry.contentType, text: await registry.metrics() }
     },
   }
+}
+
+type JobEnd = Extract<Observation, { kind: 'job-finished' | 'job-failed' | 'job-lost' }>
+
+function endOf(event: JobEnd): string {
+  if (event.kind === 'job-finished') return event.status
+  if (event.kind === 'job-lost') return 'lost'
+  return event.final ? 'failed' : 'retried'
 }

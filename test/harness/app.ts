@@ -41,6 +41,10 @@ export type TestApp = {
   member(projectId: string, role: 'owner' | 'editor' | 'viewer'): Promise<Person>
   /** A project made by the operator. */
   project(name?: string): Promise<string>
+  /** Opens a free port for a browser and says where. */
+  listen(): Promise<string>
+  /** A one-time link for the first user. */
+  signInLink(): Promise<string>
   close(): Promise<void>
 }
 
@@ -95,6 +99,8 @@ export async function openTestApp(environment: Record<string, string> = {}): Pro
     async project(name = 'Shop') {
       return (await expectStatus(201, operator.post('/v1/projects', { name }))).body.id
     },
+    listen: () => http.listen({ host: '127.0.0.1', port: 0 }),
+    signInLink: async () => `/sign-in#${await makeSignInLink(app, first.userId)}`,
     async close() {
       await http.close()
       await app.close()

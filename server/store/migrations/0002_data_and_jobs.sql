@@ -16,6 +16,9 @@ create table datasources (
   next_refresh_at timestamptz,
   -- How many versions of its data are kept; older ones are deleted once no query reads them.
   keep_versions integer not null default 5 check (keep_versions between 1 and 1000),
+  -- Of the last refresh that brought data, and of the last that did not since then.
+  refreshed_at timestamptz,
+  last_error jsonb,
   created_at timestamptz not null default now(),
   unique (project_id, table_name)
 );
@@ -77,6 +80,8 @@ create table jobs (
   error jsonb,
   retried_from text,
   cancel_requested_at timestamptz,
+  -- Which process runs it: data folder and start of the process. Null unless it is running.
+  worker text,
   created_at timestamptz not null default now(),
   started_at timestamptz,
   finished_at timestamptz
@@ -95,3 +100,9 @@ create table idempotent_calls (
   primary key (project_id, key)
 );
 create index idempotent_calls_by_age on idempotent_calls (created_at);
+
+-- Something sealed with the key of the vault: a start with another key is found out before a secret is needed.
+create table vault_check (
+  only_row boolean primary key default true check (only_row),
+  sealed bytea not null
+);

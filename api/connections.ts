@@ -1,0 +1,211 @@
+import { z } from 'zod'
+
+/** The wire of the HTTP operations: configuration, test, execute, pagination, and import of a cURL command. */
+
+const testMethods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'] as const
+const executeMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+const url = z.string('is required').trim().min(1, 'must not be empty').max(8192, 'has more than 8,192 characters')
+
+function method<const Names extends readonly [string, ...string[]]>(names: Names) {
+  const upper = z.string('is required').transform((text) => text.trim().toUpperCase())
+  return upper.pipe(z.enum(names, `must be one of ${names.join(', ')}`))
+}
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], 'must be text, a number, true, false or null')
+const parameter = z.strictObject({
+  value: z.union([scalar, z.array(scalar)], 'must be a single value or a list of them').optional(),
+  required: z.boolean('must be true or false').default(false),
+})
+const parameters = z.record(z.string(), parameter)
+
+const parameterGroup = z.strictObject({
+  name: z.string().min(1, 'must not be empty').max(200),
+  active: z.boolean('must be true or false').optional(),
+  parameters,
+})
+
+/** `None`, `API Key`, …, and the short spellings, in any case and with any of space, `-` and `_` between words. */
+const authSpellings = new Map([
+  ['none', 'None'],
+  ['apikey', 'API Key'],
+  ['bearer', 'Bearer Token'],
+  ['bearertoken', 'Bearer Token'],
+  ['basic', 'Basic Auth'],
+  ['basicauth', 'Basic Auth'],
+  ['oauth2clientcredentials', 'OAuth2 Client Credentials'],
+  ['oauth2', 'OAuth2 Client Credentials'],
+] as const)
+
+export const authTypes = ['None', 'API Key', 'Bearer Token', 'Basic Auth', 'OAuth2 Client Credentials'] as const
+export type AuthType = (typeof authTypes)[number]
+
+const authType = z
+  .string()
+  .transform((text) => authSpellings.get(text.toLowerCase().replaceAll(/[\s_-]/g, '') as 'none') ?? text)
+  .pipe(z.enum(authTypes, `must be one of ${authTypes.join(', ')}`))
+
+const filled = (what: string) => z.string(`${what} is required`).min(1, `${what} must not be empty`)
+
+export const authShapes = {
+  None: z.strictObject({}),
+  'API Key': z.strictObject({
+    key: filled('the name of the key'),
+    value: filled('the value of the key'),
+    in: z.enum(['header', 'query', 'cookie'], 'must be header, query or cookie').default('header'),
+  }),
+  'Bearer Token': z.strictObject({ token: filled('the token'), prefix: z.string().optional() }),
+  'Basic Auth': z.strictObject({ username: filled('the user name'), password: z.string('the password is required') }),
+  'OAuth2 Client Credentials': z.strictObject({
+    token_url: url,
+    client_id: filled('the client id'),
+    client_secret: filled('the client secret'),
+    scope: z.string().optional(),
+  }),
+} as const satisfies Record<AuthType, z.ZodType>
+
+export const bodyTypes = ['json', 'form', 'multipart', 'raw', 'graphql'] as const
+
+const common = {
+  url,
+  headers: z.record(z.string(), z.string('must be text')).optional(),
+  parameters: parameters.optional(),
+  parameterGroups: z.array(parameterGroup).optional(),
+  authType: authType.optional(),
+  auth: z.record(z.string(), z.unknown()).optional(),
+  responsePathExtractor: z.string().max(1024, 'has more than 1,024 characters').optional(),
+}
+
+/** `auth` is looked at together with `authType`: an incomplete one is refused, naming what is missing. */
+function checkAuth(
+  value: { authType?: AuthType | undefined; auth?: Record<string, unknown> | undefined },
+  context: z.RefinementCtx,
+): void {
+  const type = value.authType ?? 'None'
+  if (type === 'None') {
+    const given = Object.keys(value.auth ?? {})
+    if (given.length > 0 && value.authType === undefined) {
+      context.addIssue({ code: 'custom', path: ['authType'], message: 'is required when auth is given' })
+    }
+    return
+  }
+  const parsed = authShapes[type].safeParse(value.auth ?? {})
+  for (const issue of parsed.error?.issues ?? []) {
+    context.addIssue({ code: 'custom', path: ['auth', ...issue.path], message: issue.message })
+  }
+}
+
+const body = z.record(z.string(), z.unknown())
+
+export const httpConfiguration = z.strictObject({ ...common, method: method(testMethods), body: body.optional() })
+export type HttpConfiguration = z.output<typeof httpConfiguration>
+
+/** With `project_id` and `datasource_id`, `***` stands for the secret that is stored there, for the same address. */
+export const testConnectionRequest = httpConfiguration
+  .extend({ project_id: z.string().optional(), datasource_id: z.string().optional() })
+  .superRefine(checkAuth)
+
+export const outboundErrorCodes = [
+  'dns_error',
+  'connect_error',
+  'tls_error',
+  'timeout',
+  'transfer_error',
+  'too_large',
+  'too_many_redirects',
+  'blocked',
+  'url_not_allowed',
+] as const
+export type OutboundErrorCode = (typeof outboundErrorCodes)[number]
+
+export const testConnectionAnswer = z.strictObject({
+  success: z.boolean(),
+  status: z.int(),
+  response_time: z.int(),
+  content_type: z.string(),
+  size: z.int(),
+  data: z.unknown(),
+  truncated: z.boolean().optional(),
+  error: z
+    .strictObject({ code: z.enum([...outboundErrorCodes, 'extractor_no_match']), message: z.string() })
+    .optional(),
+})
+export type TestConnectionAnswer = z.output<typeof testConnectionAnswer>
+
+const pagesAtMost = 1000
+
+/** How the rows of further pages are found. Beyond the specification; a setting of the datasource. */
+export const pagination = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('link_header'), ...pageCap() }),
+  z.strictObject({ type: z.literal('next_link'), path: filled('the path of the link'), ...pageCap() }),
+  z.strictObject({
+    type: z.literal('cursor'),
+    path: filled('the path of the cursor'),
+    parameter: filled('the parameter of the cursor'),
+    ...pageCap(),
+  }),
+  z.strictObject({
+    type: z.literal('offset'),
+    parameter: z.string().min(1).default('offset'),
+    limit_parameter: z.string().min(1).default('limit'),
+    limit: z.int().min(1).max(100_000).default(100),
+    ...pageCap(),
+  }),
+  z.strictObject({
+    type: z.literal('page'),
+    parameter: z.string().min(1).default('page'),
+    first: z.int().min(0).max(1).default(1),
+    ...pageCap(),
+  }),
+])
+export type Pagination = z.output<typeof pagination>
+
+function pageCap() {
+  return { max_pages: z.int().min(1).max(pagesAtMost).default(100) }
+}
+
+const config = z.strictObject({
+  ...common,
+  url: url.optional(),
+  method: method(executeMethods).optional(),
+  body: body.optional(),
+})
+
+/** `connect_spec.config` wins field by field; the top level fills in what it leaves out. */
+export const executeRequest = z.strictObject({
+  project_id: filled('the project'),
+  datasource_id: filled('the datasource'),
+  connect_spec: z.strictObject({
+    name: z.string().min(1, 'must not be empty').max(200),
+    id: z.literal('http_api', 'must be http_api'),
+    config: config.default({}),
+  }),
+  ...common,
+  method: method(executeMethods),
+  body: body.optional(),
+  pagination: pagination.optional(),
+})
+export type ExecuteRequest = z.output<typeof executeRequest>
+
+const job = z.strictObject({
+  id: z.string(),
+  job_type: z.string(),
+  status: z.string(),
+  project_id: z.string(),
+  source: z.string(),
+  source_id: z.string(),
+  source_event_type: z.string(),
+  created_at: z.iso.datetime(),
+})
+
+export const executeAnswer = z.strictObject({
+  jobs: z.array(job),
+  data_object_id: z.string(),
+  truncated: z.boolean().optional(),
+})
+
+export const curlImportRequest = z.strictObject({ command: z.string('is required').min(1).max(100_000) })
+export const curlImportAnswer = z.strictObject({
+  configuration: z.record(z.string(), z.unknown()).meta({ description: 'An HTTP request configuration.' }),
+  notes: z.array(z.string()).meta({ description: 'What of the command could not be taken over, in words.' }),
+})

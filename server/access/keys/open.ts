@@ -1,0 +1,56 @@
+import type { Config } from '../../config.ts'
+import type { Observe } from '../../observe.ts'
+import type { Database } from '../../store/index.ts'
+import { openMemoryBuckets, type Buckets } from '../limits/buckets.ts'
+import { openPlans, type Plans } from '../limits/policies.ts'
+import { openRedisBuckets } from '../limits/redis.ts'
+import { openKeys, type Keys } from './feed.ts'
+import { openKeyUses, type KeyUses } from './uses.ts'
+
+/** What the query path needs to know a key and to count its calls. */
+export type KeyAccess = {
+  plans: Plans
+  keys: Keys
+  keyUses: KeyUses
+  /** Where the calls of each key are counted. */
+  buckets: Buckets
+}
+
+type Options = {
+  store: Database
+  config: Pick<Config, 'plans' | 'defaultPlan' | 'redisUrl' | 'limits'>
+  now: () => number
+  observe: Observe
+}
+
+/** `isShared` is undefined where there is no Redis to share with. */
+export async function openKeyAccess({ store, config, now, observe }: Options): Promise<{
+  access: KeyAccess
+  isShared: (() => boolean) | undefined
+  close: () => Promise<void>
+}> {
+  const { limits, redisUrl } = config
+  const plans = openPlans(config.plans, config.defaultPlan)
+  const keys = await openKeys({
+    store,
+    plans,
+    resyncMs: limits.keyResyncMs,
+    overlapMs: limits.databaseTimeoutMs * 10,
+    observe,
+  })
+  const keyUses = openKeyUses({ store, now, observe })
+  const alone = openMemoryBuckets(now)
+  const shared =
+    redisUrl === undefined
+      ? undefined
+      : await openRedisBuckets({ url: redisUrl, timeoutMs: limits.redisTimeoutMs, alone, observe })
+  return {
+    access: { plans, keys, keyUses, buckets: shared ?? alone },
+    isShared: shared && (() => shared.isShared()),
+    close: async () => {
+      await shared?.close()
+      await keyUses.close()
+      await keys.close()
+    },
+  }
+}

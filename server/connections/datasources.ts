@@ -1,0 +1,277 @@
+import type { Transaction } from 'kysely'
+import type { HttpConfiguration, Pagination } from '../../api/connections.ts'
+import type { App } from '../app.ts'
+import { recordAct, requireRole, type Caller } from '../access/index.ts'
+import { dataChanged } from '../data/index.ts'
+import { Failure } from '../failure.ts'
+import { newId } from '../ids.ts'
+import { nextRun, type JobRecord } from '../jobs/index.ts'
+import { isUniqueViolation, pageAfter, type Page, type Tables } from '../store/index.ts'
+import { buildRequest } from './build-request.ts'
+import { openConfiguration, restoreSecrets, storeConfiguration } from './stored-configuration.ts'
+import { firstFree, refuseReserved, tableNameFor } from './table-name.ts'
+
+export type Datasource = {
+  id: string
+  name: string
+  kind: 'http_api'
+  tableName: string
+  status: 'new' | 'ready' | 'failed'
+  /** The request configuration with `***` for every secret. */
+  config: Record<string, unknown> | null
+  pagination: Record<string, unknown> | null
+  schedule: string | null
+  scheduleTimeZone: string
+  nextRefreshAt: Date | null
+  keepVersions: number
+  refreshedAt: Date | null
+  lastError: { code: string; message: string } | null
+  createdAt: Date
+}
+
+export type DatasourceChanges = {
+  name?: string | undefined
+  config?: HttpConfiguration | undefined
+  pagination?: Pagination | null | undefined
+  schedule?: string | null | undefined
+  scheduleTimeZone?: string | undefined
+  keepVersions?: number | undefined
+}
+
+type SourceApp = Pick<App, 'store' | 'now' | 'vault'>
+
+export async function createDatasource(
+  app: SourceApp,
+  caller: Caller,
+  input: DatasourceChanges & { projectId: string; name: string; tableName?: string | undefined },
+): Promise<Datasource> {
+  await requireRole(app, caller, input.projectId, 'editor')
+  const id = newId('datasource')
+  await app.store.db
+    .transaction()
+    .execute((transaction) => insertDatasource(app, transaction, caller, { ...input, id }))
+  return findDatasource(app, caller, { projectId: input.projectId, datasourceId: id })
+}
+
+/** Within the transaction of the act that brings it in. */
+export async function insertDatasource(
+  app: SourceApp,
+  transaction: Transaction<Tables>,
+  caller: Caller,
+  input: DatasourceChanges & { id: string; projectId: string; name: string; tableName?: string | undefined },
+): Promise<void> {
+  if (input.tableName !== undefined) refuseReserved(input.tableName)
+  const tableName = input.tableName ?? (await freeTableName(transaction, input.projectId, input.name))
+  try {
+    await transaction
+      .insertInto('datasources')
+      .values({
+        id: input.id,
+        project_id: input.projectId,
+        name: input.name,
+        kind: 'http_api',
+        table_name: tableName,
+        ...columnsOf(app, input),
+      })
+      .execute()
+  } catch (error) {
+    if (!isUniqueViolation(error, 'datasources_project_id_table_name_key')) throw error
+    const message = `The project has a table ${tableName} already. Choose another table_name.`
+    throw new Failure('conflict', { reason: 'name_taken', message, cause: error })
+  }
+  await recordAct(transaction, caller, {
+    action: 'datasource.created',
+    target: input.id,
+    projectId: input.projectId,
+    details: { name: input.name, table_name: tableName },
+  })
+}
+
+export async function listDatasources(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  input: { projectId: string; limit: number; cursor?: string | undefined },
+): Promise<Page<Datasource>> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  const page = await pageAfter(
+    (after, limit) =>
+      selectDatasources(app, input.projectId)
+        .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
+        .orderBy('id')
+        .limit(limit)
+        .execute(),
+    input,
+    (datasource) => datasource.id,
+  )
+  return { ...page, items: page.items.map(withStatus) }
+}
+
+export async function findDatasource(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  input: { projectId: string; datasourceId: string },
+): Promise<Datasource> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  const row = await selectDatasources(app, input.projectId).where('id', '=', input.datasourceId).executeTakeFirst()
+  if (row === undefined) throw noDatasource(input.datasourceId)
+  return withStatus(row)
+}
+
+export async function updateDatasource(
+  app: SourceApp,
+  caller: Caller,
+  input: DatasourceChanges & { projectId: string; datasourceId: string },
+): Promise<Datasource> {
+  await requireRole(app, caller, input.projectId, 'editor')
+  await app.store.db.transaction().execute(async (transaction) => {
+    const before = await transaction
+      .selectFrom('datasources')
+      .select(['sealed_secrets', 'schedule', 'schedule_time_zone'])
+      .where('project_id', '=', input.projectId)
+      .where('id', '=', input.datasourceId)
+      .forUpdate()
+      .executeTakeFirst()
+    if (before === undefined) throw noDatasource(input.datasourceId)
+    const stored = before.sealed_secrets === null ? undefined : openConfiguration(app.vault, before.sealed_secrets)
+    const config = input.config === undefined ? undefined : restoreSecrets(input.config, stored)
+    const changes = {
+      ...input,
+      config,
+      schedule: input.schedule === undefined ? before.schedule : input.schedule,
+      scheduleTimeZone: input.scheduleTimeZone ?? before.schedule_time_zone,
+    }
+    await transaction
+      .updateTable('datasources')
+      .set({ ...(input.name !== undefined && { name: input.name }), ...columnsOf(app, changes) })
+      .where('id', '=', input.datasourceId)
+      .execute()
+    const { projectId, datasourceId, ...given } = input
+    const changed = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+    await recordAct(transaction, caller, {
+      action: 'datasource.updated',
+      target: datasourceId,
+      projectId,
+      details: { changed },
+    })
+  })
+  return findDatasource(app, caller, input)
+}
+
+/** With every version of its data. */
+export async function deleteDatasource(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  input: { projectId: string; datasourceId: string },
+): Promise<void> {
+  await requireRole(app, caller, input.projectId, 'editor')
+  await app.store.db.transaction().execute(async (transaction) => {
+    const gone = await transaction
+      .deleteFrom('datasources')
+      .where('project_id', '=', input.projectId)
+      .where('id', '=', input.datasourceId)
+      .returning('table_name')
+      .executeTakeFirst()
+    if (gone === undefined) throw noDatasource(input.datasourceId)
+    await recordAct(transaction, caller, {
+      action: 'datasource.deleted',
+      target: input.datasourceId,
+      projectId: input.projectId,
+      details: { table_name: gone.table_name },
+    })
+    await app.store.notify(transaction, dataChanged, input.projectId)
+  })
+}
+
+/** Queues a refresh, or finds the one that waits already: two at once would fetch the same rows twice. */
+export async function refreshDatasource(
+  app: Pick<App, 'store' | 'jobs'>,
+  caller: Caller,
+  input: { projectId: string; datasourceId: string },
+): Promise<JobRecord> {
+  await requireRole(app, caller, input.projectId, 'editor')
+  const { db } = app.store
+  return db.transaction().execute(async (transaction) => {
+    const source = await transaction
+      .selectFrom('datasources')
+      .select('sealed_secrets')
+      .where('project_id', '=', input.projectId)
+      .where('id', '=', input.datasourceId)
+      .forUpdate()
+      .executeTakeFirst()
+    if (source === undefined) throw noDatasource(input.datasourceId)
+    if (source.sealed_secrets === null) {
+      throw new Failure('invalid_request', {
+        reason: 'invalid_field',
+        message: 'This datasource has no configuration yet. Give it one, or execute a request for it.',
+      })
+    }
+    const job = await app.jobs.enqueue(transaction, {
+      projectId: input.projectId,
+      jobType: 'refresh_datasource',
+      source: 'datasource',
+      sourceId: input.datasourceId,
+      sourceEventType: 'http_api',
+    })
+    await recordAct(transaction, caller, {
+      action: 'datasource.refresh_queued',
+      target: input.datasourceId,
+      projectId: input.projectId,
+      details: { job_id: job.id },
+    })
+    return job
+  })
+}
+
+function columnsOf(app: Pick<App, 'vault' | 'now'>, changes: DatasourceChanges) {
+  const { config, pagination, schedule, scheduleTimeZone = 'UTC', keepVersions } = changes
+  // Says at once what is wrong with it, instead of at the first refresh.
+  if (config !== undefined) buildRequest(config)
+  return {
+    ...(config !== undefined && storeConfiguration(app.vault, config)),
+    ...(pagination !== undefined && { pagination: pagination === null ? null : JSON.stringify(pagination) }),
+    ...(keepVersions !== undefined && { keep_versions: keepVersions }),
+    ...(schedule !== undefined && {
+      schedule,
+      schedule_time_zone: scheduleTimeZone,
+      next_refresh_at: schedule === null ? null : nextRun(schedule, scheduleTimeZone, new Date(app.now())),
+    }),
+  }
+}
+
+async function freeTableName(transaction: Transaction<Tables>, projectId: string, name: string): Promise<string> {
+  const rows = await transaction
+    .selectFrom('datasources')
+    .select('table_name')
+    .where('project_id', '=', projectId)
+    .execute()
+  return firstFree(tableNameFor(name), new Set(rows.map((row) => row.table_name)))
+}
+
+function selectDatasources(app: Pick<App, 'store'>, projectId: string) {
+  return app.store.db
+    .selectFrom('datasources')
+    .select([
+      'id',
+      'name',
+      'kind',
+      'table_name as tableName',
+      'config',
+      'pagination',
+      'schedule',
+      'schedule_time_zone as scheduleTimeZone',
+      'next_refresh_at as nextRefreshAt',
+      'keep_versions as keepVersions',
+      'refreshed_at as refreshedAt',
+      'last_error as lastError',
+      'created_at as createdAt',
+    ])
+    .where('project_id', '=', projectId)
+}
+
+function withStatus(row: Omit<Datasource, 'status'>): Datasource {
+  return { ...row, status: row.lastError !== null ? 'failed' : row.refreshedAt !== null ? 'ready' : 'new' }
+}
+
+function noDatasource(datasourceId: string): Failure {
+  return new Failure('not_found', { message: `The project has no datasource ${datasourceId}.` })
+}

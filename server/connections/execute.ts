@@ -1,0 +1,143 @@
+import type { ExecuteRequest, HttpConfiguration, Pagination } from '../../api/connections.ts'
+import type { App } from '../app.ts'
+import { requireRole, systemCaller, type Caller } from '../access/index.ts'
+import { Failure } from '../failure.ts'
+import type { JobContext } from '../jobs/index.ts'
+import { executeConfiguration } from './build-request.ts'
+import { insertDatasource } from './datasources.ts'
+import { claimCall, type FirstCall } from './idempotency.ts'
+import { ingest, type Ingested, type IngestApp } from './ingest.ts'
+import { openConfiguration, restoreSecrets, storeConfiguration } from './stored-configuration.ts'
+
+export type ExecuteApp = IngestApp & Pick<App, 'vault'>
+
+/** What an execute answers, in a form that can be kept and given again. */
+export type ExecuteAnswer = Omit<Ingested, 'jobs'> & {
+  jobs: Array<Omit<Ingested['jobs'][number], 'createdAt'> & { createdAt: string }>
+}
+
+export async function executeRequest(
+  app: ExecuteApp,
+  caller: Caller,
+  input: { request: ExecuteRequest; idempotencyKey?: string | undefined; signal?: AbortSignal | undefined },
+): Promise<ExecuteAnswer> {
+  const { request, idempotencyKey: key, signal } = input
+  const configuration = executeConfiguration(request)
+  await requireRole(app, caller, request.project_id, 'editor')
+  if (key === undefined) return answerOf(await execute(app, caller, { request, configuration, signal }))
+  const claim = await claimCall(app, { projectId: request.project_id, key, body: request })
+  if ('answer' in claim) return claim.answer as ExecuteAnswer
+  try {
+    return answerOf(await execute(app, caller, { request, configuration, signal, first: claim.first }))
+  } catch (error) {
+    await claim.first.release()
+    throw error
+  }
+}
+
+type Execution = {
+  request: ExecuteRequest
+  configuration: HttpConfiguration
+  signal: AbortSignal | undefined
+  first?: FirstCall
+}
+
+async function execute(app: ExecuteApp, caller: Caller, execution: Execution): Promise<Ingested> {
+  const { request, signal, first } = execution
+  const { project_id: projectId, datasource_id: datasourceId } = request
+  const known = await findKnown(app, projectId, datasourceId)
+  const configuration = restoreSecrets(execution.configuration, known?.configuration)
+  const pagination = request.pagination ?? known?.pagination
+  try {
+    return await ingest(app, caller, {
+      projectId,
+      datasourceId,
+      configuration,
+      pagination,
+      eventType: 'http_api',
+      signal,
+      before: async (transaction) => {
+        const stored = storeConfiguration(app.vault, configuration)
+        const updated = await transaction
+          .updateTable('datasources')
+          .set({ ...stored, ...(request.pagination && { pagination: JSON.stringify(request.pagination) }) })
+          .where('id', '=', datasourceId)
+          .where('project_id', '=', projectId)
+          .executeTakeFirst()
+        if (updated.numUpdatedRows > 0n) return
+        const name = request.connect_spec.name
+        await insertDatasource(app, transaction, caller, {
+          id: datasourceId,
+          projectId,
+          name,
+          config: configuration,
+          pagination: request.pagination,
+        })
+      },
+      after: async (transaction, ingested) => first?.keep(transaction, answerOf(ingested)),
+    })
+  } catch (error) {
+    if (known !== undefined) await noteFailure(app, datasourceId, error)
+    throw error
+  }
+}
+
+/** The work of a `refresh_datasource` job: the stored request once more. */
+export async function runRefresh(app: ExecuteApp, { job, signal, progress }: JobContext): Promise<void> {
+  const known = await findKnown(app, job.projectId, job.sourceId)
+  // It was deleted while the job waited.
+  if (known?.configuration === undefined) return
+  progress(0.1)
+  try {
+    await ingest(app, systemCaller, {
+      projectId: job.projectId,
+      datasourceId: job.sourceId,
+      configuration: known.configuration,
+      pagination: known.pagination,
+      eventType: job.sourceEventType === 'schedule' ? 'schedule' : 'http_api',
+      signal,
+    })
+  } catch (error) {
+    await noteFailure(app, job.sourceId, error)
+    throw error
+  }
+}
+
+type Known = { configuration: HttpConfiguration | undefined; pagination: Pagination | undefined }
+
+async function findKnown(app: ExecuteApp, projectId: string, datasourceId: string): Promise<Known | undefined> {
+  const row = await app.store.db
+    .selectFrom('datasources')
+    .select(['project_id', 'sealed_secrets', 'pagination'])
+    .where('id', '=', datasourceId)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  if (row.project_id !== projectId) {
+    throw new Failure('conflict', {
+      reason: 'name_taken',
+      message: 'This datasource_id cannot be used in this project. Choose another.',
+    })
+  }
+  return {
+    configuration: row.sealed_secrets === null ? undefined : openConfiguration(app.vault, row.sealed_secrets),
+    // Written from the same schema that reads it.
+    pagination: (row.pagination ?? undefined) as Pagination | undefined,
+  }
+}
+
+/** A person sees on the datasource why its last refresh brought nothing; the data from before goes on serving. */
+async function noteFailure(app: Pick<App, 'store'>, datasourceId: string, error: unknown): Promise<void> {
+  const told =
+    error instanceof Failure
+      ? { code: error.reason ?? error.code, message: error.message }
+      : { code: 'internal_error', message: 'It failed here; the log has the cause.' }
+  await app.store.db
+    .updateTable('datasources')
+    .set({ last_error: JSON.stringify(told) })
+    .where('id', '=', datasourceId)
+    .execute()
+}
+
+function answerOf({ jobs, ...rest }: Ingested): ExecuteAnswer {
+  return { ...rest, jobs: jobs.map((job) => ({ ...job, createdAt: job.createdAt.toISOString() })) }
+}

@@ -1,0 +1,15 @@
+export { importCurl } from './curl.ts'
+export {
+  createDatasource,
+  deleteDatasource,
+  findDatasource,
+  listDatasources,
+  refreshDatasource,
+  updateDatasource,
+  type Datasource,
+  type DatasourceChanges,
+} from './datasources.ts'
+export { executeRequest, runRefresh } from './execute.ts'
+export { createTokenSource, type TokenSource } from './oauth.ts'
+export { openOutbound, type Outbound } from './outbound/send.ts'
+export { testConnection } from './test-connection.ts'

@@ -1,0 +1,169 @@
+import { rm, writeFile } from 'node:fs/promises'
+import type { Transaction } from 'kysely'
+import type { HttpConfiguration, Pagination } from '../../api/connections.ts'
+import type { App } from '../app.ts'
+import { recordAct, type Caller } from '../access/index.ts'
+import { dataChanged, driftBetween, type KeptFile } from '../data/index.ts'
+import { newId } from '../ids.ts'
+import type { JobRecord } from '../jobs/index.ts'
+import type { ColumnRecord, Tables } from '../store/index.ts'
+import { fetchRows } from './fetch-rows.ts'
+import { redact } from './secrets.ts'
+
+export type IngestApp = Pick<App, 'store' | 'files' | 'engine' | 'jobs' | 'outbound' | 'tokens' | 'config' | 'now'>
+
+export type Ingested = { jobs: JobRecord[]; dataObjectId: string; truncated: boolean }
+
+type Input = {
+  projectId: string
+  datasourceId: string
+  configuration: HttpConfiguration
+  pagination?: Pagination | undefined
+  /** `http_api` when someone asked for it, `schedule` when the clock did. */
+  eventType: 'http_api' | 'schedule'
+  signal?: AbortSignal | undefined
+  /** Joins the transaction that stores the data: before it, to register the datasource. */
+  before?: (transaction: Transaction<Tables>) => Promise<void>
+  /** Joins it at the end, with the answer. */
+  after?: (transaction: Transaction<Tables>, ingested: Ingested) => Promise<void>
+}
+
+/**
+ * Calls the API and stores what it answers as a new version of the datasource's table: files first, then in one
+ * transaction both data objects, their lineage and the job that prepares the data. Until then nothing is there, and
+ * whatever fails leaves the version before it serving.
+ */
+export async function ingest(app: IngestApp, caller: Caller, input: Input): Promise<Ingested> {
+  const rowsPath = app.files.temporaryPath('rows')
+  const parquetPath = app.files.temporaryPath('parquet')
+  const requestPath = app.files.temporaryPath('json')
+  try {
+    const fetched = await fetchRows(input.configuration, {
+      outbound: app.outbound,
+      tokens: app.tokens,
+      limits: fetchLimits(app),
+      rowsPath,
+      pagination: input.pagination,
+      signal: input.signal,
+    })
+    const previousColumns = await newestColumns(app, input.datasourceId)
+    const converted = await app.engine.convert(
+      input.projectId,
+      { source: { kind: fetched.format, path: rowsPath }, parquetPath, previousColumns },
+      input.signal === undefined ? {} : { signal: input.signal },
+    )
+    await writeFile(requestPath, `${JSON.stringify(redact(input.configuration), null, 2)}\n`)
+    const stored: Stored = {
+      request: await app.files.keep(requestPath, 'json'),
+      rows: await app.files.keep(parquetPath, 'parquet'),
+      rowCount: converted.rowCount,
+      columns: converted.columns,
+      truncated: fetched.truncated,
+    }
+    return await app.store.db
+      .transaction()
+      .execute((transaction) => record(app, transaction, caller, { input, stored }))
+  } finally {
+    await Promise.all([rowsPath, parquetPath, requestPath].map((path) => rm(path, { force: true })))
+  }
+}
+
+type Stored = {
+  request: KeptFile
+  rows: KeptFile
+  rowCount: number
+  columns: ColumnRecord[]
+  truncated: boolean
+}
+
+async function record(
+  app: IngestApp,
+  transaction: Transaction<Tables>,
+  caller: Caller,
+  { input, stored }: { input: Input; stored: Stored },
+): Promise<Ingested> {
+  await input.before?.(transaction)
+  const { projectId, datasourceId } = input
+  // The datasource's row is the lock under which versions are counted.
+  await transaction
+    .updateTable('datasources')
+    .set({ refreshed_at: new Date(app.now()), last_error: null })
+    .where('id', '=', datasourceId)
+    .executeTakeFirstOrThrow()
+  const newest = await transaction
+    .selectFrom('data_objects')
+    .select(['version', 'columns'])
+    .where('datasource_id', '=', datasourceId)
+    .where('kind', '=', 'response_data')
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const shared = { project_id: projectId, datasource_id: datasourceId, version: (newest?.version ?? 0) + 1 }
+  const request = { id: newId('dataObject'), file_hash: stored.request.hash, size_bytes: stored.request.sizeBytes }
+  const rows = { id: newId('dataObject'), file_hash: stored.rows.hash, size_bytes: stored.rows.sizeBytes }
+  const drift = newest === undefined ? null : driftBetween(newest.columns ?? [], stored.columns)
+  await transaction
+    .insertInto('data_objects')
+    .values([
+      { ...shared, ...request, kind: 'request_config', format: 'json' },
+      {
+        ...shared,
+        ...rows,
+        kind: 'response_data',
+        format: 'parquet',
+        row_count: stored.rowCount,
+        columns: JSON.stringify(stored.columns),
+        drift: drift === null ? null : JSON.stringify(drift),
+        truncated: stored.truncated,
+      },
+    ])
+    .execute()
+  await transaction
+    .insertInto('lineage')
+    .values([
+      { project_id: projectId, from_id: datasourceId, to_id: request.id },
+      { project_id: projectId, from_id: request.id, to_id: rows.id },
+    ])
+    .execute()
+  const job = await app.jobs.enqueue(transaction, {
+    projectId,
+    jobType: 'build_dataline_from_connected_resource',
+    source: 'datasource',
+    sourceId: datasourceId,
+    sourceEventType: input.eventType,
+    input: { data_object_id: rows.id },
+  })
+  await recordAct(transaction, caller, {
+    action: 'datasource.refreshed',
+    target: datasourceId,
+    projectId,
+    details: { data_object_id: rows.id, version: shared.version, row_count: stored.rowCount },
+  })
+  await app.store.notify(transaction, dataChanged, projectId)
+  const ingested = { jobs: [job], dataObjectId: rows.id, truncated: stored.truncated }
+  await input.after?.(transaction, ingested)
+  return ingested
+}
+
+async function newestColumns(app: IngestApp, datasourceId: string) {
+  const row = await app.store.db
+    .selectFrom('data_objects')
+    .select('columns')
+    .where('datasource_id', '=', datasourceId)
+    .where('kind', '=', 'response_data')
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.columns?.map(({ name, type, sourceKey = name }) => ({ name, type, sourceKey })) ?? null
+}
+
+function fetchLimits({ config: { limits } }: IngestApp) {
+  return {
+    tryTimeoutMs: limits.executeTryTimeoutMs,
+    timeoutMs: limits.executeTimeoutMs,
+    responseBytes: limits.executeResponseBytes,
+    redirects: limits.outboundRedirects,
+    retries: limits.outboundTries - 1,
+    depthAtMost: limits.jsonDepth,
+  }
+}

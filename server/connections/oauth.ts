@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { type HttpConfiguration } from '../../api/connections.ts'
+import { basic, parseUrl, readAuth, type OutboundRequest } from './build-request.ts'
+import { outboundError, type OutboundError } from './outbound/error.ts'
+import { memorySink } from './outbound/receive.ts'
+import { type Outbound } from './outbound/send.ts'
+
+const tokensAtMost = 1000
+const tokenBytes = 65_536
+/** A token is given up this long before it expires, so that it does not expire on the way. */
+const marginMs = 30_000
+const ordinaryLifeMs = 300_000
+
+export type TokenSource = {
+  /** The token a configuration needs: none, one from memory, or a new one. */
+  token: (configuration: HttpConfiguration, timing: Timing) => Promise<TokenAnswer>
+}
+type TokenAnswer = { ok: true; token: string | undefined } | { ok: false; error: OutboundError }
+type Timing = { timeoutMs: number; signal?: AbortSignal | undefined }
+type Entry = { expiresAt: number; answer: Promise<TokenAnswer> }
+type Credentials = { token_url: string; client_id: string; client_secret: string; scope?: string | undefined }
+
+/** Client-credentials tokens, kept in memory until they expire. Callers that ask at the same time share one call. */
+export function createTokenSource(outbound: Outbound, now: () => number = Date.now): TokenSource {
+  const entries = new Map<string, Entry>()
+
+  async function fetchToken(auth: Credentials, timing: Timing, entry: Entry): Promise<TokenAnswer> {
+    const asked = await ask(outbound, auth, timing)
+    if (!asked.ok) return asked
+    entry.expiresAt = now() + Math.max(0, asked.lifeMs - marginMs)
+    return { ok: true, token: asked.token }
+  }
+
+  return {
+    async token(configuration, timing) {
+      if (configuration.authType !== 'OAuth2 Client Credentials') return { ok: true, token: undefined }
+      const auth = readAuth('OAuth2 Client Credentials', configuration.auth)
+      parseUrl(auth.token_url, 'auth.token_url')
+      // The key is a hash, so that the secrets are held once, in the call alone.
+      const key = createHash('sha256').update(JSON.stringify(auth)).digest('base64')
+      const known = entries.get(key)
+      if (known !== undefined && known.expiresAt > now()) return known.answer
+      const entry: Entry = {
+        expiresAt: now() + timing.timeoutMs,
+        answer: Promise.resolve({ ok: true, token: undefined }),
+      }
+      entry.answer = fetchToken(auth, timing, entry)
+      entries.set(key, entry)
+      const [oldest] = entries.keys()
+      if (entries.size > tokensAtMost && oldest !== undefined) entries.delete(oldest)
+      const answer = await entry.answer.catch((error: unknown) => {
+        entries.delete(key)
+        throw error
+      })
+      if (!answer.ok) entries.delete(key)
+      return answer
+    },
+  }
+}
+
+type Asked = { ok: true; token: string; lifeMs: number } | { ok: false; error: OutboundError }
+
+/** Servers must take the credentials as Basic (RFC 6749, 2.3.1); those that refuse it get them in the body. */
+async function ask(outbound: Outbound, auth: Credentials, timing: Timing): Promise<Asked> {
+  const first = await askOnce(outbound, auth, { ...timing, place: 'header' })
+  return first.ok || first.status === undefined ? first : await askOnce(outbound, auth, { ...timing, place: 'body' })
+}
+
+async function askOnce(
+  outbound: Outbound,
+  auth: Credentials,
+  { timeoutMs, signal, place }: Timing & { place: 'header' | 'body' },
+): Promise<Asked & { status?: number }> {
+  const { client_id: username, client_secret: password } = auth
+  const body = new URLSearchParams({ grant_type: 'client_credentials' })
+  if (auth.scope !== undefined && auth.scope !== '') body.set('scope', auth.scope)
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'content-type': 'application/x-www-form-urlencoded',
+  }
+  if (place === 'body') {
+    body.set('client_id', username)
+    body.set('client_secret', password)
+  } else
+    headers['authorization'] = basic({ username: encodeURIComponent(username), password: encodeURIComponent(password) })
+  const request: OutboundRequest = {
+    url: auth.token_url,
+    method: 'POST',
+    headers,
+    body: Buffer.from(body.toString()),
+    secretHeaders: ['authorization'],
+    secretQuery: [],
+  }
+  const sink = memorySink()
+  // A redirect would hand the credentials to another address.
+  const limits = {
+    maxWireBytes: tokenBytes,
+    maxDecodedBytes: tokenBytes,
+    beyond: 'fail',
+    redirects: 0,
+    retries: 0,
+  } as const
+  const sent = await outbound.send(request, { timeoutMs, signal, sink, ...limits })
+  if (!sent.ok) return { ok: false, error: { ...sent.error, message: `For the token: ${sent.error.message}` } }
+  const refused = (message: string) =>
+    ({ ok: false, error: outboundError('connect_error', message), status: sent.status }) as const
+  const { host } = new URL(auth.token_url)
+  if (sent.status >= 300)
+    return refused(
+      `${host} gave no token (status ${sent.status}). Check client id, client secret, scope and token_url.`,
+    )
+  const answer = readAnswer(sink.bytes().toString())
+  if (answer === null) return refused(`${host} answered without an access_token. Check token_url.`)
+  return { ok: true, ...answer }
+}
+
+function readAnswer(text: string): { token: string; lifeMs: number } | null {
+  try {
+    const answer = JSON.parse(text) as { access_token?: unknown; expires_in?: unknown } | null
+    if (typeof answer?.access_token !== 'string' || !/^[\x21-\x7e]+$/.test(answer.access_token)) return null
+    const seconds = Number(answer.expires_in)
+    return { token: answer.access_token, lifeMs: seconds > 0 ? seconds * 1000 : ordinaryLifeMs }
+  } catch {
+    return null
+  }
+}

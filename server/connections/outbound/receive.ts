@@ -1,0 +1,159 @@
+import { open } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
+import { outboundError, thrown } from './error.ts'
+
+/** Where a body goes. A sink is opened once for each answer that is kept, and starts empty. */
+export type Sink = { open: () => Promise<{ write: (piece: Buffer) => Promise<void>; close: () => Promise<void> }> }
+
+/** `cut`: what is beyond the limit is left out and said so. `fail`: a body beyond the limit is an error. */
+export type BodyLimits = { maxWireBytes: number; maxDecodedBytes: number; beyond: 'cut' | 'fail' }
+export type Received = { wireBytes: number; decodedBytes: number; truncated: boolean }
+
+export function memorySink(): Sink & { bytes: () => Buffer } {
+  let pieces: Buffer[] = []
+  return {
+    bytes: () => Buffer.concat(pieces),
+    async open() {
+      pieces = []
+      return {
+        async write(piece) {
+          pieces.push(piece)
+        },
+        async close() {},
+      }
+    },
+  }
+}
+
+export function fileSink(path: string): Sink {
+  return {
+    async open() {
+      const file = await open(path, 'w', 0o600)
+      return {
+        async write(piece) {
+          await file.writeFile(piece)
+        },
+        close: () => file.close(),
+      }
+    },
+  }
+}
+
+/** The encodings this client asks for and undoes, one at a time. */
+export const acceptedEncodings = 'gzip, deflate, br, zstd'
+
+/** One known encoding, none, or an error: stacked encodings are how small bodies become endless ones. */
+export function encodingOf(header: string | undefined): string {
+  const codings = (header ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity')
+  if (codings.length > 1) {
+    throw thrown(
+      outboundError(
+        'transfer_error',
+        `The answer is encoded ${codings.length} times over (${codings.join(', ').slice(0, 100)}); one encoding is read.`,
+      ),
+    )
+  }
+  const [coding = 'identity'] = codings
+  if (['identity', 'gzip', 'x-gzip', 'deflate', 'br', 'zstd'].includes(coding)) return coding
+  throw thrown(
+    outboundError(
+      'transfer_error',
+      `The answer has the content encoding ${JSON.stringify(coding.slice(0, 40))}, which is not known here.`,
+    ),
+  )
+}
+
+function decoderFor(coding: string, first: Buffer) {
+  switch (coding) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip()
+    case 'br':
+      return createBrotliDecompress()
+    case 'zstd':
+      return createZstdDecompress()
+    case 'deflate':
+      // Some servers send the bare stream, others with the zlib header; its first byte tells (RFC 1950).
+      return ((first[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw()
+    default:
+      return null
+  }
+}
+
+const cut = Symbol('cut')
+
+/** Streams a body into a sink, undoing its encoding and counting before and after. */
+export async function receive(
+  body: AsyncIterable<Buffer>,
+  coding: string,
+  { sink, limits, signal }: { sink: Sink; limits: BodyLimits; signal: AbortSignal },
+): Promise<Received> {
+  const counts: Received = { wireBytes: 0, decodedBytes: 0, truncated: false }
+  const target = await sink.open()
+  const refuse = (what: string, most: number) => {
+    counts.truncated = true
+    if (limits.beyond === 'cut') return cutError()
+    const size = `${Math.round(most / 1_048_576)} MB`
+    return thrown(
+      outboundError(
+        'too_large',
+        `The answer is larger than ${size} ${what}. Ask for less at a time, for example with a limit or a filter.`,
+      ),
+    )
+  }
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const piece of body) {
+      const room = limits.maxWireBytes - counts.wireBytes
+      counts.wireBytes += piece.length
+      if (piece.length > room) {
+        // What is shown in part is shown up to the limit.
+        if (limits.beyond === 'cut' && room > 0) yield piece.subarray(0, room)
+        throw refuse('on the wire', limits.maxWireBytes)
+      }
+      yield piece
+    }
+  }
+  async function store(source: AsyncIterable<Buffer>): Promise<void> {
+    for await (const piece of source) {
+      const room = limits.maxDecodedBytes - counts.decodedBytes
+      const kept = piece.length > room && limits.beyond === 'cut' ? piece.subarray(0, room) : piece
+      if (piece.length > room && limits.beyond === 'fail') throw refuse('', limits.maxDecodedBytes)
+      counts.decodedBytes += kept.length
+      if (kept.length > 0) await target.write(kept)
+      if (kept.length < piece.length) throw refuse('', limits.maxDecodedBytes)
+    }
+  }
+  try {
+    const wire = counted()
+    const first = await wire.next()
+    const head = first.done === true ? Buffer.alloc(0) : first.value
+    const decoder = head.length === 0 ? null : decoderFor(coding, head)
+    const source = Readable.from(prepend(head, wire))
+    if (decoder === null) await pipeline(source, store, { signal })
+    else await pipeline(source, decoder, store, { signal })
+  } catch (error) {
+    if (!isCut(error)) throw error
+  } finally {
+    await target.close()
+  }
+  return counts
+}
+
+async function* prepend(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head
+  yield* rest
+}
+
+function cutError(): Error {
+  return Object.assign(new Error('cut'), { [cut]: true })
+}
+
+function isCut(error: unknown): boolean {
+  return error instanceof Error && cut in error
+}

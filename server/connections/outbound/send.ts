@@ -1,0 +1,226 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Agent, type Dispatcher } from 'undici'
+import { type OutboundRequest } from '../build-request.ts'
+import { guardedConnector, parseAllow, resolveBySystem, type Resolver } from './guard.ts'
+import { classify, outboundError, thrown, isOutboundError, type OutboundError } from './error.ts'
+import { acceptedEncodings, encodingOf, receive, type BodyLimits, type Sink } from './receive.ts'
+import { isRedirect, redirected } from './redirect.ts'
+import { backoffMs, isRetryable, nextTryMs, type Outcome, retryAfterMs } from './retry.ts'
+
+export type OutboundOptions = {
+  /** Entries of `SLUICE_OUTBOUND_ALLOW`. */
+  allow: string[]
+  connectTimeoutMs: number
+  /** Most connections to one origin at a time. */
+  connectionsPerOrigin: number
+  backoffBaseMs: number
+  backoffMostMs: number
+  resolver?: Resolver
+  /** A further certificate authority to trust, in PEM. */
+  ca?: string
+  now?: () => number
+  chance?: () => number
+  wait?: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+export type SendOptions = BodyLimits & {
+  /** All tries, waits and redirects together. */
+  timeoutMs: number
+  /** One try with its redirects. */
+  tryTimeoutMs?: number
+  redirects: number
+  retries: number
+  sink: Sink
+  signal?: AbortSignal | undefined
+}
+
+export type Sent = {
+  ok: true
+  status: number
+  /** Names in lower case; a header that came several times is joined with a comma. */
+  headers: Record<string, string>
+  url: string
+  redirects: number
+  tries: number
+  elapsedMs: number
+  wireBytes: number
+  decodedBytes: number
+  truncated: boolean
+}
+export type NotSent = { ok: false; error: OutboundError; tries: number; elapsedMs: number }
+export type Outbound = {
+  send: (request: OutboundRequest, options: SendOptions) => Promise<Sent | NotSent>
+  close: () => Promise<void>
+}
+
+type Head = {
+  status: number
+  headers: Record<string, string>
+  body: Dispatcher.ResponseData['body']
+  url: URL
+  hop: number
+}
+
+const headerBytes = 65_536
+
+/** The one client for everything that leaves the server. Nothing it does passes the address guard by. */
+export function openOutbound(options: OutboundOptions): Outbound {
+  const now = options.now ?? Date.now
+  const chance = options.chance ?? Math.random
+  const wait = options.wait ?? ((ms, signal) => delay(ms, undefined, { signal }))
+  const agent = new Agent({
+    connect: guardedConnector({
+      allow: parseAllow(options.allow),
+      resolver: options.resolver ?? resolveBySystem,
+      connectTimeoutMs: options.connectTimeoutMs,
+      ca: options.ca,
+    }),
+    connections: options.connectionsPerOrigin,
+    pipelining: 1,
+    maxHeaderSize: headerBytes,
+    // The deadline of the whole call is the limit; these two only count idle time.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+
+  /** Follows redirects until an answer that is none. */
+  async function headOf(first: OutboundRequest, most: number, signal: AbortSignal): Promise<Head> {
+    let request = first
+    for (let hop = 0; ; hop += 1) {
+      const url = new URL(request.url)
+      const answer = await ask(request, url, { hop, signal })
+      const { status, headers, body } = answer
+      if (!isRedirect(status, headers['location'])) return answer
+      letGo(body)
+      if (hop >= most) throw thrown(tooManyRedirects(url, most))
+      const next = redirected(request, status, headers['location'])
+      if (next === null) throw thrown(noWebAddress(url))
+      request = next
+    }
+  }
+
+  async function ask(
+    request: OutboundRequest,
+    url: URL,
+    { hop, signal }: { hop: number; signal: AbortSignal },
+  ): Promise<Head> {
+    try {
+      const asking = agent.request({
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method: request.method,
+        headers: { 'accept-encoding': acceptedEncodings, ...request.headers },
+        body: request.body ?? null,
+        signal,
+      })
+      const answer = await untilAborted(asking, signal)
+      return { status: answer.statusCode, headers: joined(answer.headers), body: answer.body, url, hop }
+    } catch (error) {
+      throw signal.aborted ? error : thrown(classify(error, { url, hop, phase: 'head' }))
+    }
+  }
+
+  async function keep(
+    head: Head,
+    request: OutboundRequest,
+    { options, signal }: { options: SendOptions; signal: AbortSignal },
+  ) {
+    const isBare = request.method === 'HEAD' || head.status === 204 || head.status === 304
+    try {
+      const coding = isBare ? 'identity' : encodingOf(head.headers['content-encoding'])
+      const limits = {
+        maxWireBytes: options.maxWireBytes,
+        maxDecodedBytes: options.maxDecodedBytes,
+        beyond: options.beyond,
+      }
+      return await receive(head.body, coding, { sink: options.sink, limits, signal })
+    } catch (error) {
+      letGo(head.body)
+      throw signal.aborted ? error : thrown(classify(error, { url: head.url, hop: head.hop, phase: 'body' }))
+    }
+  }
+
+  async function send(request: OutboundRequest, options: SendOptions): Promise<Sent | NotSent> {
+    const started = performance.now()
+    const elapsedMs = () => Math.round(performance.now() - started)
+    const total = AbortSignal.timeout(options.timeoutMs)
+    const outer = options.signal === undefined ? total : AbortSignal.any([total, options.signal])
+    for (let tries = 1; ; tries += 1) {
+      const one = options.tryTimeoutMs === undefined ? total : AbortSignal.timeout(options.tryTimeoutMs)
+      const signal = AbortSignal.any([outer, one])
+      /** How long to wait for another try; `null` when this one was the last. */
+      const waitMs = (outcome: Outcome, asked: number | null): number | null => {
+        if (tries > options.retries || outer.aborted || !isRetryable(request.method, outcome)) return null
+        const backoff = backoffMs(tries - 1, chance(), { baseMs: backoffBaseMs, mostMs: backoffMostMs })
+        return nextTryMs(asked, backoff, options.timeoutMs - elapsedMs())
+      }
+      let pauseMs: number | null
+      let last: Sent | NotSent | null = null
+      try {
+        const head = await headOf(request, options.redirects, signal)
+        pauseMs = waitMs({ status: head.status }, retryAfterMs(head.headers['retry-after'], now()))
+        if (pauseMs === null) {
+          const received = await keep(head, request, { options, signal })
+          const { status, headers, url, hop: redirects } = head
+          return { ok: true, status, headers, url: url.href, redirects, tries, elapsedMs: elapsedMs(), ...received }
+        }
+        letGo(head.body)
+      } catch (error) {
+        options.signal?.throwIfAborted()
+        const url = new URL(request.url)
+        const isLate = signal.aborted && !isOutboundError(error)
+        const limitMs = total.aborted ? options.timeoutMs : (options.tryTimeoutMs ?? options.timeoutMs)
+        const failed = isLate ? late(url, limitMs) : classify(error, { url, hop: 0, phase: 'head' })
+        last = { ok: false, error: failed, tries, elapsedMs: elapsedMs() }
+        pauseMs = waitMs({ error: failed.code }, null)
+      }
+      if (pauseMs === null && last !== null) return last
+      await wait(pauseMs ?? 0, outer).catch(() => options.signal?.throwIfAborted())
+    }
+  }
+
+  const { backoffBaseMs, backoffMostMs } = options
+  return { send, close: () => agent.destroy() }
+}
+
+/** Gives up an answer whose body nobody reads; its connection is closed with it. */
+function letGo(body: Dispatcher.ResponseData['body']): void {
+  body.on('error', () => {}).destroy()
+}
+
+/**
+ * undici hears of an abort only once it is connected: without this, a name server that never answers would hold the
+ * call beyond its deadline. An answer that comes too late is let go of.
+ */
+function untilAborted(asking: Promise<Dispatcher.ResponseData>, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      reject(signal.reason as Error)
+      asking.then(({ body }) => letGo(body)).catch(() => {})
+    }
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort, { once: true })
+    asking.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
+
+function late(url: URL, limitMs: number): OutboundError {
+  const limit = limitMs < 1000 ? `${limitMs} milliseconds` : `${Math.round(limitMs / 1000)} seconds`
+  const message = `${url.host} did not finish its answer within ${limit}. Ask for less data, or raise the limit.`
+  return outboundError('timeout', message)
+}
+
+function tooManyRedirects(url: URL, most: number): OutboundError {
+  const message = `${url.host} redirects more than ${most} times. Use the address it should end at.`
+  return outboundError('too_many_redirects', message)
+}
+
+function noWebAddress(url: URL): OutboundError {
+  return outboundError('blocked', `${url.host} redirects to something that is no http or https address.`)
+}
+
+function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  )
+}

@@ -1,0 +1,109 @@
+import { type Pagination } from '../../api/connections.ts'
+import { Failure } from '../failure.ts'
+import { withQuery } from './build-request.ts'
+import { parsePath, valueAt } from './rows/json-path.ts'
+
+/** What one page told: the headers of its answer, its body where the rule looks into it, and how many rows it had. */
+export type Page = { url: string; headers: Record<string, string>; body: unknown; rowCount: number; digest: string }
+
+/**
+ * Where the next page is, or why there is none. `again`: this very page came before, its rows do not count. `circle`:
+ * the next address was there already. `cap`: there is more, but enough pages were read.
+ */
+export type NextPage = { url: string } | { end: 'last' | 'again' | 'circle' | 'cap' }
+
+/** Whether the rule has to look into the body of a page. */
+export function readsBody(rule: Pagination): boolean {
+  return rule.type === 'next_link' || rule.type === 'cursor'
+}
+
+/** Whether rows are missing when the walk ended so: numbers that run out repeat the last page, links should not. */
+export function isCutShort(rule: Pagination, end: 'last' | 'again' | 'circle' | 'cap'): boolean {
+  if (end === 'again') return rule.type !== 'offset' && rule.type !== 'page'
+  return end !== 'last'
+}
+
+/** The address of the first page: offset and page number start where the rule says. */
+export function firstPage(rule: Pagination, url: string): string {
+  if (rule.type === 'page') return withQuery(new URL(url), [[rule.parameter, String(rule.first)]])
+  if (rule.type !== 'offset') return url
+  return withQuery(new URL(url), [
+    [rule.parameter, '0'],
+    [rule.limit_parameter, String(rule.limit)],
+  ])
+}
+
+/** Walks from page to page. Keeps what it has seen, so that a page or address that comes again ends the walk. */
+export function createPager(rule: Pagination, firstUrl: string) {
+  const addresses = new Set([firstUrl])
+  const digests = new Set<string>()
+  let pages = 0
+  let rows = 0
+
+  function next(page: Page): NextPage {
+    pages += 1
+    rows += page.rowCount
+    const isAgain = page.rowCount > 0 && digests.has(page.digest)
+    digests.add(page.digest)
+    if (isAgain) return { end: 'again' }
+    const url = nextUrl(rule, page, { pages, rows })
+    if (url === null) return { end: 'last' }
+    if (addresses.has(url)) return { end: 'circle' }
+    if (pages >= rule.max_pages) return { end: 'cap' }
+    addresses.add(url)
+    return { url }
+  }
+
+  return { next }
+}
+
+function nextUrl(rule: Pagination, page: Page, { pages, rows }: { pages: number; rows: number }): string | null {
+  const at = new URL(page.url)
+  switch (rule.type) {
+    case 'link_header':
+      return absolute(nextLink(page.headers['link']), at)
+    case 'next_link':
+      return absolute(textAt(page.body, rule.path), at)
+    case 'cursor': {
+      const cursor = textAt(page.body, rule.path)
+      return cursor === null || page.rowCount === 0 ? null : withQuery(at, [[rule.parameter, cursor]])
+    }
+    case 'offset':
+      // A short page is the last one; a full one may be followed by an empty one, which ends it too.
+      return page.rowCount < rule.limit ? null : withQuery(at, [[rule.parameter, String(rows)]])
+    case 'page':
+      return page.rowCount === 0 ? null : withQuery(at, [[rule.parameter, String(rule.first + pages)]])
+    default:
+      return rule satisfies never
+  }
+}
+
+/** A page without the link or cursor is the last one: a missing, null or empty value says so. */
+function textAt(body: unknown, path: string): string | null {
+  try {
+    const value = valueAt(body, parsePath(path))
+    if (typeof value === 'number') return String(value)
+    return typeof value === 'string' && value !== '' ? value : null
+  } catch (error) {
+    if (error instanceof Failure && error.reason === 'extractor_no_match') return null
+    throw error
+  }
+}
+
+/** The target of `rel="next"` in a `Link` header (RFC 8288). */
+export function nextLink(header: string | undefined): string | null {
+  for (const link of (header ?? '').split(/,(?=\s*<)/)) {
+    const [, target = '', parameters = ''] = /^\s*<([^>]*)>(.*)$/s.exec(link) ?? []
+    const relations = parameters
+      .split(';')
+      .map((parameter) => /^\s*rel\s*=\s*"?([^"]*)"?\s*$/i.exec(parameter)?.[1] ?? '')
+    if (relations.some((names) => names.toLowerCase().split(/\s+/).includes('next'))) return target
+  }
+  return null
+}
+
+function absolute(link: string | null, base: URL): string | null {
+  if (link === null || !URL.canParse(link, base.href)) return null
+  const url = new URL(link, base)
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : null
+}

@@ -1,0 +1,87 @@
+import { type HttpConfiguration, type TestConnectionAnswer } from '../../api/connections.ts'
+import { Failure } from '../failure.ts'
+import { buildRequest } from './build-request.ts'
+import { charsetOf, isBinary, isJsonType, parseContentType } from './rows/content.ts'
+import { parseExact, parsePath, pick, type JsonPath } from './rows/json-path.ts'
+import { type TokenSource } from './oauth.ts'
+import { toFailure, type OutboundError } from './outbound/error.ts'
+import { memorySink } from './outbound/receive.ts'
+import { type Outbound, type Sent } from './outbound/send.ts'
+
+export type ProbeLimits = { timeoutMs: number; previewBytes: number; redirects: number; retries: number }
+export type ProbeOptions = {
+  outbound: Outbound
+  tokens: TokenSource
+  limits: ProbeLimits
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Calls the external API and tells what came back. Whatever the API does is an answer; only a configuration that is
+ * wrong in itself, or leads to an address that is not allowed, is a failure.
+ */
+export async function probe(configuration: HttpConfiguration, options: ProbeOptions): Promise<TestConnectionAnswer> {
+  const { outbound, tokens, limits, signal } = options
+  const path = parsePath(configuration.responsePathExtractor ?? '')
+  buildRequest(configuration)
+  const token = await tokens.token(configuration, { timeoutMs: limits.timeoutMs, signal })
+  if (!token.ok) return unreachable(token.error, 0)
+  const sink = memorySink()
+  const sent = await outbound.send(buildRequest(configuration, token.token), {
+    timeoutMs: limits.timeoutMs,
+    // A preview is cut by its decoded size; what it may take on the wire for that is never more than this.
+    maxWireBytes: limits.previewBytes * 2,
+    maxDecodedBytes: limits.previewBytes,
+    beyond: 'cut',
+    redirects: limits.redirects,
+    retries: limits.retries,
+    sink,
+    signal,
+  })
+  return sent.ok ? describe(sent, sink.bytes(), path) : unreachable(sent.error, sent.elapsedMs)
+}
+
+function unreachable(error: OutboundError, elapsedMs: number): TestConnectionAnswer {
+  if (error.code === 'url_not_allowed') throw toFailure(error)
+  return { success: false, status: 0, response_time: elapsedMs, content_type: '', size: 0, data: null, error }
+}
+
+function describe(sent: Sent, body: Buffer, path: JsonPath): TestConnectionAnswer {
+  const contentType = sent.headers['content-type'] ?? ''
+  const isGood = sent.status >= 200 && sent.status < 300
+  const answer: TestConnectionAnswer = {
+    success: isGood,
+    status: sent.status,
+    response_time: sent.elapsedMs,
+    content_type: contentType,
+    size: sent.decodedBytes,
+    data: preview(body, contentType),
+    ...(sent.truncated ? { truncated: true } : {}),
+  }
+  if (!isGood || path.steps.length === 0) return answer
+  try {
+    return { ...answer, data: pick(answer.data, path) }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { ...answer, success: false, error: { code: 'extractor_no_match', message: error.message } }
+  }
+}
+
+/** Parsed JSON, text, or a placeholder that says how much of what was there. Nothing for an empty body. */
+function preview(body: Buffer, contentType: string): unknown {
+  if (body.length === 0) return null
+  const charset = charsetOf(contentType, body)
+  const isWide = charset?.startsWith('utf-16') ?? false
+  const { type } = parseContentType(contentType)
+  const isMedia = /^(image|audio|video|font)\//.test(type) && type !== 'image/svg+xml'
+  if (isMedia || (!isWide && isBinary(body.subarray(0, 8192)))) {
+    return { binary: true, content_type: contentType, size: body.length }
+  }
+  const text = new TextDecoder(charset ?? 'utf-8').decode(body)
+  if (!isJsonType(type) && !/^\s*[[{]/.test(text)) return text
+  try {
+    return parseExact(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,223 @@
+import { constants } from 'node:fs'
+import { open, rm, type FileHandle } from 'node:fs/promises'
+import { Failure } from '../../failure.ts'
+import { charsetOf, delimiterOf, isBinary, kindOf, parseContentType } from './content.ts'
+import { createCsvReader, type CsvDialect } from './csv.ts'
+import { dropDuplicateKeys } from './json-repair.ts'
+import { noMatch, parsePath, type JsonPath, type PathStep } from './json-path.ts'
+import { createJsonScanner, type ScanOptions, type ScanResult } from './json-scan.ts'
+import { createKeyShapes, type KeyFacts, type KeyShapes } from './key-shapes.ts'
+import { createLineReader } from './lines.ts'
+import { createRowWriter, pump } from './row-file.ts'
+import { transcode, unescapeText } from './text-file.ts'
+import { zipColumns } from './zip.ts'
+
+export type NormaliseOptions = {
+  /** The `responsePathExtractor`; empty or absent for the whole response. */
+  path?: string | undefined
+  contentType?: string | null | undefined
+  depthAtMost: number
+  chunkBytes?: number
+  signal?: AbortSignal | undefined
+  /** Later pages of the same rows are written behind the earlier ones, and go on learning the same keys. */
+  append?: KeyShapes | undefined
+}
+
+export type Normalised = KeyFacts & {
+  rowCount: number
+  format: 'ndjson' | 'csv'
+  /** How the rows came about. */
+  shape: 'rows' | 'one_row' | 'zipped' | 'scalar' | 'lines' | 'csv'
+  /** How to read the file when `format` is `csv`. */
+  csv: CsvDialect | null
+}
+
+type Run = {
+  source: FileHandle
+  rows: FileHandle
+  /** Where the rows of this run start in the output. */
+  base: number
+  workPath: string
+  shapes: KeyShapes
+  options: NormaliseOptions
+}
+
+type Target = { steps: PathStep[]; path: JsonPath; documents: ScanOptions['documents']; from: number }
+
+/** An object with more lists than this is a dictionary, not a table. */
+const columnsAtMost = 20_000
+
+const headBytes = 16_384
+const ordinaryChunkBytes = 524_288
+
+/**
+ * Turns the body of an answer into one row a line without ever holding it: JSON and NDJSON become NDJSON, CSV becomes
+ * regular CSV. Values keep the bytes they were sent with.
+ */
+export async function normalise(inputPath: string, outputPath: string, options: NormaliseOptions): Promise<Normalised> {
+  const path = parsePath(options.path ?? '')
+  const workPath = `${outputPath}.work`
+  const start = options.append === undefined ? constants.O_TRUNC : 0
+  await using input = await open(inputPath, 'r')
+  await using rows = await open(outputPath, constants.O_RDWR | constants.O_CREAT | start, 0o600)
+  try {
+    const head = Buffer.alloc(headBytes)
+    const { bytesRead } = await input.read(head, 0, headBytes, 0)
+    const { kind, charset, markBytes, text } = readHead(head.subarray(0, bytesRead), options.contentType)
+    await using decoded = charset === 'utf-8' ? null : await transcode(input, `${workPath}.utf8`, charset)
+    const base = (await rows.stat()).size
+    const source = decoded ?? input
+    const run: Run = { source, rows, base, workPath, options, shapes: options.append ?? createKeyShapes() }
+    const from = decoded === null ? markBytes : 0
+    if (kind === 'csv') return await runCsv(run, from, delimiterOf(text))
+    const documents = kind === 'lines' ? 'lines' : 'sniff'
+    return await runJson(run, { steps: path.steps, path, documents, from })
+  } finally {
+    await Promise.all(['utf8', 'text', 'columns', 'rows'].map((end) => rm(`${workPath}.${end}`, { force: true })))
+  }
+}
+
+function readHead(head: Buffer, contentType: string | null | undefined) {
+  const charset = charsetOf(contentType, head)
+  if (charset === null) {
+    const named = parseContentType(contentType).parameters['charset'] ?? ''
+    throw notTabular(`The external API says its answer is in the charset ${JSON.stringify(named)}, which is not known`)
+  }
+  const isWide = charset.startsWith('utf-16')
+  if (!isWide && isBinary(head)) throw notTabular('The external API answered with binary content')
+  const text = new TextDecoder(charset).decode(head, { stream: true })
+  const kind = kindOf(contentType, text)
+  if (kind === 'empty') throw notTabular('The external API answered with an empty body')
+  if (kind === 'html') throw notTabular('The external API answered with an HTML or XML page')
+  if (kind === 'text' || kind === 'binary')
+    throw notTabular('The external API answered with something that is no table')
+  return { kind, charset, markBytes: head[0] === 0xef && charset === 'utf-8' ? 3 : 0, text }
+}
+
+function notTabular(what: string): Failure {
+  const message = `${what}; rows come from JSON, NDJSON or CSV. Check the URL, or whether the API needs a header or a login.`
+  return new Failure('upstream_error', { reason: 'not_tabular', message })
+}
+
+async function runJson(run: Run, target: Target, unwrap = target.path.steps.length > 0): Promise<Normalised> {
+  const found = await scan(run, target, { emit: 'rows', file: run.rows, base: run.base })
+  if (found.kind === 'string' && found.documents === 1 && unwrap) return await runText(run, target, found)
+  const zipped = found.documents === 1 && found.holdsOnlyLists ? await runZip(run, target) : null
+  if (zipped !== null) return zipped
+  if (run.shapes.hasDuplicates()) await repair(run)
+  const shapes = { array: 'rows', object: 'one_row', string: 'scalar', scalar: 'scalar' } as const
+  const shape = found.documents > 1 || target.documents === 'lines' ? 'lines' : shapes[found.kind]
+  return { rowCount: found.rowCount, shape, format: 'ndjson', csv: null, ...run.shapes.facts() }
+}
+
+type Emit = {
+  emit: ScanOptions['emit']
+  file: FileHandle
+  base: number
+  column?: (name: string, at: number, before: number) => void
+}
+
+async function scan(run: Run, target: Target, { emit, file, base, column }: Emit): Promise<ScanResult> {
+  const writer = createRowWriter(file, base)
+  const scanner = createJsonScanner({
+    steps: target.steps,
+    exactKey: target.steps === target.path.steps && target.steps.length > 0 ? target.path.text : null,
+    pathText: target.path.text,
+    emit,
+    documents: target.documents,
+    depthAtMost: run.options.depthAtMost,
+    shapes: run.shapes,
+    sink: {
+      bytes: writer.bytes,
+      restart: writer.restart,
+      column: (name, before) => column?.(name, writer.position(), before),
+    },
+  })
+  const left = await pump(run.source, scanner.push, {
+    from: target.from,
+    chunkBytes: run.options.chunkBytes ?? ordinaryChunkBytes,
+    afterEach: writer.drain,
+    signal: run.options.signal,
+  })
+  const result = scanner.finish(left)
+  await writer.finish()
+  return result
+}
+
+/** The path ends at, or leads through, a string: its text is JSON of its own. Where it is not, it is one value. */
+async function runText(run: Run, target: Target, found: ScanResult): Promise<Normalised> {
+  await using text = await unescapeText(run.rows, run.base, `${run.workPath}.text`)
+  await run.rows.truncate(run.base)
+  try {
+    const inner = { ...target, steps: found.rest, documents: 'one', from: 0 } as const
+    return await runJson({ ...run, source: text }, inner, false)
+  } catch (error) {
+    const isNoJson = error instanceof Failure && error.code === 'upstream_error'
+    if (!isNoJson) throw error
+    const miss = { steps: target.path.steps, matched: target.path.steps.length - found.rest.length, kind: 'text' }
+    if (found.rest.length > 0) throw noMatch(target.path.text, miss)
+    await run.rows.truncate(run.base)
+    return await runJson(run, target, false)
+  }
+}
+
+/** An object of lists becomes rows where all are of one length; `null` where they are not. */
+async function runZip(run: Run, target: Target): Promise<Normalised | null> {
+  await using columns = await open(`${run.workPath}.columns`, 'w+', 0o600)
+  const starts = new Map<string, number>()
+  const counts: number[] = []
+  const shapes = run.options.append ?? createKeyShapes()
+  const { rowCount: elements } = await scan({ ...run, shapes }, target, {
+    emit: 'columns',
+    file: columns,
+    base: 0,
+    column(name, at, before) {
+      starts.set(name, at)
+      counts.push(before)
+    },
+  })
+  const lengths = counts.map((before, index) => (counts[index + 1] ?? elements) - before)
+  const [rowCount] = lengths
+  if (rowCount === undefined || starts.size > columnsAtMost || lengths.some((length) => length !== rowCount))
+    return null
+  await run.rows.truncate(run.base)
+  await zipColumns({ columns, starts, rowCount, rows: run.rows, base: run.base })
+  if (shapes.hasDuplicates()) await repair(run)
+  return { rowCount, shape: 'zipped', format: 'ndjson', csv: null, ...shapes.facts() }
+}
+
+async function repair({ rows, base, workPath }: Run): Promise<void> {
+  await using copy = await open(`${workPath}.rows`, 'w+', 0o600)
+  const lines = createLineReader(rows, { from: base })
+  const writer = createRowWriter(copy, 0)
+  for (;;) {
+    const line = lines.next() ?? (await lines.read())
+    if (line === null) break
+    writer.copy(dropDuplicateKeys(line))
+    writer.text('\n')
+    if (writer.isFull()) await writer.drain()
+  }
+  await writer.drain()
+  await rows.truncate(base)
+  const back = createRowWriter(rows, base)
+  const push = (buffer: Buffer, end: number) => {
+    back.bytes(buffer, 0, end)
+    return end
+  }
+  await pump(copy, push, { from: 0, chunkBytes: ordinaryChunkBytes, afterEach: back.drain })
+}
+
+async function runCsv(run: Run, from: number, delimiter: string): Promise<Normalised> {
+  const writer = createRowWriter(run.rows, run.base)
+  const hasHeader = parseContentType(run.options.contentType).parameters['header'] !== 'absent'
+  const reader = createCsvReader({ delimiter, hasHeader, write: writer.text })
+  const push = (buffer: Buffer, end: number, last: boolean) => {
+    reader.push(buffer.toString('utf8', 0, end), last)
+    return end
+  }
+  const chunkBytes = run.options.chunkBytes ?? ordinaryChunkBytes
+  await pump(run.source, push, { from, chunkBytes, afterEach: writer.drain, signal: run.options.signal })
+  const { rowCount, dialect } = reader.finish()
+  const facts = { keys: dialect.sourceColumns, exactNumbers: [], ambiguousKeys: [] }
+  return { rowCount, shape: 'csv', format: 'csv', csv: dialect, ...facts }
+}

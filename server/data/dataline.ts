@@ -1,0 +1,168 @@
+import { rm } from 'node:fs/promises'
+import type { Transaction } from 'kysely'
+import type { App } from '../app.ts'
+import { Failure } from '../failure.ts'
+import { newId } from '../ids.ts'
+import type { Tables } from '../store/index.ts'
+import { dataChanged } from './catalogs.ts'
+import type { DistinctValues, Profile } from './executor/protocol.ts'
+
+type DatalineApp = Pick<App, 'store' | 'files' | 'engine'>
+
+/** A job that works on one data object, as the jobs room hands it over. */
+type Work = {
+  job: { projectId: string; sourceId: string; input: Record<string, unknown> }
+  signal: AbortSignal
+  progress: (fraction: number) => void
+}
+
+/** Enough for a form to offer and a question to match; beyond it a column is text, not a choice. */
+const valuesPerColumn = 1_000
+/** Longer ones are prose: nobody types them in a question. */
+const longestValue = 200
+
+/**
+ * Makes fetched rows ready to serve: a profile of every column, a native copy that answers faster than Parquet, and
+ * the values of text columns that questions are matched with. May be run again after a crash at any point.
+ */
+export async function buildDataline(app: DatalineApp, work: Work): Promise<void> {
+  const { job, signal, progress } = work
+  const object = await findRows(app, String(job.input['data_object_id']))
+  // Its version was deleted while the job waited.
+  if (object === undefined) return
+  const parquetPath = app.files.pathOf(object.file_hash, 'parquet')
+  const profile = await app.engine.profile(job.projectId, parquetPath, { signal })
+  progress(0.4)
+  const values = await collectValues(app, work, parquetPath, profile)
+  progress(0.6)
+  const nativePath = app.files.temporaryPath('duckdb')
+  try {
+    await app.engine.buildNative(job.projectId, { parquetPath, nativePath }, { signal })
+    const kept = await app.files.keep(nativePath, 'duckdb')
+    progress(0.9)
+    signal.throwIfAborted()
+    await app.store.db.transaction().execute(async (transaction) => {
+      await transaction
+        .updateTable('data_objects')
+        .set({ profile: JSON.stringify(profile) })
+        .where('id', '=', object.id)
+        .execute()
+      await recordPrepared(transaction, object, kept)
+      await replaceValues(transaction, object.datasource_id, values)
+      await dropOldVersions(transaction, object.datasource_id)
+      await app.store.notify(transaction, dataChanged, object.project_id)
+    })
+  } finally {
+    await rm(nativePath, { force: true })
+  }
+}
+
+async function findRows(app: DatalineApp, objectId: string) {
+  return app.store.db
+    .selectFrom('data_objects')
+    .select(['id', 'project_id', 'datasource_id', 'version', 'file_hash', 'row_count'])
+    .where('id', '=', objectId)
+    .where('kind', '=', 'response_data')
+    .executeTakeFirst()
+}
+
+type Rows = NonNullable<Awaited<ReturnType<typeof findRows>>>
+type ColumnValues = { column: string; values: DistinctValues['values'] }
+
+async function collectValues(
+  app: DatalineApp,
+  { job: { projectId }, signal }: Work,
+  parquetPath: string,
+  profile: Profile,
+): Promise<ColumnValues[]> {
+  const collected: ColumnValues[] = []
+  for (const column of profile.columns.filter((each) => each.type === 'VARCHAR' && each.distinctCount > 0)) {
+    const input = { parquetPath, column: column.name, cap: valuesPerColumn }
+    const found = await app.engine.distinctValues(projectId, input, { signal })
+    const short = found.values.filter(({ value }) => value.length <= longestValue && !value.includes('\0'))
+    collected.push({ column: column.name, values: short })
+  }
+  return collected
+}
+
+async function recordPrepared(
+  transaction: Transaction<Tables>,
+  rows: Rows,
+  kept: { hash: string; sizeBytes: number },
+): Promise<void> {
+  const prepared = await transaction
+    .insertInto('data_objects')
+    .values({
+      id: newId('dataObject'),
+      project_id: rows.project_id,
+      datasource_id: rows.datasource_id,
+      kind: 'prepared',
+      format: 'duckdb',
+      version: rows.version,
+      file_hash: kept.hash,
+      size_bytes: kept.sizeBytes,
+      row_count: rows.row_count,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['datasource_id', 'kind', 'version'])
+        .doUpdateSet({ file_hash: kept.hash, size_bytes: kept.sizeBytes }),
+    )
+    .returning('id')
+    .executeTakeFirst()
+  if (prepared === undefined) throw new Failure('internal_error')
+  await transaction
+    .insertInto('lineage')
+    .values({ project_id: rows.project_id, from_id: rows.id, to_id: prepared.id })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** The values of the newest data replace those before, column by column and then whatever column is gone. */
+async function replaceValues(
+  transaction: Transaction<Tables>,
+  datasourceId: string,
+  collected: ColumnValues[],
+): Promise<void> {
+  await transaction.deleteFrom('column_values').where('datasource_id', '=', datasourceId).execute()
+  for (const { column, values } of collected) {
+    if (values.length === 0) continue
+    await transaction
+      .insertInto('column_values')
+      .values(
+        values.map(({ value, count }) => ({
+          datasource_id: datasourceId,
+          column_name: column,
+          value,
+          occurrences: count,
+        })),
+      )
+      .execute()
+  }
+}
+
+/** Keeps as many versions as the datasource says; the files go with the next sweep. */
+async function dropOldVersions(transaction: Transaction<Tables>, datasourceId: string): Promise<void> {
+  const versions = await transaction
+    .selectFrom('data_objects')
+    .innerJoin('datasources', 'datasources.id', 'data_objects.datasource_id')
+    .select(['data_objects.version', 'datasources.keep_versions'])
+    .where('data_objects.datasource_id', '=', datasourceId)
+    .where('data_objects.kind', '=', 'response_data')
+    .orderBy('data_objects.version', 'desc')
+    .execute()
+  const oldest = versions[(versions[0]?.keep_versions ?? 1) - 1]?.version
+  if (oldest === undefined) return
+  const gone = await transaction
+    .deleteFrom('data_objects')
+    .where('datasource_id', '=', datasourceId)
+    .where('version', '<', oldest)
+    .returning('id')
+    .execute()
+  if (gone.length === 0) return
+  const ids = gone.map((each) => each.id)
+  await transaction
+    .deleteFrom('lineage')
+    .where((where) => where.or([where('from_id', 'in', ids), where('to_id', 'in', ids)]))
+    .execute()
+}

@@ -1,0 +1,193 @@
+import type { ReadStream } from 'node:fs'
+import type { App } from '../app.ts'
+import { recordAct, requireRole, type Caller } from '../access/index.ts'
+import { Failure } from '../failure.ts'
+import { pageAfter, type ColumnRecord, type Drift, type Page } from '../store/index.ts'
+import { dataChanged } from './catalogs.ts'
+import type { Column, Profile } from './executor/protocol.ts'
+import type { FileFormat } from './files.ts'
+
+export type DataObject = {
+  id: string
+  kind: 'request_config' | 'response_data' | 'prepared'
+  format: FileFormat
+  datasourceId: string
+  tableName: string
+  version: number
+  rowCount: number | null
+  /** Names the file; not for callers. */
+  fileHash: string
+  sizeBytes: number
+  columns: ColumnRecord[] | null
+  drift: Drift | null
+  truncated: boolean
+  createdAt: Date
+}
+
+type DataApp = Pick<App, 'store'>
+
+/** Newest first; of one datasource where it is named. */
+export async function listObjects(
+  app: DataApp,
+  caller: Caller,
+  input: { projectId: string; datasourceId?: string | undefined; limit: number; cursor?: string | undefined },
+): Promise<Page<DataObject>> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  const { datasourceId } = input
+  return pageAfter(
+    (after, limit) =>
+      selectObjects(app, input.projectId)
+        .$if(datasourceId !== undefined, (query) => query.where('data_objects.datasource_id', '=', datasourceId ?? ''))
+        .$if(after !== undefined, (query) => query.where('data_objects.id', '<', after ?? ''))
+        .orderBy('data_objects.id', 'desc')
+        .limit(limit)
+        .execute(),
+    input,
+    (object) => object.id,
+  )
+}
+
+export async function findObject(
+  app: DataApp,
+  caller: Caller,
+  input: { projectId: string; objectId: string },
+): Promise<DataObject & { profile: Profile | null }> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  const object = await selectObjects(app, input.projectId)
+    .select('data_objects.profile')
+    .where('data_objects.id', '=', input.objectId)
+    .executeTakeFirst()
+  if (object === undefined) throw noObject(input.objectId)
+  // Written by the dataline job alone, from the same type.
+  return { ...object, profile: object.profile as Profile | null }
+}
+
+/** A page of its rows, as JSON bytes that came ready from the executor. */
+export async function readObjectRows(
+  app: Pick<App, 'store' | 'files' | 'engine' | 'config'>,
+  caller: Caller,
+  input: { projectId: string; objectId: string; limit: number; offset: number; signal?: AbortSignal },
+): Promise<{ rows: Buffer; columns: Column[]; more: boolean }> {
+  const object = await findObject(app, caller, input)
+  if (object.kind !== 'response_data') {
+    throw new Failure('invalid_request', {
+      reason: 'invalid_field',
+      message: `Only response_data has rows; this is ${object.kind}.`,
+    })
+  }
+  const columns = (object.columns ?? []).map(({ name, type }) => ({ name, type }))
+  const parquetPath = app.files.pathOf(object.fileHash, 'parquet')
+  const catalog = { version: object.id, tables: [{ name: 'rows_of_object', parquetPath, columns }] }
+  const answer = await app.engine.read(`object ${object.id}`, catalog, {
+    sql: 'select * from rows_of_object offset $skipped',
+    slots: [{ name: 'skipped', type: 'integer', value: input.offset }],
+    maxRows: input.limit,
+    maxBytes: app.config.limits.resultBytes,
+    ...(input.signal !== undefined && { signal: input.signal }),
+  })
+  return { rows: answer.bytes, columns: answer.columns, more: answer.truncated }
+}
+
+export async function openObject(
+  app: Pick<App, 'store' | 'files'>,
+  caller: Caller,
+  input: { projectId: string; objectId: string },
+): Promise<{ object: DataObject; stream: ReadStream }> {
+  const object = await findObject(app, caller, input)
+  return { object, stream: app.files.stream(object.fileHash, object.format) }
+}
+
+export type LineageNode = { id: string; kind: DataObject['kind'] | 'datasource' | 'query'; label: string }
+export type Lineage = { nodes: LineageNode[]; edges: Array<{ from: string; to: string }> }
+
+/** From the datasource through the request and its rows to what is prepared from them. */
+export async function lineageOf(
+  app: DataApp,
+  caller: Caller,
+  input: { projectId: string; objectId: string },
+): Promise<Lineage> {
+  const object = await findObject(app, caller, input)
+  const kin = await selectObjects(app, input.projectId)
+    .where('data_objects.datasource_id', '=', object.datasourceId)
+    .where('data_objects.version', '=', object.version)
+    .orderBy('data_objects.id')
+    .execute()
+  const ids = kin.map((each) => each.id)
+  const edges = await app.store.db
+    .selectFrom('lineage')
+    .select(['from_id as from', 'to_id as to'])
+    .where('project_id', '=', input.projectId)
+    .where((where) => where.or([where('from_id', 'in', ids), where('to_id', 'in', ids)]))
+    .execute()
+  const source = await app.store.db
+    .selectFrom('datasources')
+    .select(['id', 'name'])
+    .where('id', '=', object.datasourceId)
+    .executeTakeFirstOrThrow()
+  return {
+    nodes: [
+      { id: source.id, kind: 'datasource', label: source.name },
+      ...kin.map((each) => ({ id: each.id, kind: each.kind, label: `${each.tableName} ${each.version}` })),
+    ],
+    edges,
+  }
+}
+
+/**
+ * Deletes one version of a table, with the request and the copy that belong to it. The newest is what SQL reads, so it
+ * goes only when nothing deployed reads the table.
+ */
+export async function deleteObject(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  input: { projectId: string; objectId: string },
+): Promise<void> {
+  await requireRole(app, caller, input.projectId, 'editor')
+  const object = await findObject(app, caller, input)
+  await app.store.db.transaction().execute(async (transaction) => {
+    const kin = await transaction
+      .deleteFrom('data_objects')
+      .where('datasource_id', '=', object.datasourceId)
+      .where('version', '=', object.version)
+      .returning('id')
+      .execute()
+    const ids = kin.map((each) => each.id)
+    await transaction
+      .deleteFrom('lineage')
+      .where((where) => where.or([where('from_id', 'in', ids), where('to_id', 'in', ids)]))
+      .execute()
+    await recordAct(transaction, caller, {
+      action: 'data_object.deleted',
+      target: object.id,
+      projectId: input.projectId,
+      details: { table_name: object.tableName, version: object.version },
+    })
+    await app.store.notify(transaction, dataChanged, input.projectId)
+  })
+}
+
+function selectObjects(app: DataApp, projectId: string) {
+  return app.store.db
+    .selectFrom('data_objects')
+    .innerJoin('datasources', 'datasources.id', 'data_objects.datasource_id')
+    .select([
+      'data_objects.id',
+      'data_objects.kind',
+      'data_objects.format',
+      'data_objects.datasource_id as datasourceId',
+      'datasources.table_name as tableName',
+      'data_objects.version',
+      'data_objects.row_count as rowCount',
+      'data_objects.file_hash as fileHash',
+      'data_objects.size_bytes as sizeBytes',
+      'data_objects.columns',
+      'data_objects.drift',
+      'data_objects.truncated',
+      'data_objects.created_at as createdAt',
+    ])
+    .where('data_objects.project_id', '=', projectId)
+}
+
+function noObject(objectId: string): Failure {
+  return new Failure('not_found', { message: `The project has no data object ${objectId}.` })
+}

@@ -1,0 +1,1 @@
+export { ordersUntil, products, shops } from './sample.ts'

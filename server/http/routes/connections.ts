@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import {
+  curlImportAnswer,
+  curlImportRequest,
+  executeAnswer,
+  executeRequest,
+  testConnectionAnswer,
+  testConnectionRequest,
+} from '../../../api/connections.ts'
+import type { App } from '../../app.ts'
+import * as connections from '../../connections/index.ts'
+import { refusals } from '../answers.ts'
+import { callerOf } from '../caller.ts'
+import { errorEnvelope } from '../../../api/envelope.ts'
+import type { Http } from '../http.ts'
+
+const tags = ['connections']
+const upstreamRefusals = {
+  ...refusals,
+  502: errorEnvelope.describe('The external API failed.'),
+  504: errorEnvelope.describe('The external API did not answer in time.'),
+}
+
+export function serveConnections(http: Http, app: App): void {
+  http.post(
+    '/v1/http/test-connection',
+    {
+      schema: {
+        tags,
+        summary: 'Call an external API and see what comes back; nothing is stored',
+        body: testConnectionRequest,
+        response: { 200: testConnectionAnswer, ...refusals },
+      },
+    },
+    async (request) => {
+      const { project_id: projectId, datasource_id: datasourceId, ...configuration } = request.body
+      const stored = projectId === undefined || datasourceId === undefined ? undefined : { projectId, datasourceId }
+      return connections.testConnection(app, callerOf(request), { configuration, stored })
+    },
+  )
+
+  http.post(
+    '/v1/http/execute-request',
+    {
+      schema: {
+        tags,
+        summary: 'Call an external API and store its response as a data object',
+        description:
+          'With the header Idempotency-Key, the same key and body within 24 hours give the first answer again and call the external API once.',
+        headers: z.object({ 'idempotency-key': z.string().min(1).max(255).optional() }),
+        body: executeRequest,
+        response: { 200: executeAnswer, ...upstreamRefusals },
+      },
+    },
+    async (request) => {
+      const answer = await connections.executeRequest(app, callerOf(request), {
+        request: request.body,
+        idempotencyKey: request.headers['idempotency-key'],
+      })
+      return {
+        jobs: answer.jobs.map((job) => ({
+          id: job.id,
+          job_type: job.jobType,
+          status: job.status,
+          project_id: job.projectId,
+          source: job.source,
+          source_id: job.sourceId,
+          source_event_type: job.sourceEventType,
+          created_at: job.createdAt,
+        })),
+        data_object_id: answer.dataObjectId,
+        ...(answer.truncated && { truncated: true }),
+      }
+    },
+  )
+
+  http.post(
+    '/v1/http/import-curl',
+    {
+      schema: {
+        tags,
+        summary: 'Turn a pasted curl command into a configuration',
+        body: curlImportRequest,
+        response: { 200: curlImportAnswer, ...refusals },
+      },
+    },
+    async (request) => {
+      callerOf(request)
+      return connections.importCurl(request.body.command)
+    },
+  )
+}

@@ -1,0 +1,188 @@
+import { z } from 'zod'
+import { dataObject, describedObject, lineageGraph, objectRows } from '../../../api/data.ts'
+import { pageOf, pageQuery } from '../../../api/envelope.ts'
+import type { App } from '../../app.ts'
+import * as data from '../../data/index.ts'
+import { noContent, refusals } from '../answers.ts'
+import { callerOf } from '../caller.ts'
+import type { Http } from '../http.ts'
+
+const tags = ['data']
+const ofProject = z.object({ project_id: z.string() })
+const ofObject = ofProject.extend({ data_object_id: z.string() })
+const mediaTypes: Record<data.FileFormat, string> = {
+  json: 'application/json',
+  parquet: 'application/vnd.apache.parquet',
+  duckdb: 'application/octet-stream',
+}
+
+export function serveDataObjects(http: Http, app: App): void {
+  http.get(
+    '/v1/projects/:project_id/data-objects',
+    {
+      schema: {
+        tags,
+        summary: 'Data objects, newest first',
+        params: ofProject,
+        querystring: z.strictObject({ ...pageQuery, datasource_id: z.string().optional() }),
+        response: { 200: pageOf(dataObject), ...refusals },
+      },
+    },
+    async (request) => {
+      const { datasource_id: datasourceId, ...page } = request.query
+      const input = { projectId: request.params.project_id, datasourceId, ...page }
+      const found = await data.listObjects(app, callerOf(request), input)
+      return { data: found.items.map(wireObject), next_cursor: found.nextCursor }
+    },
+  )
+
+  http.get(
+    '/v1/projects/:project_id/data-objects/:data_object_id',
+    {
+      schema: {
+        tags,
+        summary: 'One data object with the profile of its columns',
+        params: ofObject,
+        response: { 200: describedObject, ...refusals },
+      },
+    },
+    async (request) => {
+      const { profile, ...object } = await data.findObject(app, callerOf(request), ids(request.params))
+      return { ...wireObject(object), profile: wireProfile(profile) }
+    },
+  )
+
+  http.get(
+    '/v1/projects/:project_id/data-objects/:data_object_id/lineage',
+    {
+      schema: {
+        tags,
+        summary: 'Where it comes from and what reads it',
+        params: ofObject,
+        response: { 200: lineageGraph, ...refusals },
+      },
+    },
+    async (request) => data.lineageOf(app, callerOf(request), ids(request.params)),
+  )
+
+  http.delete(
+    '/v1/projects/:project_id/data-objects/:data_object_id',
+    {
+      schema: {
+        tags,
+        summary: 'Delete one version of the data',
+        params: ofObject,
+        response: { 204: noContent, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      await data.deleteObject(app, callerOf(request), ids(request.params))
+      return reply.code(204).send()
+    },
+  )
+}
+
+/** Bytes that are ready as they come: they are not read again to be written again. */
+export function serveObjectContent(http: Http, app: App): void {
+  http.get(
+    '/v1/projects/:project_id/data-objects/:data_object_id/rows',
+    {
+      schema: {
+        tags,
+        summary: 'A page of its rows',
+        params: ofObject,
+        querystring: z.strictObject({
+          limit: z.coerce.number().int().min(1).max(1000).default(50),
+          cursor: z
+            .string()
+            .regex(/^\d{1,15}$/, 'must be the next_cursor of the page before')
+            .optional(),
+        }),
+        response: { 200: objectRows, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { limit, cursor = '0' } = request.query
+      const offset = Number(cursor)
+      const answer = await data.readObjectRows(app, callerOf(request), { ...ids(request.params), limit, offset })
+      const rest = {
+        columns: answer.columns,
+        truncated: answer.more,
+        next_cursor: answer.more ? String(offset + limit) : null,
+      }
+      const body = Buffer.concat([
+        Buffer.from('{"data":'),
+        answer.rows,
+        Buffer.from(`,${JSON.stringify(rest).slice(1)}`),
+      ])
+      // A buffer is sent as it is; the schema only describes it.
+      return reply.type('application/json; charset=utf-8').send(body as never)
+    },
+  )
+
+  http.get(
+    '/v1/projects/:project_id/data-objects/:data_object_id/download',
+    {
+      schema: {
+        tags,
+        summary: 'The stored file itself',
+        params: ofObject,
+        response: { 200: z.any().describe('The file.'), ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { object, stream } = await data.openObject(app, callerOf(request), ids(request.params))
+      const name = `${object.tableName}-${object.version}.${object.format}`
+      return reply
+        .type(mediaTypes[object.format])
+        .header('content-disposition', `attachment; filename="${name}"`)
+        .header('content-length', object.sizeBytes)
+        .send(stream)
+    },
+  )
+}
+
+function ids(params: { project_id: string; data_object_id: string }): { projectId: string; objectId: string } {
+  return { projectId: params.project_id, objectId: params.data_object_id }
+}
+
+function wireObject(object: data.DataObject): z.output<typeof dataObject> {
+  return {
+    id: object.id,
+    kind: object.kind,
+    format: object.format,
+    datasource_id: object.datasourceId,
+    table_name: object.tableName,
+    version: object.version,
+    row_count: object.rowCount,
+    size_bytes: object.sizeBytes,
+    columns:
+      object.columns?.map(({ name, type, sourceKey }) => ({
+        name,
+        type,
+        ...(sourceKey !== undefined && sourceKey !== name && { source_key: sourceKey }),
+      })) ?? null,
+    drift: object.drift === null ? null : { ...object.drift, queries: [] },
+    truncated: object.truncated,
+    created_at: object.createdAt.toISOString(),
+  }
+}
+
+function wireProfile(profile: data.Profile | null): z.output<typeof describedObject>['profile'] {
+  if (profile === null) return null
+  return {
+    row_count: profile.rowCount,
+    columns: profile.columns.map((column) => ({
+      name: column.name,
+      type: column.type,
+      null_count: column.nullCount,
+      distinct_count: column.distinctCount,
+      distinct_is_exact: column.distinctIsExact,
+      min: column.min,
+      max: column.max,
+      top_values: column.topValues,
+      histogram: column.histogram,
+      looks_like: column.looksLike,
+    })),
+  }
+}

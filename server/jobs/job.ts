@@ -1,0 +1,87 @@
+import type { Database, JobError, JobStatus, Tables } from '../store/index.ts'
+import type { Transaction } from 'kysely'
+
+export type JobRecord = {
+  id: string
+  jobType: string
+  status: JobStatus
+  projectId: string
+  source: string
+  sourceId: string
+  sourceEventType: string
+  attempt: number
+  maxAttempts: number
+  progress: number
+  error: JobError | null
+  retriedFrom: string | null
+  cancelRequestedAt: Date | null
+  createdAt: Date
+  startedAt: Date | null
+  finishedAt: Date | null
+}
+
+export type NewJob = {
+  projectId: string
+  jobType: string
+  source: string
+  sourceId: string
+  sourceEventType: string
+  /** What the job works on beyond its source, in wire names. Never a secret. */
+  input?: Record<string, unknown>
+  maxAttempts?: number
+  retriedFrom?: string
+}
+
+/** What a handler is given. It heeds the signal: the job is cancelled, late, lost or the service stops. */
+export type JobContext = {
+  job: JobRecord & { input: Record<string, unknown> }
+  signal: AbortSignal
+  /** How much is done, from 0 to 1. May be called as often as one likes. */
+  progress: (fraction: number) => void
+}
+
+/** Does the work of one job type. It may be run again after a crash at any point, so it must bear repetition. */
+export type JobHandler = (context: JobContext) => Promise<void>
+
+export type JobTransaction = Transaction<Tables>
+
+/** Every change of a job travels on this channel when it commits. */
+export const jobChannel = 'sluice_jobs'
+
+export const jobColumns = [
+  'id',
+  'job_type as jobType',
+  'status',
+  'project_id as projectId',
+  'source',
+  'source_id as sourceId',
+  'source_event_type as sourceEventType',
+  'attempt',
+  'max_attempts as maxAttempts',
+  'progress',
+  'error',
+  'retried_from as retriedFrom',
+  'cancel_requested_at as cancelRequestedAt',
+  'created_at as createdAt',
+  'started_at as startedAt',
+  'finished_at as finishedAt',
+] as const
+
+export async function announce(store: Pick<Database, 'notify'>, transaction: JobTransaction, job: JobRecord) {
+  await store.notify(transaction, jobChannel, JSON.stringify(job))
+}
+
+export function readAnnouncement(payload: string): JobRecord {
+  const job = JSON.parse(payload) as { [Key in keyof JobRecord]: JobRecord[Key] extends Date ? string : JobRecord[Key] }
+  return {
+    ...job,
+    createdAt: new Date(job.createdAt),
+    cancelRequestedAt: dateOrNull(job.cancelRequestedAt),
+    startedAt: dateOrNull(job.startedAt),
+    finishedAt: dateOrNull(job.finishedAt),
+  }
+}
+
+function dateOrNull(value: Date | string | null): Date | null {
+  return value === null ? null : new Date(value)
+}

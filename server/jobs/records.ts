@@ -1,0 +1,150 @@
+import { Failure } from '../failure.ts'
+import { newId } from '../ids.ts'
+import type { Database, JobError } from '../store/index.ts'
+import { announce, jobColumns, type JobContext, type JobRecord, type JobTransaction, type NewJob } from './job.ts'
+
+/** One run of one attempt: what a worker must still hold for its result to count. */
+export type Hold = { id: string; attempt: number; worker: string }
+
+export type Outcome =
+  | { status: 'succeeded' | 'cancelled' }
+  /** `final`: not tried again, whatever attempts are left. */
+  | { status: 'failed'; error: JobError; final?: boolean }
+  /** Put back without counting an attempt: nothing of the job's own went wrong. */
+  | { status: 'queued' }
+
+/** The states of a job and every way from one to the next. Each change is announced in its own transaction. */
+export type Records = {
+  insert(transaction: JobTransaction, job: NewJob): Promise<JobRecord>
+  /** The job and its row's lock. */
+  lock(transaction: JobTransaction, id: string): Promise<JobRecord | undefined>
+  begin(transaction: JobTransaction, id: string, worker: string): Promise<JobContext['job'] | undefined>
+  /** Undefined when the hold is gone: another run, a cancellation or the end of the project came first. */
+  settle(transaction: JobTransaction, hold: Hold, outcome: Outcome): Promise<JobRecord | undefined>
+  /** A job whose run ended without a word: as after a failure, or cancelled where that was asked for. */
+  settleLost(transaction: JobTransaction, job: JobRecord): Promise<JobRecord>
+  cancel(transaction: JobTransaction, job: JobRecord): Promise<JobRecord>
+  progress(hold: Hold, fraction: number): Promise<void>
+}
+
+/** An announcement must fit into a notification; with this and a short message it does. */
+const longestSourceId = 200
+const longestMessage = 1_000
+const interrupted: JobError = { code: 'interrupted', message: 'The service stopped while the job was running.' }
+
+export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
+  const change = async (transaction: JobTransaction, hold: { id: string } & Partial<Hold>, to: Change) => {
+    const job = await transaction
+      .updateTable('jobs')
+      .set((row) => ({
+        status: to.status,
+        worker: to.worker ?? null,
+        ...(to.error !== undefined && { error: to.error === null ? null : JSON.stringify(to.error) }),
+        ...(to.nextAttempt === true && { attempt: row('attempt', '+', 1) }),
+        ...(to.status === 'running' && { started_at: row.fn<Date>('now', []), progress: 0 }),
+        ...(to.status === 'succeeded' && { progress: 1 }),
+        ...(isFinal(to.status) && { finished_at: row.fn<Date>('now', []) }),
+      }))
+      .where('id', '=', hold.id)
+      .$if(hold.worker !== undefined, (query) =>
+        query
+          .where('status', '=', 'running')
+          .where('worker', '=', hold.worker ?? '')
+          .where('attempt', '=', hold.attempt ?? 0),
+      )
+      .where('status', 'in', ['queued', 'running'])
+      .returning([...jobColumns, 'input'])
+      .executeTakeFirst()
+    if (job === undefined) return undefined
+    const { input, ...record } = job
+    await announce(store, transaction, record)
+    return { ...record, input }
+  }
+
+  const fail = (job: Pick<JobRecord, 'attempt' | 'maxAttempts'>, error: JobError, final = false): Change =>
+    final || job.attempt >= job.maxAttempts
+      ? { status: 'failed', error: shortened(error) }
+      : { status: 'queued', error: shortened(error), nextAttempt: true }
+
+  const lock = (transaction: JobTransaction, id: string) =>
+    transaction.selectFrom('jobs').select(jobColumns).where('id', '=', id).forUpdate().executeTakeFirst()
+
+  return {
+    lock,
+    async insert(transaction, { projectId, jobType, source, sourceId, sourceEventType, ...rest }) {
+      if (sourceId.length > longestSourceId) {
+        const message = `must have at most ${longestSourceId} characters`
+        throw new Failure('invalid_request', { reason: 'invalid_field', details: [{ field: 'source_id', message }] })
+      }
+      const job = await transaction
+        .insertInto('jobs')
+        .values({
+          id: newId('job'),
+          project_id: projectId,
+          job_type: jobType,
+          status: 'queued',
+          source,
+          source_id: sourceId,
+          source_event_type: sourceEventType,
+          input: JSON.stringify(rest.input ?? {}),
+          ...(rest.maxAttempts !== undefined && { max_attempts: rest.maxAttempts }),
+          ...(rest.retriedFrom !== undefined && { retried_from: rest.retriedFrom }),
+        })
+        .returning(jobColumns)
+        .executeTakeFirstOrThrow()
+      await announce(store, transaction, job)
+      return job
+    },
+    begin: (transaction, id, worker) => change(transaction, { id }, { status: 'running', worker }),
+    async settle(transaction, hold, outcome) {
+      if (outcome.status !== 'failed') return change(transaction, hold, { status: outcome.status, error: null })
+      const job = await lock(transaction, hold.id)
+      return job === undefined ? undefined : change(transaction, hold, fail(job, outcome.error, outcome.final))
+    },
+    async settleLost(transaction, job) {
+      const to: Change = job.cancelRequestedAt === null ? fail(job, interrupted) : { status: 'cancelled' }
+      return (await change(transaction, { id: job.id }, to)) ?? job
+    },
+    async cancel(transaction, job) {
+      if (job.status === 'queued') return (await change(transaction, job, { status: 'cancelled' })) ?? job
+      const asked = await transaction
+        .updateTable('jobs')
+        .set((row) => ({ cancel_requested_at: row.fn<Date>('now', []) }))
+        .where('id', '=', job.id)
+        .where('status', '=', 'running')
+        .returning(jobColumns)
+        .executeTakeFirst()
+      if (asked !== undefined) await announce(store, transaction, asked)
+      return asked ?? job
+    },
+    async progress(hold, fraction) {
+      await store.db.transaction().execute(async (transaction) => {
+        const job = await transaction
+          .updateTable('jobs')
+          .set({ progress: fraction })
+          .where('id', '=', hold.id)
+          .where('status', '=', 'running')
+          .where('worker', '=', hold.worker)
+          .where('attempt', '=', hold.attempt)
+          .returning(jobColumns)
+          .executeTakeFirst()
+        if (job !== undefined) await announce(store, transaction, job)
+      })
+    },
+  }
+}
+
+type Change = {
+  status: JobRecord['status']
+  worker?: string
+  error?: JobError | null
+  nextAttempt?: boolean
+}
+
+export function isFinal(status: JobRecord['status']): boolean {
+  return status !== 'queued' && status !== 'running'
+}
+
+function shortened(error: JobError): JobError {
+  return { ...error, message: error.message.slice(0, longestMessage) }
+}

@@ -1,0 +1,136 @@
+import { recordAct, requireRole, type Caller } from '../access/index.ts'
+import type { App } from '../app.ts'
+import { Failure } from '../failure.ts'
+import { pageAfter, type JobStatus, type Page, type Role } from '../store/index.ts'
+import type { JobListener } from './events.ts'
+import { jobColumns, type JobRecord } from './job.ts'
+import { isFinal } from './records.ts'
+
+export function findJob(app: Pick<App, 'store'>, caller: Caller, jobId: string): Promise<JobRecord> {
+  return requireJob(app, caller, jobId, 'viewer')
+}
+
+/** Newest first. */
+export async function listJobs(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  input: {
+    projectId: string
+    status?: JobStatus | undefined
+    sourceId?: string | undefined
+    limit: number
+    cursor?: string | undefined
+  },
+): Promise<Page<JobRecord>> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  const { status, sourceId } = input
+  return pageAfter(
+    (after, limit) =>
+      app.store.db
+        .selectFrom('jobs')
+        .select(jobColumns)
+        .where('project_id', '=', input.projectId)
+        .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'queued'))
+        .$if(sourceId !== undefined, (query) => query.where('source_id', '=', sourceId ?? ''))
+        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
+    input,
+    (job) => job.id,
+  )
+}
+
+/** Cancelling what is cancelled already, or about to be, changes nothing. */
+export async function cancelJob(app: Pick<App, 'store' | 'jobs'>, caller: Caller, jobId: string): Promise<JobRecord> {
+  const { projectId } = await requireJob(app, caller, jobId, 'editor')
+  return app.store.db.transaction().execute(async (transaction) => {
+    const job = await app.jobs.cancel(transaction, jobId)
+    if (job === undefined) throw noSuchJob(jobId)
+    if (job.status === 'succeeded' || job.status === 'failed') {
+      throw new Failure('conflict', { reason: 'job_finished', message: `The job has ${job.status} already.` })
+    }
+    await recordAct(transaction, caller, { action: 'job.cancelled', target: jobId, projectId })
+    return job
+  })
+}
+
+/** Final states never change: what is repeated is a new job. */
+export async function retryJob(app: Pick<App, 'store' | 'jobs'>, caller: Caller, jobId: string): Promise<JobRecord> {
+  const { projectId } = await requireJob(app, caller, jobId, 'editor')
+  return app.store.db.transaction().execute(async (transaction) => {
+    // The row's lock makes two retries that come together take turns.
+    const old = await transaction.selectFrom('jobs').selectAll().where('id', '=', jobId).forUpdate().executeTakeFirst()
+    if (old === undefined) throw noSuchJob(jobId)
+    const unfinished = await transaction
+      .selectFrom('jobs')
+      .select('id')
+      .where('status', 'in', ['queued', 'running'])
+      .where('retried_from', '=', jobId)
+      .executeTakeFirst()
+    if (!isFinal(old.status) || unfinished !== undefined) {
+      const message = `The job ${unfinished?.id ?? jobId} is not finished. Wait for it, or cancel it first.`
+      throw new Failure('conflict', { reason: 'job_unfinished', message })
+    }
+    const job = await app.jobs.enqueue(transaction, {
+      projectId,
+      jobType: old.job_type,
+      source: old.source,
+      sourceId: old.source_id,
+      sourceEventType: old.source_event_type,
+      input: old.input,
+      maxAttempts: old.max_attempts,
+      retriedFrom: jobId,
+    })
+    const details = { retried_from: jobId }
+    await recordAct(transaction, caller, { action: 'job.retried', target: job.id, projectId, details })
+    return job
+  })
+}
+
+/** First the jobs that are not finished, then every change of any job, until the returned function is called. */
+export async function watchJobs(
+  app: Pick<App, 'store' | 'jobs'>,
+  caller: Caller,
+  { projectId, onJob, onEnd }: JobListener & { projectId: string },
+): Promise<() => void> {
+  await requireRole(app, caller, projectId, 'viewer')
+  // Heard from before the records are read, told after: no change falls between the two.
+  const waiting: JobRecord[] = []
+  let tell = (job: JobRecord): void => void waiting.push(job)
+  const stop = app.jobs.watch(projectId, { onJob: (job) => tell(job), onEnd })
+  try {
+    const unfinished = await app.store.db
+      .selectFrom('jobs')
+      .select(jobColumns)
+      .where('project_id', '=', projectId)
+      .where('status', 'in', ['queued', 'running'])
+      .orderBy('id')
+      .limit(mostAtOnce)
+      .execute()
+    tell = onJob
+    for (const job of [...unfinished, ...waiting]) onJob(job)
+  } catch (error) {
+    stop()
+    throw error
+  }
+  return stop
+}
+
+const mostAtOnce = 200
+
+/** A job of a project that the caller may not know of is as missing as one that does not exist. */
+async function requireJob(app: Pick<App, 'store'>, caller: Caller, jobId: string, least: Role): Promise<JobRecord> {
+  const job = await app.store.db.selectFrom('jobs').select(jobColumns).where('id', '=', jobId).executeTakeFirst()
+  if (job === undefined) throw noSuchJob(jobId)
+  try {
+    await requireRole(app, caller, job.projectId, least)
+  } catch (error) {
+    throw error instanceof Failure && error.code === 'not_found' ? noSuchJob(jobId) : error
+  }
+  return job
+}
+
+function noSuchJob(jobId: string): Failure {
+  return new Failure('not_found', { message: `There is no job ${jobId}.` })
+}

@@ -1,0 +1,166 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { Failure } from '../failure.ts'
+import type { Observe } from '../observe.ts'
+import type { Database } from '../store/index.ts'
+import { recoverOrphans, renewClaims, type Held } from './claims.ts'
+import type { JobContext, JobHandler, JobRecord } from './job.ts'
+import { throttleProgress } from './progress.ts'
+import type { Queue, Ticket } from './queue.ts'
+import { isFinal, type Hold, type Outcome, type Records } from './records.ts'
+import { startRun, type RunLimits } from './run.ts'
+
+export type Worker = {
+  start(): Promise<void>
+  /** Looks for work now instead of at the next poll. */
+  wake(): void
+  cancel(jobId: string): void
+  close(): Promise<void>
+}
+
+export type WorkerOptions = {
+  store: Pick<Database, 'db' | 'folderId'>
+  records: Records
+  queue: Queue
+  handlers: ReadonlyMap<string, JobHandler>
+  observe: Observe
+  /** Unique to this start of this process. */
+  bootId: string
+  concurrency: number
+  leaseMs: number
+  limits: RunLimits
+}
+
+/** For repetitions that become due, and for announcements that got lost. */
+const pollMs = 2_000
+
+/** Takes tickets as long as there is room, runs their jobs, and keeps their claims alive. */
+export function openWorker(options: WorkerOptions): Worker {
+  const { store, observe, concurrency, leaseMs, limits } = options
+  const worker = `${store.folderId}/${options.bootId}`
+  const held = new Map<string, Held>()
+  const timers: NodeJS.Timeout[] = []
+  let looking: Promise<void> | undefined
+  let lookAgain = false
+  const fault = (error: unknown) => observe({ kind: 'fault', where: 'jobs', error })
+  const isOpen = () => timers.length > 0
+
+  const wake = () => {
+    if (!isOpen()) return
+    lookAgain = true
+    looking ??= look()
+      .catch(fault)
+      .finally(() => {
+        looking = undefined
+        if (lookAgain) wake()
+      })
+  }
+
+  const look = async () => {
+    lookAgain = false
+    while (isOpen() && held.size < concurrency) {
+      const claimedAtMs = performance.now()
+      const claimed = await claim(options, held, worker)
+      if (claimed === undefined) return
+      if (claimed.job !== undefined) begin(claimed.job, claimed.ticket, claimedAtMs)
+    }
+  }
+
+  const begin = (job: JobContext['job'], ticket: Ticket, startedAtMs: number) => {
+    const hold = { id: job.id, attempt: job.attempt, worker }
+    const progress = throttleProgress((done) => options.records.progress(hold, done).catch(fault))
+    const run = startRun(options.handlers.get(job.jobType) ?? refuseUnknown, { job, progress }, limits)
+    const entry: Held = { job, ticket, run, renewedAtMs: startedAtMs, settling: false, settled: Promise.resolve() }
+    held.set(job.id, entry)
+    const facts = { jobId: job.id, jobType: job.jobType, projectId: job.projectId, attempt: job.attempt }
+    observe({ kind: 'job-started', ...facts })
+    const conclude = async () => {
+      const { outcome, cause } = await run.ended
+      entry.settling = true
+      const end = outcome === 'lost' ? undefined : await settle(options, { hold, ticket, outcome }, entry.renewedAtMs)
+      const elapsedMs = Math.round(performance.now() - startedAtMs)
+      if (end === undefined) observe({ kind: 'job-lost', ...facts, elapsedMs })
+      else if (end.error === null) observe({ kind: 'job-finished', ...facts, elapsedMs, status: end.status })
+      else observe({ kind: 'job-failed', ...facts, elapsedMs, final: isFinal(end.status), error: cause })
+    }
+    entry.settled = conclude().catch(fault)
+    // A handler that did not heed its signal keeps its place until it is through.
+    void Promise.all([entry.settled, run.released]).finally(() => {
+      held.delete(job.id)
+      wake()
+    })
+  }
+
+  return {
+    wake,
+    cancel: (jobId) => held.get(jobId)?.run.stop('cancelled'),
+    async start() {
+      await recoverOrphans(options, worker)
+      const renew = () => void renewClaims(options, [...held.values()], leaseMs).catch(fault)
+      timers.push(setInterval(wake, pollMs), setInterval(renew, leaseMs / 4))
+      wake()
+    },
+    async close() {
+      for (const timer of timers.splice(0)) clearInterval(timer)
+      await looking
+      const entries = [...held.values()]
+      for (const { run } of entries) run.stop('stopping')
+      const settled = Promise.all(entries.map((entry) => entry.settled))
+      await Promise.race([settled, wait(limits.graceMs + 1_000, undefined, { ref: false })])
+    },
+  }
+}
+
+/**
+ * Takes a ticket and makes its job a running one, or none where it needs no run; undefined when there is no ticket.
+ * Projects that have nothing running here come first, so that one with many jobs does not shut the others out.
+ */
+function claim(
+  { store, records, queue }: Pick<WorkerOptions, 'store' | 'records' | 'queue'>,
+  held: ReadonlyMap<string, Held>,
+  worker: string,
+): Promise<{ ticket: Ticket; job: JobContext['job'] | undefined } | undefined> {
+  return store.db.transaction().execute(async (transaction) => {
+    const busy = [...new Set([...held.values()].map(({ job }) => job.projectId))]
+    let ticket = busy.length === 0 ? undefined : await queue.take(transaction, busy)
+    ticket ??= await queue.take(transaction, [])
+    if (ticket === undefined) return undefined
+    const current = held.get(ticket.jobId)
+    if (current !== undefined) {
+      // The claim lapsed while the run went on. It is not started beside itself, not even in its last moments.
+      current.run.stop('lost')
+      await queue.putBack(transaction, ticket)
+      return { ticket, job: undefined }
+    }
+    let job = await records.lock(transaction, ticket.jobId)
+    if (job?.status === 'running') job = await records.settleLost(transaction, job)
+    if (job?.status === 'queued') return { ticket, job: await records.begin(transaction, job.id, worker) }
+    await queue.finish(transaction, ticket)
+    return { ticket, job: undefined }
+  })
+}
+
+/** A result outlives a database that is away for a moment, but not the claim under which it came about. */
+async function settle(
+  { store, records, queue, observe, leaseMs }: Omit<WorkerOptions, 'limits'>,
+  { hold, ticket, outcome }: { hold: Hold; ticket: Ticket; outcome: Outcome },
+  renewedAtMs: number,
+): Promise<JobRecord | undefined> {
+  for (let pauseMs = 50; ; pauseMs *= 2) {
+    try {
+      return await store.db.transaction().execute(async (transaction) => {
+        const job = await records.settle(transaction, hold, outcome)
+        if (job === undefined) return undefined
+        await (isFinal(job.status) ? queue.finish(transaction, ticket) : queue.putBack(transaction, ticket))
+        return job
+      })
+    } catch (error) {
+      observe({ kind: 'fault', where: 'jobs', error })
+      if (performance.now() + pauseMs > renewedAtMs + leaseMs) return undefined
+      await wait(pauseMs)
+    }
+  }
+}
+
+async function refuseUnknown({ job }: JobContext): Promise<void> {
+  throw new Failure('internal_error', { cause: new Error(`Nothing is registered for jobs of type ${job.jobType}.`) })
+}

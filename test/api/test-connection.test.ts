@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openTestApp, type TestApp } from '../harness/app.ts'
+import { openSource, type Source } from '../harness/source.ts'
+
+let t: TestApp
+let source: Source
+beforeAll(async () => {
+  source = await openSource()
+  t = await openTestApp({
+    SLUICE_OUTBOUND_ALLOW: source.host,
+    SLUICE_TEST_TIMEOUT_MS: '2000',
+    SLUICE_TEST_PREVIEW_BYTES: '1024',
+    SLUICE_OUTBOUND_TRIES: '1',
+  })
+})
+afterAll(async () => {
+  await t.close()
+  await source.close()
+})
+beforeEach(() => source.answer({ items: [{ a: 1 }] }))
+
+const call = (config: Record<string, unknown> = {}) =>
+  t.operator.post('/v1/http/test-connection', { url: source.url, method: 'GET', ...config })
+
+describe('200', () => {
+  test('tells what came back, exactly as specified, and stores nothing', async () => {
+    const { status, body } = await call()
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      success: true,
+      status: 200,
+      response_time: expect.any(Number),
+      content_type: 'application/json',
+      size: 19,
+      data: { items: [{ a: 1 }] },
+    })
+    const { rows } = await t.app.store.pool.query('select count(*)::int as count from datasources')
+    expect(rows).toEqual([{ count: 0 }])
+  })
+
+  test.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'])('every method: %s', async (method) => {
+    expect((await call({ method })).body).toMatchObject({ success: true, status: 200 })
+    expect(source.requests.at(-1)?.method).toBe(method)
+  })
+
+  test('every authType reaches the API as it should', async () => {
+    const sent = async (authType: string, auth: Record<string, unknown>) => {
+      await call({ authType, auth })
+      return source.requests.at(-1)
+    }
+    expect((await sent('None', {}))?.headers.authorization).toBeUndefined()
+    expect((await sent('Bearer Token', { token: 't1' }))?.headers.authorization).toBe('Bearer t1')
+    expect((await sent('basic', { username: 'u', password: 'p' }))?.headers.authorization).toBe('Basic dTpw')
+    expect((await sent('API Key', { key: 'X-Key', value: 'v' }))?.headers['x-key']).toBe('v')
+    expect((await sent('api_key', { key: 'k', value: 'v', in: 'query' }))?.url).toBe('/data?k=v')
+    expect((await sent('API Key', { key: 'k', value: 'v', in: 'cookie' }))?.headers.cookie).toBe('k=v')
+  })
+
+  test('success is false for an answer that is no 2xx, with what it said', async () => {
+    source.answer({ why: 'no' }, { 'content-type': 'application/json' }, 403)
+    expect((await call()).body).toMatchObject({ success: false, status: 403, data: { why: 'no' } })
+  })
+
+  test('success is false and status 0 without any answer, with the cause', async () => {
+    source.handle(() => undefined)
+    expect((await call()).body).toMatchObject({ success: false, status: 0, error: { code: 'timeout' } })
+    source.handle((request) => request.socket.destroy())
+    expect((await call()).body).toMatchObject({ success: false, status: 0, error: { code: 'connect_error' } })
+    source.handle((_request, response) => void response.writeHead(302, { location: 'http://10.0.0.1/' }).end())
+    expect((await call()).body).toMatchObject({ success: false, status: 0, error: { code: 'blocked' } })
+    source.handle((_request, response) => void response.writeHead(302, { location: '/data' }).end())
+    expect((await call()).body).toMatchObject({ success: false, error: { code: 'too_many_redirects' } })
+  })
+
+  test('an extractor shows its part; without a match the whole response and the keys that are there', async () => {
+    expect((await call({ responsePathExtractor: 'items' })).body.data).toEqual([{ a: 1 }])
+    const missed = (await call({ responsePathExtractor: 'rows' })).body
+    expect(missed).toMatchObject({ success: false, error: { code: 'extractor_no_match' }, data: { items: [{ a: 1 }] } })
+    expect(missed.error.message).toContain('items')
+  })
+
+  test('binary content is a placeholder; a long preview is cut and says so', async () => {
+    source.answer(Buffer.from('89504e470d0a1a0a', 'hex'), { 'content-type': 'image/png' })
+    expect((await call()).body.data).toEqual({ binary: true, content_type: 'image/png', size: 8 })
+    source.answer('x'.repeat(5000), { 'content-type': 'text/plain' })
+    expect((await call()).body).toMatchObject({ truncated: true, size: 1024 })
+  })
+})
+
+describe('400', () => {
+  const bad: Array<[string, Record<string, unknown>, string]> = [
+    ['no URL', { url: undefined }, 'invalid_field'],
+    ['another protocol', { url: 'ftp://example.org/' }, 'url_not_allowed'],
+    ['a private address', { url: 'http://192.168.0.1/' }, 'url_not_allowed'],
+    ['an unknown method', { method: 'TRACE' }, 'invalid_field'],
+    ['an unknown field', { methd: 'GET' }, 'invalid_field'],
+    ['an incomplete auth', { authType: 'Basic Auth', auth: { username: 'u' } }, 'invalid_field'],
+    ['an unknown authType', { authType: 'Magic', auth: {} }, 'invalid_field'],
+    ['a required parameter without value', { parameters: { a: { value: '', required: true } } }, 'invalid_field'],
+    [
+      'two active groups',
+      {
+        parameterGroups: [
+          { name: 'a', active: true, parameters: {} },
+          { name: 'b', active: true, parameters: {} },
+        ],
+      },
+      'invalid_field',
+    ],
+    ['a line break in a header', { headers: { a: 'b\r\nc: d' } }, 'invalid_field'],
+  ]
+  test.each(bad)('%s', async (_name, config, reason) => {
+    const before = source.requests.length
+    expect(await call(config)).toMatchObject({ status: 400, body: { error: 'invalid_request', reason } })
+    expect(source.requests.length).toBe(before)
+  })
+})
+
+test('401 without a credential', async () => {
+  const answer = await t.anonymous.post('/v1/http/test-connection', { url: source.url, method: 'GET' })
+  expect(answer.status).toBe(401)
+})
+
+test('200 for a pasted curl command', async () => {
+  const command = `curl -X POST '${source.url}?a=1' -H 'Authorization: Bearer abc' -H 'X-Custom: 1' --data '{"b":2}'`
+  const { status, body } = await t.operator.post('/v1/http/import-curl', { command })
+  expect(status).toBe(200)
+  expect(body.configuration).toMatchObject({ method: 'POST', authType: 'Bearer Token', auth: { token: 'abc' } })
+})

@@ -1,0 +1,82 @@
+import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openInstalledVault, rotateVaultKey } from '../../server/access/index.ts'
+import { openTestApp, type TestApp } from '../harness/app.ts'
+
+let t: TestApp
+let dataDir: string
+beforeEach(async () => {
+  t = await openTestApp({ SLUICE_SECRET_KEY: 'the configured key of this test app' })
+  await t.app.store.db.deleteFrom('vault_check').execute()
+  dataDir = await mkdtemp(join(tmpdir(), 'sluice-vault-'))
+})
+afterEach(async () => {
+  await t.close()
+  await rm(dataDir, { recursive: true })
+})
+
+const place = () => ({ store: t.app.store, dataDir })
+
+async function storeSecret(projectId: string, sealed: Buffer): Promise<void> {
+  const row = { id: 'ds_1', project_id: projectId, name: 'a', kind: 'http_api', table_name: 'a' } as const
+  await t.app.store.db
+    .insertInto('datasources')
+    .values({ ...row, sealed_secrets: sealed })
+    .execute()
+}
+
+async function storedSecret(): Promise<Buffer> {
+  const row = await t.app.store.db.selectFrom('datasources').select('sealed_secrets').executeTakeFirstOrThrow()
+  if (row.sealed_secrets === null) throw new Error('no secret')
+  return row.sealed_secrets
+}
+
+describe('the vault', () => {
+  test('opens what it sealed, never twice the same bytes, and nothing that was changed', async () => {
+    const vault = await openInstalledVault(place())
+    const sealed = vault.seal({ token: 'hunter2' })
+    expect(vault.open(sealed)).toEqual({ token: 'hunter2' })
+    expect(sealed.equals(vault.seal({ token: 'hunter2' }))).toBe(false)
+    expect(sealed.toString('latin1')).not.toContain('hunter2')
+    for (const at of [0, 5, 20, sealed.length - 1]) {
+      const changed = Buffer.from(sealed)
+      changed[at] = (changed[at] ?? 0) ^ 1
+      expect(() => vault.open(changed), String(at)).toThrow(/./)
+    }
+  })
+
+  test('makes a key in the data folder that only its owner reads', async () => {
+    await openInstalledVault(place())
+    expect((await stat(join(dataDir, 'secret.key'))).mode & 0o777).toBe(0o600)
+  })
+
+  test('refuses a key that the secrets were not sealed with', async () => {
+    await openInstalledVault(place())
+    await writeFile(join(dataDir, 'secret.key'), 'another key')
+    await expect(openInstalledVault(place())).rejects.toThrow(/secret\.key .* is not the key/)
+    const configured = { ...place(), secretKey: 'a configured key that is another one' }
+    await expect(openInstalledVault(configured)).rejects.toThrow(/SLUICE_SECRET_KEY is not the key/)
+  })
+
+  test('a rotation seals everything anew; the old key opens nothing any more', async () => {
+    const before = await openInstalledVault(place())
+    await storeSecret(await t.project(), before.seal('x'))
+    expect(await rotateVaultKey(place())).toEqual({ resealed: 1 })
+    const after = await openInstalledVault(place())
+    const sealed = await storedSecret()
+    expect(after.open(sealed)).toBe('x')
+    expect(() => before.open(sealed)).toThrow(/./)
+  })
+
+  test('a rotation killed before its key took its place is finished by the next start', async () => {
+    await openInstalledVault(place())
+    const old = await readFile(join(dataDir, 'secret.key'), 'utf8')
+    await rotateVaultKey(place())
+    await rename(join(dataDir, 'secret.key'), join(dataDir, 'secret.key.next'))
+    await writeFile(join(dataDir, 'secret.key'), old)
+    expect(await openInstalledVault(place())).toBeDefined()
+    expect(await readFile(join(dataDir, 'secret.key'), 'utf8')).not.toBe(old)
+  })
+})

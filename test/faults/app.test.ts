@@ -1,0 +1,193 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { operatorToken } from '../harness/app.ts'
+import { processTree, runService, startService, type ServiceProcess } from '../harness/process.ts'
+
+const headers = { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' }
+
+let dataDir: string
+let running: ServiceProcess[]
+beforeEach(async () => {
+  running = []
+  dataDir = await mkdtemp(join(tmpdir(), 'sluice-fault-'))
+  await chmod(dataDir, 0o711)
+})
+afterEach(async () => {
+  for (const service of running) {
+    service.kill('SIGTERM')
+    await service.exited
+  }
+  // The last start may have ended by a kill and left its database running: a clean start and stop ends it.
+  const last = await startService(dataDir)
+  last.kill('SIGTERM')
+  await last.exited
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function start(environment: Record<string, string> = {}): Promise<ServiceProcess> {
+  const service = await startService(dataDir, environment)
+  running = [service]
+  return service
+}
+
+describe('kill -9 of any process of the tree at any time', () => {
+  test('the next start works and every acknowledged write is there', { timeout: 180_000 }, async () => {
+    const acknowledged = new Set<string>()
+    const victims = ['the service', 'PostgreSQL', 'an executor', 'everything'] as const
+    for (let round = 0; round < 8; round += 1) {
+      const service = await start()
+      expect(await missing(service, acknowledged), `round ${round}`).toEqual([])
+      const stop = new AbortController()
+      const writers = Array.from({ length: 4 }, () => write(service, acknowledged, stop.signal))
+      await until(() => acknowledged.size > (round + 1) * 5)
+      await killOne(service, victims[round % victims.length] ?? 'everything')
+      stop.abort()
+      await Promise.all(writers)
+      service.kill('SIGKILL')
+      await service.exited
+    }
+    const service = await start()
+    expect(await missing(service, acknowledged)).toEqual([])
+    expect(acknowledged.size).toBeGreaterThan(40)
+  })
+
+  test('a service whose database is killed serves again by itself', async () => {
+    const service = await start()
+    await killOne(service, 'PostgreSQL')
+    expect(await until(async () => (await post(service, 'after')) === 201)).toBe(true)
+  })
+
+  test('a service whose executors are killed is ready again by itself', async () => {
+    const service = await start()
+    await killOne(service, 'an executor')
+    expect(await until(async () => (await fetch(`${service.url}/readyz`)).status === 200)).toBe(true)
+  })
+})
+
+describe('starts and stops', () => {
+  test('a second process on one data folder refuses with a clear message; the first goes on', async () => {
+    const service = await start()
+    const second = await runService({ SLUICE_DATA_DIR: dataDir, PORT: '0' })
+    expect(second.code).toBe(1)
+    expect(second.output).toMatch(new RegExp(`Sluice cannot start: .*${service.pid}`))
+    expect(await post(service, 'still there')).toBe(201)
+  })
+
+  test('a wrong setting stops the start with one line that names it', async () => {
+    const refused = await runService({ SLUICE_DATA_DIR: dataDir, PORT: 'no', SLUICE_BODY_BYTES: '1' })
+    expect(refused.code).toBe(1)
+    expect(refused.output).toMatch(/^Configuration: PORT .+\nConfiguration: SLUICE_BODY_BYTES .+\n$/)
+  })
+
+  test('a stop finishes what is in flight and leaves no process behind', async () => {
+    const service = await start()
+    const tree = processTree(service.pid)
+    const inFlight = Array.from({ length: 20 }, (_, index) => post(service, `flight ${index}`))
+    service.kill('SIGTERM')
+    const statuses = await Promise.all(inFlight.map((call) => call.catch(() => 0)))
+    expect(await service.exited).toBe(0)
+    // A call either arrived before the listener closed and was answered, or was never taken.
+    expect(new Set(statuses)).not.toContain(500)
+    for (const pid of tree) expect(isAlive(pid), String(pid)).toBe(false)
+    running = []
+    const again = await start()
+    const names = await projectNames(again)
+    expect(names.length).toBe(statuses.filter((status) => status === 201).length)
+  })
+
+  test('the log of a run holds no secret', async () => {
+    const service = await start({ SLUICE_LOG_LEVEL: 'debug' })
+    await post(service, 'x')
+    await fetch(`${service.url}/v1/session`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ email: 'a@example.org', password: 'planted-password' }),
+    })
+    const token = (await (
+      await fetch(`${service.url}/v1/management-tokens`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ name: 'CI', role: 'viewer' }),
+      })
+    ).json()) as { secret: string }
+    await fetch(`${service.url}/v1/projects`, { headers: { authorization: `Bearer ${token.secret}` } })
+    expect(service.output()).toContain('request-answered')
+    // The first line printed for a person is the sign-in link; the log lines are the JSON ones.
+    const log = service
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .join('\n')
+    for (const secret of [operatorToken, 'planted-password', token.secret, 'slc_link_'])
+      expect(log).not.toContain(secret)
+  })
+})
+
+async function write(service: ServiceProcess, acknowledged: Set<string>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const name = `p${Math.random()}`
+    const status = await post(service, name).catch(() => 0)
+    if (status === 201) acknowledged.add(name)
+    if (status === 0) return
+  }
+}
+
+async function post(service: ServiceProcess, name: string): Promise<number> {
+  const body = JSON.stringify({ name })
+  const signal = AbortSignal.timeout(10_000)
+  return (await fetch(`${service.url}/v1/projects`, { method: 'POST', headers, body, signal })).status
+}
+
+async function missing(service: ServiceProcess, acknowledged: Set<string>): Promise<string[]> {
+  const there = new Set(await projectNames(service))
+  return [...acknowledged].filter((name) => !there.has(name))
+}
+
+async function projectNames(service: ServiceProcess): Promise<string[]> {
+  const names: string[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const answer = await fetch(`${service.url}/v1/projects?limit=200${cursor && `&cursor=${cursor}`}`, { headers })
+    const page = (await answer.json()) as { data: Array<{ name: string }>; next_cursor: string | null }
+    names.push(...page.data.map((project) => project.name))
+    cursor = page.next_cursor
+  }
+  return names
+}
+
+async function killOne(
+  service: ServiceProcess,
+  victim: 'the service' | 'PostgreSQL' | 'an executor' | 'everything',
+): Promise<void> {
+  const postmaster = Number((await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
+  const executors = processTree(service.pid).filter((pid) => pid !== service.pid && pid !== postmaster)
+  const chosen = {
+    'the service': [service.pid],
+    PostgreSQL: [postmaster],
+    'an executor': executors.slice(0, 1),
+    everything: [...processTree(service.pid), ...processTree(postmaster)],
+  }[victim]
+  expect(chosen.length).toBeGreaterThan(0)
+  for (const pid of chosen) {
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Awaits a condition, with a deadline. */
+async function until(condition: () => boolean | Promise<boolean>): Promise<true> {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline;) {
+    if (await Promise.resolve(condition()).catch(() => false)) return true
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error('the condition was not met in 30 s')
+}

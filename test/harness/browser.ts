@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs'
+import { chromium, type Browser } from 'playwright-core'
+
+const usualPlaces = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+
+/** The Chromium of this machine: the one that is named, else one in a usual place, else Playwright's own. */
+export function findChromium(named: string | undefined): string {
+  if (named !== undefined && named !== '') return named
+  return usualPlaces.find((path) => existsSync(path)) ?? chromium.executablePath()
+}
+
+export async function openBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: findChromium(process.env['CHROMIUM_PATH']),
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    timeout: 30_000,
+  })
+}

@@ -1,0 +1,106 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { operatorToken } from './app.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+export type ServiceProcess = {
+  pid: number
+  url: string
+  /** Everything it printed so far. */
+  output(): string
+  exited: Promise<number | null>
+  kill(signal: NodeJS.Signals): void
+}
+
+/** The service as an operator starts it, on a data folder of its own, ready to be called. */
+export async function startService(
+  dataDir: string,
+  environment: Record<string, string> = {},
+  command: string[] = ['server/main.ts'],
+): Promise<ServiceProcess> {
+  const port = await freePort()
+  const child = spawn(process.execPath, command, {
+    cwd: root,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      PORT: String(port),
+      SLUICE_DATA_DIR: dataDir,
+      SLUICE_MANAGEMENT_TOKEN: operatorToken,
+      SLUICE_EXAMPLE: 'off',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = collect(child)
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const service = { pid: child.pid ?? 0, url: `http://127.0.0.1:${port}`, output, exited, kill: killer(child) }
+  await waitUntilReady(service)
+  return service
+}
+
+/** Runs until it ends by itself: for starts that must refuse. */
+export async function runService(
+  environment: Record<string, string>,
+): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, ['server/main.ts'], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = collect(child)
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
+  return { code, output: output() }
+}
+
+/** The processes that descend from one, itself first. Reads /proc, so Linux only. */
+export function processTree(pid: number): number[] {
+  const parents = new Map<number, number[]>()
+  for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const parent = Number(readFileSync(`/proc/${entry}/stat`, 'utf8').split(') ')[1]?.split(' ')[1])
+      parents.set(parent, [...(parents.get(parent) ?? []), Number(entry)])
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  const tree = [pid]
+  for (const each of tree) tree.push(...(parents.get(each) ?? []))
+  return tree
+}
+
+async function waitUntilReady(service: Omit<ServiceProcess, 'kill'>): Promise<void> {
+  const ended = service.exited.then((code) => ({ code }))
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline;) {
+    const answer = await Promise.race([fetch(`${service.url}/readyz`).catch(() => undefined), ended])
+    if (answer !== undefined && 'code' in answer) throw new Error(`ended with ${answer.code}:\n${service.output()}`)
+    if (answer?.status === 200) return
+    await wait(25)
+  }
+  throw new Error(`not ready in 30 s:\n${service.output()}`)
+}
+
+function collect(child: ChildProcess): () => string {
+  let text = ''
+  child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  return () => text
+}
+
+function killer(child: ChildProcess): (signal: NodeJS.Signals) => void {
+  return (signal) => void child.kill(signal)
+}
+
+async function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}

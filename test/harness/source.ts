@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expectStatus, type Answer, type Client } from './app.ts'
+
+/** An external API whose answers a test sets as it goes. */
+export type Source = {
+  url: string
+  host: string
+  /** Requests so far, as they came. */
+  requests: Array<{ method: string; url: string; headers: IncomingMessage['headers'] }>
+  answer(body: unknown, headers?: Record<string, string>, status?: number): void
+  handle(handler: (request: IncomingMessage, response: ServerResponse) => void): void
+  close(): Promise<void>
+}
+
+export async function openSource(): Promise<Source> {
+  let handler: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => response.end('[]')
+  const requests: Source['requests'] = []
+  const server = createServer((request, response) => {
+    requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers })
+    handler(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url: `http://${host}/data`,
+    host,
+    requests,
+    handle: (next) => void (handler = next),
+    answer(body, headers = { 'content-type': 'application/json' }, status = 200) {
+      const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+      handler = (_request, response) => void response.writeHead(status, headers).end(text)
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** Executes a request for a datasource, as the specification says. */
+export function execute(
+  client: Client,
+  input: { projectId: string; datasourceId: string; url: string; config?: Record<string, unknown>; name?: string },
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const { projectId, datasourceId, url, config = {}, name = datasourceId } = input
+  return client.post(
+    '/v1/http/execute-request',
+    {
+      project_id: projectId,
+      datasource_id: datasourceId,
+      connect_spec: { name, id: 'http_api', config: { url, method: 'GET', ...config } },
+      url,
+      method: 'GET',
+    },
+    headers,
+  )
+}
+
+/** Executes and gives the rows that can be read afterwards. */
+export async function rowsOf(client: Client, projectId: string, objectId: string): Promise<unknown[]> {
+  const path = `/v1/projects/${projectId}/data-objects/${objectId}/rows?limit=1000`
+  return (await expectStatus(200, client.get(path))).body.data
+}

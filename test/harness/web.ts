@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { openTestApp, type Person, type TestApp } from './app.ts'
+import { openBrowser } from './browser.ts'
+
+export type Visitor = {
+  page: Page
+  /** What the browser complained about: errors of scripts, refusals of the policy, requests to anywhere else. */
+  complaints: string[]
+}
+
+export type TestWeb = TestApp & {
+  origin: string
+  /** Someone with a browser profile of their own, at a path of the app. */
+  visit(path: string, options?: VisitOptions): Promise<Visitor>
+  /** The same, signed in by password. */
+  visitAs(person: Person, path: string, options?: VisitOptions): Promise<Visitor>
+}
+
+type VisitOptions = { scheme?: 'light' | 'dark'; width?: number; height?: number }
+
+/** A real app that listens, and a real browser that visits it. */
+export async function openTestWeb(): Promise<TestWeb> {
+  if (!existsSync(join(import.meta.dirname, '../../web/dist/index.html'))) {
+    throw new Error('The web app is not built: run npm run build first.')
+  }
+  const app = await openTestApp()
+  const origin = await app.listen()
+  const browser = await openBrowser()
+
+  const visit: TestWeb['visit'] = async (path, { scheme = 'light', width = 1280, height = 800 } = {}) => {
+    const context = await browser.newContext({
+      baseURL: origin,
+      colorScheme: scheme,
+      viewport: { width, height },
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    context.setDefaultTimeout(10_000)
+    const page = await context.newPage()
+    const complaints: string[] = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => {
+      // The browser reports every refused call by itself; what it means is on the page.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+        complaints.push(message.text())
+      }
+    })
+    page.on('request', (request) => {
+      const { protocol, origin: asked } = new URL(request.url())
+      if (protocol !== 'data:' && protocol !== 'about:' && asked !== origin) complaints.push(`asked ${request.url()}`)
+    })
+    await page.goto(path)
+    return { page, complaints }
+  }
+
+  return {
+    ...app,
+    origin,
+    visit,
+    async visitAs(person, path, options) {
+      const visitor = await visit('/sign-in', options)
+      const { page } = visitor
+      await page.getByLabel('E-mail').fill(person.email)
+      await page.getByLabel('Password', { exact: true }).fill(person.password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.waitForURL((url) => url.pathname !== '/sign-in')
+      await page.goto(path)
+      return visitor
+    },
+    async close() {
+      await browser.close()
+      await app.close()
+    },
+  }
+}

@@ -1,0 +1,193 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectStatus, type Person } from '../harness/app.ts'
+import { openTestWeb, type TestWeb, type Visitor } from '../harness/web.ts'
+
+const artefacts = join(import.meta.dirname, '../artefacts')
+
+let t: TestWeb
+let owner: Person
+let viewer: Person
+let projectId: string
+let invitation: string
+
+beforeAll(async () => {
+  await mkdir(artefacts, { recursive: true })
+  t = await openTestWeb()
+  projectId = await t.project('Corner shop')
+  owner = await t.member(projectId, 'owner')
+  viewer = await t.member(projectId, 'viewer')
+  await owner.patch('/v1/session/user', { name: 'Ada Lindqvist' })
+  await viewer.patch('/v1/session/user', { name: 'Marek Novák' })
+  await t.member(projectId, 'editor')
+  await owner.post('/v1/projects', { name: 'Warehouse' })
+  await owner.post('/v1/projects', { name: 'Marketing of the northern region' })
+  const made = await expectStatus(
+    201,
+    owner.post(`/v1/projects/${projectId}/invitations`, { role: 'editor', email: 'kim@example.org' }),
+  )
+  invitation = new URL(String(made.body.link)).pathname + new URL(String(made.body.link)).hash
+  await owner.post('/v1/management-tokens', { name: 'deploy pipeline', role: 'editor', project_id: projectId })
+  const old = await owner.post('/v1/management-tokens', { name: 'old laptop', role: 'viewer' })
+  await owner.delete(`/v1/management-tokens/${old.body.id}`)
+  await owner.post(`/v1/projects/${projectId}/environments`, { name: 'preview' })
+})
+afterAll(() => t.close())
+
+/** What axe finds, in one line each. */
+async function findBarriers(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze()
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.failureSummary} ${node.html.slice(0, 160)}`),
+  )
+}
+
+type Shown = {
+  name: string
+  path: () => string
+  who: () => Person | null
+  /** What says that the page is all there. */
+  ready: (page: Page) => Promise<void>
+}
+
+const heading = (name: string) => async (page: Page) => page.getByRole('heading', { level: 1, name }).waitFor()
+const settings = (section: string) => () => `/p/${projectId}/settings/${section}`
+const asOwner = () => owner
+const nobody = () => null
+
+async function openDialog(page: Page, button: string): Promise<void> {
+  await page.getByRole('button', { name: button }).first().click()
+  await page.getByRole('dialog').waitFor()
+}
+
+const pages: Shown[] = [
+  { name: 'sign-in', path: () => '/sign-in', who: nobody, ready: heading('Sign in') },
+  {
+    name: 'sign-in-refused',
+    path: () => '/sign-in#slc_link_wrong',
+    who: nobody,
+    ready: async (page) => page.getByRole('alert').waitFor(),
+  },
+  { name: 'join', path: () => invitation, who: nobody, ready: heading('Join Corner shop') },
+  { name: 'join-signed-in', path: () => invitation, who: asOwner, ready: heading('Join Corner shop') },
+  { name: 'projects', path: () => '/', who: asOwner, ready: heading('Projects') },
+  {
+    name: 'new-project',
+    path: () => '/',
+    who: asOwner,
+    ready: (page) => openDialog(page, 'New project'),
+  },
+  { name: 'account', path: () => '/account', who: asOwner, ready: heading('Account') },
+  {
+    name: 'members',
+    path: settings('members'),
+    who: asOwner,
+    ready: async (page) => page.getByText('kim@example.org').waitFor(),
+  },
+  { name: 'invite', path: settings('members'), who: asOwner, ready: (page) => openDialog(page, 'Invite by link') },
+  {
+    name: 'members-viewer',
+    path: settings('members'),
+    who: () => viewer,
+    ready: async (page) => page.getByText('Marek Novák').waitFor(),
+  },
+  {
+    name: 'tokens',
+    path: settings('tokens'),
+    who: asOwner,
+    ready: async (page) => page.getByText('deploy pipeline').waitFor(),
+  },
+  { name: 'tokens-empty', path: settings('tokens'), who: () => viewer, ready: heading('Management tokens') },
+  { name: 'new-token', path: settings('tokens'), who: asOwner, ready: (page) => openDialog(page, 'New token') },
+  {
+    name: 'environments',
+    path: settings('environments'),
+    who: asOwner,
+    ready: async (page) => page.getByText('preview').waitFor(),
+  },
+  {
+    name: 'audit',
+    path: settings('audit'),
+    who: asOwner,
+    ready: async (page) => page.getByRole('button', { name: /added the environment preview/ }).click(),
+  },
+  { name: 'project', path: settings('project'), who: asOwner, ready: heading('Project') },
+  {
+    name: 'delete-project',
+    path: settings('project'),
+    who: asOwner,
+    ready: (page) => openDialog(page, 'Delete Corner shop'),
+  },
+  {
+    name: 'jump',
+    path: settings('members'),
+    who: asOwner,
+    ready: async (page) => {
+      await page.getByText('kim@example.org').waitFor()
+      await page.keyboard.press('Control+k')
+      await page.getByPlaceholder('Jump to a page').waitFor()
+    },
+  },
+  {
+    name: 'account-menu',
+    path: settings('members'),
+    who: asOwner,
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Your account' }).click()
+      await page.getByRole('menuitem', { name: 'Sign out' }).waitFor()
+    },
+  },
+  {
+    name: 'switch',
+    path: settings('members'),
+    who: asOwner,
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'choose another' }).click()
+      await page.getByRole('menuitem', { name: 'Warehouse' }).waitFor()
+    },
+  },
+  { name: 'no-project', path: () => '/p/prj_none', who: asOwner, ready: heading('There is no such project') },
+  { name: 'not-found', path: () => '/docs/none', who: asOwner, ready: heading('There is nothing here') },
+]
+
+describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
+  /** One signed-in browser per person: signing in is slow on purpose. */
+  const visitors = new Map<Person | null, Promise<Visitor>>()
+  afterAll(async () => {
+    for (const visitor of visitors.values()) await (await visitor).page.context().close()
+  })
+  const visitorOf = (person: Person | null): Promise<Visitor> => {
+    const known = visitors.get(person)
+    if (known !== undefined) return known
+    const made = person === null ? t.visit('/sign-in', { scheme }) : t.visitAs(person, '/account', { scheme })
+    visitors.set(person, made)
+    return made
+  }
+
+  test.each(pages)('$name has no barrier, no complaint and no sideways scroll', async ({ name, path, who, ready }) => {
+    const { page, complaints } = await visitorOf(who())
+    await page.setViewportSize({ width: 1280, height: 800 })
+    // Through an empty page: a path that differs only after its # would load nothing.
+    await page.goto('about:blank')
+    await page.goto(path())
+    await ready(page)
+    const barriers: string[] = []
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: width === 390 ? 844 : 800 })
+      await page.screenshot({ path: join(artefacts, `${name}-${scheme}-${width}.png`) })
+      // What the width changes is the layout, which both schemes share.
+      if (width === 1280 || scheme === 'light') barriers.push(...(await findBarriers(page)))
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      expect(overflow, `${name} at ${width}`).toBe(0)
+    }
+    expect(barriers).toEqual([])
+    expect(complaints.splice(0)).toEqual([])
+  })
+})

@@ -1,0 +1,63 @@
+import type { ErrorEnvelope } from '../api/envelope.ts'
+import { askToSignInAgain } from './renewal.ts'
+
+/** An answer that is no success, as the server worded it. */
+export type Refusal = Error & { status: number; envelope: ErrorEnvelope }
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type CallOptions = {
+  body?: object
+  signal?: AbortSignal
+  /** For calls that are about signing in: a 401 is their answer, not a reason to sign in again. */
+  open?: boolean
+}
+
+const timeoutMs = 30_000
+
+/**
+ * Calls the API. When the session has ended the person is asked to sign in over the page, and the call is made again:
+ * whoever waits for it never notices.
+ */
+export async function call<Answer>(method: Method, path: string, options: CallOptions = {}): Promise<Answer> {
+  let response = await send(method, path, options)
+  if (response.status === 401 && options.open !== true && (await askToSignInAgain())) {
+    response = await send(method, path, options)
+  }
+  if (!response.ok) throw await readRefusal(response)
+  return (response.status === 204 ? undefined : await response.json()) as Answer
+}
+
+export function isRefusal(error: unknown): error is Refusal {
+  return error instanceof Error && 'envelope' in error
+}
+
+async function send(method: Method, path: string, { body, signal }: CallOptions): Promise<Response> {
+  const deadline = AbortSignal.timeout(timeoutMs)
+  return fetch(path, {
+    method,
+    credentials: 'same-origin',
+    signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+    ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  })
+}
+
+async function readRefusal(response: Response): Promise<Refusal> {
+  const envelope = await response.json().then(
+    (body: unknown) => (isEnvelope(body) ? body : unworded(response)),
+    () => unworded(response),
+  )
+  return Object.assign(new Error(envelope.message), { status: response.status, envelope })
+}
+
+function isEnvelope(body: unknown): body is ErrorEnvelope {
+  return typeof body === 'object' && body !== null && 'error' in body && 'message' in body
+}
+
+/** What a proxy in between may answer. */
+function unworded(response: Response): ErrorEnvelope {
+  return {
+    error: 'internal_error',
+    message: `The server answered with status ${response.status} and no explanation. Try again in a moment.`,
+    request_id: response.headers.get('x-request-id') ?? '',
+  }
+}

@@ -1,0 +1,50 @@
+import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter'
+import { Loaded } from './parts/loaded.tsx'
+import { RenewalDialog } from './parts/renewal-dialog.tsx'
+import { AccountPage } from './pages/account.tsx'
+import { JoinPage } from './pages/join.tsx'
+import { NotFoundPage } from './pages/not-found.tsx'
+import { ProjectPages } from './pages/project.tsx'
+import { ProjectsPage } from './pages/projects.tsx'
+import { SignInPage } from './pages/sign-in.tsx'
+import { signInPath } from './paths.ts'
+import { useSession } from './queries.ts'
+
+export function App() {
+  return (
+    <>
+      <Switch>
+        <Route path="/sign-in" component={SignInPage} />
+        <Route path="/join" component={JoinPage} />
+        <Route>
+          <SignedInPages />
+        </Route>
+      </Switch>
+      <RenewalDialog />
+    </>
+  )
+}
+
+function SignedInPages() {
+  const session = useSession()
+  const [path] = useLocation()
+  const search = useSearch()
+  return (
+    <Loaded query={session} waiting={null}>
+      {(user) =>
+        user === null ? (
+          <Redirect to={signInPath(search === '' ? path : `${path}?${search}`)} replace />
+        ) : (
+          <Switch>
+            <Route path="/" component={ProjectsPage} />
+            <Route path="/account" component={AccountPage} />
+            <Route path="/p/:projectId/*?">
+              {({ projectId }) => <ProjectPages projectId={projectId} key={projectId} />}
+            </Route>
+            <Route component={NotFoundPage} />
+          </Switch>
+        )
+      }
+    </Loaded>
+  )
+}

@@ -1,0 +1,44 @@
+import { Button } from '@mantine/core'
+import { Link, Redirect, Route, Switch } from 'wouter'
+import { isRefusal } from '../api.ts'
+import { Heading } from '../parts/heading.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Shell } from '../parts/shell.tsx'
+import { paths } from '../paths.ts'
+import { useProject } from '../queries.ts'
+import { NotFoundPage } from './not-found.tsx'
+import { SettingsPages } from './settings/settings.tsx'
+
+/** Everything under `/p/{project}`. */
+export function ProjectPages({ projectId }: { projectId: string }) {
+  const query = useProject(projectId)
+  if (query.data === undefined) {
+    const gone = isRefusal(query.error) && query.error.status === 404
+    return <Shell>{gone ? <NoProject /> : <Loaded query={query}>{() => null}</Loaded>}</Shell>
+  }
+  const project = query.data
+  return (
+    <Switch>
+      <Route path="/p/:projectId">
+        <Redirect to={paths.settings(project.id)} replace />
+      </Route>
+      <Route path="/p/:projectId/settings/:section?">
+        {({ section }) => <SettingsPages project={project} section={section} />}
+      </Route>
+      <Route component={NotFoundPage} />
+    </Switch>
+  )
+}
+
+function NoProject() {
+  return (
+    <>
+      <Heading title="There is no such project">
+        It may have been deleted, or you are not a member of it. Its owner can invite you.
+      </Heading>
+      <Button component={Link} href={paths.allProjects}>
+        Go to your projects
+      </Button>
+    </>
+  )
+}

@@ -1,0 +1,67 @@
+import { Button, Text } from '@mantine/core'
+import { ChevronRight, FolderOpen, Plus } from 'lucide-react'
+import { useState } from 'react'
+import { Link, Redirect, useSearch } from 'wouter'
+import { Empty } from '../parts/empty.tsx'
+import { Heading } from '../parts/heading.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { NewProjectDialog } from '../parts/new-project-dialog.tsx'
+import { RoleBadge } from '../parts/roles.tsx'
+import { Shell } from '../parts/shell.tsx'
+import { Day } from '../parts/time.tsx'
+import { paths } from '../paths.ts'
+import { useProjects } from '../queries.ts'
+import type { Project } from '../wire.ts'
+import classes from './projects.module.css'
+
+/** The projects, or straight into the only one unless the list itself was asked for. */
+export function ProjectsPage() {
+  const projects = useProjects()
+  const all = new URLSearchParams(useSearch()).has('all')
+  const [only, ...more] = projects.data ?? []
+  if (only !== undefined && more.length === 0 && !all) return <Redirect to={paths.project(only.id)} replace />
+  return (
+    <Shell>
+      <Loaded query={projects}>{(list) => <ProjectList projects={list} />}</Loaded>
+    </Shell>
+  )
+}
+
+function ProjectList({ projects }: { projects: Project[] }) {
+  const [creating, setCreating] = useState(false)
+  const button = (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
+      New project
+    </Button>
+  )
+  return (
+    <>
+      <Heading title="Projects" action={projects.length > 0 ? button : undefined} />
+      {projects.length === 0 ? (
+        <Empty icon={<FolderOpen size={20} />} action={button}>
+          A project holds the data of one subject, the queries over it and the endpoints they become.
+        </Empty>
+      ) : (
+        <ul className={classes.list}>
+          {projects.map((project) => (
+            <li key={project.id}>
+              <Link href={paths.project(project.id)} className={classes.card}>
+                <span className={classes.words}>
+                  <Text component="span" fw={600} truncate display="block">
+                    {project.name}
+                  </Text>
+                  <Text component="span" size="xs" c="dimmed" display="block">
+                    Since <Day at={project.created_at} />
+                  </Text>
+                </span>
+                <RoleBadge role={project.role} />
+                <ChevronRight size={16} aria-hidden className={classes.arrow} />
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+      <NewProjectDialog opened={creating} onClose={() => setCreating(false)} />
+    </>
+  )
+}

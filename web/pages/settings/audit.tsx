@@ -1,0 +1,126 @@
+import { Button, Code, Stack, Text, UnstyledButton } from '@mantine/core'
+import { ChevronRight, History } from 'lucide-react'
+import { useState } from 'react'
+import { describeAct } from '../../acts.ts'
+import { CopyMark } from '../../parts/copy.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Heading } from '../../parts/heading.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { aRole } from '../../parts/roles.tsx'
+import { Rows } from '../../parts/rows.tsx'
+import { Ago, Moment } from '../../parts/time.tsx'
+import { useAudit, useMembers } from '../../queries.ts'
+import type { AuditEntry, Member, Project } from '../../wire.ts'
+import classes from './audit.module.css'
+
+export function AuditSection({ project }: { project: Project }) {
+  return (
+    <>
+      <Heading title="Audit log" within={project.name}>
+        Who did what in this project, newest first.
+      </Heading>
+      {project.role === 'owner' ? (
+        <AuditLog project={project} />
+      ) : (
+        <Empty icon={<History size={20} />}>
+          Only owners see the audit log. You are {aRole(project.role)} of {project.name}.
+        </Empty>
+      )}
+    </>
+  )
+}
+
+function AuditLog({ project }: { project: Project }) {
+  const audit = useAudit(project.id)
+  const members = useMembers(project.id)
+  return (
+    <Loaded query={audit}>
+      {(entries) => (
+        <Stack gap="md" align="flex-start">
+          <div className={classes.log}>
+            <Rows label="Acts">
+              {entries.map((entry) => (
+                <Entry key={entry.id} entry={entry} members={members.data ?? []} />
+              ))}
+            </Rows>
+          </div>
+          {audit.hasNextPage ? (
+            <Button variant="default" loading={audit.isFetchingNextPage} onClick={() => void audit.fetchNextPage()}>
+              Show older
+            </Button>
+          ) : (
+            <Text size="xs" c="dimmed">
+              This is everything since the project began.
+            </Text>
+          )}
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function Entry({ entry, members }: { entry: AuditEntry; members: Member[] }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <li className={classes.entry}>
+      <UnstyledButton className={classes.line ?? ''} onClick={() => setOpen(!open)} aria-expanded={open}>
+        <ChevronRight size={14} aria-hidden className={classes.arrow} data-open={open || undefined} />
+        <span className={classes.words}>
+          <strong>{whoDid(entry, members)}</strong> {describeAct(entry, members)}
+        </span>
+        <Text component="span" size="xs" c="dimmed" className={classes.when ?? ''}>
+          <Ago at={entry.at} />
+        </Text>
+      </UnstyledButton>
+      {open && <Details entry={entry} />}
+    </li>
+  )
+}
+
+const doers: Record<AuditEntry['actor']['kind'], (label: string) => string> = {
+  user: (label) => label,
+  token: (label) => `Token ${label}`,
+  operator: () => 'The operator',
+  system: () => 'Sluice',
+}
+
+function whoDid({ actor }: AuditEntry, members: Member[]): string {
+  return members.find((member) => member.user_id === actor.id)?.name ?? doers[actor.kind](actor.label)
+}
+
+function Details({ entry }: { entry: AuditEntry }) {
+  const facts: Array<[string, string]> = [
+    ['action', entry.action],
+    ['on', entry.target],
+    ...Object.entries(entry.details).map(([name, value]): [string, string] => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  ]
+  return (
+    <dl className={classes.details}>
+      <dt>at</dt>
+      <dd>
+        <Moment at={entry.at} />
+      </dd>
+      <dt>by</dt>
+      <dd>{entry.actor.label}</dd>
+      {facts.map(([name, value]) => (
+        <div key={name} className={classes.fact}>
+          <dt>{name}</dt>
+          <dd>
+            <Code>{value}</Code>
+          </dd>
+        </div>
+      ))}
+      {entry.request_id !== null && (
+        <>
+          <dt>request</dt>
+          <dd>
+            <Code>{entry.request_id}</Code> <CopyMark text={entry.request_id} what="the request id" />
+          </dd>
+        </>
+      )}
+    </dl>
+  )
+}

@@ -1,0 +1,145 @@
+import { Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { call } from '../../api.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Heading } from '../../parts/heading.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { RefusalNotice } from '../../parts/refusal.tsx'
+import { Row, Rows } from '../../parts/rows.tsx'
+import { Day } from '../../parts/time.tsx'
+import { keys, useAct, useEnvironments } from '../../queries.ts'
+import { fieldErrors } from '../../refusals.ts'
+import type { Environment, Project } from '../../wire.ts'
+
+export function EnvironmentsSection({ project }: { project: Project }) {
+  const environments = useEnvironments(project.id)
+  const [adding, setAdding] = useState(false)
+  const owner = project.role === 'owner'
+  return (
+    <>
+      <Heading
+        title="Environments"
+        within={project.name}
+        action={
+          owner ? (
+            <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setAdding(true)}>
+              Add environment
+            </Button>
+          ) : undefined
+        }
+      >
+        A query is deployed to each on its own, and keys reach only those they were given.
+        {!owner && ' Owners add and delete them.'}
+      </Heading>
+      <Loaded query={environments}>
+        {(list) => (
+          <Rows label="Environments">
+            {list.map((environment) => (
+              <EnvironmentRow key={environment.name} project={project} environment={environment} />
+            ))}
+          </Rows>
+        )}
+      </Loaded>
+      <Modal opened={adding} onClose={() => setAdding(false)} title="Add an environment">
+        <AddForm project={project} onClose={() => setAdding(false)} />
+      </Modal>
+    </>
+  )
+}
+
+function EnvironmentRow({
+  project,
+  environment: { name, created_at: at },
+}: {
+  project: Project
+  environment: Environment
+}) {
+  const [asking, setAsking] = useState(false)
+  const remove = useAct(() => call<undefined>('DELETE', `/v1/projects/${project.id}/environments/${name}`), {
+    refresh: [keys.environments(project.id)],
+    say: () => `The environment ${name} is deleted.`,
+  })
+  const removable = project.role === 'owner' && name !== 'production'
+  return (
+    <Row
+      end={
+        removable && (
+          <>
+            <Button
+              variant="subtle"
+              color="gray"
+              size="xs"
+              onClick={() => setAsking(true)}
+              aria-label={`Delete ${name}`}
+            >
+              Delete
+            </Button>
+            <Confirm
+              opened={asking}
+              onClose={() => setAsking(false)}
+              title={`Delete the environment ${name}`}
+              verb={`Delete ${name}`}
+              typed={name}
+              act={remove}
+            >
+              What is deployed in <Code>{name}</Code> stops answering at once. This cannot be undone.
+            </Confirm>
+          </>
+        )
+      }
+    >
+      <Text fw={500}>{name}</Text>
+      <Text size="xs" c="dimmed">
+        {name === 'production' ? (
+          'Calls that name no environment come here, so every project keeps it'
+        ) : (
+          <>
+            Since <Day at={at} />
+          </>
+        )}
+      </Text>
+    </Row>
+  )
+}
+
+function AddForm({ project, onClose }: { project: Project; onClose: () => void }) {
+  const add = useAct(
+    (body: { name: string }) => call<Environment>('POST', `/v1/projects/${project.id}/environments`, { body }),
+    { refresh: [keys.environments(project.id)], say: ({ name }) => `The environment ${name} is ready.` },
+  )
+  const form = useForm({
+    initialValues: { name: '' },
+    validate: { name: (name) => (name === '' ? 'Give it a name.' : null) },
+  })
+  return (
+    <form
+      noValidate
+      onSubmit={form.onSubmit((body) =>
+        add.mutate(body, { onSuccess: onClose, onError: (error) => form.setErrors(fieldErrors(error)) }),
+      )}
+    >
+      <Stack gap="md">
+        <TextInput
+          label="Name"
+          description="Lower-case letters, digits and _, as callers write it."
+          placeholder="preview"
+          data-autofocus
+          autoComplete="off"
+          spellCheck={false}
+          {...form.getInputProps('name')}
+        />
+        <RefusalNotice error={add.error} fields={['name']} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={add.isPending}>
+            Add environment
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,87 @@
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { call } from '../../api.ts'
+import { RefusalNotice } from '../../parts/refusal.tsx'
+import { aRole, RoleChoice } from '../../parts/roles.tsx'
+import { SecretBox } from '../../parts/secret-box.tsx'
+import { Day } from '../../parts/time.tsx'
+import { keys, useAct } from '../../queries.ts'
+import { fieldErrors } from '../../refusals.ts'
+import type { CreatedInvitation, NewInvitation, Project, Role } from '../../wire.ts'
+
+type Props = { project: Project; opened: boolean; onClose: () => void }
+
+/** First whom and as what, then the link, which is not shown again. */
+export function InviteDialog({ project, opened, onClose }: Props) {
+  const invite = useAct(
+    (body: NewInvitation) => call<CreatedInvitation>('POST', `/v1/projects/${project.id}/invitations`, { body }),
+    { refresh: [keys.invitations(project.id)] },
+  )
+  const made = invite.data
+  const close = (): void => {
+    invite.reset()
+    onClose()
+  }
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={`Invite someone to ${project.name}`}
+      // A stray click must not lose the link.
+      closeOnClickOutside={made === undefined}
+      closeOnEscape={made === undefined}
+      withCloseButton={made === undefined}
+    >
+      {made === undefined ? (
+        <InviteForm invite={invite} onClose={close} />
+      ) : (
+        <SecretBox label="Invitation link" secret={made.link} onStored={close}>
+          Send it to {made.email ?? 'one person'}: whoever opens it first joins as {aRole(made.role)}. It works once,
+          until <Day at={made.expires_at} />.
+        </SecretBox>
+      )}
+    </Modal>
+  )
+}
+
+type Invite = ReturnType<typeof useAct<CreatedInvitation, NewInvitation>>
+
+function InviteForm({ invite, onClose }: { invite: Invite; onClose: () => void }) {
+  const form = useForm<{ role: Role; email: string }>({ initialValues: { role: 'editor', email: '' } })
+  return (
+    <form
+      noValidate
+      onSubmit={form.onSubmit(({ role, email }) =>
+        invite.mutate(
+          { role, ...(email.trim() !== '' && { email }) },
+          { onError: (error) => form.setErrors(fieldErrors(error)) },
+        ),
+      )}
+    >
+      <Stack gap="lg">
+        <RoleChoice
+          label="They join as"
+          value={form.values.role}
+          onChange={(role) => form.setFieldValue('role', role)}
+        />
+        <TextInput
+          label="For whom"
+          description="Their e-mail, as a note for you. Nothing is sent: you pass the link on yourself."
+          placeholder="Optional"
+          type="email"
+          autoComplete="off"
+          {...form.getInputProps('email')}
+        />
+        <RefusalNotice error={invite.error} fields={['email']} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={invite.isPending}>
+            Create link
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,122 @@
+import { Button, Group, Modal, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { call } from '../../api.ts'
+import { RefusalNotice } from '../../parts/refusal.tsx'
+import { RoleChoice } from '../../parts/roles.tsx'
+import { SecretBox } from '../../parts/secret-box.tsx'
+import { keys, useAct } from '../../queries.ts'
+import { fieldErrors } from '../../refusals.ts'
+import type { CreatedManagementToken, NewManagementToken, Project, Role } from '../../wire.ts'
+
+type Props = { project: Project; opened: boolean; onClose: () => void }
+
+const lifetimes = [
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'One year' },
+  { value: '', label: 'No end' },
+]
+
+function endAfter(lifetimeDays: number): string {
+  return new Date(Date.now() + lifetimeDays * 86_400_000).toISOString()
+}
+
+/** First what it may do, then the secret, which is not shown again. */
+export function NewTokenDialog({ project, opened, onClose }: Props) {
+  const create = useAct(
+    (body: NewManagementToken) => call<CreatedManagementToken>('POST', '/v1/management-tokens', { body }),
+    { refresh: [keys.tokens] },
+  )
+  const made = create.data
+  const close = (): void => {
+    create.reset()
+    onClose()
+  }
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={made === undefined ? 'New management token' : `Token ${made.name}`}
+      // A stray click must not lose the secret.
+      closeOnClickOutside={made === undefined}
+      closeOnEscape={made === undefined}
+      withCloseButton={made === undefined}
+    >
+      {made === undefined ? (
+        <NewTokenForm project={project} create={create} onClose={close} />
+      ) : (
+        <SecretBox label="Secret" secret={made.secret} onStored={close}>
+          Send it as <code>Authorization: Bearer …</code>. Keep it out of pages and repositories: whoever has it acts as
+          you, up to the role it was given.
+        </SecretBox>
+      )}
+    </Modal>
+  )
+}
+
+type Create = ReturnType<typeof useAct<CreatedManagementToken, NewManagementToken>>
+type Values = { name: string; role: Role; scope: 'project' | 'all'; lifetimeDays: string }
+
+function NewTokenForm({ project, create, onClose }: { project: Project; create: Create; onClose: () => void }) {
+  const form = useForm<Values>({
+    initialValues: {
+      name: '',
+      role: project.role === 'viewer' ? 'viewer' : 'editor',
+      scope: 'project',
+      lifetimeDays: '90',
+    },
+    validate: { name: (name) => (name.trim() === '' ? 'Name it after what will use it.' : null) },
+  })
+  const submit = ({ name, role, scope, lifetimeDays }: Values): void =>
+    create.mutate(
+      {
+        name,
+        role,
+        ...(scope === 'project' && { project_id: project.id }),
+        ...(lifetimeDays !== '' && { expires_at: endAfter(Number(lifetimeDays)) }),
+      },
+      { onError: (error) => form.setErrors(fieldErrors(error)) },
+    )
+  return (
+    <form noValidate onSubmit={form.onSubmit(submit)}>
+      <Stack gap="lg">
+        <TextInput
+          label="Name"
+          description="What will use it, for example the pipeline that deploys."
+          data-autofocus
+          autoComplete="off"
+          {...form.getInputProps('name')}
+        />
+        <RoleChoice
+          label="It may act as"
+          value={form.values.role}
+          most={project.role}
+          onChange={(role) => form.setFieldValue('role', role)}
+        />
+        <Stack gap={6}>
+          <Text fw={500} id="token-scope">
+            It reaches
+          </Text>
+          <SegmentedControl
+            aria-labelledby="token-scope"
+            data={[
+              { value: 'project', label: 'This project' },
+              { value: 'all', label: 'Every project of mine' },
+            ]}
+            {...form.getInputProps('scope')}
+          />
+        </Stack>
+        <Select label="It is good for" data={lifetimes} {...form.getInputProps('lifetimeDays')} />
+        <RefusalNotice error={create.error} fields={['name']} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            Create token
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,108 @@
+import { Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { call } from '../../api.ts'
+import { Card } from '../../parts/card.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { CopyMark } from '../../parts/copy.tsx'
+import { Heading } from '../../parts/heading.tsx'
+import { RefusalNotice } from '../../parts/refusal.tsx'
+import { aRole } from '../../parts/roles.tsx'
+import { Moment } from '../../parts/time.tsx'
+import { paths } from '../../paths.ts'
+import { keys, useAct, useForgetProject } from '../../queries.ts'
+import { fieldErrors } from '../../refusals.ts'
+import type { Project } from '../../wire.ts'
+
+export function ProjectSection({ project }: { project: Project }) {
+  const owner = project.role === 'owner'
+  return (
+    <>
+      <Heading title="Project" within={project.name}>
+        {owner ? undefined : `You are ${aRole(project.role)} here. Owners rename and delete the project.`}
+      </Heading>
+      <Stack gap="lg">
+        <Card title="Identifier" about="Callers name the project by it; it never changes.">
+          <Group gap="xs">
+            <Code>{project.id}</Code>
+            <CopyMark text={project.id} what="the identifier" />
+            <Text c="dimmed" size="xs" ml="auto">
+              Created <Moment at={project.created_at} />
+            </Text>
+          </Group>
+        </Card>
+        {owner && <RenameCard project={project} />}
+        {owner && <DeleteCard project={project} />}
+      </Stack>
+    </>
+  )
+}
+
+function RenameCard({ project }: { project: Project }) {
+  const rename = useAct((body: { name: string }) => call<Project>('PATCH', `/v1/projects/${project.id}`, { body }), {
+    refresh: [keys.projects],
+    say: ({ name }) => `The project is called ${name} now.`,
+  })
+  const form = useForm({
+    initialValues: { name: project.name },
+    validate: { name: (name) => (name.trim() === '' ? 'Give it a name.' : null) },
+  })
+  return (
+    <Card title="Name" about="Only people see it; renaming breaks nothing.">
+      <form
+        noValidate
+        onSubmit={form.onSubmit((body) =>
+          rename.mutate(body, {
+            onSuccess: () => form.resetDirty(),
+            onError: (error) => form.setErrors(fieldErrors(error)),
+          }),
+        )}
+      >
+        <Stack gap="md">
+          <Group gap="sm" align="flex-start">
+            <TextInput aria-label="Project name" flex="1 1 14rem" autoComplete="off" {...form.getInputProps('name')} />
+            <Button type="submit" variant="default" disabled={!form.isDirty()} loading={rename.isPending}>
+              Rename
+            </Button>
+          </Group>
+          <RefusalNotice error={rename.error} fields={['name']} />
+        </Stack>
+      </form>
+    </Card>
+  )
+}
+
+function DeleteCard({ project }: { project: Project }) {
+  const [asking, setAsking] = useState(false)
+  const [, navigate] = useLocation()
+  const forget = useForgetProject(project.id)
+  const remove = useAct(
+    async () => {
+      await call<undefined>('DELETE', `/v1/projects/${project.id}`)
+      forget()
+      navigate(paths.home)
+    },
+    { refresh: [keys.projects], say: () => `The project ${project.name} is deleted.` },
+  )
+  return (
+    <Card title="Delete the project" about="With its data, queries, endpoints and keys. This cannot be undone." danger>
+      <Group>
+        <Button variant="default" c="var(--sluice-danger)" onClick={() => setAsking(true)}>
+          Delete {project.name}
+        </Button>
+      </Group>
+      <Confirm
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title={`Delete ${project.name}`}
+        verb={`Delete ${project.name}`}
+        typed={project.name}
+        act={remove}
+      >
+        Everything in it goes: data, queries, endpoints, keys and members’ access. Calls that use it are refused at
+        once. Only the audit log stays.
+      </Confirm>
+    </Card>
+  )
+}

@@ -1,0 +1,79 @@
+import { Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import type { UseMutationResult } from '@tanstack/react-query'
+import { useState, type ReactNode } from 'react'
+import { RefusalNotice } from './refusal.tsx'
+
+type Props = {
+  opened: boolean
+  onClose: () => void
+  /** The act and the thing: `Revoke deploy-bot`. */
+  title: string
+  /** What follows from it. */
+  children: ReactNode
+  /** The verb on the button. */
+  verb: string
+  /** A name to type first, for what cannot be undone. */
+  typed?: string
+  act: UseMutationResult<unknown, Error, void>
+}
+
+/** Asks before an act that takes something away, and stays open with the reason when it is refused. */
+export function Confirm({ opened, onClose, title, children, verb, typed, act }: Props) {
+  const close = (): void => {
+    act.reset()
+    onClose()
+  }
+  return (
+    <Modal opened={opened} onClose={close} title={title}>
+      <ConfirmForm verb={verb} typed={typed} act={act} onClose={close}>
+        {children}
+      </ConfirmForm>
+    </Modal>
+  )
+}
+
+function ConfirmForm({
+  children,
+  verb,
+  typed,
+  act,
+  onClose,
+}: Pick<Props, 'children' | 'verb' | 'act' | 'onClose'> & { typed: string | undefined }) {
+  const [text, setText] = useState('')
+  const ready = typed === undefined || text.trim() === typed
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (ready) act.mutate(undefined, { onSuccess: onClose })
+      }}
+    >
+      <Stack gap="md">
+        <Text component="div">{children}</Text>
+        {typed !== undefined && (
+          <TextInput
+            label={
+              <>
+                Type <Code>{typed}</Code> to confirm
+              </>
+            }
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            autoComplete="off"
+            spellCheck={false}
+            data-autofocus
+          />
+        )}
+        <RefusalNotice error={act.error} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" color="red.9" disabled={!ready} loading={act.isPending}>
+            {verb}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

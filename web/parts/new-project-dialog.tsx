@@ -1,0 +1,62 @@
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useLocation } from 'wouter'
+import { call } from '../api.ts'
+import { paths } from '../paths.ts'
+import { keys, useAct } from '../queries.ts'
+import { fieldErrors } from '../refusals.ts'
+import type { Project } from '../wire.ts'
+import { RefusalNotice } from './refusal.tsx'
+
+export function NewProjectDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="New project">
+      <NewProjectForm onClose={onClose} />
+    </Modal>
+  )
+}
+
+function NewProjectForm({ onClose }: { onClose: () => void }) {
+  const [, navigate] = useLocation()
+  const create = useAct((body: { name: string }) => call<Project>('POST', '/v1/projects', { body }), {
+    refresh: [keys.projects],
+    say: ({ name }) => `Project ${name} is ready.`,
+  })
+  const form = useForm({
+    initialValues: { name: '' },
+    validate: { name: (name) => (name.trim() === '' ? 'Give it a name.' : null) },
+  })
+  return (
+    <form
+      noValidate
+      onSubmit={form.onSubmit((body) =>
+        create.mutate(body, {
+          onSuccess: ({ id }) => {
+            onClose()
+            navigate(paths.project(id))
+          },
+          onError: (error) => form.setErrors(fieldErrors(error)),
+        }),
+      )}
+    >
+      <Stack gap="md">
+        <TextInput
+          label="Name"
+          description="What the data is about, for example the shop or the team."
+          data-autofocus
+          autoComplete="off"
+          {...form.getInputProps('name')}
+        />
+        <RefusalNotice error={create.error} fields={['name']} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            Create project
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,54 @@
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
+import { CircleAlert } from 'lucide-react'
+import { isRefusal } from '../api.ts'
+import { explain, unplacedDetails } from '../refusals.ts'
+import { CopyMark } from './copy.tsx'
+import classes from './refusal.module.css'
+
+type Props = {
+  error: Error | null
+  /** Fields of the form around it, which show what concerns them themselves. */
+  fields?: readonly string[]
+  onRetry?: () => void
+}
+
+const none: readonly string[] = []
+
+/** What went wrong, why and what to do next, with the id under which the server's log has it. */
+export function RefusalNotice({ error, fields = none, onRetry }: Props) {
+  if (error === null) return null
+  const { what, next } = explain(error)
+  const details = unplacedDetails(error, fields)
+  const requestId = isRefusal(error) ? error.envelope.request_id : ''
+  // Every word of it stands beside its field already.
+  if (details !== null && details.length === 0) return null
+  return (
+    <Alert role="alert" className={classes.notice ?? ''} icon={<CircleAlert size={18} aria-hidden />} variant="default">
+      <Stack gap={6} align="flex-start">
+        {details === null ? (
+          <Text>{what}</Text>
+        ) : (
+          <List spacing={2}>
+            {details.map(({ field, sentence }) => (
+              <List.Item key={`${field} ${sentence}`}>{sentence}</List.Item>
+            ))}
+          </List>
+        )}
+        {next !== null && <Text c="dimmed">{next}</Text>}
+        {onRetry !== undefined && (
+          <Button variant="default" size="xs" onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+        {requestId !== '' && (
+          <Group gap={2} wrap="nowrap" className={classes.request ?? ''}>
+            <Text size="xs" c="dimmed" ff="monospace">
+              {requestId}
+            </Text>
+            <CopyMark text={requestId} what="request id" />
+          </Group>
+        )}
+      </Stack>
+    </Alert>
+  )
+}

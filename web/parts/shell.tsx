@@ -1,0 +1,84 @@
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { Link, useLocation } from 'wouter'
+import { paths } from '../paths.ts'
+import type { Project } from '../wire.ts'
+import { AccountMenu } from './account-menu.tsx'
+import { Jump, JumpButton } from './jump.tsx'
+import { Logo } from './logo.tsx'
+import { NewProjectDialog } from './new-project-dialog.tsx'
+import { PasswordPrompt } from './password-prompt.tsx'
+import { ProjectSwitch } from './project-switch.tsx'
+import classes from './shell.module.css'
+
+/** A project's tabs, in their fixed order. */
+const tabs = [{ label: 'Settings', segment: 'settings' }] as const
+
+/** The frame of every page inside: where one is, where one can go, and the page. */
+export function Shell({ project, children }: { project?: Project; children: ReactNode }) {
+  const [creating, setCreating] = useState(false)
+  const main = useMainFocus()
+  const create = (): void => setCreating(true)
+  return (
+    <>
+      <a className={classes.skip} href="#content">
+        Skip to the content
+      </a>
+      <header className={classes.header}>
+        <div className={classes.place}>
+          <Link href={paths.home} className={classes.home} aria-label="Sluice: your projects">
+            <Logo size={26} />
+          </Link>
+          <ProjectSwitch project={project} onCreate={create} />
+        </div>
+        {project !== undefined && <Tabs projectId={project.id} />}
+        <div className={classes.end}>
+          <JumpButton />
+          <AccountMenu />
+        </div>
+      </header>
+      <main id="content" ref={main} tabIndex={-1} className={classes.main}>
+        <PasswordPrompt />
+        {children}
+      </main>
+      <Jump project={project} onCreate={create} />
+      <NewProjectDialog opened={creating} onClose={() => setCreating(false)} />
+    </>
+  )
+}
+
+function Tabs({ projectId }: { projectId: string }) {
+  const [path] = useLocation()
+  return (
+    <nav className={classes.tabs} aria-label="Project">
+      {tabs.map(({ label, segment }) => {
+        const to = `${paths.project(projectId)}/${segment}`
+        return (
+          <Link
+            key={segment}
+            href={to}
+            className={classes.tab}
+            aria-current={path === to || path.startsWith(`${to}/`) ? 'page' : undefined}
+          >
+            {label}
+          </Link>
+        )
+      })}
+    </nav>
+  )
+}
+
+/** A new page begins at its top, for the eye and for the keyboard, unless it has put the focus somewhere itself. */
+function useMainFocus(): React.RefObject<HTMLElement | null> {
+  const main = useRef<HTMLElement>(null)
+  const [path] = useLocation()
+  const shown = useRef(path)
+  useEffect(() => {
+    if (shown.current === path) return
+    shown.current = path
+    scrollTo(0, 0)
+    if (main.current !== null && !main.current.contains(document.activeElement)) {
+      main.current.focus({ preventScroll: true })
+    }
+  }, [path])
+  return main
+}

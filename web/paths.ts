@@ -1,0 +1,22 @@
+export type SettingsSection = 'members' | 'tokens' | 'environments' | 'audit' | 'project'
+
+export const paths = {
+  home: '/',
+  /** The list even when there is only one project, which `/` would open. */
+  allProjects: '/?all',
+  signIn: '/sign-in',
+  account: '/account',
+  project: (projectId: string) => `/p/${projectId}`,
+  settings: (projectId: string, section: SettingsSection = 'members') => `/p/${projectId}/settings/${section}`,
+}
+
+/** The sign-in page that leads back to where someone wanted to go. */
+export function signInPath(next: string): string {
+  return next === '/' ? paths.signIn : `${paths.signIn}?next=${encodeURIComponent(next)}`
+}
+
+/** Where to go after signing in. Only a path of our own: a link must not be able to lead anywhere else. */
+export function nextPath(search: string): string {
+  const next = new URLSearchParams(search).get('next') ?? '/'
+  return /^\/(?![/\\])/.test(next) && !next.startsWith(paths.signIn) ? next : '/'
+}

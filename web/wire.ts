@@ -1,0 +1,23 @@
+import type { z } from 'zod'
+import type * as people from '../api/people.ts'
+import type * as projects from '../api/projects.ts'
+
+/** The API's shapes by name. Types only: the schema library stays out of the pages. */
+export type User = z.output<typeof people.user>
+export type Role = z.output<typeof people.role>
+export type Member = z.output<typeof people.member>
+export type Invitation = z.output<typeof people.invitation>
+export type CreatedInvitation = z.output<typeof people.createdInvitation>
+export type InvitationPreview = z.output<typeof people.invitationPreview>
+export type ManagementToken = z.output<typeof people.managementToken>
+export type CreatedManagementToken = z.output<typeof people.createdManagementToken>
+export type AuditEntry = z.output<typeof people.auditEntry>
+export type Project = z.output<typeof projects.project>
+export type Environment = z.output<typeof projects.environment>
+
+export type NewInvitation = z.input<typeof people.newInvitation>
+export type AcceptInvitation = z.input<typeof people.acceptInvitation>
+export type NewManagementToken = z.input<typeof people.newManagementToken>
+export type UpdateSelf = z.input<typeof people.updateSelf>
+
+export type Page<Item> = { data: Item[]; next_cursor: string | null }
