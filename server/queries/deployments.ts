@@ -34,6 +34,8 @@ export type Deployments = {
 const changed = 'deployments_changed'
 const resyncMs = 300_000
 const retryMs = 1_000
+/** Beyond this many changes at once, comparing all of it takes fewer statements. */
+const mostPlaces = 20
 /** Versions that callers pinned and that are not live. */
 const mostPins = 1_000
 
@@ -72,7 +74,8 @@ export async function openDeployments({ store, observe }: { store: Database; obs
       const batch = wanted
       wanted = newBatch()
       try {
-        await (batch.all ? readAll() : readPlaces([...batch.places.values()]))
+        const many = batch.all || batch.places.size > mostPlaces
+        await (many ? readAll() : readPlaces([...batch.places.values()]))
         batch.settle()
       } catch (error) {
         // Whoever asked meanwhile waits no longer than this either; all of it is read again soon.
