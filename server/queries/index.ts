@@ -1,4 +1,4 @@
-export { directRun } from './call.ts'
+export { directRun, tellRefusal } from './call.ts'
 export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './deploy.ts'
 export {
   changeQuery,
