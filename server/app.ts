@@ -16,39 +16,49 @@ import {
   openFiles,
   type Catalogs,
   type Engine,
+  type EngineOptions,
   type Files,
 } from './data/index.ts'
 import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
-import { openServing, type Serving } from './queries/index.ts'
+import {
+  openAnswers,
+  openDeployments,
+  openQueryCallers,
+  type Answers,
+  type Deployments,
+  type QueryCallers,
+} from './queries/index.ts'
 import { openDatabase, type Database } from './store/index.ts'
 import { openPrometheus, type Prometheus } from './usage/index.ts'
 
 /** Everything that is open while the service runs. Verbs take the parts they use: `Pick<App, 'store'>`. */
-export type App = KeyAccess &
-  Serving & {
-    config: Config
-    /** Milliseconds since the epoch. Comes in as a value so that a test can move it. */
-    now: () => number
-    observe: Observe
-    prometheus: Prometheus
-    store: Database
-    vault: Vault
-    files: Files
-    catalogs: Catalogs
-    engine: Engine
-    /** The one client for everything that leaves the server. */
-    outbound: Outbound
-    tokens: TokenSource
-    jobs: Jobs
-    signInAttempts: Attempts
-    authenticationAttempts: Attempts
-    readiness(): Promise<Readiness>
-    close(): Promise<void>
-  }
+export type App = KeyAccess & {
+  config: Config
+  /** Milliseconds since the epoch. Comes in as a value so that a test can move it. */
+  now: () => number
+  observe: Observe
+  prometheus: Prometheus
+  store: Database
+  vault: Vault
+  files: Files
+  catalogs: Catalogs
+  engine: Engine
+  /** The one client for everything that leaves the server. */
+  outbound: Outbound
+  tokens: TokenSource
+  jobs: Jobs
+  deployments: Deployments
+  answers: Answers
+  queryCallers: QueryCallers
+  signInAttempts: Attempts
+  authenticationAttempts: Attempts
+  readiness(): Promise<Readiness>
+  close(): Promise<void>
+}
 
-/** What must work before calls are sent here, each by name. What is optional is missed, and calls are served. */
+/** What must work before calls are sent here, each by name. What is optional may fail and the service is ready still. */
 export type Readiness = Record<string, { ok: boolean; optional?: true; message?: string }>
 
 /** Opens everything in order; closes in reverse, also when a later step fails. */
@@ -56,63 +66,34 @@ export async function openApp(
   config: Config,
   { now = Date.now, log = openLog(config.logLevel) }: { now?: () => number; log?: Observe } = {},
 ): Promise<App> {
-  const closers: Array<() => Promise<void>> = []
+  const closers: Array<() => unknown> = []
   const close = async (): Promise<void> => {
     for (const closer of closers.splice(0).toReversed()) await closer()
   }
+  /** Remembers how to close what has just been opened. */
+  const opened = <Part>(part: Part, closePart: (part: Part) => unknown): Part => {
+    closers.push(() => closePart(part))
+    return part
+  }
+  const prometheus = openPrometheus()
+  const observe: Observe = (event) => {
+    log(event)
+    prometheus.observe(event)
+  }
+  const { dataDir, limits } = config
   try {
-    const prometheus = openPrometheus()
-    const observe: Observe = (event) => {
-      log(event)
-      prometheus.observe(event)
-    }
-    const store = await openDatabase({
-      dataDir: config.dataDir,
-      databaseUrl: config.databaseUrl,
-      connections: config.limits.databaseConnections,
-      timeoutMs: config.limits.databaseTimeoutMs,
-      observe,
-    })
-    closers.push(() => store.close())
-    const vault = await openInstalledVault({ store, dataDir: config.dataDir, secretKey: config.secretKey })
-    const files = await openFiles({ dir: join(config.dataDir, 'files'), now })
-    const catalogs = await openCatalogs({ store, files })
-    closers.push(async () => catalogs.close())
-    const engine = await openEngine({
-      runDir: join(config.dataDir, 'run'),
-      executors: config.limits.executorProcesses,
-      concurrencyPerExecutor: config.limits.executorConcurrency,
-      memoryBytes: config.limits.executorMemoryBytes,
-      queueLength: config.limits.queryQueueLength,
-      timeoutMs: config.limits.queryTimeoutMs,
-      threads: 1,
-      idleCloseMs: config.limits.projectIdleSeconds * 1000,
-      observe,
-      now,
-    })
-    closers.push(() => engine.close(config.limits.shutdownTimeoutMs))
-    const outbound = openOutbound({
-      allow: config.outboundAllow,
-      connectTimeoutMs: config.limits.outboundConnectTimeoutMs,
-      connectionsPerOrigin: config.limits.outboundConnectionsPerOrigin,
-      backoffBaseMs: 500,
-      backoffMostMs: 10_000,
-      now,
-    })
-    closers.push(() => outbound.close())
-    const jobs = await openJobs({
-      store,
-      observe,
-      now,
-      concurrency: config.limits.jobsAtOnce,
-      limits: { timeoutMs: config.limits.jobTimeoutMs, graceMs: config.limits.shutdownTimeoutMs },
-    })
-    closers.push(() => jobs.close())
-    const { answerCacheBytes } = config.limits
-    const queries = await openServing({ store, answerCacheBytes, observe, now })
-    closers.push(() => queries.close())
-    const keyAccess = await openKeyAccess({ store, config, now, observe })
-    closers.push(() => keyAccess.close())
+    const store = opened(await openDatabase({ ...databaseOptions(config), observe }), (part) => part.close())
+    const vault = await openInstalledVault({ store, dataDir, secretKey: config.secretKey })
+    const files = await openFiles({ dir: join(dataDir, 'files'), now })
+    const catalogs = opened(await openCatalogs({ store, files }), (part) => part.close())
+    const engine = opened(await openEngine({ ...engineOptions(config), observe, now }), (part) =>
+      part.close(limits.shutdownTimeoutMs),
+    )
+    const outbound = opened(openOutbound({ ...outboundOptions(config), now }), (part) => part.close())
+    const jobs = opened(await openJobs({ ...jobOptions(config), store, observe, now }), (part) => part.close())
+    const keyAccess = opened(await openKeyAccess({ store, config, now, observe }), (part) => part.close())
+    const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
+    const queryCallers = opened(openQueryCallers({ store, observe, now }), (part) => part.close())
     const app: App = {
       config,
       now,
@@ -126,10 +107,12 @@ export async function openApp(
       outbound,
       tokens: createTokenSource(outbound, now),
       jobs,
-      signInAttempts: openAttempts(config.limits.failedSignInsPerMinute, now),
-      authenticationAttempts: openAttempts(config.limits.failedAuthenticationsPerMinute, now),
       ...keyAccess.access,
-      ...queries.serving,
+      deployments,
+      answers: openAnswers({ maxBytes: limits.answerCacheBytes, now }),
+      queryCallers,
+      signInAttempts: openAttempts(limits.failedSignInsPerMinute, now),
+      authenticationAttempts: openAttempts(limits.failedAuthenticationsPerMinute, now),
       readiness: async () => ({
         database: await checkDatabase(store),
         executors: checkExecutors(engine),
@@ -146,6 +129,47 @@ export async function openApp(
   }
 }
 
+/** Which room does the work of which job. */
+function registerJobs(app: App): void {
+  app.jobs.register('refresh_datasource', (context) => runRefresh(app, context))
+  app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
+}
+
+function databaseOptions({ dataDir, databaseUrl, limits }: Config) {
+  return { dataDir, databaseUrl, connections: limits.databaseConnections, timeoutMs: limits.databaseTimeoutMs }
+}
+
+function engineOptions({ dataDir, limits }: Config): Omit<EngineOptions, 'observe' | 'now'> {
+  return {
+    runDir: join(dataDir, 'run'),
+    executors: limits.executorProcesses,
+    concurrencyPerExecutor: limits.executorConcurrency,
+    memoryBytes: limits.executorMemoryBytes,
+    queueLength: limits.queryQueueLength,
+    timeoutMs: limits.queryTimeoutMs,
+    // Many small queries at once do better than one on all cores; and one thread keeps the order of a result.
+    threads: 1,
+    idleCloseMs: limits.projectIdleSeconds * 1000,
+  }
+}
+
+function outboundOptions({ outboundAllow, limits }: Config) {
+  return {
+    allow: outboundAllow,
+    connectTimeoutMs: limits.outboundConnectTimeoutMs,
+    connectionsPerOrigin: limits.outboundConnectionsPerOrigin,
+    backoffBaseMs: 500,
+    backoffMostMs: 10_000,
+  }
+}
+
+function jobOptions({ limits }: Config) {
+  return {
+    concurrency: limits.jobsAtOnce,
+    limits: { timeoutMs: limits.jobTimeoutMs, graceMs: limits.shutdownTimeoutMs },
+  }
+}
+
 async function checkDatabase(store: Database): Promise<Readiness[string]> {
   try {
     await store.ping()
@@ -155,15 +179,9 @@ async function checkDatabase(store: Database): Promise<Readiness[string]> {
   }
 }
 
-function checkExecutors(engine: Engine): { ok: boolean; message?: string } {
+function checkExecutors(engine: Engine): Readiness[string] {
   const { ready, executors } = engine.health()
   return ready ? { ok: true } : { ok: false, message: `None of ${executors.length} executors answers.` }
-}
-
-/** Which room does the work of which job. */
-function registerJobs(app: App): void {
-  app.jobs.register('refresh_datasource', (context) => runRefresh(app, context))
-  app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
 }
 
 function checkRedis(isShared: boolean): Readiness[string] {

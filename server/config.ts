@@ -156,6 +156,11 @@ export const limits = {
   queryQueueLength: limit(256, [1, 100_000], 'Queries that may wait for an executor.'),
   queryTimeoutMs: limit(30_000, [10, 3_600_000], 'Longest time a query may run unless it says otherwise.'),
   queryRows: limit(100_000, [1, 10_000_000], 'Rows of an answer in one piece unless the query says otherwise.'),
+  queryBytes: limit(
+    67_108_864,
+    [1_024, 1_073_741_824],
+    'Size of an answer in one piece unless the query says otherwise.',
+  ),
   queryStreamRows: limit(10_000_000, [1, 1_000_000_000], 'Rows of a streamed answer unless the query says otherwise.'),
   queryStreamBytes: limit(
     4_294_967_296,
@@ -164,7 +169,6 @@ export const limits = {
   ),
   previewRows: limit(1_000, [1, 100_000], 'Rows of a preview.'),
   answerCacheBytes: limit(134_217_728, [0, 68_719_476_736], 'Memory for answers that may be given again.'),
-  resultBytes: limit(67_108_864, [1_024, 1_073_741_824], 'Largest result that is answered in one piece.'),
   projectIdleSeconds: limit(300, [1, 86_400], "How long a project's tables stay open in an executor without use."),
   testTimeoutMs: limit(30_000, [100, 600_000], 'Longest time a test of a connection may take.'),
   testPreviewBytes: limit(10_485_760, [1_024, 104_857_600], 'Most of a response that a test of a connection shows.'),
@@ -183,6 +187,7 @@ export const limits = {
   failedAuthenticationsPerMinute: limit(20, [1, 100_000], 'Failed credentials per address in a minute.'),
   jobsAtOnce: limit(4, [1, 64], 'Background jobs that run at once in one process.'),
   jobTimeoutMs: limit(1_800_000, [1_000, 43_200_000], 'Longest time one attempt of a job may take.'),
+  jobRetentionDays: limit(30, [1, 3_650], 'How long finished jobs are kept.'),
   eventStreams: limit(200, [1, 10_000], 'Live event streams that are open at once in one process.'),
   keyResyncMs: limit(5_000, [100, 600_000], 'How often API keys are read again in case a notification was lost.'),
   redisTimeoutMs: limit(50, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),

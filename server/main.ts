@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { ensureFirstUser, makeSignInLink } from './access/index.ts'
 import { openApp, type App } from './app.ts'
 import { readConfig } from './config.ts'
+import { keepHouse } from './housekeeping.ts'
 import { buildHttp, type Http } from './http/index.ts'
 
 /** Starts the service and keeps it until a signal asks for its end. */
@@ -15,10 +16,10 @@ async function main(): Promise<void> {
   }
   const app = await openApp(config)
   const http = await buildHttp(app)
-  stopOnSignal(app, http)
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
   await app.jobs.start()
   await http.listen({ port: config.port, host: config.host })
+  stopOnSignal(app, http, keepHouse(app))
   const address = addressOf(app, http)
   app.observe({
     kind: 'app-started',
@@ -34,7 +35,7 @@ async function main(): Promise<void> {
 }
 
 /** Finishes what is in flight, then closes everything; a second signal ends at once. */
-function stopOnSignal(app: App, http: Http): void {
+function stopOnSignal(app: App, http: Http, stopHousekeeping: () => Promise<void>): void {
   let stopping = false
   const stop = (signal: NodeJS.Signals): void => {
     if (stopping) process.exit(1)
@@ -44,6 +45,7 @@ function stopOnSignal(app: App, http: Http): void {
     const late = setTimeout(() => http.server.closeAllConnections(), app.config.limits.shutdownTimeoutMs)
     void http
       .close()
+      .then(stopHousekeeping)
       .then(() => app.close())
       .catch((error: unknown) => app.observe({ kind: 'fault', where: 'shutdown', error }))
       .finally(() => {

@@ -18,6 +18,12 @@ export type Observation =
   | { kind: 'migrated'; from: number; to: number }
   | { kind: 'executor-started'; pid: number; elapsedMs: number }
   | { kind: 'executor-lost'; code: number | null; signal: string | null; calls: number; stderr: string }
+  | ({ kind: 'job-started' } & JobFacts)
+  | ({ kind: 'job-finished'; status: string; elapsedMs: number } & JobFacts)
+  /** `final`: no attempt is left. */
+  | ({ kind: 'job-failed'; final: boolean; elapsedMs: number; error: unknown } & JobFacts)
+  /** The run ended, but another worker had the job by then, or will: its result does not count. */
+  | ({ kind: 'job-lost'; elapsedMs: number } & JobFacts)
   | {
       kind: 'query-answered'
       entry: 'direct' | 'question' | 'tool' | 'preview'
@@ -38,12 +44,6 @@ export type Observation =
       bytes: number
       cache: 'hit' | 'miss' | 'bypass' | null
     }
-  | ({ kind: 'job-started' } & JobFacts)
-  | ({ kind: 'job-finished'; status: string; elapsedMs: number } & JobFacts)
-  /** `final`: no attempt is left. */
-  | ({ kind: 'job-failed'; final: boolean; elapsedMs: number; error: unknown } & JobFacts)
-  /** The run ended, but another worker had the job by then, or will: its result does not count. */
-  | ({ kind: 'job-lost'; elapsedMs: number } & JobFacts)
   | { kind: 'fault'; where: string; error: unknown }
 
 type JobFacts = { jobId: string; jobType: string; projectId: string; attempt: number }

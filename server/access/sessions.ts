@@ -24,7 +24,6 @@ export async function keepSession(
       .insertInto('sessions')
       .values({ id_hash: idHash, user_id: caller.userId, expires_at: input.expiresAt })
       .execute()
-    await transaction.deleteFrom('sessions').where('expires_at', '<', new Date(app.now())).execute()
     await recordAct(transaction, caller, { action: 'session.opened', target: caller.userId })
   })
 }
@@ -57,6 +56,13 @@ export async function endSession(app: Pick<App, 'store'>, caller: Caller, sessio
       await recordAct(transaction, caller, { action: 'session.ended', target: ended.user_id })
     }
   })
+}
+
+/** Sessions and links that nobody can use any more. */
+export async function forgetExpired(app: Pick<App, 'store' | 'now'>): Promise<void> {
+  const now = new Date(app.now())
+  await app.store.db.deleteFrom('sessions').where('expires_at', '<', now).execute()
+  await app.store.db.deleteFrom('links').where('expires_at', '<', now).execute()
 }
 
 /** A session id is as good as a password while it lasts, so the table holds only its hash. */

@@ -78,6 +78,14 @@ function rowOf(app: Pick<App, 'store'>, { projectId, key }: Call) {
     .where('key', '=', key)
 }
 
+/** Answers that are kept no longer. */
+export async function forgetOldCalls(app: Pick<App, 'store' | 'now'>): Promise<void> {
+  await app.store.db
+    .deleteFrom('idempotent_calls')
+    .where('created_at', '<', new Date(app.now() - keptMs))
+    .execute()
+}
+
 async function forget(app: Pick<App, 'store' | 'now'>, call: Call, patienceMs: number): Promise<void> {
   await app.store.db
     .deleteFrom('idempotent_calls')

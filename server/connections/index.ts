@@ -10,6 +10,7 @@ export {
   type DatasourceChanges,
 } from './datasources.ts'
 export { executeRequest, runRefresh } from './execute.ts'
+export { forgetOldCalls } from './idempotency.ts'
 export { createTokenSource, type TokenSource } from './oauth.ts'
 export { openOutbound, type Outbound } from './outbound/send.ts'
 export { testConnection } from './test-connection.ts'

@@ -1,7 +1,14 @@
 export { dataChanged, openCatalogs, type Catalogs, type ProjectCatalog } from './catalogs.ts'
 export { buildDataline } from './dataline.ts'
 export { driftBetween } from './drift.ts'
-export { openEngine, type Engine, type EngineOptions, type ReadAnswer, type ReadInput } from './engine.ts'
+export {
+  openEngine,
+  type Engine,
+  type EngineOptions,
+  type FileOptions,
+  type ReadAnswer,
+  type ReadInput,
+} from './engine.ts'
 export type {
   Catalog,
   CatalogTable,

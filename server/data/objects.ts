@@ -82,7 +82,7 @@ export async function readObjectRows(
     sql: 'select * from rows_of_object offset $skipped',
     slots: [{ name: 'skipped', type: 'integer', value: input.offset }],
     maxRows: input.limit,
-    maxBytes: app.config.limits.resultBytes,
+    maxBytes: app.config.limits.queryBytes,
     ...(input.signal !== undefined && { signal: input.signal }),
   })
   return { rows: answer.bytes, columns: answer.columns, more: answer.truncated }

@@ -134,3 +134,9 @@ async function requireJob(app: Pick<App, 'store'>, caller: Caller, jobId: string
 function noSuchJob(jobId: string): Failure {
   return new Failure('not_found', { message: `There is no job ${jobId}.` })
 }
+
+/** Finished jobs are history for a while, and then nothing. */
+export async function forgetOldJobs(app: Pick<App, 'store' | 'now' | 'config'>): Promise<void> {
+  const before = new Date(app.now() - app.config.limits.jobRetentionDays * 86_400_000)
+  await app.store.db.deleteFrom('jobs').where('finished_at', '<', before).execute()
+}

@@ -1,5 +1,8 @@
+export { openAnswers, type Answers } from './answers.ts'
+export { openQueryCallers, type QueryCallers } from './callers.ts'
 export { directRun, tellRefusal } from './call.ts'
 export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './deploy.ts'
+export { openDeployments, type Deployments } from './deployments.ts'
 export {
   changeQuery,
   createQuery,
@@ -12,7 +15,6 @@ export {
 export { inspectQuery, type Inspected } from './inspection.ts'
 export { explainQuery, previewQuery } from './preview.ts'
 export { runQuery, streamQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
-export { openServing, type Serving } from './serving.ts'
 export {
   diffVersions,
   findVersion,

@@ -109,8 +109,8 @@ async function answerWhole(
 
 async function execute(app: Parts, run: Run, { bound, catalog }: Prepared): Promise<Answer> {
   const startedMs = performance.now()
-  const { queryRows, resultBytes } = app.config.limits
-  const input = readInput(run, bound, { maxRows: queryRows, maxBytes: resultBytes, format: 'json' })
+  const { queryRows, queryBytes } = app.config.limits
+  const input = readInput(run, bound, { maxRows: queryRows, maxBytes: queryBytes, format: 'json' })
   const { bytes, columns, rowCount, truncated } = await app.engine.read(run.projectId, catalog, input)
   const elapsedMs = Math.round(performance.now() - startedMs)
   const { version } = run

@@ -23,12 +23,12 @@ export type Tables = {
   column_values: ColumnValuesTable
   jobs: JobsTable
   idempotent_calls: IdempotentCallsTable
+  vault_check: VaultCheckTable
   queries: QueriesTable
   query_versions: QueryVersionsTable
   deployments: DeploymentsTable
   deployment_acts: DeploymentActsTable
   query_callers: QueryCallersTable
-  vault_check: VaultCheckTable
 }
 
 export type Role = 'owner' | 'editor' | 'viewer'
@@ -246,6 +246,11 @@ type IdempotentCallsTable = {
   created_at: CreatedAt
 }
 
+type VaultCheckTable = {
+  only_row: Generated<boolean>
+  sealed: Buffer
+}
+
 type QueriesTable = {
   id: string
   project_id: string
@@ -315,9 +320,4 @@ type QueryCallersTable = {
   environment: string
   key_id: string
   last_called_at: Date
-}
-
-type VaultCheckTable = {
-  only_row: Generated<boolean>
-  sealed: Buffer
 }

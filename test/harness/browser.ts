@@ -10,7 +10,7 @@ const usualPlaces = [
 ]
 
 /** The Chromium of this machine: the one that is named, else one in a usual place, else Playwright's own. */
-export function findChromium(named: string | undefined): string {
+function findChromium(named: string | undefined): string {
   if (named !== undefined && named !== '') return named
   return usualPlaces.find((path) => existsSync(path)) ?? chromium.executablePath()
 }

@@ -49,7 +49,7 @@ async function findBarriers(page: Page): Promise<string[]> {
 
 type Shown = {
   name: string
-  path: () => string
+  path: () => string | Promise<string>
   who: () => Person | null
   /** What says that the page is all there. */
   ready: (page: Page) => Promise<void>
@@ -151,8 +151,43 @@ const pages: Shown[] = [
       await page.getByRole('menuitem', { name: 'Warehouse' }).waitFor()
     },
   },
+  {
+    name: 'token-secret',
+    path: settings('tokens'),
+    who: asOwner,
+    ready: async (page) => {
+      await openDialog(page, 'New token')
+      await page.getByLabel('Name').fill('nightly report')
+      await page.getByRole('button', { name: 'Create token' }).click()
+      await page.getByText('Shown only this once').waitFor()
+    },
+  },
+  {
+    name: 'field-refused',
+    path: settings('environments'),
+    who: asOwner,
+    ready: async (page) => {
+      await openDialog(page, 'Add environment')
+      await page.getByLabel('Name').fill('production')
+      await page.keyboard.press('Enter')
+      await page.getByRole('alert').waitFor()
+    },
+  },
   { name: 'no-project', path: () => '/p/prj_none', who: asOwner, ready: heading('There is no such project') },
   { name: 'not-found', path: () => '/docs/none', who: asOwner, ready: heading('There is nothing here') },
+  {
+    // The last of this person: they are signed out by it.
+    name: 'session-ended',
+    path: settings('members'),
+    who: () => viewer,
+    ready: async (page) => {
+      await page.getByText('Marek Novák').waitFor()
+      await page.context().clearCookies()
+      await page.getByRole('link', { name: 'Environments' }).click()
+      await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
+    },
+  },
+  { name: 'first-user', path: () => t.signInLink(), who: nobody, ready: heading('Projects') },
 ]
 
 describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
@@ -174,7 +209,7 @@ describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
     await page.setViewportSize({ width: 1280, height: 800 })
     // Through an empty page: a path that differs only after its # would load nothing.
     await page.goto('about:blank')
-    await page.goto(path())
+    await page.goto(await path())
     await ready(page)
     const barriers: string[] = []
     for (const width of [1280, 390]) {

@@ -47,7 +47,7 @@ function ProjectList({ projects }: { projects: Project[] }) {
             <li key={project.id}>
               <Link href={paths.project(project.id)} className={classes.card}>
                 <span className={classes.words}>
-                  <Text component="span" fw={600} truncate display="block">
+                  <Text component="span" fw={600} lineClamp={2}>
                     {project.name}
                   </Text>
                   <Text component="span" size="xs" c="dimmed" display="block">

@@ -19,7 +19,7 @@ export function CopyMark({ text, what }: { text: string; what: string }) {
 }
 
 /** The button for what is copied on purpose. `field` is selected where the browser keeps its clipboard to itself. */
-export function CopyButton({ text, field }: { text: string; field: React.RefObject<HTMLInputElement | null> }) {
+export function CopyButton({ text, field }: { text: string; field: React.RefObject<HTMLTextAreaElement | null> }) {
   const { state, copy } = useCopy(text, () => field.current?.select())
   return (
     <Button

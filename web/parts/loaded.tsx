@@ -1,4 +1,4 @@
-import { Skeleton, Stack } from '@mantine/core'
+import { Skeleton, Stack, VisuallyHidden } from '@mantine/core'
 import { useEffect, useState, type ReactNode } from 'react'
 import { RefusalNotice } from './refusal.tsx'
 
@@ -24,7 +24,8 @@ export function Loaded<Data>({
 /** Lines of a list that is on its way. */
 function Lines() {
   return (
-    <Stack gap="sm" aria-busy="true" aria-label="Loading">
+    <Stack gap="sm">
+      <VisuallyHidden>Loading</VisuallyHidden>
       <Skeleton height={44} radius="md" />
       <Skeleton height={44} radius="md" />
       <Skeleton height={44} radius="md" />

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { KeyRound } from 'lucide-react'
 import { useRef, type ReactNode } from 'react'
 import { CopyButton } from './copy.tsx'
@@ -17,7 +17,7 @@ export function SecretBox({
   children: ReactNode
   onStored: () => void
 }) {
-  const field = useRef<HTMLInputElement>(null)
+  const field = useRef<HTMLTextAreaElement>(null)
   return (
     <Stack gap="md">
       <div className={classes.box}>
@@ -25,19 +25,21 @@ export function SecretBox({
           <KeyRound size={16} aria-hidden />
           <Text fw={600}>Shown only this once</Text>
         </Group>
-        <Group gap="xs" align="flex-end" wrap="nowrap">
-          <TextInput
+        <Stack gap="xs" align="flex-start">
+          <Textarea
             ref={field}
             label={label}
             value={secret}
             readOnly
-            flex={1}
+            autosize
+            w="100%"
+            spellCheck={false}
             data-autofocus
             classNames={{ input: classes.secret ?? '' }}
             onFocus={(event) => event.currentTarget.select()}
           />
           <CopyButton text={secret} field={field} />
-        </Group>
+        </Stack>
       </div>
       <Text c="dimmed">{children}</Text>
       <Group justify="flex-end">

@@ -67,14 +67,17 @@ function Tabs({ projectId }: { projectId: string }) {
   )
 }
 
-/** A new page begins at its top, for the eye and for the keyboard, unless it has put the focus somewhere itself. */
+/** The path that was shown last, by whichever frame: pages have frames of their own. */
+let shownPath: string | null = null
+
+/** A new page begins at its top, for the eye and for the keyboard, unless the focus is in it already. */
 function useMainFocus(): React.RefObject<HTMLElement | null> {
   const main = useRef<HTMLElement>(null)
   const [path] = useLocation()
-  const shown = useRef(path)
   useEffect(() => {
-    if (shown.current === path) return
-    shown.current = path
+    const moved = shownPath !== null && shownPath !== path
+    shownPath = path
+    if (!moved) return
     scrollTo(0, 0)
     if (main.current !== null && !main.current.contains(document.activeElement)) {
       main.current.focus({ preventScroll: true })

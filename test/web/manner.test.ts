@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestWeb, type TestWeb } from '../harness/web.ts'
+
+let t: TestWeb
+beforeAll(async () => {
+  t = await openTestWeb()
+})
+afterAll(() => t.close())
+
+test('everything from jumping to making a project works by the keyboard, and the focus follows', async () => {
+  const { page, complaints } = await t.visit(await t.signInLink())
+  await page.getByRole('heading', { name: 'Projects' }).waitFor()
+  await page.keyboard.press('Tab')
+  expect(await page.locator(':focus').textContent()).toBe('Skip to the content')
+  expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid')
+
+  await page.keyboard.press('Control+k')
+  await page.getByPlaceholder('Jump to a page').waitFor()
+  await page.keyboard.type('new proj')
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog', { name: 'New project' })
+  await dialog.waitFor()
+  await expect.poll(() => dialog.getByLabel('Name').evaluate((field) => field.matches(':focus'))).toBe(true)
+  await page.keyboard.type('Vineyard')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Members' }).waitFor()
+
+  const rail = page.getByRole('navigation', { name: 'Settings' })
+  await rail.getByRole('link', { name: 'Audit log' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+  expect(await page.locator(':focus').textContent()).toBe('Audit log')
+
+  await page.getByRole('link', { name: 'Sluice: your projects' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Members' }).waitFor()
+  await expect.poll(() => page.locator('main').evaluate((main) => main.matches(':focus'))).toBe(true)
+  expect(complaints).toEqual([])
+})
+
+test('light and dark follow the system until someone chooses, and then the choice', async () => {
+  const { page } = await t.visit(await t.signInLink(), { scheme: 'dark' })
+  await page.getByRole('button', { name: 'Your account' }).waitFor()
+  const shown = () => page.locator('html').getAttribute('data-mantine-color-scheme')
+  await page.goto('/account')
+  await page.getByRole('heading', { name: 'Account' }).waitFor()
+  expect(await shown()).toBe('dark')
+  await page.emulateMedia({ colorScheme: 'light' })
+  await expect.poll(shown).toBe('light')
+  await page.getByText('Dark', { exact: true }).click()
+  await expect.poll(shown).toBe('dark')
+  await page.reload()
+  await page.getByRole('heading', { name: 'Account' }).waitFor()
+  expect(await shown()).toBe('dark')
+})
+
+test('a server that cannot be reached costs nothing that was typed', async () => {
+  const projectId = await t.project('Canal')
+  const person = await t.member(projectId, 'owner')
+  const { page } = await t.visitAs(person, `/p/${projectId}/settings/project`)
+  await page.getByLabel('Project name').fill('Great canal')
+  await page.context().setOffline(true)
+  await page.getByRole('button', { name: 'Rename' }).click()
+  await page.getByText('The server cannot be reached.').waitFor()
+  await page.context().setOffline(false)
+  await page.getByRole('button', { name: 'Rename' }).click()
+  await page.getByText('The project is called Great canal now.').waitFor()
+  expect(await page.getByText('The server cannot be reached.').count()).toBe(0)
+})
+
+test('a page that cannot be drawn says so and offers a way on', async () => {
+  const { page } = await t.visit('/sign-in')
+  await page.route('**/v1/projects?*', (route) => route.fulfill({ json: { data: [null, null], next_cursor: null } }))
+  await page.goto(await t.signInLink())
+  await page.getByRole('heading', { name: 'This page could not be shown' }).waitFor()
+  await page.unroute('**/v1/projects?*')
+  await page.getByRole('button', { name: 'Load it again' }).click()
+  await page.getByRole('button', { name: 'New project' }).first().waitFor()
+  expect(await page.getByRole('heading', { name: 'This page could not be shown' }).count()).toBe(0)
+})
