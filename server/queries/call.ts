@@ -1,7 +1,7 @@
 import { resolveCall, withFixedParameters, type KeyCaller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
-import type { Deployment, LiveVersion } from './deployments.ts'
+import type { Deployment, LiveVersion } from './deployment-index.ts'
 import type { Run } from './run.ts'
 
 export type DirectCall = {
@@ -32,7 +32,7 @@ export async function directRun(
     const parameters = withFixedParameters(key, call.parameters, [...version.compiled().names])
     return { ...place, name, version, parameters, keyId: key.id, entry: 'direct', fresh, signal }
   } catch (error) {
-    if (error instanceof Failure) sayRefused(app, caller, { call, failure: error })
+    if (error instanceof Failure) tellRefusal(app, caller, { ...call, failure: error })
     throw error
   }
 }
@@ -50,18 +50,19 @@ async function chooseVersion(
   })
 }
 
-/** A call that found nothing to run is a call all the same. */
-function sayRefused(
+/** A call that came to no run is a call all the same. */
+export function tellRefusal(
   app: Pick<App, 'observe'>,
   caller: KeyCaller,
-  { call, failure }: { call: DirectCall; failure: Failure },
+  refused: Pick<DirectCall, 'name' | 'projectId' | 'environment'> & { failure: Failure },
 ): void {
+  const { name, projectId = null, environment = null, failure } = refused
   app.observe({
     kind: 'query-answered',
     entry: 'direct',
-    projectId: call.projectId ?? null,
-    environment: call.environment ?? null,
-    query: call.name,
+    projectId,
+    environment,
+    query: name,
     version: null,
     keyId: caller.key.id,
     code: failure.code,

@@ -4,7 +4,7 @@ import type { App } from '../app.ts'
 import type { Column, ProjectCatalog, ReadFormat, ReadStream } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import type { Answer } from './answers.ts'
-import type { LiveVersion } from './deployments.ts'
+import type { LiveVersion } from './deployment-index.ts'
 import { bindSlots, type BoundSlots } from './slots.ts'
 
 /** Everything that one run of a query needs; who asks has been checked by whoever found the version. */

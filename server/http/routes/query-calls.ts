@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { answer } from '../../../api/queries.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
-import { directRun, runQuery, streamQuery, type Run, type RunAnswer } from '../../queries/index.ts'
+import { directRun, runQuery, streamQuery, tellRefusal, type Run, type RunAnswer } from '../../queries/index.ts'
 import { refusals } from '../answers.ts'
+import { asFailure } from '../errors.ts'
 import { formatOf } from '../formats.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
@@ -16,10 +17,17 @@ const slotValues = z.record(z.string(), z.unknown()).nullish().meta({ descriptio
 
 /** The direct endpoint of every deployed query. */
 export function serveQueryCalls(http: Http, app: App): void {
+  /** Calls that reached a verb: it tells how they went, also when it refuses them. */
+  const begun = new WeakSet<FastifyRequest>()
+
   http.post(
     '/v1/queries/:query_name',
     {
       config: { door: 'query' },
+      onError: async (request, _reply, error) => {
+        if (request.keyCaller === null || begun.has(request)) return
+        tellRefusal(app, request.keyCaller, { name: request.params.query_name, failure: asFailure(error, request) })
+      },
       schema: {
         tags: ['calls'],
         summary: 'Call a deployed query',
@@ -31,15 +39,16 @@ export function serveQueryCalls(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const run = await directRun(app, keyCallerOf(request), {
+      const call = {
         name: request.params.query_name,
         ...addressOf(request),
         version: pinnedVersion(request),
         parameters: request.body ?? {},
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: untilGone(reply),
-      })
-      return answerRun(app, run, { request, reply })
+      }
+      begun.add(request)
+      return answerRun(app, await directRun(app, keyCallerOf(request), call), { request, reply })
     },
   )
 }
