@@ -32,7 +32,7 @@ async function stop(): Promise<void> {
 
 /** The lines that a person would paste, once they are printed. */
 async function printedLines(): Promise<string[]> {
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline;) {
     const lines = service.output().match(/^ *curl .*$/gm)
     if (lines !== null) return lines.map((line) => line.trim())
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -50,17 +50,21 @@ function paste(line: string): { data: unknown[] } {
   return JSON.parse(stdout) as { data: unknown[] }
 }
 
-test('the first start makes it; its lines work when pasted, at this start and the next', { timeout: 180_000 }, async () => {
-  await start(withExample)
-  const first = await printedLines()
-  expect(first.length).toBe(2)
-  for (const line of first) expect(paste(line).data.length, line).toBeGreaterThan(0)
-  await stop()
-  await start(withExample)
-  const second = await printedLines()
-  for (const line of second) expect(paste(line).data.length, line).toBeGreaterThan(0)
-  expect((await projects()).map((project) => project.name)).toEqual(['Example shop'])
-})
+test(
+  'the first start makes it; its lines work when pasted, at this start and the next',
+  { timeout: 180_000 },
+  async () => {
+    await start(withExample)
+    const first = await printedLines()
+    expect(first.length).toBe(2)
+    for (const line of first) expect(paste(line).data.length, line).toBeGreaterThan(0)
+    await stop()
+    await start(withExample)
+    const second = await printedLines()
+    for (const line of second) expect(paste(line).data.length, line).toBeGreaterThan(0)
+    expect((await projects()).map((project) => project.name)).toEqual(['Example shop'])
+  },
+)
 
 test('it never appears in an installation that was there before', { timeout: 120_000 }, async () => {
   await start({ SLUICE_EXAMPLE: 'off' })
