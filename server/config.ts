@@ -152,7 +152,7 @@ export const limits = {
   failedSignInsPerMinute: limit(10, [1, 10_000], 'Failed sign-ins per address and per e-mail in a minute.'),
   failedAuthenticationsPerMinute: limit(20, [1, 100_000], 'Failed credentials per address in a minute.'),
   keyResyncMs: limit(5_000, [100, 600_000], 'How often API keys are read again in case a notification was lost.'),
-  redisTimeoutMs: limit(50, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),
+  redisTimeoutMs: limit(250, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),
 } as const satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof limits

@@ -33,19 +33,21 @@ async function elsewhere(secret: string): Promise<string> {
 describe('every act reaches the other process within a second', () => {
   test('made, changed, disabled, enabled, rotated, revoked', async () => {
     const { id, secret } = await makeKey()
-    const soon = (of: string) => expect.poll(() => elsewhere(of), { timeout: secondMs, interval: 10 })
-    await soon(secret).toBe('pro')
+    const soon = async (of: string, state: string): Promise<void> => {
+      await expect.poll(() => elsewhere(of), { timeout: secondMs, interval: 10 }).toBe(state)
+    }
+    await soon(secret, 'pro')
     await here.operator.patch(`/v1/api-keys/${id}`, { plan: 'scale' })
-    await soon(secret).toBe('scale')
+    await soon(secret, 'scale')
     await here.operator.post(`/v1/api-keys/${id}/disable`)
-    await soon(secret).toBe('disabled')
+    await soon(secret, 'disabled')
     await here.operator.post(`/v1/api-keys/${id}/enable`)
-    await soon(secret).toBe('scale')
+    await soon(secret, 'scale')
     const rotated = (await here.operator.post(`/v1/api-keys/${id}/rotate`, { grace_seconds: 0 })).body.secret
-    await soon(rotated).toBe('scale')
+    await soon(rotated, 'scale')
     expect(await elsewhere(secret)).toBe('expired')
     await here.operator.delete(`/v1/api-keys/${id}`)
-    await soon(rotated).toBe('revoked')
+    await soon(rotated, 'revoked')
   })
 
   test('a project that is deleted', async () => {
@@ -99,10 +101,10 @@ test('keys revoked under load: no good answer here after the revocation returned
   type Good = { keyId: string; place: 'here' | 'there'; askedAt: number }
   const good: Good[] = []
   const revokedAt = new Map<string, number>()
-  let isOver = false
+  const over = new AbortController()
   let asked = 0
   const load = async (place: Good['place'], app: TestApp, offset: number): Promise<void> => {
-    for (let turn = offset; !isOver && turn < 50_000; turn += 1) {
+    for (let turn = offset; !over.signal.aborted && turn < 50_000; turn += 1) {
       const key = keys[turn % keys.length]
       if (key === undefined) continue
       const askedAt = performance.now()
@@ -120,7 +122,7 @@ test('keys revoked under load: no good answer here after the revocation returned
   }
   const last = performance.now()
   await expect.poll(() => performance.now() - last, { timeout: 5_000 }).toBeGreaterThan(1_200)
-  isOver = true
+  over.abort()
   await Promise.all(callers)
   const late = (place: Good['place'], graceMs: number) =>
     good.filter((answer) => answer.place === place && answer.askedAt > (revokedAt.get(answer.keyId) ?? 0) + graceMs)

@@ -12,7 +12,11 @@ export type Buckets = {
 
 const leastBeforeSweep = 1_024
 
-type MemoryBuckets = { take(keyId: string, policies: readonly Policy[]): Taken }
+export type MemoryBuckets = {
+  take(keyId: string, policies: readonly Policy[]): Taken
+  /** Takes over what was decided elsewhere, so that it can go on from there when elsewhere is away. */
+  follow(keyId: string, policies: readonly Policy[], taken: Taken): void
+}
 
 export function openMemoryBuckets(now: () => number): MemoryBuckets {
   const buckets = new Map<string, BucketState>()
@@ -24,6 +28,11 @@ export function openMemoryBuckets(now: () => number): MemoryBuckets {
     sweepAtSize = Math.max(leastBeforeSweep, buckets.size * 2)
   }
 
+  const keep = (name: string, state: BucketState, nowMicros: number): void => {
+    buckets.set(name, state)
+    if (buckets.size > sweepAtSize) sweep(nowMicros)
+  }
+
   return {
     take(keyId, policies) {
       const nowMicros = now() * 1_000
@@ -32,9 +41,16 @@ export function openMemoryBuckets(now: () => number): MemoryBuckets {
       const waits = policies.map((policy, at) => waitMicros(policy, states[at] ?? 0, nowMicros))
       if (waits.some((wait) => wait > 0)) return { nowMicros, waits, states }
       const spent = policies.map((policy, at) => spend(policy, states[at] ?? 0, nowMicros))
-      for (const [at, name] of names.entries()) buckets.set(name, spent[at] ?? 0)
-      if (buckets.size > sweepAtSize) sweep(nowMicros)
+      for (const [at, name] of names.entries()) keep(name, spent[at] ?? 0, nowMicros)
       return { nowMicros, waits, states: spent }
+    },
+    follow(keyId, policies, taken) {
+      const nowMicros = now() * 1_000
+      // Another clock decided. Days begin together; the moments within them are told by ours.
+      for (const [at, { kind, name }] of policies.entries()) {
+        const state = taken.states[at] ?? 0
+        keep(`${keyId}:${name}`, kind === 'day' ? state : state - taken.nowMicros + nowMicros, nowMicros)
+      }
     },
   }
 }
