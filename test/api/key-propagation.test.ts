@@ -95,6 +95,19 @@ test('a notification that is lost on a good connection is made up for', async ()
   await watchful.close()
 })
 
+test("a restart gives nobody a new day: what is used of a day's quota is kept", async () => {
+  const { secret } = await makeKey({ plan: 'unlimited', daily_quota: 3 })
+  const sameDatabase = { SLUICE_DATABASE_URL: here.app.config.databaseUrl ?? '' }
+  const left = async (app: TestApp) => (await app.withToken(secret).get('/v1/key')).headers['x-ratelimit-remaining']
+  const before = await openTestApp(sameDatabase)
+  expect([await left(before), await left(before)]).toEqual(['2', '1'])
+  await before.close()
+  const after = await openTestApp(sameDatabase)
+  expect(await left(after)).toBe('0')
+  expect((await after.withToken(secret).get('/v1/key')).status).toBe(429)
+  await after.close()
+})
+
 test('keys revoked under load: no good answer here after the revocation returned, nor there a second later', async () => {
   const keys = await Promise.all(Array.from({ length: 24 }, () => makeKey({ plan: 'unlimited' })))
   for (const { secret } of keys) await expect.poll(() => elsewhere(secret), { timeout: secondMs }).toBe('unlimited')

@@ -1,5 +1,5 @@
 import { spend, waitMicros, type BucketState } from './gcra.ts'
-import type { Policy } from './policies.ts'
+import { dailyName, type Policy } from './policies.ts'
 
 /** What came of a call: the clock it was judged by, and for each policy how long to wait and what it left behind. */
 export type Taken = { nowMicros: number; waits: number[]; states: BucketState[] }
@@ -16,6 +16,9 @@ export type MemoryBuckets = {
   take(keyId: string, policies: readonly Policy[]): Taken
   /** Takes over what was decided elsewhere, so that it can go on from there when elsewhere is away. */
   follow(keyId: string, policies: readonly Policy[], taken: Taken): void
+  /** The day's quota outlives the process: this is what is kept of it, and taken up again. */
+  dailyState(keyId: string): BucketState | undefined
+  resumeDay(keyId: string, state: BucketState): void
 }
 
 export function openMemoryBuckets(now: () => number): MemoryBuckets {
@@ -44,6 +47,8 @@ export function openMemoryBuckets(now: () => number): MemoryBuckets {
       for (const [at, name] of names.entries()) keep(name, spent[at] ?? 0, nowMicros)
       return { nowMicros, waits, states: spent }
     },
+    dailyState: (keyId) => buckets.get(`${keyId}:${dailyName}`),
+    resumeDay: (keyId, state) => keep(`${keyId}:${dailyName}`, state, now() * 1_000),
     follow(keyId, policies, taken) {
       const nowMicros = now() * 1_000
       // Another clock decided. Days begin together; the moments within them are told by ours.
