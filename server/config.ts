@@ -190,7 +190,7 @@ export const limits = {
   jobRetentionDays: limit(30, [1, 3_650], 'How long finished jobs are kept.'),
   eventStreams: limit(200, [1, 10_000], 'Live event streams that are open at once in one process.'),
   keyResyncMs: limit(5_000, [100, 600_000], 'How often API keys are read again in case a notification was lost.'),
-  redisTimeoutMs: limit(50, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),
+  redisTimeoutMs: limit(250, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),
 } as const satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof limits

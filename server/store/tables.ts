@@ -157,6 +157,7 @@ type ApiKeyPermissionsTable = {
 type ApiKeyUsesTable = {
   key_id: string
   last_used_at: Date
+  daily_state: number | null
 }
 
 type DatasourcesTable = {
