@@ -1,4 +1,4 @@
-export { openAnswers, type Answers } from './answers.ts'
+export { openAnswers, type Answer, type Answers } from './answers.ts'
 export { openQueryCallers, type QueryCallers } from './callers.ts'
 export { directRun, tellRefusal } from './call.ts'
 export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './deploy.ts'
