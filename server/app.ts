@@ -153,9 +153,11 @@ function engineOptions({ dataDir, limits }: Config): Omit<EngineOptions, 'observ
   }
 }
 
-function outboundOptions({ outboundAllow, limits }: Config) {
+function outboundOptions({ outboundAllow, example, port, limits }: Config) {
+  // The sample API is this server under a name of its own, by which nothing else of it can be reached.
+  const sample = example === 'on' ? [`sample.localhost:${port}`] : []
   return {
-    allow: outboundAllow,
+    allow: [...outboundAllow, ...sample],
     connectTimeoutMs: limits.outboundConnectTimeoutMs,
     connectionsPerOrigin: limits.outboundConnectionsPerOrigin,
     backoffBaseMs: 500,

@@ -32,7 +32,7 @@ export { resolveCall, resolveScope, type DeploymentsIndex } from './keys/resolve
 export { takeCall, type Standing } from './limits/limiter.ts'
 export { ratePolicy, type Policy } from './limits/policies.ts'
 export { changeRole, listMembers, removeMember, type Member } from './members.ts'
-export { ensureFirstUser, findUser, signIn, updateSelf, type User, type UserCaller } from './people.ts'
+export { actAs, ensureFirstUser, findUser, signIn, updateSelf, type User, type UserCaller } from './people.ts'
 export { effectiveRole, personBehind, requireRole } from './roles.ts'
 export { endSession, findSession, forgetExpired, keepSession } from './sessions.ts'
 export { createManagementToken, listManagementTokens, revokeManagementToken, type ManagementToken } from './tokens.ts'

@@ -44,6 +44,8 @@ type InstallationTable = {
   only_row: Generated<boolean>
   created_at: CreatedAt
   example: 'wanted' | 'done' | 'off'
+  example_project_id: string | null
+  example_key_id: string | null
 }
 
 type UsersTable = {
