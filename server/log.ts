@@ -30,7 +30,10 @@ const levels: Record<Observation['kind'], Level> = {
 export function openLog(level: Config['logLevel'], destination?: DestinationStream): (event: Observation) => void {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'kind' }
   const log = destination === undefined ? pino(options) : pino(options, destination)
-  return ({ kind, ...facts }) => {
+  return (event) => {
+    // Most calls are told and not written; those cost nothing more.
+    if (!log.isLevelEnabled(levels[event.kind])) return
+    const { kind, ...facts } = event
     log[levels[kind]]('error' in facts ? { ...facts, error: describeError(facts.error) } : facts, kind)
   }
 }
