@@ -19,7 +19,10 @@ beforeEach(async () => {
 })
 
 async function query(name: string, config: Record<string, unknown>, sql: string): Promise<unknown> {
-  await expectStatus(200, execute(t.operator, { projectId, datasourceId: `ds_${name}_${projectId}`, name, url: source.url, config }))
+  await expectStatus(
+    200,
+    execute(t.operator, { projectId, datasourceId: `ds_${name}_${projectId}`, name, url: source.url, config }),
+  )
   const path = `/v1/projects/${projectId}/queries`
   await expectStatus(201, t.operator.post(path, { name: 'q', description: 'q', sql }))
   return (await expectStatus(200, t.operator.post(`${path}/q/preview`, { parameters: {} }))).body.data
@@ -30,8 +33,18 @@ test('GeoJSON', async () => {
     type: 'FeatureCollection',
     metadata: { generated: 1_700_000_000_000, count: 2 },
     features: [
-      { type: 'Feature', id: 'a', properties: { mag: 4.5, place: 'Oslo' }, geometry: { type: 'Point', coordinates: [10.7, 59.9, 7] } },
-      { type: 'Feature', id: 'b', properties: { mag: null, place: 'Rome' }, geometry: { type: 'Point', coordinates: [12.5, 41.9, 2.5] } },
+      {
+        type: 'Feature',
+        id: 'a',
+        properties: { mag: 4.5, place: 'Oslo' },
+        geometry: { type: 'Point', coordinates: [10.7, 59.9, 7] },
+      },
+      {
+        type: 'Feature',
+        id: 'b',
+        properties: { mag: null, place: 'Rome' },
+        geometry: { type: 'Point', coordinates: [12.5, 41.9, 2.5] },
+      },
     ],
   })
   const sql = 'select id, properties.place as place, geometry.coordinates[1] as lon from quakes order by id'
@@ -44,7 +57,12 @@ test('GeoJSON', async () => {
 test('a JSON:API document', async () => {
   source.answer({
     data: [
-      { type: 'articles', id: '1', attributes: { title: 'One' }, relationships: { author: { data: { type: 'people', id: '9' } } } },
+      {
+        type: 'articles',
+        id: '1',
+        attributes: { title: 'One' },
+        relationships: { author: { data: { type: 'people', id: '9' } } },
+      },
       { type: 'articles', id: '2', attributes: { title: 'Two' }, relationships: {} },
     ],
     included: [{ type: 'people', id: '9', attributes: { name: 'Dan' } }],
@@ -79,8 +97,7 @@ test('a list in pages that link to the next, in the body and in the header, with
       method: 'GET',
       pagination,
     })
-  const rows = async (id: string) =>
-    (await t.operator.get(`/v1/projects/${projectId}/data-objects/${id}`)).body
+  const rows = async (id: string) => (await t.operator.get(`/v1/projects/${projectId}/data-objects/${id}`)).body
   const all = await expectStatus(200, run('ds_next', { type: 'next_link', path: 'next' }))
   expect(await rows(all.body.data_object_id)).toMatchObject({ row_count: 4, truncated: false })
   const byHeader = await expectStatus(200, run('ds_header', { type: 'link_header' }))
