@@ -2,19 +2,20 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import type { EncodeAnswer, EncodeRequest } from './encoder.ts'
 
-const { modelPath, threads } = workerData as { modelPath: string; threads: number }
+const { modelPath } = workerData as { modelPath: string }
 
 const session = await InferenceSession.create(modelPath, {
-  intraOpNumThreads: threads,
+  intraOpNumThreads: 1,
   interOpNumThreads: 1,
   executionMode: 'sequential',
   graphOptimizationLevel: 'all',
   logSeverityLevel: 3,
 })
 
-parentPort?.on('message', ({ id, texts }: EncodeRequest) => {
-  encodeAll(texts).then(
-    (vectors) => answer({ id, vectors }),
+// One text a run: with dynamic int8 a vector would depend on its neighbours in a batch.
+parentPort?.on('message', ({ id, ids }: EncodeRequest) => {
+  encode(ids).then(
+    (vector) => answer({ id, vector }),
     (error: unknown) => answer({ id, error: String(error) }),
   )
 })
@@ -22,13 +23,6 @@ answer({ ready: true })
 
 function answer(message: EncodeAnswer): void {
   parentPort?.postMessage(message)
-}
-
-/** One text a run: with dynamic int8 a vector would depend on its neighbours in a batch. */
-async function encodeAll(texts: Int32Array[]): Promise<Float32Array[]> {
-  const vectors: Float32Array[] = []
-  for (const ids of texts) vectors.push(await encode(ids))
-  return vectors
 }
 
 async function encode(ids: Int32Array): Promise<Float32Array> {

@@ -1,10 +1,12 @@
 import { dayValue, type DateSpan } from './dates.ts'
-import type { IndexedQuery, IndexedText, ProjectIndex } from './index-project.ts'
+import type { IndexedQuery, ProjectIndex } from './index-project.ts'
+import type { IndexedText } from './index-text.ts'
 import { overlaps, type Clock, type Reading, type Span } from './link.ts'
 import { shape, type Shape } from './mask.ts'
 import { openText } from './open-text.ts'
 import { cueWords, roleOf, type Slot } from './project.ts'
-import type { Asked, Evidence } from './rank.ts'
+import type { Asked } from './rank.ts'
+import { dotRow } from './vectors.ts'
 
 /** The words of the question that gave a slot its value. */
 export type Source = { start: number; end: number; text: string }
@@ -26,9 +28,8 @@ const penalties = { missing: -6, weak: -1.5, reused: -3 }
 const mostStates = 4_000
 
 /** Gives each slot of the query the span that plays its role: by the words around it in the examples, by order, by type. */
-export function fill(index: ProjectIndex, evidence: Evidence, query: IndexedQuery, clock: Clock): Filled {
-  const { asked } = evidence
-  const references = referencesOf(index, evidence, query)
+export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clock: Clock): Filled {
+  const references = referencesOf(index, asked, query)
   const options = new Map(query.slots.map((slot) => [slot, optionsFor(index, asked, slot, references)]))
   const chosen = assign(query.slots, options)
   const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [] }
@@ -64,12 +65,12 @@ export function fill(index: ProjectIndex, evidence: Evidence, query: IndexedQuer
   return filled
 }
 
-function referencesOf(index: ProjectIndex, { masked }: Evidence, { from, to }: IndexedQuery): Reference[] {
-  let best = -1
-  for (let at = from; at < to; at += 1) best = Math.max(best, masked[at] ?? -1)
-  return index.texts
+function referencesOf(index: ProjectIndex, { masked }: Asked, { from, to }: IndexedQuery): Reference[] {
+  const near = index.texts
     .slice(from, to)
-    .map((text, at) => ({ text, weight: Math.exp(8 * ((masked[from + at] ?? -1) - best)) }))
+    .map((text, at) => ({ text, cosine: dotRow(index.masked, from + at, masked) }))
+  const best = Math.max(...near.map(({ cosine }) => cosine))
+  return near.map(({ text, cosine }) => ({ text, weight: Math.exp(8 * (cosine - best)) }))
 }
 
 function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, references: Reference[]): Option[] {

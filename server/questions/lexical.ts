@@ -25,75 +25,79 @@ function fnv(text: string): number {
   return (hash ^ (hash >>> 15)) >>> 0
 }
 
-/** Documents as bags of tokens, searched by shared tokens. A document is a text of a query, or all its texts together. */
+/** Queries as bags of the tokens of all their texts, searched by shared tokens (BM25). Tokens are numbered. */
 export type LexicalIndex = {
   documents: number
-  postings: Map<string, { ids: Int32Array; weights: Float32Array }>
-  idf: Map<string, number>
+  ids: Map<string, number>
+  idf: Float32Array
   unseenIdf: number
+  postings: { documents: Int32Array; weights: Float32Array }[]
+  /** Each text's token numbers, and its pairs of neighbours as sorted hashes. */
+  texts: { tokens: Int32Array; pairs: Set<number> }[]
 }
 
-type Weighing = 'cosine' | 'bm25'
-
-export function buildLexical(documents: string[][], weighing: Weighing): LexicalIndex {
-  const counts = documents.map(countTokens)
-  const documentsWith = new Map<string, number>()
-  for (const bag of counts)
-    for (const token of bag.keys()) documentsWith.set(token, (documentsWith.get(token) ?? 0) + 1)
-  const total = documents.length
-  const idfOf = (having: number): number => Math.log(1 + (total - having + 0.5) / (having + 0.5))
-  const idf = new Map(Array.from(documentsWith, ([token, having]) => [token, idfOf(having)] as const))
-  const average = documents.reduce((sum, tokens) => sum + tokens.length, 0) / Math.max(total, 1)
-  const lists = new Map<string, [number, number][]>()
-  counts.forEach((bag, id) => {
-    const size = documents[id]?.length ?? 0
-    let squares = 0
-    for (const [token, count] of bag) squares += (tf(count) * (idf.get(token) ?? 0)) ** 2
-    const norm = Math.sqrt(squares) || 1
-    for (const [token, count] of bag) {
-      const weight = idf.get(token) ?? 0
-      const value =
-        weighing === 'cosine'
-          ? (tf(count) * weight) / norm
-          : (weight * count * 2.2) / (count + 1.2 * (0.25 + (0.75 * size) / average))
-      const list = lists.get(token) ?? []
-      list.push([id, value])
-      lists.set(token, list)
-    }
-  })
-  const postings = new Map(
-    Array.from(lists, ([token, list]) => [
-      token,
-      { ids: Int32Array.from(list, ([id]) => id), weights: Float32Array.from(list, ([, weight]) => weight) },
-    ]),
+export function buildLexical(texts: string[][], documentOf: Int32Array, documents: number): LexicalIndex {
+  const ids = new Map<string, number>()
+  const numbered = texts.map((tokens) =>
+    Int32Array.from(tokens, (token) => {
+      const id = ids.get(token) ?? ids.size
+      ids.set(token, id)
+      return id
+    }),
   )
-  return { documents: total, postings, idf, unseenIdf: idfOf(0) }
+  const bags = Array.from({ length: documents }, () => new Map<number, number>())
+  const sizes = new Float64Array(documents)
+  numbered.forEach((tokens, text) => {
+    const document = documentOf[text] ?? 0
+    const bag = bags[document]
+    sizes[document] = (sizes[document] ?? 0) + tokens.length
+    for (const token of tokens) bag?.set(token, (bag.get(token) ?? 0) + 1)
+  })
+  const having = new Int32Array(ids.size)
+  for (const bag of bags) for (const token of bag.keys()) having[token] = (having[token] ?? 0) + 1
+  const idfOf = (count: number): number => Math.log(1 + (documents - count + 0.5) / (count + 0.5))
+  const idf = Float32Array.from(having, idfOf)
+  const average = sizes.reduce((sum, size) => sum + size, 0) / Math.max(documents, 1)
+  const lists = Array.from({ length: ids.size }, (): [number, number][] => [])
+  bags.forEach((bag, document) => {
+    const longer = 1.2 * (0.25 + (0.75 * (sizes[document] ?? 0)) / average)
+    for (const [token, count] of bag)
+      lists[token]?.push([document, ((idf[token] ?? 0) * count * 2.2) / (count + longer)])
+  })
+  const postings = lists.map((list) => ({
+    documents: Int32Array.from(list, ([document]) => document),
+    weights: Float32Array.from(list, ([, weight]) => weight),
+  }))
+  return {
+    documents,
+    ids,
+    idf,
+    unseenIdf: idfOf(0),
+    postings,
+    texts: numbered.map((tokens) => ({ tokens, pairs: pairsOf(tokens) })),
+  }
 }
 
-export function countTokens(tokens: string[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1)
-  return counts
+/** A question in the index's numbers; words it has never seen are -1. */
+export function numberTokens(index: LexicalIndex, tokens: string[]): Int32Array {
+  return Int32Array.from(tokens, (token) => index.ids.get(token) ?? -1)
 }
 
-function tf(count: number): number {
-  return 1 + Math.log(count)
+export function pairsOf(tokens: Int32Array): Set<number> {
+  const pairs = new Set<number>()
+  for (let at = 0; at <= tokens.length; at += 1) pairs.add((tokens[at - 1] ?? -2) * 1_048_583 + (tokens[at] ?? -3))
+  return pairs
 }
 
-/** The score of every document. With `cosine` the question has length one too, unseen words included. */
-export function lexicalScores(index: LexicalIndex, tokens: string[], weighing: Weighing): Float32Array {
+export function bm25(index: LexicalIndex, tokens: Int32Array): Float32Array {
   const scores = new Float32Array(index.documents)
-  const bag = countTokens(tokens)
-  let squares = 0
-  for (const [token, count] of bag) squares += (tf(count) * (index.idf.get(token) ?? index.unseenIdf)) ** 2
-  const norm = weighing === 'cosine' ? Math.sqrt(squares) || 1 : 1
-  for (const [token, count] of bag) {
-    const posting = index.postings.get(token)
+  for (const token of new Set(tokens)) {
+    const posting = index.postings[token]
     if (posting === undefined) continue
-    const own = weighing === 'cosine' ? (tf(count) * (index.idf.get(token) ?? 0)) / norm : 1
-    for (let at = 0; at < posting.ids.length; at += 1) {
-      const id = posting.ids[at] ?? 0
-      scores[id] = (scores[id] ?? 0) + own * (posting.weights[at] ?? 0)
+    const { documents, weights } = posting
+    for (let at = 0; at < documents.length; at += 1) {
+      const document = documents[at] as number
+      scores[document] = (scores[document] as number) + (weights[at] as number)
     }
   }
   return scores

@@ -1,4 +1,4 @@
-import type { IndexedText } from './index-project.ts'
+import type { IndexedText } from './index-text.ts'
 import type { Linked } from './link.ts'
 import { cueWords, type Slot } from './project.ts'
 import { isFunctionWord } from './text.ts'
