@@ -19,6 +19,9 @@ const prefixes = {
   audit: 'aud',
   request: 'req',
   alert: 'alr',
+  question: 'qst',
+  evaluationCase: 'cas',
+  evaluationRun: 'run',
 } as const
 
 type IdKind = keyof typeof prefixes

@@ -40,6 +40,7 @@ const mostPins = 1_000
 export async function openDeployments({ store, observe }: { store: Database; observe: Observe }): Promise<Deployments> {
   const live = new Map<string, Deployment>()
   const byName = new Map<string, Set<Deployment>>()
+  const byPlace = new Map<string, Map<string, Deployment>>()
   const pins = new LRUCache<string, LiveVersion>({ max: mostPins })
   const listeners = new Set<(place: Place | null) => void>()
   let wanted: Batch = newBatch()
@@ -53,6 +54,9 @@ export async function openDeployments({ store, observe }: { store: Database; obs
       const same = byName.get(before.name)
       same?.delete(before)
       if (same?.size === 0) byName.delete(before.name)
+      const place = byPlace.get(placeKey(before))
+      place?.delete(before.name)
+      if (place?.size === 0) byPlace.delete(placeKey(before))
     }
     if (next === undefined) {
       live.delete(key)
@@ -62,6 +66,9 @@ export async function openDeployments({ store, observe }: { store: Database; obs
     const same = byName.get(next.name)
     if (same === undefined) byName.set(next.name, new Set([next]))
     else same.add(next)
+    const place = byPlace.get(placeKey(next))
+    if (place === undefined) byPlace.set(placeKey(next), new Map([[next.name, next]]))
+    else place.set(next.name, next)
   }
 
   /** One read at a time: what is read later is never overwritten by what was read before. */
@@ -150,8 +157,7 @@ export async function openDeployments({ store, observe }: { store: Database; obs
     projectsWith: (name, environment) =>
       [...(byName.get(name) ?? [])].filter((each) => each.environment === environment).map((each) => each.projectId),
     pinned: (deployment, number) => findPinned(store, pins, { deployment, number }),
-    list: (projectId, environment) =>
-      [...live.values()].filter((each) => each.projectId === projectId && each.environment === environment),
+    list: (projectId, environment) => [...(byPlace.get(placeKey({ projectId, environment }))?.values() ?? [])],
     refresh: (place) => ask(place),
     onChange(heard) {
       listeners.add(heard)
@@ -222,6 +228,10 @@ function placeRows(store: Database) {
 
 function keyOf({ projectId, environment, name }: Place): string {
   return `${projectId}\n${environment}\n${name}`
+}
+
+function placeKey({ projectId, environment }: Pick<Place, 'projectId' | 'environment'>): string {
+  return `${projectId}\n${environment}`
 }
 
 function placeOf(payload: string): Place {

@@ -2,7 +2,7 @@ export { openAnswers, type Answers } from './answers.ts'
 export { openQueryCallers, type QueryCallers } from './callers.ts'
 export { directRun } from './call.ts'
 export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './deploy.ts'
-export { openDeployments, type Deployments } from './deployments.ts'
+export { openDeployments, type Deployment, type Deployments, type LiveVersion } from './deployments.ts'
 export {
   changeQuery,
   createQuery,
@@ -14,6 +14,7 @@ export {
 } from './drafts.ts'
 export { inspectQuery, type Inspected } from './inspection.ts'
 export { explainQuery, previewQuery } from './preview.ts'
+export { checkSlots } from './slots.ts'
 export { runQuery, streamQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
 export {
   diffVersions,

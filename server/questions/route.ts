@@ -80,7 +80,7 @@ export async function ask(index: ProjectIndex, text: string, clock: Clock): Prom
 }
 
 /** Control characters and lone surrogates become spaces of the same length, so that places in the text stay true. */
-function plain(question: string): string {
+export function plain(question: string): string {
   return question
     .toWellFormed()
     .replaceAll(/[\p{Cc}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}\u{fffd}]/gu, ' ')
