@@ -9,6 +9,13 @@ import { openEncoder, type Encoder } from '../encoder.ts'
 import { buildIndex, type ProjectIndex } from '../index-project.ts'
 import type { RoutableQuery } from '../project.ts'
 import { keepVectors, type KeptVectors } from './kept-vectors.ts'
+import {
+  findRegressions,
+  keepResults,
+  type ChangedQuery,
+  type EvaluatedPlace,
+  type RoutingReport,
+} from './regressions.ts'
 import { readProject, type Place } from './snapshot.ts'
 
 /** An index for each place that is asked, kept fresh behind the questions. */
@@ -17,6 +24,9 @@ export type Router = {
   index(place: Place, fresh?: 'fresh'): Promise<ProjectIndex>
   /** As it would be with a query changed. Built for the occasion. */
   trial(place: Place, changed: RoutableQuery): Promise<ProjectIndex>
+  /** Asks every stored question of a place again, as if the changed query were deployed there. */
+  regressions(input: { projectId: string; environment: string; changed: ChangedQuery }): Promise<RoutingReport>
+  keepResults(place: EvaluatedPlace, results: RoutingReport['results']): Promise<string>
   /** Waits until what has changed so far is in effect for questions here. */
   settle(place: Pick<Place, 'projectId' | 'environment'>): Promise<void>
   /** Vectors of texts, for whoever compares questions with each other. */
@@ -137,7 +147,7 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     () => outdate(() => true),
   )
 
-  return {
+  const router: Omit<Router, 'regressions' | 'keepResults'> = {
     async index(place, fresh) {
       const entry = entryOf(place)
       entry.usedAtMs = now()
@@ -174,6 +184,11 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       entries.clear()
       await encoder.close()
     },
+  }
+  return {
+    ...router,
+    regressions: (input) => findRegressions({ ...router, store, deployments, now }, input),
+    keepResults: (place, results) => keepResults(store, place, results),
   }
 }
 
