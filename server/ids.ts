@@ -19,6 +19,9 @@ const prefixes = {
   audit: 'aud',
   request: 'req',
   alert: 'alr',
+  question: 'qst',
+  evaluationCase: 'cas',
+  evaluationRun: 'run',
 } as const
 
 /** Random bytes are drawn for many ids at once: asking for sixteen costs as much as asking for thousands. */

@@ -26,6 +26,7 @@ import { serveEnvironments, serveProjects } from './routes/projects.ts'
 import { separateSample, serveSample } from './routes/sample.ts'
 import { serveAuthoring, serveQueries } from './routes/queries.ts'
 import { serveQueryCalls } from './routes/query-calls.ts'
+import { serveQuestions } from './routes/questions.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
@@ -150,6 +151,7 @@ async function serveCalls(http: Http, app: App): Promise<void> {
   })
   serveOwnKey(http)
   serveQueryCalls(http, app)
+  serveQuestions(http, app)
 }
 
 function acceptJsonOnly(http: Http): void {

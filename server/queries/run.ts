@@ -17,6 +17,8 @@ export type Run = {
   parameters: Record<string, unknown>
   keyId: string | null
   entry: 'direct' | 'question' | 'tool' | 'preview'
+  /** What was asked, where a question led here. */
+  question?: { text: string; confidence: number | null } | undefined
   /** Asks for a new execution whatever is kept. */
   fresh?: boolean
   /** Asked for when something is to be stopped: an answer that is there needs none. */
@@ -211,9 +213,9 @@ type Watch = {
 /** Says once how a run went, whichever way it ended. */
 function watchRun(app: Parts, run: Run): Watch {
   const startedMs = performance.now()
-  const { projectId, environment, name, keyId, entry, version } = run
+  const { projectId, environment, name, keyId, entry, version, question } = run
   if (keyId !== null && environment !== null) app.queryCallers.note({ queryId: version.queryId, environment, keyId })
-  const subject = { projectId, environment, query: name, version: version.number, keyId, entry }
+  const subject = { projectId, environment, query: name, version: version.number, keyId, entry, question }
   const say = (rest: {
     code: FailureCode | null
     reason: string | null
