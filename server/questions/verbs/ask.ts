@@ -36,7 +36,15 @@ export async function askedRun(
   try {
     place = resolveCall(key, input, app.deployments)
     const only = onlyOf(app, caller, place)
-    const asked = await route(app, { ...place, only }, { ...input, given: givenOf(caller, input) })
+    const asked = await route(
+      app,
+      { ...place, only },
+      {
+        ...input,
+        given: givenOf(caller, input),
+        signal: input.signal(),
+      },
+    )
     decision = asked.decision
     const { version } = asked
     const { routing } = decision
