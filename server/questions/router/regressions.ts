@@ -149,7 +149,10 @@ async function reaskExamples(
 
 /** Whether a question of another query is newly an example of the changed one, word for word. */
 function claimedBy(before: ProjectIndex | null, changed: RoutableQuery): (question: string) => boolean {
-  const wordsOf = (question: string): string => words(question).map(({ stem }) => stem).join(' ')
+  const wordsOf = (question: string): string =>
+    words(question)
+      .map(({ stem }) => stem)
+      .join(' ')
   const live = before?.queries.map(({ query }) => query) ?? []
   const known = live.find(({ name }) => name === changed.name)?.examples ?? []
   const others = live.filter(({ name }) => name !== changed.name).flatMap(({ examples }) => examples)
@@ -158,7 +161,7 @@ function claimedBy(before: ProjectIndex | null, changed: RoutableQuery): (questi
   const claimed = new Set(changed.examples.map(({ question }) => wordsOf(question)))
   return (question) => {
     const said = wordsOf(question)
-    return claimed.has(said) && taken.has(said) && !old.has(said)
+    return said !== '' && claimed.has(said) && taken.has(said) && !old.has(said)
   }
 }
 
