@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { timestamp } from './envelope.ts'
+import { slug, timestamp } from './envelope.ts'
+import { query } from './queries.ts'
 
 const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
 
@@ -76,3 +77,140 @@ export const questionAnswer = z
     routing: routing.optional(),
   })
   .meta({ id: 'QuestionAnswer' })
+
+export const tryQuestion = z.strictObject({
+  question,
+  environment: slug.default('production'),
+  explain: z.boolean().default(true),
+  run: z.boolean().default(false).meta({ description: 'Also run what was chosen.' }),
+  draft: slug.optional().meta({ description: 'A draft that takes part as if it were deployed.' }),
+  query_name: z.string().max(63).optional(),
+  parameters: parameters.default({}),
+  time_zone: timeZone.default('UTC'),
+})
+const outcome = z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots'])
+export const triedQuestion = z
+  .object({
+    outcome,
+    query_used: z.string().nullable(),
+    parameters,
+    missing: z.array(z.string()),
+    schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'JSON Schema of what is missing.' }),
+    candidates: z.array(candidate),
+    routing: routing.optional(),
+    data: z.array(z.record(z.string(), z.unknown())).optional(),
+    row_count: z.int().optional(),
+    truncated: z.boolean().optional(),
+    execution_time_ms: z.int().optional(),
+  })
+  .meta({ id: 'TriedQuestion' })
+
+const resolution = z.enum(['example', 'evaluation', 'draft', 'dismissed'])
+export const loggedQuestion = z
+  .object({
+    id: z.string(),
+    environment: z.string(),
+    at: timestamp,
+    text: z.string().nullable().meta({ description: 'Null where the project keeps no texts.' }),
+    outcome,
+    query: z.string().nullable().meta({ description: 'What answered, or came nearest.' }),
+    parameters: parameters.nullable(),
+    confidence: z.number().nullable(),
+    key_id: z.string().nullable(),
+    request_id: z.string().nullable(),
+    resolved: resolution.nullable(),
+  })
+  .meta({ id: 'LoggedQuestion' })
+export const questionFilter = {
+  environment: slug.optional(),
+  outcome: z
+    .enum(['answered', 'refused', 'no_match', 'ambiguous', 'missing_slots'])
+    .optional()
+    .meta({ description: '`refused` is each of the last three.' }),
+}
+export const groupFilter = z.strictObject({
+  environment: slug.optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+})
+export const questionGroup = z
+  .object({
+    question: z.string(),
+    count: z.int(),
+    last_at: timestamp,
+    outcomes: z.record(z.string(), z.int()),
+    nearest: z.string().nullable().meta({ description: 'The query that came nearest.' }),
+    questions: z.array(z.object({ text: z.string(), count: z.int() })),
+  })
+  .meta({ id: 'QuestionGroup' })
+export const resolveQuestions = z.strictObject({
+  questions: z
+    .array(z.string().min(1).max(longestQuestion))
+    .min(1)
+    .max(100)
+    .meta({ description: 'The texts of a group.' }),
+  as: resolution.meta({
+    description: 'Examples of a query, evaluation cases, a new draft, or nothing to be done.',
+  }),
+  query: slug.nullable().default(null).meta({
+    description: 'The query to give examples, to draft, or to expect; null with `evaluation`: a refusal is expected.',
+  }),
+  parameters: parameters
+    .default({})
+    .meta({ description: 'Of every question; for examples, what is left out is read from each.' }),
+  sql: z.string().min(1).max(100_000).optional().meta({ description: 'Of the draft.' }),
+})
+export const questionSettings = z
+  .strictObject({
+    log: z.enum(['full', 'redacted', 'off']).meta({
+      description: 'Whether questions are kept with their text, without it, or not at all.',
+    }),
+    retention_days: z.int().min(1).max(3_650),
+  })
+  .meta({ id: 'QuestionSettings' })
+
+const expectation = {
+  question,
+  expected_query: slug.nullable().meta({ description: 'Null: it must be refused.' }),
+  expected_parameters: parameters
+    .nullable()
+    .default(null)
+    .meta({ description: 'Slots not named here may have any value; null: all of them.' }),
+}
+export const newEvaluation = z.strictObject(expectation)
+export const evaluation = z
+  .object({
+    id: z.string(),
+    ...expectation,
+    source: z.enum(['written', 'confirmed', 'missed']),
+    created_at: timestamp,
+    created_by: z.string(),
+  })
+  .meta({ id: 'Evaluation' })
+export const runEvaluations = z.strictObject({ environment: slug.default('production') })
+export const evaluationRunEntry = z.object({
+  id: z.string(),
+  environment: z.string(),
+  at: timestamp,
+  by: z.string(),
+  query: z.string().nullable().meta({ description: 'What was deployed when it ran; null: somebody asked for it.' }),
+  version: z.int().nullable(),
+  total: z.int(),
+  passed: z.int(),
+})
+export const evaluationRun = evaluationRunEntry
+  .extend({
+    results: z.array(
+      z.object({
+        question: z.string(),
+        expected: z.object({ query: z.string().nullable(), parameters: parameters.nullable() }),
+        got: z.object({ outcome, query: z.string().nullable(), parameters }),
+        passed: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: 'EvaluationRun' })
+export const resolvedQuestions = z.object({
+  resolved: z.int().meta({ description: 'How many asked questions this deals with.' }),
+  query: query.nullable(),
+  evaluations: z.array(evaluation),
+})

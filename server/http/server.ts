@@ -13,9 +13,11 @@ import { answerError, sendFailure } from './errors.ts'
 import type { Http } from './http.ts'
 import { openapiOptions } from './openapi.ts'
 import { openRouteTable } from './route-table.ts'
+import { serveAskedQuestions, serveQuestionSettings, serveTrials } from './routes/asked-questions.ts'
 import { serveConnections } from './routes/connections.ts'
 import { serveDataObjects, serveObjectContent } from './routes/data.ts'
 import { serveDatasources } from './routes/datasources.ts'
+import { serveEvaluationRuns, serveEvaluations } from './routes/evaluations.ts'
 import { serveJobEvents, serveJobs } from './routes/jobs.ts'
 import { serveDeploying, serveVersions } from './routes/deployments.ts'
 import { authenticateQueryCall } from './query-call.ts'
@@ -126,6 +128,11 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveAuthoring(http, app)
   serveDeploying(http, app)
   serveVersions(http, app)
+  serveAskedQuestions(http, app)
+  serveQuestionSettings(http, app)
+  serveTrials(http, app)
+  serveEvaluations(http, app)
+  serveEvaluationRuns(http, app)
   serveKeys(http, app)
   serveKeyActs(http, app)
   servePlans(http, app)

@@ -192,7 +192,7 @@ export function wireContent(content: queries.QueryContent) {
   }
 }
 
-function wireQuery(found: queries.Query): z.output<typeof query> {
+export function wireQuery(found: queries.Query): z.output<typeof query> {
   return {
     id: found.id,
     name: found.name,

@@ -161,7 +161,7 @@ function claimedBy(before: ProjectIndex | null, changed: RoutableQuery): (questi
   const claimed = new Set(changed.examples.map(({ question }) => wordsOf(question)))
   return (question) => {
     const said = wordsOf(question)
-    return claimed.has(said) && taken.has(said) && !old.has(said)
+    return said !== '' && claimed.has(said) && taken.has(said) && !old.has(said)
   }
 }
 

@@ -39,7 +39,7 @@ export function refusalOf(
 }
 
 /** Only what is missing, so that a form can be drawn of it. */
-function schemaOf(slots: SlotsSchema | null, missing: string[]): Record<string, unknown> {
+export function schemaOf(slots: SlotsSchema | null, missing: string[]): Record<string, unknown> {
   const properties = missing.flatMap((name) => {
     const schema = slots?.properties[name]
     return schema === undefined ? [] : [[name, schema] as const]
