@@ -137,6 +137,7 @@ function ask({ worker, waiting }: Lane, request: EncodeRequest): Promise<Float32
   return new Promise((resolve, reject) => {
     waiting.set(request.id, { resolve, reject })
     worker.ref()
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
     worker.postMessage(request)
   })
 }

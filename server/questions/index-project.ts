@@ -10,7 +10,7 @@ import { calibrate, type Calibration } from './refuse.ts'
 import { isFunctionWord, words } from './text.ts'
 import { buildTrie } from './values.ts'
 import { matrixOf, normalise, rowOf, type Matrix } from './vectors.ts'
-import { whiten, type Whitened } from './whiten.ts'
+import { scatterOf, whiten, type Scatter, type Whitened } from './whiten.ts'
 
 export type IndexedQuery = {
   query: RoutableQuery
@@ -43,15 +43,15 @@ export type ProjectIndex = {
   vectors: VectorCache
 }
 
-/** An index before it knows its own threshold. */
+/** An index before it knows its own threshold, with what is needed to learn it. */
 export type Uncalibrated = Omit<ProjectIndex, 'calibration'>
+export type Scatters = { raw: Scatter; masked: Scatter }
 
 /** Vectors by text: what makes a second build of a project cheap. Holds one model's vectors only. */
 export type VectorCache = { modelHash: string; byText: Map<string, Float32Array> }
 
 // A word that a description uses is still a value when the list is short enough to have been written by hand.
 const shortList = 30
-const shrink = 0.3
 const batchTexts = 8
 
 /** Builds the index of a project off the request path; with `previous` only new texts are embedded. */
@@ -86,13 +86,17 @@ export async function buildIndex(
     await breathe()
   }
   for (const each of queries) each.fixed = fixedValues(texts.slice(each.from, each.to))
-  const assembled = await assemble(encoder, { linker, contexts, queries, texts }, previous)
-  return { ...assembled, calibration: await calibrate(assembled) }
+  const { index, scatters } = await assemble(encoder, { linker, contexts, queries, texts }, previous)
+  return { ...index, calibration: await calibrate(index, scatters) }
 }
 
 type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts'>
 
-async function assemble(encoder: Encoder, parts: Parts, previous?: VectorCache): Promise<Uncalibrated> {
+async function assemble(
+  encoder: Encoder,
+  parts: Parts,
+  previous?: VectorCache,
+): Promise<{ index: Uncalibrated; scatters: Scatters }> {
   const { queries, texts } = parts
   const breathe = breather()
   const vectors: VectorCache = { modelHash: encoder.hash, byText: new Map() }
@@ -123,7 +127,6 @@ async function assemble(encoder: Encoder, parts: Parts, previous?: VectorCache):
   const masked = await embed(texts.map(({ shape }) => shape.masked))
   const names = await embed(queries.map(({ query }) => spoken(query.name)))
   const queryOfText = Int32Array.from(texts, ({ query }) => query)
-  const classes = { classOf: queryOfText, count: queries.length }
   await breathe()
   const lexical = buildLexical(
     texts.map(({ shape: { tokens } }) => tokens),
@@ -131,7 +134,11 @@ async function assemble(encoder: Encoder, parts: Parts, previous?: VectorCache):
     queries.length,
   )
   await breathe()
-  return {
+  const scatters = {
+    raw: await scatterOf(raw, queryOfText, queries.length),
+    masked: await scatterOf(masked, queryOfText, queries.length),
+  }
+  const index = {
     ...parts,
     encoder,
     raw,
@@ -142,9 +149,10 @@ async function assemble(encoder: Encoder, parts: Parts, previous?: VectorCache):
     embed,
     rawCentroids: centroids(raw, queries),
     maskedCentroids: centroids(masked, queries),
-    whiteRaw: await whiten(raw, classes, shrink),
-    whiteMasked: await whiten(masked, classes, shrink),
+    whiteRaw: await whiten(scatters.raw),
+    whiteMasked: await whiten(scatters.masked),
   }
+  return { index, scatters }
 }
 
 function textKey(text: string): string {

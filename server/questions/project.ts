@@ -161,5 +161,5 @@ export function cueWords(slot: Slot): Set<string> {
     ...slot.type.label.split(' '),
     ...(role === null ? [] : roleWords[role]),
   ]
-  return new Set(said.filter((word) => !/^\d+$/.test(word)).flatMap((word) => [word, stem(word.replace(/\d+$/, ''))]))
+  return new Set(said.flatMap((word) => (/^\d+$/.test(word) ? [] : [word, stem(word.replace(/\d+$/, ''))])))
 }

@@ -11,12 +11,12 @@ export function rowOf(matrix: Matrix, row: number): Float32Array {
   return matrix.data.subarray(row * matrix.columns, (row + 1) * matrix.columns)
 }
 
-/** Dot product of one row with a vector; four sums, so that the additions do not wait for one another. */
-export function dotRow(matrix: Matrix, row: number, vector: Float32Array): number {
-  const { data, columns } = matrix
-  const base = row * columns
+/** Dot product of one row, or its beginning, with a vector; four sums, so that the additions do not wait in line. */
+export function dotRow(matrix: Matrix, row: number, vector: Float32Array, length = matrix.columns): number {
+  const { data } = matrix
+  const base = row * matrix.columns
   let [a, b, c, d] = [0, 0, 0, 0]
-  for (let at = 0; at < columns; at += 4) {
+  for (let at = 0; at < length; at += 4) {
     a += (data[base + at] as number) * (vector[at] as number)
     b += (data[base + at + 1] as number) * (vector[at + 1] as number)
     c += (data[base + at + 2] as number) * (vector[at + 2] as number)
