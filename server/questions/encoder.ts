@@ -56,13 +56,17 @@ export async function openEncoder(options: {
 }
 
 /** The stand-in: hashed words and letter triples. Ranks by shared wording only. */
-export function lexicalEncoder(parts: Pick<Encoder, 'tokenizer' | 'constants'>, fallbackReason: string): Encoder {
+export function lexicalEncoder(
+  { tokenizer, constants }: Pick<Encoder, 'tokenizer' | 'constants'>,
+  fallbackReason: string,
+): Encoder {
   return {
     kind: 'lexical',
     fallbackReason,
     hash: 'lexical-1',
     dimensions,
-    ...parts,
+    tokenizer,
+    constants,
     encode: (texts) => Promise.resolve(texts.map((text) => hashedVector(text, dimensions))),
     close: () => Promise.resolve(),
   }

@@ -43,9 +43,8 @@ export type ProjectIndex = {
   vectors: VectorCache
 }
 
-/** An index before it knows its own threshold, with what is needed to learn it. */
+/** An index before it knows its own threshold. */
 export type Uncalibrated = Omit<ProjectIndex, 'calibration'>
-export type Scatters = { raw: Scatter; masked: Scatter }
 
 /** Vectors by text: what makes a second build of a project cheap. Holds one model's vectors only. */
 export type VectorCache = { modelHash: string; byText: Map<string, Float32Array> }
@@ -86,8 +85,8 @@ export async function buildIndex(
     await breathe()
   }
   for (const each of queries) each.fixed = fixedValues(texts.slice(each.from, each.to))
-  const { index, scatters } = await assemble(encoder, { linker, contexts, queries, texts }, previous)
-  return { ...index, calibration: await calibrate(index, scatters) }
+  const { index, scatter } = await assemble(encoder, { linker, contexts, queries, texts }, previous)
+  return { ...index, calibration: await calibrate(index, scatter) }
 }
 
 type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts'>
@@ -96,7 +95,7 @@ async function assemble(
   encoder: Encoder,
   parts: Parts,
   previous?: VectorCache,
-): Promise<{ index: Uncalibrated; scatters: Scatters }> {
+): Promise<{ index: Uncalibrated; scatter: Scatter }> {
   const { queries, texts } = parts
   const breathe = breather()
   const vectors: VectorCache = { modelHash: encoder.hash, byText: new Map() }
@@ -134,10 +133,7 @@ async function assemble(
     queries.length,
   )
   await breathe()
-  const scatters = {
-    raw: await scatterOf(raw, queryOfText, queries.length),
-    masked: await scatterOf(masked, queryOfText, queries.length),
-  }
+  const scatter = await scatterOf(masked, queryOfText, queries.length)
   const index = {
     ...parts,
     encoder,
@@ -149,10 +145,10 @@ async function assemble(
     embed,
     rawCentroids: centroids(raw, queries),
     maskedCentroids: centroids(masked, queries),
-    whiteRaw: await whiten(scatters.raw),
-    whiteMasked: await whiten(scatters.masked),
+    whiteRaw: await whiten(await scatterOf(raw, queryOfText, queries.length)),
+    whiteMasked: await whiten(scatter),
   }
-  return { index, scatters }
+  return { index, scatter }
 }
 
 function textKey(text: string): string {

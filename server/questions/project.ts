@@ -63,13 +63,21 @@ export function slotsOf(query: RoutableQuery): Slot[] {
 
 function typeOf(name: string, property: SlotProperty): SlotType {
   const from = property['x-values-from']
-  const column = from?.slice(from.lastIndexOf('.') + 1)
-  const label = spoken(property.title ?? column ?? name.replace(/_?\d+$/, ''))
+  const label = spoken(property.title ?? (from === undefined ? name.replace(/_?\d+$/, '') : columnLabel(from)))
   const kind = kindOf(property)
   const pattern = property.pattern === undefined ? null : compile(property.pattern)
   if (from !== undefined) return { key: `values:${from}`, kind: 'values', label, pattern }
   if (kind === 'values') return { key: `enum:${label}:${JSON.stringify(property.enum)}`, kind, label, pattern }
   return { key: `${kind}:${label}`, kind, label, pattern }
+}
+
+const namelessColumns = new Set(['name', 'code', 'id', 'title', 'value', 'label', 'key', 'slug', 'number'])
+
+/** `orders.status` is a status; `customers.name` is a customer name. */
+function columnLabel(from: string): string {
+  const [column = '', table] = from.split('.').toReversed()
+  if (table === undefined || !namelessColumns.has(column)) return column
+  return `${spoken(table).split(' ').map(stem).join(' ')} ${column}`
 }
 
 function kindOf(property: SlotProperty): SlotKind {

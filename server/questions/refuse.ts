@@ -1,12 +1,12 @@
 import { breather } from './breathe.ts'
 import type { Constants } from './constants.ts'
 import { farQuestions } from './far-questions.ts'
-import type { Scatters, Uncalibrated } from './index-project.ts'
+import type { Uncalibrated } from './index-project.ts'
 import { link } from './link.ts'
 import { shape } from './mask.ts'
 import { compare, gather, type Asked, type Candidate, type Evidence, type Without } from './rank.ts'
 import { dotRow, rowOf } from './vectors.ts'
-import { squaredDistance, toWhite, whiten } from './whiten.ts'
+import { squaredDistance, toWhite, whiten, type Scatter } from './whiten.ts'
 
 /** What speaks for answering at all. */
 export const confidenceNames = [
@@ -96,7 +96,7 @@ const priorExamples = 20
 const mostShift = 2.5
 
 /** Learns a project's threshold from its own examples, each left out in turn, and from questions of other worlds. */
-export async function calibrate(index: Uncalibrated, scatters: Scatters): Promise<Calibration> {
+export async function calibrate(index: Uncalibrated, scatter: Scatter): Promise<Calibration> {
   const neighbours = await measureNeighbours(index)
   const { constants } = index.encoder
   const breathe = breather()
@@ -104,7 +104,7 @@ export async function calibrate(index: Uncalibrated, scatters: Scatters): Promis
     const ranked = rank(seen, evidence, without)
     return ranked.length === 0 ? [] : [confidence(constants, confidenceInputs(evidence, ranked, neighbours))]
   }
-  const { accepted, taken } = await judgeExamples(index, scatters, judge)
+  const { accepted, taken } = await judgeExamples(index, scatter, judge)
   const far: number[] = []
   for (const { asked } of await askFar(index)) {
     far.push(...judge(index, gather(index, asked), {}))
@@ -124,18 +124,13 @@ type Judge = (index: Uncalibrated, evidence: Evidence, without: Without) => numb
  */
 async function judgeExamples(
   index: Uncalibrated,
-  scatters: Scatters,
+  scatter: Scatter,
   judge: Judge,
 ): Promise<Pick<Confidences, 'accepted' | 'taken'>> {
   const breathe = breather()
   const [accepted, taken]: [number[], number[]] = [[], []]
   for (const half of [0, 1]) {
-    const other = 1 - half
-    const seen = {
-      ...index,
-      whiteRaw: await whiten(scatters.raw, other),
-      whiteMasked: await whiten(scatters.masked, other),
-    }
+    const seen = { ...index, whiteMasked: await whiten(scatter, 1 - half) }
     for (const text of spread(index.texts.length, mostExamples)) {
       const own = index.texts[text]
       const query = index.queries[own?.query ?? -1]

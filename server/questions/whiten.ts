@@ -78,11 +78,8 @@ export async function whiten({ columns, mean, means, counts, halves }: Scatter, 
   for (const { sum } of used)
     for (let at = 0; at < sum.length; at += 1)
       covariance[at] = (covariance[at] as number) + (sum[at] as number) / Math.max(freedom, 1e-9)
-  const factor = {
-    rows: columns,
-    columns,
-    data: await inverseCholesky(shrunk(covariance, columns, freedom > 0), columns),
-  }
+  const data = freedom === 0 ? roundFactor(columns) : await inverseCholesky(shrunk(covariance, columns), columns)
+  const factor = { rows: columns, columns, data }
   const centroids = { rows: counts.length, columns, data: new Float32Array(counts.length * columns) }
   const breathe = breather()
   for (let query = 0; query < counts.length; query += 1) {
@@ -93,14 +90,21 @@ export async function whiten({ columns, mean, means, counts, halves }: Scatter, 
   return { mean, factor, centroids, counts }
 }
 
-function shrunk(covariance: Float64Array, columns: number, learned: boolean): Float64Array {
+/** The factor where there is nothing to learn from. */
+function roundFactor(columns: number): Float32Array {
+  const factor = new Float32Array(columns * columns)
+  for (let at = 0; at < columns; at += 1) factor[at * columns + at] = 1 / Math.sqrt(typicalVariance)
+  return factor
+}
+
+function shrunk(covariance: Float64Array, columns: number): Float64Array {
   let trace = 0
   for (let at = 0; at < columns; at += 1) trace += covariance[at * columns + at] as number
-  const round = learned && trace > 0 ? trace / columns : typicalVariance
-  const keep = learned && trace > 0 ? 1 - shrink : 0
-  const result = covariance.map((value) => value * keep)
+  const result = covariance.map((value) => value * (1 - shrink))
+  // Texts that are all the same scatter nowhere: the least spread keeps the factor finite.
+  const round = Math.max(trace / columns, typicalVariance / 100)
   for (let at = 0; at < columns; at += 1)
-    result[at * columns + at] = (result[at * columns + at] as number) + round * (1 - keep)
+    result[at * columns + at] = (result[at * columns + at] as number) + round * shrink
   return result
 }
 
