@@ -8,7 +8,7 @@ import { learnContext, newContexts, type Contexts } from './mask.ts'
 import { slotsOf, spoken, type RoutableProject, type RoutableQuery, type Slot, type SlotType } from './project.ts'
 import { calibrate, type Calibration } from './refuse.ts'
 import { isFunctionWord, words } from './text.ts'
-import { buildTrie } from './values.ts'
+import { buildTrie, sampleValues } from './values.ts'
 import { matrixOf, normalise, rowOf, type Matrix } from './vectors.ts'
 import { scatterOf, whiten, type Scatter, type Whitened } from './whiten.ts'
 
@@ -182,7 +182,7 @@ function makeLinker(encoder: Encoder, project: RoutableProject): Linker {
     isFunctionWord(stem) || (listSize > shortList && (spokenIn.get(stem) ?? 0) >= 2)
   const trie = buildTrie(project, isOrdinary)
   const mayBeTypo = (word: string): boolean => !encoder.tokenizer.knows(word) && !spokenIn.has(word)
-  return { trie, types, byKind, mayBeTypo }
+  return { trie, types, byKind, mayBeTypo, samples: sampleValues(project) }
 }
 
 /** In how many queries a word is said outside placeholders and parameter values. */

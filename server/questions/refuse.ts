@@ -1,6 +1,6 @@
 import { breather } from './breathe.ts'
 import type { Constants } from './constants.ts'
-import { farQuestions } from './far-questions.ts'
+import { farQuestions, valuedQuestions } from './far-questions.ts'
 import type { Uncalibrated } from './index-project.ts'
 import { link } from './link.ts'
 import { shape } from './mask.ts'
@@ -91,6 +91,10 @@ const mostExamples = 200
 const refusedShares = [0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08]
 const nearMissWorth = 0.3
 const farShare = 0.9
+const valuedShare = 0.95
+// Left-out examples look a little worse than new questions do, so this costs fewer of those.
+const mostRefused = 0.12
+const mostValued = 24
 // With this many examples the project's own threshold counts as much as the general one.
 const priorExamples = 20
 const mostShift = 2.5
@@ -105,17 +109,24 @@ export async function calibrate(index: Uncalibrated, scatter: Scatter): Promise<
     return ranked.length === 0 ? [] : [confidence(constants, confidenceInputs(evidence, ranked, neighbours))]
   }
   const { accepted, taken } = await judgeExamples(index, scatter, judge)
-  const far: number[] = []
-  for (const { asked } of await askFar(index)) {
-    far.push(...judge(index, gather(index, asked), {}))
-    await breathe()
+  const judgeAll = async (questions: string[]): Promise<number[]> => {
+    const values: number[] = []
+    for (const asked of await askAll(index, questions)) {
+      values.push(...judge(index, gather(index, asked), {}))
+      await breathe()
+    }
+    return values
   }
-  const threshold = chooseThreshold(constants.confidence.threshold, { accepted, taken, far })
+  const far = await judgeAll(farQuestions)
+  const valued = await judgeAll(withValues(index.linker.samples))
+  const threshold = chooseThreshold(constants.confidence.threshold, { accepted, taken, far, valued })
   return { ...neighbours, threshold, basis: { examples: accepted.length, far: far.length } }
 }
 
-/** Confidences of examples left out, of examples whose query was taken away, and of far-away questions. */
-type Confidences = { accepted: number[]; taken: number[]; far: number[] }
+/**
+ * Confidences of examples left out, of examples whose query was taken away, and of far-away questions, plain
+ * and with a value of the project in them. */
+type Confidences = { accepted: number[]; taken: number[]; far: number[]; valued: number[] }
 type Judge = (index: Uncalibrated, evidence: Evidence, without: Without) => number[]
 
 /**
@@ -132,9 +143,17 @@ async function judgeExamples(
   for (const half of [0, 1]) {
     const seen = { ...index, whiteMasked: await whiten(scatter, 1 - half) }
     for (const text of spread(index.texts.length, mostExamples)) {
+      // A description need not be a question: only examples tell how questions look.
       const own = index.texts[text]
       const query = index.queries[own?.query ?? -1]
-      if (own === undefined || query === undefined || own.query % 2 !== half || query.to - query.from < 2) continue
+      if (
+        own === undefined ||
+        query === undefined ||
+        own.kind !== 'example' ||
+        own.query % 2 !== half ||
+        query.to - query.from < 2
+      )
+        continue
       const { linked, shape: shaped } = own
       const asked: Asked = { linked, shape: shaped, raw: rowOf(index.raw, text), masked: rowOf(index.masked, text) }
       const evidence = gather(seen, asked)
@@ -150,7 +169,7 @@ async function judgeExamples(
  * The general threshold, moved towards what the project's own examples allow, and lifted over far-away questions as
  * long as that costs few examples: some project answers what is far away for all others.
  */
-export function chooseThreshold(general: number, { accepted, taken, far }: Confidences): number {
+export function chooseThreshold(general: number, { accepted, taken, far, valued }: Confidences): number {
   const trust = accepted.length / (accepted.length + priorExamples)
   const limits = refusedShares.map((refused) => {
     const limit = quantile(accepted, refused) ?? general
@@ -159,7 +178,8 @@ export function chooseThreshold(general: number, { accepted, taken, far }: Confi
   })
   const own = limits.reduce((best, each) => (each.worth > best.worth ? each : best)).limit
   const moved = general + trust * Math.max(-mostShift, Math.min(mostShift, own - general))
-  const lifted = Math.min(quantile(far, farShare) ?? -Infinity, limits.at(-1)?.limit ?? general)
+  const outside = Math.max(quantile(far, farShare) ?? -Infinity, quantile(valued, valuedShare) ?? -Infinity)
+  const lifted = Math.min(outside, quantile(accepted, mostRefused) ?? general)
   return Math.max(moved, lifted)
 }
 
@@ -198,13 +218,23 @@ async function measureNeighbours(index: Uncalibrated): Promise<Neighbours> {
   return { neighbourCosine: cosines / counted, neighbourWhite: whites / counted }
 }
 
-async function askFar(index: Uncalibrated): Promise<{ asked: Asked }[]> {
+function withValues(samples: string[]): string[] {
+  const filled = valuedQuestions.flatMap((question) => samples.map((value) => question.replace('{}', value)))
+  return spread(filled.length, mostValued).flatMap((at) => filled[at] ?? [])
+}
+
+async function askAll(index: Uncalibrated, questions: string[]): Promise<Asked[]> {
   const clock = { now: new Date(0), timeZone: 'UTC' }
-  const shaped = farQuestions.map((text) => {
+  const shaped = questions.map((text) => {
     const linked = link(index.linker, text, clock)
     return { linked, shape: shape(linked, index.contexts) }
   })
-  const raw = await index.embed(farQuestions)
+  const raw = await index.embed(questions)
   const masked = await index.embed(shaped.map(({ shape: { masked: text } }) => text))
-  return shaped.map((each, at) => ({ asked: { ...each, raw: rowOf(raw, at), masked: rowOf(masked, at) } }))
+  return shaped.map(({ linked, shape: own }, at) => ({
+    linked,
+    shape: own,
+    raw: rowOf(raw, at),
+    masked: rowOf(masked, at),
+  }))
 }

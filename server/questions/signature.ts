@@ -1,6 +1,6 @@
 import type { IndexedQuery } from './index-project.ts'
 import { overlaps, type Span } from './link.ts'
-import type { Slot } from './project.ts'
+import { roleOf, type Slot } from './project.ts'
 import type { Asked, Features } from './rank.ts'
 
 type SlotFit = Pick<Features, 'slotsMissing' | 'spansUnused' | 'exactSignature'>
@@ -16,7 +16,7 @@ export function fitSlots({ linked, shape: { marks } }: Asked, { slots, fixed }: 
   const standing = marks.map(({ span }) => span)
   const all = [...standing, ...linked.spans.filter((span) => !standing.includes(span))]
   const free = all.filter((span) => !named.some((other) => overlaps(span, other)))
-  const wanted = slots.filter(({ required }) => required)
+  const wanted = withoutRangeEnds(slots, linked.spans).filter(({ required }) => required)
   const matched = match(wanted, free)
   const rest = free.filter((span) => !matched.used.some((other) => overlaps(span, other)))
   const extra = match(
@@ -38,6 +38,14 @@ export function fitSlots({ linked, shape: { marks } }: Asked, { slots, fixed }: 
     spansUnused: unused.length,
     exactSignature: missing < 1 - uncertainShare + 0.05 && unused.length === 0 ? 1 : 0,
   }
+}
+
+/** One stretch of days fills both ends of a range: with a single date in the question only its start is wanted. */
+function withoutRangeEnds(slots: Slot[], spans: Span[]): Slot[] {
+  const dated = spans.filter(({ readings }) => readings.some(({ days }) => days !== null))
+  const days = slots.filter(({ type }) => type.kind === 'date')
+  if (dated.length !== 1 || days.length < 2 || !days.some((slot) => roleOf(slot) === 'start')) return slots
+  return slots.filter((slot) => slot.type.kind !== 'date' || roleOf(slot) !== 'end')
 }
 
 /** A large pairing of slots with spans that can be read as their type, by augmenting paths; used spans never overlap. */

@@ -27,6 +27,11 @@ export function buildTrie(
   return trie
 }
 
+/** One value from the middle of each list, as people would write it. */
+export function sampleValues(project: RoutableProject): string[] {
+  return [...valueLists(project).values()].flatMap((list) => list[Math.floor(list.length / 2)]?.surface ?? [])
+}
+
 type Listed = { surface: string; value: unknown }
 
 function valueLists(project: RoutableProject): Map<string, Listed[]> {
