@@ -7,6 +7,7 @@ import type { Linker } from './link.ts'
 import { learnContext, newContexts, type Contexts } from './mask.ts'
 import { slotsOf, spoken, type RoutableProject, type RoutableQuery, type Slot, type SlotType } from './project.ts'
 import { calibrate, type Calibration } from './refuse.ts'
+import { settle } from './scan-kernel.ts'
 import { isFunctionWord, words } from './text.ts'
 import { buildTrie, sampleValues } from './values.ts'
 import { matrixOf, normalise, rowOf, type Matrix } from './vectors.ts'
@@ -143,8 +144,7 @@ async function assemble(
     lexical,
     vectors,
     embed,
-    rawCentroids: centroids(raw, queries),
-    maskedCentroids: centroids(masked, queries),
+    ...settle({ rawCentroids: centroids(raw, queries), maskedCentroids: centroids(masked, queries) }),
     whiteRaw: await whiten(await scatterOf(raw, queryOfText, queries.length)),
     whiteMasked: await whiten(scatter),
   }

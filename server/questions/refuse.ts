@@ -5,7 +5,7 @@ import type { Uncalibrated } from './index-project.ts'
 import { link } from './link.ts'
 import { shape } from './mask.ts'
 import { compare, gather, type Asked, type Candidate, type Evidence, type Without } from './rank.ts'
-import { dotRow, rowOf } from './vectors.ts'
+import { rowOf, scan } from './vectors.ts'
 import { squaredDistance, toWhite, whiten, type Scatter } from './whiten.ts'
 
 /** What speaks for answering at all. */
@@ -196,26 +196,27 @@ function spread(count: number, most: number): number[] {
 /** How close the nearest other query lies, on average over the project's texts. */
 async function measureNeighbours(index: Uncalibrated): Promise<Neighbours> {
   const breathe = breather()
-  let [cosines, whites, counted] = [0, 0, 0]
+  let [cosineSum, whiteSum, counted] = [0, 0, 0]
   for (const text of spread(index.texts.length, mostNeighbours)) {
     const own = index.texts[text]?.query ?? -1
     const masked = rowOf(index.masked, text)
     const white = toWhite(index.whiteMasked, masked)
+    const cosines = scan(index.maskedCentroids, masked)
     let [cosine, nearest] = [-1, Infinity]
     for (let query = 0; query < index.queries.length; query += 1) {
       if (query === own) continue
-      cosine = Math.max(cosine, dotRow(index.maskedCentroids, query, masked))
+      cosine = Math.max(cosine, cosines[query] ?? -1)
       nearest = Math.min(nearest, squaredDistance(rowOf(index.whiteMasked.centroids, query), white))
     }
     await breathe()
     if (nearest === Infinity) continue
-    cosines += cosine
-    whites += logDistance(nearest)
+    cosineSum += cosine
+    whiteSum += logDistance(nearest)
     counted += 1
   }
   // A lone query has no neighbours: what is typical of other projects stands in.
   if (counted === 0) return { neighbourCosine: 0.7, neighbourWhite: 6 }
-  return { neighbourCosine: cosines / counted, neighbourWhite: whites / counted }
+  return { neighbourCosine: cosineSum / counted, neighbourWhite: whiteSum / counted }
 }
 
 function withValues(samples: string[]): string[] {

@@ -1,5 +1,11 @@
 /** Rows of equal length in one array: scanned without touching an object per row. */
-export type Matrix = { rows: number; columns: number; data: Float32Array }
+export type Matrix = {
+  rows: number
+  columns: number
+  data: Float32Array
+  /** Dot products of all rows with a vector, where the matrix is settled for it. */
+  scan?: (vector: Float32Array) => Float32Array
+}
 
 export function matrixOf(vectors: Float32Array[], columns: number): Matrix {
   const data = new Float32Array(vectors.length * columns)
@@ -11,12 +17,12 @@ export function rowOf(matrix: Matrix, row: number): Float32Array {
   return matrix.data.subarray(row * matrix.columns, (row + 1) * matrix.columns)
 }
 
-/** Dot product of one row, or its beginning, with a vector; four sums, so that the additions do not wait in line. */
-export function dotRow(matrix: Matrix, row: number, vector: Float32Array, length = matrix.columns): number {
-  const { data } = matrix
-  const base = row * matrix.columns
+/** Dot product of one row with a vector; four sums, so that the additions do not wait in line. */
+export function dotRow(matrix: Matrix, row: number, vector: Float32Array): number {
+  const { data, columns } = matrix
+  const base = row * columns
   let [a, b, c, d] = [0, 0, 0, 0]
-  for (let at = 0; at < length; at += 4) {
+  for (let at = 0; at < columns; at += 4) {
     a += (data[base + at] as number) * (vector[at] as number)
     b += (data[base + at + 1] as number) * (vector[at + 1] as number)
     c += (data[base + at + 2] as number) * (vector[at + 2] as number)
@@ -26,6 +32,7 @@ export function dotRow(matrix: Matrix, row: number, vector: Float32Array, length
 }
 
 export function scan(matrix: Matrix, vector: Float32Array): Float32Array {
+  if (matrix.scan !== undefined) return matrix.scan(vector)
   const scores = new Float32Array(matrix.rows)
   for (let row = 0; row < matrix.rows; row += 1) scores[row] = dotRow(matrix, row, vector)
   return scores

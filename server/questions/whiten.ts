@@ -1,5 +1,6 @@
 import { breather } from './breathe.ts'
-import { dotRow, rowOf, type Matrix } from './vectors.ts'
+import { settle } from './scan-kernel.ts'
+import { rowOf, scan, type Matrix } from './vectors.ts'
 
 /** A space in which directions along which a query's own phrasings differ count less. */
 export type Whitened = {
@@ -79,7 +80,7 @@ export async function whiten({ columns, mean, means, counts, halves }: Scatter, 
     for (let at = 0; at < sum.length; at += 1)
       covariance[at] = (covariance[at] as number) + (sum[at] as number) / Math.max(freedom, 1e-9)
   const data = freedom === 0 ? roundFactor(columns) : await inverseCholesky(shrunk(covariance, columns), columns)
-  const factor = { rows: columns, columns, data }
+  const { factor } = settle({ factor: { rows: columns, columns, data } })
   const centroids = { rows: counts.length, columns, data: new Float32Array(counts.length * columns) }
   const breathe = breather()
   for (let query = 0; query < counts.length; query += 1) {
@@ -137,9 +138,7 @@ export function toWhite({ factor, mean }: Pick<Whitened, 'factor' | 'mean'>, vec
   const { columns } = factor
   const offset = new Float32Array(columns)
   for (let at = 0; at < columns; at += 1) offset[at] = (vector[at] as number) - (mean[at] as number)
-  const white = new Float32Array(columns)
-  for (let row = 0; row < columns; row += 1) white[row] = dotRow(factor, row, offset, (row + 4) & ~3)
-  return white
+  return scan(factor, offset)
 }
 
 export function squaredDistance(left: Float32Array, right: Float32Array): number {
