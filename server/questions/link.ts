@@ -30,13 +30,18 @@ export type Linker = {
   samples: string[]
 }
 
+// The encoder reads no further either; more words and spans would only cost time, quadratic in their number.
+const mostWords = 64
+const mostSpans = 24
+
 /** Finds every span of the text that could fill some slot of the project. */
 export function link(linker: Linker, text: string, clock: Clock): Linked {
-  const found = words(text)
-  const spans = [...valueSpans(linker, text, found), ...recognisedSpans(linker, text, found, clock)]
-  const strong = merge(spans.filter(({ weak }) => !weak))
+  const found = words(text).slice(0, mostWords)
+  const read = text.slice(0, (found.at(-1)?.end ?? 0) + 1)
+  const spans = [...valueSpans(linker, read, found), ...recognisedSpans(linker, read, found, clock)]
+  const strong = merge(spans.filter(({ weak }) => !weak)).slice(0, mostSpans)
   const weak = merge(spans.filter((span) => span.weak && !strong.some((other) => overlaps(span, other))))
-  return { text, words: found, spans: strong, weak }
+  return { text, words: found, spans: strong, weak: weak.slice(0, mostSpans) }
 }
 
 function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {

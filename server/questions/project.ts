@@ -14,10 +14,10 @@ export type RoutableQuery = {
   slots: SlotSchema
 }
 
-export type Example = { question: string; parameters: Record<string, unknown> }
+type Example = { question: string; parameters: Record<string, unknown> }
 export type ListedValue = string | number | { label: string; value: string | number }
 
-export type SlotSchema = { properties?: Record<string, SlotProperty>; required?: string[] }
+type SlotSchema = { properties?: Record<string, SlotProperty>; required?: string[] }
 
 export type SlotProperty = {
   type?: string | string[]

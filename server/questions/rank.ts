@@ -34,7 +34,7 @@ export type FeatureName = (typeof featureNames)[number]
 export type Features = Record<FeatureName, number>
 export type Candidate = { query: number; features: Features; bestText: number; whiteMasked: number }
 
-export const candidateCount = 32
+const candidateCount = 32
 
 /** All evidence that does not depend on the candidate, computed once a question. */
 export type Evidence = {

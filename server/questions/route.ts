@@ -6,10 +6,10 @@ import { gather, type Asked } from './rank.ts'
 import { confidence, confidenceInputs, rank, type Ranked } from './refuse.ts'
 
 /** A query that could answer, best first. */
-export type RouteCandidate = { name: string; description: string; score: number; example: string }
+type RouteCandidate = { name: string; description: string; score: number; example: string }
 
 /** Why a question was routed as it was. */
-export type Explanation = {
+type Explanation = {
   candidates: RouteCandidate[]
   /** The description or example nearest to the question in shape. */
   matchedExample: string | null

@@ -3,7 +3,7 @@ import { slotsOf } from './project.ts'
 import { fold, stem, words, type Word } from './text.ts'
 
 /** A value of a column or an enum, and the slot type it fills. */
-export type Entry = { type: string; value: unknown; folded: string; ordinary: boolean }
+type Entry = { type: string; value: unknown; folded: string; ordinary: boolean }
 
 type Node = { children: Map<string, Node>; entries: Entry[] }
 

@@ -84,3 +84,11 @@ test('a placeholder in a description stands for the slot it names', () => {
   expect(description?.roles).toEqual([{ slot: 'river', mark: 0 }])
   expect(description?.shape.tokens).toEqual(['how', 'long', 'is', 'the', '<river name>', 'river'])
 })
+
+test('a text made to be expensive gives few words and few spans', () => {
+  for (const text of ['1,'.repeat(1000), 'march '.repeat(333), 'ohio '.repeat(400), '<'.repeat(2000)]) {
+    const linked = link(index.linker, text, clock)
+    expect(linked.words.length).toBeLessThanOrEqual(64)
+    expect(linked.spans.length).toBeLessThanOrEqual(24)
+  }
+})
