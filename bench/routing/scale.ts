@@ -64,8 +64,8 @@ function merge(sets: BenchSet[]): RoutableProject {
 
 function memoryMb(): number {
   globalThis.gc?.()
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
-  return (heapUsed + arrayBuffers) / 1_048_576
+  const { heapUsed, external } = process.memoryUsage()
+  return (heapUsed + external) / 1_048_576
 }
 
 function at(sorted: number[], share: number): number {

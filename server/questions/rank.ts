@@ -145,10 +145,12 @@ function compareTexts(
   left: number | null,
 ): TextScores {
   const scores: TextScores = { raw: -2, masked: -2, second: -2, covered: 0, pairs: 0, best: from }
+  const raws = scan(index.raw, evidence.asked.raw, from, to)
+  const maskeds = scan(index.masked, evidence.asked.masked, from, to)
   for (let text = from; text < to; text += 1) {
     if (text === left) continue
-    scores.raw = Math.max(scores.raw, dotRow(index.raw, text, evidence.asked.raw))
-    const masked = dotRow(index.masked, text, evidence.asked.masked)
+    scores.raw = Math.max(scores.raw, raws[text - from] as number)
+    const masked = maskeds[text - from] as number
     if (masked > scores.masked) {
       scores.second = scores.masked
       scores.masked = masked

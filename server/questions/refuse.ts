@@ -1,7 +1,7 @@
 import { breather } from './breathe.ts'
 import type { Constants } from './constants.ts'
 import { farQuestions, valuedQuestions } from './far-questions.ts'
-import type { Uncalibrated } from './index-project.ts'
+import type { Embed, Uncalibrated } from './index-project.ts'
 import { link } from './link.ts'
 import { shape } from './mask.ts'
 import { compare, gather, type Asked, type Candidate, type Evidence, type Without } from './rank.ts'
@@ -100,7 +100,10 @@ const priorExamples = 20
 const mostShift = 2.5
 
 /** Learns a project's threshold from its own examples, each left out in turn, and from questions of other worlds. */
-export async function calibrate(index: Uncalibrated, scatter: Scatter): Promise<Calibration> {
+export async function calibrate(
+  index: Uncalibrated,
+  { scatter, embed }: { scatter: Scatter; embed: Embed },
+): Promise<Calibration> {
   const neighbours = await measureNeighbours(index)
   const { constants } = index.encoder
   const breathe = breather()
@@ -111,7 +114,7 @@ export async function calibrate(index: Uncalibrated, scatter: Scatter): Promise<
   const { accepted, taken } = await judgeExamples(index, scatter, judge)
   const judgeAll = async (questions: string[]): Promise<number[]> => {
     const values: number[] = []
-    for (const asked of await askAll(index, questions)) {
+    for (const asked of await askAll(index, embed, questions)) {
       values.push(...judge(index, gather(index, asked), {}))
       await breathe()
     }
@@ -224,14 +227,14 @@ function withValues(samples: string[]): string[] {
   return spread(filled.length, mostValued).flatMap((at) => filled[at] ?? [])
 }
 
-async function askAll(index: Uncalibrated, questions: string[]): Promise<Asked[]> {
+async function askAll(index: Uncalibrated, embed: Embed, questions: string[]): Promise<Asked[]> {
   const clock = { now: new Date(0), timeZone: 'UTC' }
   const shaped = questions.map((text) => {
     const linked = link(index.linker, text, clock)
     return { linked, shape: shape(linked, index.contexts) }
   })
-  const raw = await index.embed(questions)
-  const masked = await index.embed(shaped.map(({ shape: { masked: text } }) => text))
+  const raw = await embed(questions)
+  const masked = await embed(shaped.map(({ shape: { masked: text } }) => text))
   return shaped.map(({ linked, shape: own }, at) => ({
     linked,
     shape: own,

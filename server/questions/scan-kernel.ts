@@ -38,10 +38,11 @@ export function settle<Name extends string>(matrices: Record<Name, Matrix>): Rec
     const data = new Float32Array(memory.buffer, start, matrix.data.length)
     data.set(matrix.data)
     offset += data.byteLength
-    const scanned = (vector: Float32Array): Float32Array => {
+    const rowBytes = matrix.columns * 4
+    const scanned = (vector: Float32Array, from: number, to: number): Float32Array => {
       question.set(vector)
-      scan(start, start + data.byteLength, matrix.columns * 4, 0, columns * 4)
-      return scores.slice(0, matrix.rows)
+      scan(start + from * rowBytes, start + to * rowBytes, rowBytes, 0, columns * 4)
+      return scores.slice(0, to - from)
     }
     return [name, { rows: matrix.rows, columns: matrix.columns, data, scan: scanned }]
   })

@@ -1,3 +1,4 @@
+import { breather } from './breathe.ts'
 import type { ListedValue, RoutableProject, RoutableQuery } from './project.ts'
 import { slotsOf } from './project.ts'
 import { fold, stem, words, type Word } from './text.ts'
@@ -15,14 +16,17 @@ export type Hit = { from: number; to: number; entry: Entry; quality: number }
 const longestValueWords = 12
 const shortestFuzzyLetters = 5
 
-export function buildTrie(
+export async function buildTrie(
   project: RoutableProject,
   isOrdinary: (stem: string, listSize: number) => boolean,
-): ValueTrie {
+): Promise<ValueTrie> {
+  const breathe = breather()
   const trie: ValueTrie = { root: { children: new Map(), entries: [] }, deletions: new Map() }
   for (const [type, list] of valueLists(project)) {
-    for (const { surface, value } of list)
+    for (const { surface, value } of list) {
       insert(trie, surface, { type, value, folded: '', ordinary: false }, (stem) => isOrdinary(stem, list.length))
+      await breathe()
+    }
   }
   return trie
 }
