@@ -185,9 +185,11 @@ function listValues(options: Option[], chosen: Assignment, slot: Slot): Option[]
 }
 
 function boundValue(slot: Slot, { value, days }: Reading, clock: Clock): unknown {
-  return days === null || slot.type.kind !== 'date'
-    ? value
-    : dayValue(days, boundOf(slot, days), slot.property.format, clock.timeZone)
+  if (days !== null && slot.type.kind === 'date') {
+    return dayValue(days, boundOf(slot, days), slot.property.format, clock.timeZone)
+  }
+  const type = slot.list ? slot.property.items?.type : slot.property.type
+  return typeof value === 'number' && type === 'string' ? String(value) : value
 }
 
 /** Which end of a stretch of days a lone date slot means. */

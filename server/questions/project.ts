@@ -57,14 +57,18 @@ export function slotsOf(query: RoutableQuery): Slot[] {
     const list = given.type === 'array' && given.items !== undefined
     const property = list ? { ...given, ...given.items } : given
     const needed = required.has(name) && given.default === undefined
-    return { name, type: typeOf(name, property), property: given, required: needed, list }
+    const said = query.examples.flatMap(({ parameters }) => parameters[name] ?? [])
+    return { name, type: typeOf(name, property, said), property: given, required: needed, list }
   })
 }
 
-function typeOf(name: string, property: SlotProperty): SlotType {
+function typeOf(name: string, property: SlotProperty, said: unknown[]): SlotType {
   const from = property['x-values-from']
   const label = spoken(property.title ?? (from === undefined ? name.replace(/_?\d+$/, '') : columnLabel(from)))
-  const kind = kindOf(property)
+  const declared = kindOf(property)
+  // A text that is a number in every example (a year, a room) is looked for as a number.
+  const numeric = said.length > 0 && said.every((value) => /^\d+(?:\.\d+)?$/.test(String(value)))
+  const kind = declared === 'text' && numeric ? 'number' : declared
   const pattern = property.pattern === undefined ? null : compile(property.pattern)
   if (from !== undefined) return { key: `values:${from}`, kind: 'values', label, pattern }
   if (kind === 'values') return { key: `enum:${label}:${JSON.stringify(property.enum)}`, kind, label, pattern }

@@ -91,7 +91,7 @@ const mostExamples = 200
 const refusedShares = [0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08]
 const nearMissWorth = 0.3
 const farShare = 0.9
-const valuedShare = 0.95
+const valuedShare = 1
 // Left-out examples look a little worse than new questions do, so this costs fewer of those.
 const mostRefused = 0.12
 const mostValued = 24

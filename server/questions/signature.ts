@@ -6,7 +6,8 @@ import type { Asked, Features } from './rank.ts'
 type SlotFit = Pick<Features, 'slotsMissing' | 'spansUnused' | 'exactSignature'>
 
 // Part of a slot: an ordinary word that could be its value, or a text that only the fill can find.
-const uncertainShare = 0.7
+const weakShare = 0.7
+const openShare = 0.9
 
 /** How the question's spans and the query's slots fit together, by type alone. */
 export function fitSlots({ linked, shape: { marks } }: Asked, { slots, fixed }: IndexedQuery): SlotFit {
@@ -32,11 +33,11 @@ export function fitSlots({ linked, shape: { marks } }: Asked, { slots, fixed }: 
     ({ span }) =>
       !used.some((other) => overlaps(span, other)) && !span.readings.some(({ value }) => values.has(String(value))),
   )
-  const missing = Math.max(0, unmet.length - (weak.filled.size + open) * uncertainShare)
+  const missing = Math.max(0, unmet.length - weak.filled.size * weakShare - open * openShare)
   return {
     slotsMissing: missing,
     spansUnused: unused.length,
-    exactSignature: missing < 1 - uncertainShare + 0.05 && unused.length === 0 ? 1 : 0,
+    exactSignature: missing < 1 - weakShare + 0.05 && unused.length === 0 ? 1 : 0,
   }
 }
 

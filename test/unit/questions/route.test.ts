@@ -44,6 +44,9 @@ const answered: [string, string, Record<string, unknown>][] = [
   ['top three best selling products', 'best_selling_products', { limit: 3 }],
   ['what is in order QR-5512', 'order_details', { order_number: 'QR-5512' }],
   ['how good is the rating of the milk frother', 'average_rating', { product: 'milk frother' }],
+  ['show me the catalogue of 2023', 'catalogue_of_year', { year: '2023' }],
+  ['customer notes containing "blue ribbon"', 'customers_named', { text: 'blue ribbon' }],
+  ['find customers with a note containing early delivery', 'customers_named', { text: 'early delivery' }],
 ]
 
 describe('the shop answers', () => {

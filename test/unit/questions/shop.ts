@@ -134,6 +134,34 @@ export const shop: RoutableProject = {
       ],
     },
     {
+      name: 'catalogue_of_year',
+      description: 'The printed catalogue of a year',
+      slots: { properties: { year: { type: 'string' } }, required: ['year'] },
+      examples: [
+        { question: 'show the catalogue of 2019', parameters: { year: '2019' } },
+        { question: 'printed catalogue for 2021', parameters: { year: '2021' } },
+      ],
+    },
+    {
+      name: 'customers_named',
+      description: 'Customers whose notes contain a text',
+      slots: {
+        properties: {
+          text: { type: 'string' },
+          cities: { type: 'array', items: { type: 'string', 'x-values-from': 'cities.name' } },
+        },
+        required: ['text'],
+      },
+      examples: [
+        { question: 'find customers with a note containing gift wrapping', parameters: { text: 'gift wrapping' } },
+        { question: 'customer notes containing fragile', parameters: { text: 'fragile' } },
+        {
+          question: 'notes containing allergy for customers in Oslo and Lyon',
+          parameters: { text: 'allergy', cities: ['Oslo', 'Lyon'] },
+        },
+      ],
+    },
+    {
       name: 'average_rating',
       description: 'Average customer rating of a product',
       slots: { properties: { product: { type: 'string', 'x-values-from': 'products.name' } }, required: ['product'] },
