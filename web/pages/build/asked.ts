@@ -101,7 +101,7 @@ export function isFinal(job: Pick<Job, 'status'>): boolean {
 export function useLiveJob(projectId: string, jobId: string | null) {
   const client = useQueryClient()
   useEffect(() => {
-    if (jobId === null) return
+    if (jobId === null) return undefined
     const events = new EventSource(`/v1/projects/${projectId}/jobs/events`)
     events.addEventListener('job', (event: MessageEvent<string>) => {
       const job = JSON.parse(event.data) as Job

@@ -1,3 +1,4 @@
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- rows that stand where a transform puts them are none of a real table's */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useEffectEvent, useRef } from 'react'
 import classes from './grid.module.css'
@@ -19,6 +20,7 @@ const rowHeight = 32
 /** Rows of any number: only those in sight are drawn. */
 export function Grid({ label, columns, count, rowAt, onSight }: Props) {
   const place = useRef<HTMLElement>(null)
+  // oxlint-disable-next-line react/incompatible-library -- nothing of it is handed on to what is memoised
   const rows = useVirtualizer({
     count,
     getScrollElement: () => place.current,

@@ -5,6 +5,7 @@ import { isNumeric, sayType, sayValue } from './words.ts'
 /** A few rows as they would be stored, with the type of each column under its name. */
 export function SimpleTable({ label, columns, rows }: { label: string; columns: Column[]; rows: Row[] }) {
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by the keyboard
     <section className={classes.scroll} aria-label={label} tabIndex={0}>
       <table className={classes.table}>
         <thead>

@@ -41,8 +41,7 @@ export function saySchedule(cron: string | null): string {
 /** A value as one short line of a table. */
 export function sayValue(value: unknown): string {
   if (value === null || value === undefined) return ''
-  if (typeof value === 'string') return value
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as number | boolean)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** DuckDB's names of types as people say them. */

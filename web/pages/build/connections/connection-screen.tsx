@@ -230,7 +230,7 @@ function Standing({ project, source }: { project: Project; source: Datasource })
 function NewestDrift({ project, source }: { project: Project; source: Datasource }) {
   const objects = useObjectsOf(project.id, source.id)
   const newest = newestRows(objects.data ?? []).get(source.id)
-  const described = useObject(project.id, newest?.drift == null ? undefined : newest.id)
+  const described = useObject(project.id, newest === undefined || newest.drift === null ? undefined : newest.id)
   return <DriftWarning projectId={project.id} drift={described.data?.drift ?? null} />
 }
 

@@ -48,7 +48,7 @@ export function CurlDialog({ opened, onClose, onTake }: Props) {
           />
           <RefusalNotice error={read.error} />
           {notes.length > 0 && (
-            <div role="status">
+            <div aria-live="polite">
               <Text fw={500}>The form is filled, except for this:</Text>
               <List>
                 {notes.map((note) => (

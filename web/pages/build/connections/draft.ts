@@ -148,5 +148,5 @@ function named(pairs: Pair[]): Pair[] {
 
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return ''
-  return typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value as string | number | boolean)
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }

@@ -39,7 +39,7 @@ export function JobProgress({ projectId, jobId, onDone, onClose }: Props) {
   }
   const percent = Math.round((job?.progress ?? 0) * 100)
   return (
-    <div role="status" style={{ marginBottom: '1rem' }}>
+    <div aria-live="polite" style={{ marginBottom: '1rem' }}>
       <Group justify="space-between" mb={6}>
         <Text>
           {doing[job?.job_type ?? ''] ?? 'Working'}… {job?.status === 'queued' ? 'waiting' : `${percent} %`}

@@ -36,7 +36,7 @@ export function ResponsePane({ tested, error, busy, extractor, onExtract }: Prop
   const isTree = Array.isArray(data) || isObject(data)
   return (
     <div aria-busy={busy}>
-      <div className={classes.facts} role="status">
+      <div className={classes.facts} aria-live="polite">
         {tested.status > 0 && (
           <span className={classes.status} data-bad={!tested.success || undefined}>
             {tested.status}

@@ -30,7 +30,7 @@ function Node({ label, value: given, steps, open: opened = false, picked, onPick
       <li className={classes.leaf}>
         {label !== null && <span className={classes.key}>{name}</span>}
         <span className={classes.value} data-kind={value === null ? 'null' : typeof value}>
-          {typeof value === 'string' ? JSON.stringify(value) : String(value as number)}
+          {typeof value === 'string' ? JSON.stringify(value) : String(value)}
         </span>
       </li>
     )

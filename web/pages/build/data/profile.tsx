@@ -68,6 +68,7 @@ function Histogram({ column: { name, histogram } }: { column: ColumnProfile }) {
       className={classes.histogram}
       viewBox={`0 0 100 ${height}`}
       preserveAspectRatio="none"
+      // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- it is drawn, not loaded
       role="img"
       aria-label={`How ${name} is spread: ${histogram.map(({ from, to, count }) => `${round(from)} to ${round(to)}: ${count}`).join('; ')}`}
     >

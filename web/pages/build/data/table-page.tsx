@@ -108,7 +108,7 @@ function Described({ project, source, object, view }: DescribedProps) {
         </Tabs.List>
         <Tabs.Panel value="columns">
           {object.profile === null ? (
-            <Text c="dimmed" role="status">
+            <Text c="dimmed" aria-live="polite">
               The columns are being looked at. This takes a moment.
             </Text>
           ) : (

@@ -111,7 +111,7 @@ const levels = { compatible: 'unnoticed', additive: 'adds', breaking: 'breaks' }
 
 function Verdict({ report }: { report: Deployment }) {
   return (
-    <div className={classes.verdict} data-level={report.compatibility} role="status">
+    <div className={classes.verdict} data-level={report.compatibility} aria-live="polite">
       <Text fw={600}>{verdicts[report.compatibility]}</Text>
       {report.previous_version !== null && (
         <Text size="xs" c="dimmed">
@@ -169,14 +169,14 @@ function Difference({ path, from, revision }: { path: string; from: number | nul
         What changes since version {from}
       </Text>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by the keyboard */}
-      <pre className={classes.diff} tabIndex={0} role="region" aria-label="Difference">
+      <section className={classes.diff} tabIndex={0} aria-label="Difference">
         {lines.map((line, index) => (
           // oxlint-disable-next-line react/no-array-index-key -- lines repeat and never move
           <span key={index} data-kind={line.charAt(0)}>
             {line}
           </span>
         ))}
-      </pre>
+      </section>
     </div>
   )
 }

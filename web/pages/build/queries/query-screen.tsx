@@ -1,4 +1,5 @@
 import { ActionIcon, Button, Code, Group, Kbd, Stack, Text, Textarea, Tooltip } from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
 import { Play, Rocket, Save, SlidersHorizontal } from 'lucide-react'
 import { useState } from 'react'
 import { Heading } from '../../../parts/heading.tsx'
@@ -24,6 +25,7 @@ export function QueryScreen({ project, query, tables }: Props) {
   const draft = useQueryDraft(project, query)
   const [deploying, setDeploying] = useState(false)
   const { content, change, editor, run } = draft
+  useHotkeys([['mod+Enter', () => editor && run.mutate()]], [])
   const openSheet = (): void => {
     if (draft.dirty) draft.save.mutate(undefined, { onSuccess: () => setDeploying(true) })
     else setDeploying(true)
@@ -89,7 +91,7 @@ function Acts({ project, query, draft, onDeploy }: ActsProps) {
   return (
     <Group gap="xs">
       {draft.dirty && (
-        <Text size="xs" c="dimmed" role="status">
+        <Text size="xs" c="dimmed" aria-live="polite">
           Not saved yet
         </Text>
       )}
@@ -130,12 +132,6 @@ function Slots({ project, draft, tables }: SlotsProps) {
       onSubmit={(event) => {
         event.preventDefault()
         run.mutate()
-      }}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-          event.preventDefault()
-          run.mutate()
-        }
       }}
     >
       <Stack gap="md">

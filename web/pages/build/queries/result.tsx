@@ -18,7 +18,7 @@ export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
   }
   if (answer === undefined) {
     return (
-      <Text c="dimmed" mt="md" role="status">
+      <Text c="dimmed" mt="md" aria-live="polite">
         {run.isPending ? <Loader size="xs" aria-label="Running" /> : 'Run shows the rows here.'}
       </Text>
     )
@@ -31,7 +31,7 @@ export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
           <Tabs.Tab value="plan">Plan</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="rows">
-          <div className={classes.facts} role="status">
+          <div className={classes.facts} aria-live="polite">
             <span>{sayCount(answer.row_count, 'row')}</span>
             <span>{sayTime(answer.execution_time_ms)}</span>
             {answer.as_of !== null && (
@@ -52,9 +52,9 @@ export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
           <RefusalNotice error={plan.error} />
           {plan.data !== undefined && (
             // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by the keyboard
-            <pre className={classes.plan} tabIndex={0} aria-label="Plan" role="region">
+            <section className={classes.plan} tabIndex={0} aria-label="Plan">
               {plan.data.plan}
-            </pre>
+            </section>
           )}
           {plan.isPending && <Loader size="xs" aria-label="Asking for the plan" />}
           {plan.error !== null && (

@@ -52,7 +52,7 @@ export function SqlEditor(props: Props) {
   const latestSlots = useEffectEvent(() => slots)
 
   useEffect(() => {
-    if (place.current === null) return
+    if (place.current === null) return undefined
     const made = new EditorView({
       parent: place.current,
       state: EditorState.create({

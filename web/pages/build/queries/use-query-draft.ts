@@ -95,7 +95,7 @@ function mistakeOf(error: Error | null): SqlMistake | null {
 
 function useLeaveGuard(dirty: boolean): void {
   useEffect(() => {
-    if (!dirty) return
+    if (!dirty) return undefined
     const warn = (event: BeforeUnloadEvent): void => event.preventDefault()
     addEventListener('beforeunload', warn)
     return () => removeEventListener('beforeunload', warn)
