@@ -31,6 +31,7 @@ beforeAll(async () => {
   source = await openSource()
   source.answer({ meta: { page: 1 }, data: { items: orders, total: orders.length } })
   t = await openTestWeb({ SLUICE_OUTBOUND_ALLOW: source.host })
+  await t.app.jobs.start()
   projectId = await t.project('Corner shop')
   editor = await t.member(projectId, 'editor')
   viewer = await t.member(projectId, 'viewer')
@@ -58,7 +59,9 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await page.getByRole('link', { name: 'Use your own' }).click()
 
   await page.getByRole('button', { name: 'Paste curl' }).click()
-  await page.getByRole('textbox', { name: 'curl command' }).fill(`curl '${source.url}?since=2026-01-01' -H 'X-Team: shop'`)
+  await page
+    .getByRole('textbox', { name: 'curl command' })
+    .fill(`curl '${source.url}?since=2026-01-01' -H 'X-Team: shop'`)
   await page.getByRole('button', { name: 'Fill the form' }).click()
   await expect.poll(() => page.getByLabel('Address').inputValue()).toContain(source.host)
   await page.getByLabel('Name', { exact: true }).fill('Orders')
