@@ -11,7 +11,10 @@ import { ProjectSwitch } from './project-switch.tsx'
 import classes from './shell.module.css'
 
 /** A project's tabs, in their fixed order. */
-const tabs = [{ label: 'Settings', segment: 'settings' }] as const
+const tabs = [
+  { label: 'Build', segment: 'build' },
+  { label: 'Settings', segment: 'settings' },
+] as const
 
 /** The frame of every page inside: where one is, where one can go, and the page. */
 export function Shell({ project, children }: { project?: Project; children: ReactNode }) {
