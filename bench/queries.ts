@@ -81,14 +81,14 @@ function* rows(): Generator<object> {
   }
 }
 
-async function manage(path: string, body: object): Promise<Record<string, string>> {
+async function manage(path: string, body: object): Promise<{ id: string; secret: string }> {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${operator}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
   if (!answer.ok) throw new Error(await answer.text())
-  return (await answer.json()) as Record<string, string>
+  return (await answer.json()) as { id: string; secret: string }
 }
 
 /** The same native table, prepared once for each of as many connections. */
@@ -137,7 +137,7 @@ async function openBareRoute() {
 }
 
 async function load(at: number, path: string, most = 0): Promise<number> {
-  const args = [String(at), path, String(secret), String(connections), String(roundMs), String(most)]
+  const args = [String(at), path, secret, String(connections), String(roundMs), String(most)]
   const child = spawn(process.execPath, [join(import.meta.dirname, 'load.ts'), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

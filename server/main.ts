@@ -21,6 +21,8 @@ async function main(): Promise<void> {
   await app.jobs.start()
   await http.listen({ port: config.port, host: config.host })
   stopOnSignal(app, http, keepHouse(app))
+  // Behind the first answers: a start does not wait for it, and the first question seldom does.
+  void app.router.warm().catch((error: unknown) => app.observe({ kind: 'fault', where: 'question-encoder', error }))
   const address = addressOf(app, http)
   app.observe({
     kind: 'app-started',

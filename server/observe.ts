@@ -30,7 +30,8 @@ export type Observation =
       /** Null where the call did not come so far as to have one. */
       projectId: string | null
       environment: string | null
-      query: string
+      /** Null for a question that found none. */
+      query: string | null
       version: number | null
       keyId: string | null
       /** Null: it was answered. */
@@ -43,7 +44,12 @@ export type Observation =
       rows: number
       bytes: number
       cache: 'hit' | 'miss' | 'bypass' | null
+      /** What was asked; the log leaves the words out, for they hold values. */
+      question?: { text: string; confidence: number | null } | undefined
     }
+  /** `lexical`: the native module did not load, and questions are matched by their words alone. */
+  | { kind: 'encoder-opened'; encoder: 'neural' | 'lexical'; fallbackReason: string | null; elapsedMs: number }
+  | { kind: 'question-index-built'; projectId: string; environment: string; queries: number; elapsedMs: number }
   | { kind: 'fault'; where: string; error: unknown }
 
 type JobFacts = { jobId: string; jobType: string; projectId: string; attempt: number }

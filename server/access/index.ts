@@ -26,7 +26,7 @@ export {
   type KeyInput,
 } from './keys/manage.ts'
 export { openKeyAccess, type KeyAccess } from './keys/open.ts'
-export { permits, type Permission } from './keys/permissions.ts'
+export { permits, permittedQueries, type Permission } from './keys/permissions.ts'
 export { reachOfKey, type Reach } from './keys/reach.ts'
 export { resolveCall, resolveScope, type DeploymentsIndex } from './keys/resolve.ts'
 export { takeCall, type Standing } from './limits/limiter.ts'

@@ -13,7 +13,7 @@ export type DirectCall = {
   version?: number | undefined
   parameters: Readonly<Record<string, unknown>>
   fresh: boolean
-  signal: AbortSignal
+  signal: () => AbortSignal
 }
 
 /** From what a direct call says to what is to be run, or the refusal. */
