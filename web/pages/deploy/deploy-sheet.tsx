@@ -35,7 +35,7 @@ function Sheet({ place, name, move, onClose }: Props) {
   const act = useMove(of, move)
   const [accepted, setAccepted] = useState(false)
   // Rolling back is the way out of trouble: the server lets it pass, and so does the sheet.
-  const gated = report.data?.compatibility === 'breaking' && move.kind !== 'rollback'
+  const gated = move.kind !== 'rollback' && report.data !== undefined && isBad(report.data)
   const verbs = { deploy: 'Deploy', promote: 'Promote', rollback: 'Roll back to' }
   return (
     <form
@@ -48,7 +48,7 @@ function Sheet({ place, name, move, onClose }: Props) {
         <Loaded query={report}>{(found) => <Findings of={of} report={found} move={move} />}</Loaded>
         {gated && (
           <Checkbox
-            label="Deploy it all the same: I have told those who call it"
+            label="Deploy it all the same: I know whom this concerns"
             checked={accepted}
             onChange={(event) => setAccepted(event.currentTarget.checked)}
           />
@@ -73,6 +73,11 @@ function Sheet({ place, name, move, onClose }: Props) {
       </Stack>
     </form>
   )
+}
+
+/** What the server refuses unless it is forced. */
+function isBad({ compatibility, routing }: DeployReport): boolean {
+  return compatibility === 'breaking' || routing.regressions.length > 0
 }
 
 function Findings({ of, report, move }: { of: { projectId: string; name: string }; report: DeployReport; move: Move }) {
@@ -157,17 +162,15 @@ function Callers({ report: { callers, environment } }: { report: DeployReport })
   )
 }
 
-function Regressions({ regressions }: { regressions: unknown[] }) {
-  const asked = regressions.flatMap((each) =>
-    typeof each === 'object' && each !== null && 'question' in each && typeof each.question === 'string'
-      ? [each.question]
-      : [],
-  )
-  if (asked.length === 0) return null
+function Regressions({ regressions }: { regressions: DeployReport['routing']['regressions'] }) {
+  if (regressions.length === 0) return null
   return (
     <List spacing={2} mt={4}>
-      {asked.slice(0, 10).map((question) => (
-        <List.Item key={question}>“{question}”</List.Item>
+      {regressions.slice(0, 10).map(({ question, query, taken_by: takenBy }) => (
+        <List.Item key={question}>
+          “{question}” {query === null ? 'is refused today' : `goes to ${query} today`} and{' '}
+          {takenBy === null ? 'would be refused' : `would go to ${takenBy}`}
+        </List.Item>
       ))}
     </List>
   )

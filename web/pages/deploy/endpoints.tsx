@@ -12,6 +12,7 @@ import { DeploySheet } from './deploy-sheet.tsx'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { useDeployments, useQueryList } from './queries.ts'
+import { Who } from './who.tsx'
 import type { LiveDeployment, Query } from './wire.ts'
 
 /** What answers in the environment, and what could. */
@@ -118,7 +119,7 @@ function LiveRow({
       </Link>
       {live.description !== '' && <Text lineClamp={1}>{live.description}</Text>}
       <Text size="xs" c="dimmed">
-        deployed by {live.deployed_by} <Ago at={live.deployed_at} />
+        deployed by <Who place={place} label={live.deployed_by} /> <Ago at={live.deployed_at} />
       </Text>
     </Row>
   )
@@ -159,7 +160,7 @@ function DraftRow({ place, query, onDeploy }: { place: Place; query: Query; onDe
       </Group>
       <Text size="xs" c="dimmed">
         {elsewhere.length > 0 ? `${elsewhere.join(', ')} · ` : 'Draft · '}
-        edited by {query.updated_by} <Ago at={query.updated_at} />
+        edited by <Who place={place} label={query.updated_by} /> <Ago at={query.updated_at} />
       </Text>
     </Row>
   )

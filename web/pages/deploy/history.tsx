@@ -6,6 +6,7 @@ import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago, Moment } from '../../parts/time.tsx'
 import type { Place } from './place.ts'
 import { useHistory } from './queries.ts'
+import { Who } from './who.tsx'
 import { sayAct } from './words.ts'
 
 /** In every environment: what happened to one explains the other. */
@@ -28,7 +29,10 @@ export function HistoryView({ place, name }: { place: Place; name: string }) {
                 }
               >
                 <Text>
-                  <b>{entry.by}</b> {sayAct(entry)}
+                  <b>
+                    <Who place={place} label={entry.by} />
+                  </b>{' '}
+                  {sayAct(entry)}
                 </Text>
                 <Text size="xs" c="dimmed">
                   <Ago at={entry.at} />

@@ -11,6 +11,7 @@ import { useDeployments, useVersion } from './queries.ts'
 import { Snippets } from './snippets.tsx'
 import { exampleValues } from './slot-values.ts'
 import { Scroll } from './scroll.tsx'
+import { Who } from './who.tsx'
 import type { Query, SlotSchema, SlotsSchema, Version } from './wire.ts'
 
 /** What a caller has to know. */
@@ -46,7 +47,7 @@ function Facts({ place, name, version }: { place: Place; name: string; version: 
             <>
               <dt>Deployed</dt>
               <dd>
-                by {live.deployed_by} <Ago at={live.deployed_at} />
+                by <Who place={place} label={live.deployed_by} /> <Ago at={live.deployed_at} />
               </dd>
             </>
           )}

@@ -10,6 +10,7 @@ import { DeploySheet } from './deploy-sheet.tsx'
 import { Diff } from './diff.tsx'
 import type { Place } from './place.ts'
 import { useDiff, useVersions } from './queries.ts'
+import { Who } from './who.tsx'
 import type { Query, VersionEntry } from './wire.ts'
 
 type Props = { place: Place; query: Query; live: number | null }
@@ -54,7 +55,7 @@ export function VersionsView({ place, query, live }: Props) {
                 >
                   <Text fw={500}>Version {each.version}</Text>
                   <Text size="xs" c="dimmed">
-                    made by {each.created_by} <Ago at={each.created_at} />
+                    made by <Who place={place} label={each.created_by} /> <Ago at={each.created_at} />
                   </Text>
                 </Row>
               ))}

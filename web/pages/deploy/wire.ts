@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type * as keys from '../../../api/keys.ts'
+import type * as questions from '../../../api/questions.ts'
 import type * as queries from '../../../api/queries.ts'
 
 export type { SlotSchema, SlotsSchema } from '../../../api/slots.ts'
@@ -20,3 +21,7 @@ export type NewApiKey = z.input<typeof keys.newApiKey>
 export type Permission = NewApiKey['permissions'][number]
 export type Plan = z.output<typeof keys.plan>
 export type Reach = z.output<typeof keys.reach>
+
+export type Routing = z.output<typeof questions.routing>
+export type QuestionGroup = z.output<typeof questions.questionGroup>
+export type LoggedQuestion = z.output<typeof questions.loggedQuestion>
