@@ -9,10 +9,9 @@ import type { Permission } from './wire.ts'
 export type Granted = Record<string, { environments: string[] | null; queries: string[] | null }>
 
 export function permissionsOf(granted: Granted): Permission[] {
-  return Object.entries(granted).map(([projectId, { environments, queries }]) => {
-    const where = { project_id: projectId, environments: environments ?? ('*' as const) }
-    return queries === null ? where : { ...where, queries }
-  })
+  return Object.entries(granted).map(([projectId, { environments, queries }]) =>
+    Object.assign({ project_id: projectId, environments: environments ?? ('*' as const) }, queries && { queries }),
+  )
 }
 
 type Props = { granted: Granted; onChange: (granted: Granted) => void }

@@ -17,7 +17,7 @@ export function QuestionConsole({ place }: { place: Place }) {
   const [asked, setAsked] = useState('')
   const caller = useCaller(true)
   const target: CallTarget = { kind: 'question', projectId: project.id, environment }
-  const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone
   const call = useCall((signal) =>
     caller.key === null
       ? {
@@ -102,7 +102,7 @@ function Explanation({ question, outcome: { body } }: { question: string; outcom
 
 function sayOutcome({ query_used: name, outcome, reason, missing }: Told, { confidence, threshold }: Routing): string {
   const sure = confidence === null ? '' : ` Confidence ${percent(confidence)}; ${percent(threshold)} is needed.`
-  switch (outcome ?? reason) {
+  switch (outcome ?? reason ?? 'answered') {
     case 'no_match':
       return `No deployed query answers this.${sure}`
     case 'ambiguous':
