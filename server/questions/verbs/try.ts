@@ -63,9 +63,21 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
   if (!input.run || routing.outcome !== 'answer') return { decision, slots, answer: null }
   const { query: name, parameters } = routing
   if (name === draft?.name) {
-    return { decision, slots, answer: await previewQuery(app, caller, { projectId, name, parameters, signal }) }
+    return {
+      decision,
+      slots,
+      answer: await previewQuery(app, caller, { projectId, name, parameters, signal: () => signal }),
+    }
   }
   if (live === undefined) return { decision, slots, answer: null }
-  const run = { ...place, name, version: live.version, parameters, keyId: null, entry: 'preview' as const, signal }
+  const run = {
+    ...place,
+    name,
+    version: live.version,
+    parameters,
+    keyId: null,
+    entry: 'preview' as const,
+    signal: () => signal,
+  }
   return { decision, slots, answer: await runQuery(app, run) }
 }
