@@ -31,7 +31,7 @@ import {
   type QueryCallers,
 } from './queries/index.ts'
 import { openDatabase, type Database } from './store/index.ts'
-import { openPrometheus, type Prometheus } from './usage/index.ts'
+import { openPrometheus, openUsage, type Prometheus, type Usage } from './usage/index.ts'
 
 /** Everything that is open while the service runs. Verbs take the parts they use: `Pick<App, 'store'>`. */
 export type App = KeyAccess & {
@@ -40,6 +40,7 @@ export type App = KeyAccess & {
   now: () => number
   observe: Observe
   prometheus: Prometheus
+  usage: Usage
   store: Database
   vault: Vault
   files: Files
@@ -76,13 +77,16 @@ export async function openApp(
     return part
   }
   const prometheus = openPrometheus()
+  let usage: Usage | undefined
   const observe: Observe = (event) => {
     log(event)
     prometheus.observe(event)
+    usage?.observe(event)
   }
   const { dataDir, limits } = config
   try {
     const store = opened(await openDatabase({ ...databaseOptions(config), observe }), (part) => part.close())
+    usage = opened(openUsage({ store, observe, now, queueLength: limits.usageQueueLength }), (part) => part.close())
     const vault = await openInstalledVault({ store, dataDir, secretKey: config.secretKey })
     const files = await openFiles({ dir: join(dataDir, 'files'), now })
     const catalogs = opened(await openCatalogs({ store, files }), (part) => part.close())
@@ -99,6 +103,7 @@ export async function openApp(
       now,
       observe,
       prometheus,
+      usage,
       store,
       vault,
       files,

@@ -16,6 +16,9 @@ const levels: Record<Observation['kind'], Level> = {
   'executor-started': 'debug',
   'executor-lost': 'error',
   'query-answered': 'debug',
+  'usage-shed': 'warn',
+  'alert-changed': 'info',
+  'alert-undelivered': 'warn',
   'redis-lost': 'warn',
   'redis-recovered': 'info',
   migrated: 'info',
@@ -30,9 +33,17 @@ const levels: Record<Observation['kind'], Level> = {
 export function openLog(level: Config['logLevel'], destination?: DestinationStream): (event: Observation) => void {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'kind' }
   const log = destination === undefined ? pino(options) : pino(options, destination)
-  return ({ kind, ...facts }) => {
+  return (event) => {
+    const { kind, ...facts } = withoutQuestion(event)
     log[levels[kind]]('error' in facts ? { ...facts, error: describeError(facts.error) } : facts, kind)
   }
+}
+
+/** What someone asked is in the log of requests, for the members of its project, and not in ours. */
+function withoutQuestion(event: Observation): Observation {
+  if (event.kind !== 'query-answered' || event.question === undefined) return event
+  const { question: _question, ...rest } = event
+  return rest
 }
 
 /**

@@ -26,6 +26,8 @@ export type Observation =
   | ({ kind: 'job-lost'; elapsedMs: number } & JobFacts)
   | {
       kind: 'query-answered'
+      /** Null where a call came through no request. */
+      requestId: string | null
       entry: 'direct' | 'question' | 'tool' | 'preview'
       /** Null where the call did not come so far as to have one. */
       projectId: string | null
@@ -43,7 +45,15 @@ export type Observation =
       rows: number
       bytes: number
       cache: 'hit' | 'miss' | 'bypass' | null
+      /** Of a question: what was asked, how sure the answer is, and how long finding the query took. */
+      question?: string
+      confidence?: number
+      routeMs?: number
     }
+  /** More came than could be written down; the calls themselves were answered. */
+  | { kind: 'usage-shed'; requests: number }
+  | { kind: 'alert-changed'; alertId: string; projectId: string; state: 'ok' | 'firing' }
+  | { kind: 'alert-undelivered'; alertId: string; deliveryId: string; final: boolean; reason: string }
   | { kind: 'fault'; where: string; error: unknown }
 
 type JobFacts = { jobId: string; jobType: string; projectId: string; attempt: number }

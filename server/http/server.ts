@@ -10,6 +10,7 @@ import { newId } from '../ids.ts'
 import { findCaller } from './caller.ts'
 import { answerClientError } from './client-error.ts'
 import { answerError, sendFailure } from './errors.ts'
+import { openEventStreams } from './event-streams.ts'
 import type { Http } from './http.ts'
 import { openapiOptions } from './openapi.ts'
 import { openRouteTable } from './route-table.ts'
@@ -23,11 +24,13 @@ import { serveKeyActs, serveKeys, servePlans } from './routes/keys.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
 import { serveOwnKey } from './routes/own-key.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
+import { sayEarlyRefusals } from './query-refusals.ts'
 import { separateSample, serveSample } from './routes/sample.ts'
 import { serveAuthoring, serveQueries } from './routes/queries.ts'
 import { serveQueryCalls } from './routes/query-calls.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
+import { serveRequestEvents, serveUsage } from './routes/usage.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
 import { openSessionStore } from './session-store.ts'
 import { serveWeb } from './web.ts'
@@ -119,7 +122,10 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveDataObjects(http, app)
   serveObjectContent(http, app)
   serveJobs(http, app)
-  serveJobEvents(http, app)
+  const streams = openEventStreams(http, app.config.limits.eventStreams)
+  serveJobEvents(http, app, streams)
+  serveUsage(http, app)
+  serveRequestEvents(http, app, streams)
   serveManagementTokens(http, app)
   serveQueries(http, app)
   serveAuthoring(http, app)
@@ -140,6 +146,7 @@ async function serveCalls(http: Http, app: App): Promise<void> {
     request.standings = []
     await authenticateQueryCall(app, request, reply)
   })
+  sayEarlyRefusals(http, app)
   serveOwnKey(http)
   serveQueryCalls(http, app)
 }

@@ -1,4 +1,4 @@
-import { resolveCall, withFixedParameters, type KeyCaller } from '../access/index.ts'
+import { placeFor, resolveCall, withFixedParameters, type KeyCaller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import type { Deployment, LiveVersion } from './deployments.ts'
@@ -30,9 +30,19 @@ export async function directRun(
     if (deployment === undefined) throw new Failure('query_not_found')
     const version = await chooseVersion(app, deployment, call.version)
     const parameters = withFixedParameters(key, call.parameters, [...version.compiled().names])
-    return { ...place, name, version, parameters, keyId: key.id, entry: 'direct', fresh, signal }
+    return {
+      ...place,
+      name,
+      version,
+      parameters,
+      keyId: key.id,
+      requestId: caller.requestId,
+      entry: 'direct',
+      fresh,
+      signal,
+    }
   } catch (error) {
-    if (error instanceof Failure) sayRefused(app, caller, { call, failure: error })
+    if (error instanceof Failure) sayRefused(app, caller, { entry: 'direct', ...call, failure: error })
     throw error
   }
 }
@@ -50,18 +60,26 @@ async function chooseVersion(
   })
 }
 
+export type RefusedCall = {
+  entry: Run['entry']
+  name?: string | undefined
+  projectId?: string | undefined
+  environment?: string | undefined
+  failure: Failure
+}
+
 /** A call that found nothing to run is a call all the same. */
-function sayRefused(
+export function sayRefused(
   app: Pick<App, 'observe'>,
   caller: KeyCaller,
-  { call, failure }: { call: DirectCall; failure: Failure },
+  { entry, name, failure, ...address }: RefusedCall,
 ): void {
   app.observe({
     kind: 'query-answered',
-    entry: 'direct',
-    projectId: call.projectId ?? null,
-    environment: call.environment ?? null,
-    query: call.name,
+    requestId: caller.requestId,
+    entry,
+    ...placeFor(caller.key, address),
+    query: name ?? '',
     version: null,
     keyId: caller.key.id,
     code: failure.code,

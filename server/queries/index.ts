@@ -1,6 +1,6 @@
 export { openAnswers, type Answers } from './answers.ts'
 export { openQueryCallers, type QueryCallers } from './callers.ts'
-export { directRun } from './call.ts'
+export { directRun, sayRefused } from './call.ts'
 export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './deploy.ts'
 export { openDeployments, type Deployments } from './deployments.ts'
 export {

@@ -16,7 +16,10 @@ export type Run = {
   version: LiveVersion
   parameters: Record<string, unknown>
   keyId: string | null
+  requestId?: string | null
   entry: 'direct' | 'question' | 'tool' | 'preview'
+  /** Of a question: what was asked, how sure the choice of this query is, and how long it took. */
+  asked?: { question: string; confidence: number; routeMs: number }
   /** Asks for a new execution whatever is kept. */
   fresh?: boolean
   signal?: AbortSignal | undefined
@@ -208,7 +211,16 @@ function watchRun(app: Parts, run: Run): Watch {
   const startedMs = performance.now()
   const { projectId, environment, name, keyId, entry, version } = run
   if (keyId !== null && environment !== null) app.queryCallers.note({ queryId: version.queryId, environment, keyId })
-  const subject = { projectId, environment, query: name, version: version.number, keyId, entry }
+  const subject = {
+    requestId: run.requestId ?? null,
+    projectId,
+    environment,
+    query: name,
+    version: version.number,
+    keyId,
+    entry,
+    ...run.asked,
+  }
   const say = (rest: {
     code: FailureCode | null
     reason: string | null

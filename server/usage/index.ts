@@ -1,1 +1,6 @@
 export { openPrometheus, type Prometheus } from './prometheus.ts'
+export { percentile, round } from './latencies.ts'
+export { openUsage, type Usage } from './record.ts'
+export { reportUsage, type Report } from './report.ts'
+export { listRequests, tailRequests, type RequestEntry } from './requests.ts'
+export { keepUsage } from './rollup.ts'

@@ -19,7 +19,9 @@ export function serveQueryCalls(http: Http, app: App): void {
   http.post(
     '/v1/queries/:query_name',
     {
-      config: { door: 'query' },
+      config: { door: 'query', entry: 'direct' },
+      // Read before the call is handed on, so that a refusal here is recorded like every other.
+      preValidation: async (request) => void targetOf(request),
       schema: {
         tags: ['calls'],
         summary: 'Call a deployed query',
@@ -33,8 +35,7 @@ export function serveQueryCalls(http: Http, app: App): void {
     async (request, reply) => {
       const run = await directRun(app, keyCallerOf(request), {
         name: request.params.query_name,
-        ...addressOf(request),
-        version: pinnedVersion(request),
+        ...targetOf(request),
         parameters: request.body ?? {},
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: untilGone(reply),
@@ -74,6 +75,10 @@ function isKnown(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   const opaque = etag.replace(/^W\//, '')
   return header.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === opaque)
+}
+
+function targetOf(request: FastifyRequest) {
+  return { ...addressOf(request), version: pinnedVersion(request) }
 }
 
 function pinnedVersion(request: FastifyRequest): number | undefined {
