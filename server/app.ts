@@ -31,7 +31,7 @@ import {
   type QueryCallers,
 } from './queries/index.ts'
 import { openDatabase, type Database } from './store/index.ts'
-import { openPrometheus, openUsage, type Prometheus, type Usage } from './usage/index.ts'
+import { openAlerts, openPrometheus, openUsage, type Alerts, type Prometheus, type Usage } from './usage/index.ts'
 
 /** Everything that is open while the service runs. Verbs take the parts they use: `Pick<App, 'store'>`. */
 export type App = KeyAccess & {
@@ -41,6 +41,7 @@ export type App = KeyAccess & {
   observe: Observe
   prometheus: Prometheus
   usage: Usage
+  alerts: Alerts
   store: Database
   vault: Vault
   files: Files
@@ -94,6 +95,10 @@ export async function openApp(
       part.close(limits.shutdownTimeoutMs),
     )
     const outbound = opened(openOutbound({ ...outboundOptions(config), now }), (part) => part.close())
+    const alerts = opened(
+      openAlerts({ ...alertOptions(config), store, vault, outbound, usage, observe, now }),
+      (part) => part.close(),
+    )
     const jobs = opened(await openJobs({ ...jobOptions(config), store, observe, now }), (part) => part.close())
     const keyAccess = opened(await openKeyAccess({ store, config, now, observe }), (part) => part.close())
     const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
@@ -104,6 +109,7 @@ export async function openApp(
       observe,
       prometheus,
       usage,
+      alerts,
       store,
       vault,
       files,
@@ -166,6 +172,10 @@ function outboundOptions({ outboundAllow, limits }: Config) {
     backoffBaseMs: 500,
     backoffMostMs: 10_000,
   }
+}
+
+function alertOptions({ smtpUrl, mailFrom, limits }: Config) {
+  return { smtpUrl, mailFrom, intervalMs: limits.alertIntervalSeconds * 1000, timeoutMs: limits.webhookTimeoutMs }
 }
 
 function jobOptions({ limits }: Config) {

@@ -3,7 +3,7 @@ import type { App } from './app.ts'
 import { forgetOldCalls } from './connections/index.ts'
 import { sweepFiles } from './data/index.ts'
 import { forgetOldJobs } from './jobs/index.ts'
-import { keepUsage } from './usage/index.ts'
+import { forgetOldAlerts, keepUsage } from './usage/index.ts'
 
 const hourMs = 60 * 60 * 1000
 
@@ -15,6 +15,7 @@ export function keepHouse(app: App): () => Promise<void> {
     calls: forgetOldCalls,
     files: sweepFiles,
     usage: keepUsage,
+    alerts: forgetOldAlerts,
   }
   let round = Promise.resolve()
   const run = async (): Promise<void> => {

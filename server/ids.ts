@@ -19,6 +19,9 @@ const prefixes = {
   audit: 'aud',
   request: 'req',
   alert: 'alr',
+  alertChannel: 'chn',
+  alertEvent: 'evt',
+  delivery: 'dlv',
 } as const
 
 type IdKind = keyof typeof prefixes

@@ -34,16 +34,14 @@ export function openLog(level: Config['logLevel'], destination?: DestinationStre
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'kind' }
   const log = destination === undefined ? pino(options) : pino(options, destination)
   return (event) => {
-    const { kind, ...facts } = withoutQuestion(event)
+    const { kind, ...facts } = event.kind === 'query-answered' ? withoutWords(event) : event
     log[levels[kind]]('error' in facts ? { ...facts, error: describeError(facts.error) } : facts, kind)
   }
 }
 
-/** What someone asked is in the log of requests, for the members of its project, and not in ours. */
-function withoutQuestion(event: Observation): Observation {
-  if (event.kind !== 'query-answered' || event.question === undefined) return event
-  const { question: _question, ...rest } = event
-  return rest
+function withoutWords(event: Extract<Observation, { kind: 'query-answered' }>) {
+  const { question, ...facts } = event
+  return { ...facts, ...(question !== undefined && { confidence: question.confidence }) }
 }
 
 /**

@@ -18,6 +18,7 @@ async function main(): Promise<void> {
   const http = await buildHttp(app)
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
   await app.jobs.start()
+  app.alerts.start()
   await http.listen({ port: config.port, host: config.host })
   stopOnSignal(app, http, keepHouse(app))
   const address = addressOf(app, http)

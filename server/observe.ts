@@ -26,13 +26,13 @@ export type Observation =
   | ({ kind: 'job-lost'; elapsedMs: number } & JobFacts)
   | {
       kind: 'query-answered'
-      /** Null where a call came through no request. */
-      requestId: string | null
+      requestId?: string | null
       entry: 'direct' | 'question' | 'tool' | 'preview'
       /** Null where the call did not come so far as to have one. */
       projectId: string | null
       environment: string | null
-      query: string
+      /** Null for a question that found none. */
+      query: string | null
       version: number | null
       keyId: string | null
       /** Null: it was answered. */
@@ -45,10 +45,10 @@ export type Observation =
       rows: number
       bytes: number
       cache: 'hit' | 'miss' | 'bypass' | null
-      /** Of a question: what was asked, how sure the answer is, and how long finding the query took. */
-      question?: string
-      confidence?: number
-      routeMs?: number
+      /** What was asked; the log leaves the words out, for they hold values. */
+      question?: { text: string; confidence: number | null } | undefined
+      /** Of a question: how long finding the query took. */
+      routeMs?: number | undefined
     }
   /** More came than could be written down; the calls themselves were answered. */
   | { kind: 'usage-shed'; requests: number }

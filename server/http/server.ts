@@ -14,6 +14,7 @@ import { openEventStreams } from './event-streams.ts'
 import type { Http } from './http.ts'
 import { openapiOptions } from './openapi.ts'
 import { openRouteTable } from './route-table.ts'
+import { serveAlertActs, serveAlerts } from './routes/alerts.ts'
 import { serveConnections } from './routes/connections.ts'
 import { serveDataObjects, serveObjectContent } from './routes/data.ts'
 import { serveDatasources } from './routes/datasources.ts'
@@ -126,6 +127,8 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveJobEvents(http, app, streams)
   serveUsage(http, app)
   serveRequestEvents(http, app, streams)
+  serveAlerts(http, app)
+  serveAlertActs(http, app)
   serveManagementTokens(http, app)
   serveQueries(http, app)
   serveAuthoring(http, app)

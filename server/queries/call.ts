@@ -79,7 +79,7 @@ export function sayRefused(
     requestId: caller.requestId,
     entry,
     ...placeFor(caller.key, address),
-    query: name ?? '',
+    query: name ?? null,
     version: null,
     keyId: caller.key.id,
     code: failure.code,

@@ -18,8 +18,9 @@ export type Run = {
   keyId: string | null
   requestId?: string | null
   entry: 'direct' | 'question' | 'tool' | 'preview'
-  /** Of a question: what was asked, how sure the choice of this query is, and how long it took. */
-  asked?: { question: string; confidence: number; routeMs: number }
+  /** What was asked, where a question led here, and how long finding this query took. */
+  question?: { text: string; confidence: number | null } | undefined
+  routeMs?: number | undefined
   /** Asks for a new execution whatever is kept. */
   fresh?: boolean
   signal?: AbortSignal | undefined
@@ -209,7 +210,7 @@ type Watch = {
 /** Says once how a run went, whichever way it ended. */
 function watchRun(app: Parts, run: Run): Watch {
   const startedMs = performance.now()
-  const { projectId, environment, name, keyId, entry, version } = run
+  const { projectId, environment, name, keyId, entry, version, question, routeMs } = run
   if (keyId !== null && environment !== null) app.queryCallers.note({ queryId: version.queryId, environment, keyId })
   const subject = {
     requestId: run.requestId ?? null,
@@ -219,7 +220,8 @@ function watchRun(app: Parts, run: Run): Watch {
     version: version.number,
     keyId,
     entry,
-    ...run.asked,
+    question,
+    routeMs,
   }
   const say = (rest: {
     code: FailureCode | null

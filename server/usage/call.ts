@@ -42,7 +42,7 @@ export function callOf(event: QueryAnswered, at: number): CallRow | undefined {
     project_id: projectId,
     // What a caller made up is not written down as if it were the name of something.
     environment: environment !== null && name.test(environment) ? environment : null,
-    query: name.test(query) ? query : null,
+    query: query !== null && name.test(query) ? query : null,
     version: event.version,
     entry: event.entry,
     key_id: event.keyId,
@@ -56,9 +56,14 @@ export function callOf(event: QueryAnswered, at: number): CallRow | undefined {
     rows: event.rows,
     bytes: event.bytes,
     cache: event.cache,
-    question: question === undefined ? null : question.replaceAll('\0', '').slice(0, longestQuestion),
-    confidence: event.confidence ?? null,
+    question: question === undefined ? null : storable(question.text.slice(0, longestQuestion)),
+    confidence: question?.confidence ?? null,
   }
+}
+
+/** PostgreSQL keeps no NUL and no half of a surrogate pair. */
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', ' ')
 }
 
 /** Neither a request nor an error: the caller was turned away. As SQL: `status in (401, 403, 429)`. */

@@ -129,7 +129,7 @@ async function named(store: Pick<Database, 'db'>, groups: Group[]): Promise<Repo
     )
     .execute()
   const names = new Map(rows.map(({ id, name }) => [id, name]))
-  return busiest.map((each) => ({ ...each, name: names.get(each.keyId) ?? null }))
+  return busiest.map((each) => Object.assign(each, { name: names.get(each.keyId) ?? null }))
 }
 
 const mostKeys = 100

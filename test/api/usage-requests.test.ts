@@ -107,10 +107,16 @@ describe('200', () => {
   })
 
   test('questions are kept with how they were answered', async () => {
-    t.app.usage.observe(answered({ entry: 'question', question: 'How many orders?', confidence: 0.9, routeMs: 3 }))
-    t.app.usage.observe(answered({ entry: 'question', question: 'how  many Orders?', confidence: 0.9, routeMs: 3 }))
-    const refused = { entry: 'question', version: null, query: '', code: 'unanswerable' } as const
-    t.app.usage.observe(answered({ ...refused, reason: 'no_match', question: 'What is love?' }))
+    t.app.usage.observe(
+      answered({ entry: 'question', question: { text: 'How many orders?', confidence: 0.9 }, routeMs: 3 }),
+    )
+    t.app.usage.observe(
+      answered({ entry: 'question', question: { text: 'how  many Orders?', confidence: 0.9 }, routeMs: 3 }),
+    )
+    const refused = { entry: 'question', version: null, query: null, code: 'unanswerable' } as const
+    t.app.usage.observe(
+      answered({ ...refused, reason: 'no_match', question: { text: 'What is love?', confidence: null } }),
+    )
     const { questions } = (await t.operator.get(`/v1/projects/${q.projectId}/metrics`)).body
     expect(questions).toMatchObject({
       asked: 3,
