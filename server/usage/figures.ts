@@ -1,5 +1,5 @@
 import type { Database } from '../store/index.ts'
-import { addLatency, type Latencies } from './latencies.ts'
+import { addLatency, bucketText, type Latencies } from './latencies.ts'
 import type { Range } from './range.ts'
 import { grainMs, type Grain } from './rollup.ts'
 
@@ -105,26 +105,28 @@ export async function readTimes(store: Pick<Database, 'pool'>, filter: Filter, r
   return times
 }
 
-/** Calls, errors and times of a moment's window, for an alert. */
+/**
+ * Calls, errors and times of an exact window, for an alert. Calls are counted by whole minutes; of the minute in which
+ * the window begins, the single calls are read.
+ */
 export async function readWindow(
   run: (text: string, values: unknown[]) => Promise<Array<Record<string, unknown>>>,
-  filter: Filter,
+  filter: Pick<Filter, 'projectId' | 'environment' | 'query'>,
   { from, to }: { from: Date; to: Date },
 ): Promise<{ requests: number; errors: number; asked: number; unanswered: number; times: Latencies }> {
-  const text = filtered('minute', 3)
-  const values = [filter.projectId, from, to, filter.environment ?? null, filter.query ?? null, filter.keyId ?? null]
+  const whole = new Date(Math.ceil(from.getTime() / grainMs.minute) * grainMs.minute)
+  const values = [filter.projectId, from, whole, to, filter.environment ?? null, filter.query ?? null]
   const counts = await run(
-    `with calls as (${text})
-     select coalesce(sum(calls), 0)::bigint as requests,
+    `${windowText} select coalesce(sum(calls), 0)::bigint as requests,
             coalesce(sum(calls) filter (where status >= 400), 0)::bigint as errors,
             coalesce(sum(calls) filter (where entry = 'question'), 0)::bigint as asked,
             coalesce(sum(calls) filter (where entry = 'question' and status = 422), 0)::bigint as unanswered
-       from calls where not ${rejected}`,
+       from calls`,
     values,
   )
   const buckets = await run(
-    `with calls as (${text})
-     select bucket, sum(count)::bigint as count from calls, unnest(buckets, counts) as each(bucket, count) group by bucket`,
+    `${windowText} select bucket, sum(count)::bigint as count
+       from calls, unnest(buckets, counts) as each(bucket, count) group by bucket`,
     values,
   )
   const times: Latencies = new Map()
@@ -138,6 +140,15 @@ export async function readWindow(
     times,
   }
 }
+
+const windowText = `with calls as (
+  select status, entry, calls, buckets, counts from usage_rollups
+   where project_id = $1 and grain = 'minute' and start >= $3 and start <= $4 and not ${rejected}
+     and ($5::text is null or environment = $5) and ($6::text is null or query = $6)
+  union all
+  select status, entry, 1, array[${bucketText('total_ms')}], array[1::bigint] from requests
+   where project_id = $1 and at >= $2 and at < least($3, $4) and not ${rejected} and entry <> 'preview'
+     and ($5::text is null or environment = $5) and ($6::text is null or (query = $6 and version is not null)))`
 
 function at<Key>(map: Map<Key, Latencies>, key: Key): Latencies {
   let found = map.get(key)
@@ -168,13 +179,6 @@ async function sourceOf(store: Pick<Database, 'pool'>, filter: Filter, range: Ra
         and ($5::text is null or key_id = $5)`
   })
   return { text: texts.join(' union all '), values }
-}
-
-function filtered(grain: Grain, first: number): string {
-  return `select * from usage_rollups where project_id = $1 and grain = '${grain}' and start >= $2 and start < $${first}
-    and ($${first + 1}::text is null or environment = $${first + 1})
-    and ($${first + 2}::text is null or query = $${first + 2})
-    and ($${first + 3}::text is null or key_id = $${first + 3})`
 }
 
 /** The span in the coarsest grains that are complete, finer ones at its ends. */

@@ -15,6 +15,11 @@ export function bucketOf(ms: number): number {
   return Math.ceil(Math.log(Math.min(Math.max(ms, leastMs), mostMs)) / logGamma)
 }
 
+/** The same in SQL. */
+export function bucketText(column: string): string {
+  return `ceil(ln(least(greatest(${column}, ${leastMs}), ${mostMs})::float8) / ${logGamma})::smallint`
+}
+
 export function addLatency(latencies: Latencies, bucket: number, count = 1): void {
   latencies.set(bucket, (latencies.get(bucket) ?? 0) + count)
 }

@@ -19,8 +19,7 @@ export async function measure(run: Run, alert: Alert, at: Date): Promise<Measure
     environment: alert.environment ?? undefined,
     query: alert.query ?? undefined,
   }
-  // Calls are counted by minute: the one that is under way is part of the window.
-  const from = new Date(Math.floor((at.getTime() - alert.windowMinutes * minuteMs) / minuteMs) * minuteMs + minuteMs)
+  const from = new Date(at.getTime() - alert.windowMinutes * minuteMs)
   const { requests, errors, asked, unanswered, times } = await readWindow(run, filter, { from, to: at })
   const least = Math.max(1, alert.minRequests)
   if (alert.type === 'error_rate_above') return { value: share(errors, requests), enough: requests >= least }
