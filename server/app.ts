@@ -30,6 +30,14 @@ import {
   type Deployments,
   type QueryCallers,
 } from './queries/index.ts'
+import {
+  openLanguageModel,
+  openQuestionLog,
+  openRouter,
+  type LanguageModel,
+  type QuestionLog,
+  type Router,
+} from './questions/index.ts'
 import { openDatabase, type Database } from './store/index.ts'
 import { openAlerts, openPrometheus, openUsage, type Alerts, type Prometheus, type Usage } from './usage/index.ts'
 
@@ -54,6 +62,10 @@ export type App = KeyAccess & {
   deployments: Deployments
   answers: Answers
   queryCallers: QueryCallers
+  router: Router
+  /** Null where none is configured. */
+  languageModel: LanguageModel | null
+  questionLog: QuestionLog
   signInAttempts: Attempts
   authenticationAttempts: Attempts
   readiness(): Promise<Readiness>
@@ -103,6 +115,9 @@ export async function openApp(
     const keyAccess = opened(await openKeyAccess({ store, config, now, observe }), (part) => part.close())
     const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
     const queryCallers = opened(openQueryCallers({ store, observe, now }), (part) => part.close())
+    const questionLog = opened(openQuestionLog({ store, observe, now }), (part) => part.close())
+    const routing = { ...routerOptions(config), store, deployments, observe, now }
+    const router = opened(await openRouter(routing), (part) => part.close())
     const app: App = {
       config,
       now,
@@ -122,12 +137,16 @@ export async function openApp(
       deployments,
       answers: openAnswers({ maxBytes: limits.answerCacheBytes, now }),
       queryCallers,
+      router,
+      languageModel: openLanguageModel({ ...languageModelOptions(config), outbound, observe }),
+      questionLog,
       signInAttempts: openAttempts(limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(limits.failedAuthenticationsPerMinute, now),
       readiness: async () => ({
         database: await checkDatabase(store),
         executors: checkExecutors(engine),
         queue: await jobs.health(),
+        questions: checkQuestions(router),
         ...(keyAccess.isShared && { redis: checkRedis(keyAccess.isShared()) }),
       }),
       close,
@@ -164,9 +183,30 @@ function engineOptions({ dataDir, limits }: Config): Omit<EngineOptions, 'observ
   }
 }
 
-function outboundOptions({ outboundAllow, limits }: Config) {
+function routerOptions({ limits }: Config) {
   return {
-    allow: outboundAllow,
+    modelDir: join(import.meta.dirname, '../models/question-encoder'),
+    threads: limits.encoderThreads,
+    queueLength: limits.questionQueueLength,
+    waitMs: limits.questionIndexWaitMs,
+    maxBytes: limits.questionIndexBytes,
+  }
+}
+
+function languageModelOptions({ languageModelUrl, languageModel, languageModelKey, limits }: Config) {
+  return {
+    url: languageModelUrl,
+    model: languageModel,
+    apiKey: languageModelKey,
+    timeoutMs: limits.languageModelTimeoutMs,
+  }
+}
+
+function outboundOptions({ outboundAllow, example, port, limits }: Config) {
+  // The sample API is this server under a name of its own, by which nothing else of it can be reached.
+  const sample = example === 'on' ? [`sample.localhost:${port}`] : []
+  return {
+    allow: [...outboundAllow, ...sample],
     connectTimeoutMs: limits.outboundConnectTimeoutMs,
     connectionsPerOrigin: limits.outboundConnectionsPerOrigin,
     backoffBaseMs: 500,
@@ -197,6 +237,13 @@ async function checkDatabase(store: Database): Promise<Readiness[string]> {
 function checkExecutors(engine: Engine): Readiness[string] {
   const { ready, executors } = engine.health()
   return ready ? { ok: true } : { ok: false, message: `None of ${executors.length} executors answers.` }
+}
+
+/** Direct calls do without it, so it is optional. */
+function checkQuestions(router: Router): Readiness[string] {
+  const { encoder } = router.health()
+  if (encoder !== 'failed') return { ok: true, optional: true }
+  return { ok: false, optional: true, message: 'The question encoder does not open; the log says why.' }
 }
 
 function checkRedis(isShared: boolean): Readiness[string] {

@@ -3,6 +3,7 @@ import type { App } from './app.ts'
 import { forgetOldCalls } from './connections/index.ts'
 import { sweepFiles } from './data/index.ts'
 import { forgetOldJobs } from './jobs/index.ts'
+import { forgetOldQuestions } from './questions/index.ts'
 import { forgetOldAlerts, keepUsage } from './usage/index.ts'
 
 const hourMs = 60 * 60 * 1000
@@ -13,6 +14,7 @@ export function keepHouse(app: App): () => Promise<void> {
     sessions: forgetExpired,
     jobs: forgetOldJobs,
     calls: forgetOldCalls,
+    questions: forgetOldQuestions,
     files: sweepFiles,
     usage: keepUsage,
     alerts: forgetOldAlerts,

@@ -54,6 +54,9 @@ export type Observation =
   | { kind: 'usage-shed'; requests: number }
   | { kind: 'alert-changed'; alertId: string; projectId: string; state: 'ok' | 'firing' }
   | { kind: 'alert-undelivered'; alertId: string; deliveryId: string; final: boolean; reason: string }
+  /** `lexical`: the native module did not load, and questions are matched by their words alone. */
+  | { kind: 'encoder-opened'; encoder: 'neural' | 'lexical'; fallbackReason: string | null; elapsedMs: number }
+  | { kind: 'question-index-built'; projectId: string; environment: string; queries: number; elapsedMs: number }
   | { kind: 'fault'; where: string; error: unknown }
 
 type JobFacts = { jobId: string; jobType: string; projectId: string; attempt: number }

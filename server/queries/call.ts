@@ -1,7 +1,7 @@
 import { placeFor, resolveCall, withFixedParameters, type KeyCaller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
-import type { Deployment, LiveVersion } from './deployments.ts'
+import type { Deployment, LiveVersion } from './deployment-index.ts'
 import type { Run } from './run.ts'
 
 export type DirectCall = {
@@ -13,7 +13,7 @@ export type DirectCall = {
   version?: number | undefined
   parameters: Readonly<Record<string, unknown>>
   fresh: boolean
-  signal: AbortSignal
+  signal: () => AbortSignal
 }
 
 /** From what a direct call says to what is to be run, or the refusal. */
@@ -42,7 +42,7 @@ export async function directRun(
       signal,
     }
   } catch (error) {
-    if (error instanceof Failure) sayRefused(app, caller, { entry: 'direct', ...call, failure: error })
+    if (error instanceof Failure) tellRefusal(app, caller, { ...call, entry: 'direct', failure: error })
     throw error
   }
 }
@@ -60,16 +60,14 @@ async function chooseVersion(
   })
 }
 
-export type RefusedCall = {
+export type RefusedCall = Pick<DirectCall, 'projectId' | 'environment'> & {
   entry: Run['entry']
-  name?: string | undefined
-  projectId?: string | undefined
-  environment?: string | undefined
+  name: string | null
   failure: Failure
 }
 
-/** A call that found nothing to run is a call all the same. */
-export function sayRefused(
+/** A call that came to no run is a call all the same. */
+export function tellRefusal(
   app: Pick<App, 'observe'>,
   caller: KeyCaller,
   { entry, name, failure, ...address }: RefusedCall,
@@ -79,7 +77,7 @@ export function sayRefused(
     requestId: caller.requestId,
     entry,
     ...placeFor(caller.key, address),
-    query: name ?? null,
+    query: name,
     version: null,
     keyId: caller.key.id,
     code: failure.code,

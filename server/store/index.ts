@@ -7,9 +7,13 @@ export type {
   ColumnRecord,
   DeploymentAct,
   Drift,
+  EvaluationResult,
   JobError,
   JobStatus,
   QueryExample,
+  QuestionLogging,
+  QuestionOutcome,
+  QuestionResolution,
   Role,
   Tables,
 } from './tables.ts'

@@ -37,6 +37,11 @@ export type Tables = {
   alert_events: AlertEventsTable
   alert_deliveries: AlertDeliveriesTable
   alert_rounds: AlertRoundsTable
+  questions: QuestionsTable
+  question_settings: QuestionSettingsTable
+  evaluation_cases: EvaluationCasesTable
+  evaluation_runs: EvaluationRunsTable
+  question_vectors: QuestionVectorsTable
 }
 
 export type Role = 'owner' | 'editor' | 'viewer'
@@ -52,6 +57,8 @@ type InstallationTable = {
   only_row: Generated<boolean>
   created_at: CreatedAt
   example: 'wanted' | 'done' | 'off'
+  example_project_id: string | null
+  example_key_id: string | null
 }
 
 type UsersTable = {
@@ -163,6 +170,7 @@ type ApiKeyPermissionsTable = {
 type ApiKeyUsesTable = {
   key_id: string
   last_used_at: Date
+  daily_state: number | null
 }
 
 type DatasourcesTable = {
@@ -455,4 +463,69 @@ type AlertDeliveriesTable = {
 type AlertRoundsTable = {
   only_row: Generated<boolean>
   evaluated_at: Date
+}
+
+export type QuestionOutcome = 'answered' | 'no_match' | 'ambiguous' | 'missing_slots'
+export type QuestionResolution = 'example' | 'evaluation' | 'draft' | 'dismissed'
+
+type QuestionsTable = {
+  id: string
+  project_id: string
+  environment: string
+  at: Date
+  text: string | null
+  outcome: QuestionOutcome
+  query: string | null
+  parameters: OptionalJson<Record<string, unknown>>
+  confidence: number | null
+  key_id: string | null
+  request_id: string | null
+  resolved: QuestionResolution | null
+}
+
+export type QuestionLogging = 'full' | 'redacted' | 'off'
+
+type QuestionSettingsTable = {
+  project_id: string
+  log: QuestionLogging
+  retention_days: number
+}
+
+type EvaluationCasesTable = {
+  id: string
+  project_id: string
+  question: string
+  expected_query: string | null
+  expected_parameters: OptionalJson<Record<string, unknown>>
+  source: 'written' | 'confirmed' | 'missed'
+  created_at: CreatedAt
+  created_by: string
+}
+
+type EvaluationRunsTable = {
+  id: string
+  project_id: string
+  environment: string
+  at: CreatedAt
+  by: string
+  query: string | null
+  version: number | null
+  total: number
+  passed: number
+  results: Json<EvaluationResult[]>
+}
+
+/** Kept with its question: the case may be gone or changed since. */
+export type EvaluationResult = {
+  question: string
+  expected: { query: string | null; parameters: Record<string, unknown> | null }
+  got: { outcome: QuestionOutcome; query: string | null; parameters: Record<string, unknown> }
+  passed: boolean
+}
+
+type QuestionVectorsTable = {
+  model_hash: string
+  text_hash: string
+  vector: Buffer
+  used_at: Date
 }

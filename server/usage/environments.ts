@@ -12,6 +12,17 @@ export type Environments = {
   placed(call: CallRow): CallRow[]
 }
 
+/** Projects that want no questions kept in words, of those asked here. */
+export async function findSilent(store: Pick<Database, 'pool'>, calls: readonly CallRow[]): Promise<Set<string>> {
+  const asked = new Set(calls.filter((call) => call.question !== null).map((call) => call.project_id))
+  if (asked.size === 0) return asked
+  const { rows } = await store.pool.query<{ project_id: string }>(
+    "select project_id from question_settings where log <> 'full' and project_id = any($1)",
+    [[...asked]],
+  )
+  return new Set(rows.map((row) => row.project_id))
+}
+
 const mostProjects = 10_000
 
 export function openEnvironments(store: Pick<Database, 'pool'>): Environments {

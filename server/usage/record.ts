@@ -1,7 +1,7 @@
 import type { Observation, Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
 import { callOf, type CallRow } from './call.ts'
-import { openEnvironments } from './environments.ts'
+import { findSilent, openEnvironments } from './environments.ts'
 import { openPartitions } from './partitions.ts'
 import { openTally, type TakenCount } from './tally.ts'
 
@@ -52,6 +52,8 @@ export function openUsage({ store, observe, now, queueLength, flushMs = 900 }: U
     if (calls.length === 0 && counts.length === 0) return
     try {
       await environments.know([...calls, ...counts.map(({ count }) => count.of)])
+      const silent = await findSilent(store, calls)
+      for (const call of calls) if (silent.has(call.project_id)) call.question = null
       await writeAll(store, partitions, {
         calls: calls.flatMap((call) => environments.placed(call)),
         counts: counts.filter(({ count }) => environments.placed(count.of).length > 0).map((each) => placedRow(each)),

@@ -42,7 +42,7 @@ const mayImport: Record<string, string[]> = {
     'server/jobs',
     'server/store',
   ],
-  'server/questions': ['api', 'server/queries', 'server/access', 'server/data', 'server/store'],
+  'server/questions': ['api', 'server/queries', 'server/connections', 'server/access', 'server/data', 'server/store'],
   'server/queries': ['api', 'server/access', 'server/data', 'server/store'],
   'server/connections': ['api', 'server/access', 'server/projects', 'server/data', 'server/jobs', 'server/store'],
   'server/usage': ['api', 'server/access', 'server/jobs', 'server/store'],

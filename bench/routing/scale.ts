@@ -1,0 +1,83 @@
+import { buildIndex, route, type Encoder, type RoutableProject } from '../../server/questions/index.ts'
+import { benchClock } from './collect.ts'
+import { toProject, type BenchSet } from './format.ts'
+
+const queriesWanted = 1_000
+const questionsAsked = 1_000
+const goals = { p50Ms: 3, p95Ms: 8, rebuildMs: 5_000, memoryMb: 150, pauseMs: 50 }
+
+/** Merges projects, repeated under other names where there are too few, into one of 1,000 queries and times it. */
+export async function measureScale(encoder: Encoder, sets: BenchSet[]): Promise<void> {
+  const project = merge(sets)
+  const questions = sets.flatMap(({ projects }) => projects.flatMap((each) => each.questions.map(({ text }) => text)))
+  const before = memoryMb()
+  const firstMs = await timed(() => buildIndex(encoder, project))
+  const index = firstMs.value
+  const heldMb = memoryMb() - before
+  const pause = watchPauses()
+  const again = await timed(() => buildIndex(encoder, project, index.vectors))
+  const pauseMs = pause()
+  const times: number[] = []
+  const step = Math.max(1, Math.floor(questions.length / questionsAsked))
+  for (let at = 0; at < questions.length; at += step) {
+    const asked = await timed(() => route(index, questions[at] ?? '', benchClock))
+    times.push(asked.elapsedMs)
+  }
+  times.sort((a, b) => a - b)
+  const p50Ms = times[Math.floor(times.length * 0.5)] ?? NaN
+  const p95Ms = times[Math.floor(times.length * 0.95)] ?? NaN
+  const report = { p50Ms, p95Ms, rebuildMs: again.elapsedMs, memoryMb: heldMb, pauseMs }
+  console.log(
+    `scale: ${index.queries.length} queries, ${index.texts.length} texts, first build ${firstMs.elapsedMs.toFixed(0)} ms`,
+  )
+  for (const [name, most] of Object.entries(goals)) {
+    const value = report[name as keyof typeof report]
+    console.log(`goal scale ${name} < ${most}: ${value.toFixed(1)} ${value < most ? 'met' : 'NOT met'}`)
+  }
+}
+
+function merge(sets: BenchSet[]): RoutableProject {
+  const merged: RoutableProject = { queries: [], values: {} }
+  for (let round = 0; merged.queries.length < queriesWanted && round < 100; round += 1) {
+    for (const { projects } of sets) {
+      for (const each of projects) {
+        const { queries, values } = toProject(each, 5)
+        for (const query of queries) {
+          if (merged.queries.length >= queriesWanted) break
+          const name = `${query.name}_${merged.queries.length}`
+          // A copy must not be the same text: ties would hide how the ranker works.
+          const description = round === 0 ? query.description : `${query.description} (edition ${round})`
+          merged.queries.push({ ...query, name, description })
+        }
+        Object.assign(merged.values, values)
+      }
+    }
+  }
+  return merged
+}
+
+function memoryMb(): number {
+  globalThis.gc?.()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return (heapUsed + arrayBuffers) / 1_048_576
+}
+
+async function timed<Value>(work: () => Promise<Value>): Promise<{ value: Value; elapsedMs: number }> {
+  const begun = performance.now()
+  const value = await work()
+  return { value, elapsedMs: performance.now() - begun }
+}
+
+/** The longest time the event loop was held while something else ran. */
+function watchPauses(): () => number {
+  let longest = 0
+  let last = performance.now()
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last - 5)
+    last = performance.now()
+  }, 5)
+  return () => {
+    clearInterval(timer)
+    return longest
+  }
+}
