@@ -31,7 +31,8 @@ export async function openInstalledVault(place: Place): Promise<Vault> {
     }
   }
   const origin = place.secretKey === undefined ? `${keyFile} of the data folder` : 'SLUICE_SECRET_KEY'
-  throw new Error(`${origin} is not the key that the stored credentials were sealed with.`)
+  const advice = 'Set SLUICE_SECRET_KEY to that key; processes that share a database share it.'
+  throw new Error(`${origin} is not the key that the stored credentials were sealed with. ${advice}`)
 }
 
 /**
