@@ -7,9 +7,7 @@ export {
   rotateAlertSecret,
   testAlert,
   updateAlert,
-  type AlertInput,
   type AlertRecord,
-  type ChannelInput,
 } from './alerts/manage.ts'
 export { openAlerts, type Alerts } from './alerts/open.ts'
 export { percentile, round } from './latencies.ts'
