@@ -92,8 +92,9 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
 
   function refresh(entry: Entry): Promise<void> {
     entry.building ??= turn(async () => {
-      while (entry.stale && !closed) {
+      while (entry.stale) {
         entry.stale = false
+        if (closed) return
         try {
           const built = await build(entry.place, { before: entry })
           if (built === null) continue
