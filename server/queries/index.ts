@@ -2,7 +2,7 @@ export { openAnswers, type Answers } from './answers.ts'
 export { openQueryCallers, type QueryCallers } from './callers.ts'
 export { directRun } from './call.ts'
 export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, wireRouting, type DeployReport } from './deploy.ts'
-export { openDeployments, type Deployment, type Deployments, type LiveVersion } from './deployments.ts'
+export { openDeployments, type Deployments, type LiveVersion } from './deployments.ts'
 export {
   changeQuery,
   createQuery,

@@ -1,10 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Observation } from '../../server/observe.ts'
+import { openRouter } from '../../server/questions/index.ts'
 import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 import { openSource, execute, type Source } from '../harness/source.ts'
-import { openRouter } from '../../server/questions/index.ts'
-import { join } from 'node:path'
-import type { Observation } from '../../server/observe.ts'
 
 let t: TestApp
 let source: Source
@@ -100,9 +102,12 @@ describe('the index of a place', () => {
   })
 
   test('a model that is not the one we know is refused, and health says so', async () => {
-    const router = await routerOn([], { modelDir: import.meta.dirname })
-    await expect(router.warm()).rejects.toThrow()
+    const dir = await mkdtemp(join(tmpdir(), 'sluice-model-'))
+    await writeFile(join(dir, 'model_quantized.onnx'), 'something else')
+    const router = await routerOn([], { modelDir: dir })
+    await expect(router.warm()).rejects.toThrow('SHA-256')
     expect(router.health().encoder).toBe('failed')
     await router.close()
+    await rm(dir, { recursive: true })
   })
 })
