@@ -15,7 +15,9 @@ export const drift = z
     added: z.array(z.string()),
     removed: z.array(z.string()),
     changed: z.array(z.object({ name: z.string(), from: z.string(), to: z.string() })),
-    queries: z.array(z.string()).meta({ description: 'Deployed queries that read a removed or changed column.' }),
+    queries: z.array(z.string()).optional().meta({
+      description: 'Deployed queries that read a removed or changed column; told of one object, not in lists.',
+    }),
   })
   .meta({ description: 'How the columns differ from the version before; null for the first.' })
 

@@ -5,9 +5,12 @@ try {
   installMissing()
   const node = findNode()
   buildWebIfStale(node)
+  // A person reads this terminal: of the log only what went wrong, unless they ask for more.
+  const env = { SLUICE_LOG_LEVEL: 'warn', ...process.env }
   // The channel tells the server when this process is gone, however it went: it then stops instead of living on unseen.
   const server = spawn(node, ['server/main.ts', '--welcome'], {
     cwd: root,
+    env,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
   server.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1))

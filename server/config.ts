@@ -132,6 +132,18 @@ export const settings = {
     'Comma-separated plans of API keys: name=per_minute/burst or name=per_minute/burst/per_day; a name alone has no limit.',
   ),
   defaultPlan: setting('SLUICE_DEFAULT_PLAN', text.default('pro'), 'pro', 'Plan of an API key made without one.'),
+  smtpUrl: setting(
+    'SLUICE_SMTP_URL',
+    url(/^smtps?$/),
+    'none',
+    'Mail server for alerts, as smtp://user:password@host:port; without it there are no alerts by e-mail.',
+  ),
+  mailFrom: setting(
+    'SLUICE_MAIL_FROM',
+    text.default('Sluice <sluice@localhost>'),
+    'Sluice <sluice@localhost>',
+    'Sender of e-mails.',
+  ),
   example: setting(
     'SLUICE_EXAMPLE',
     z.enum(['on', 'off']).default('on'),
@@ -210,9 +222,19 @@ export const limits = {
   jobsAtOnce: limit(4, [1, 64], 'Background jobs that run at once in one process.'),
   jobTimeoutMs: limit(1_800_000, [1_000, 43_200_000], 'Longest time one attempt of a job may take.'),
   jobRetentionDays: limit(30, [1, 3_650], 'How long finished jobs are kept.'),
+  usageQueueLength: limit(
+    50_000,
+    [100, 10_000_000],
+    'Calls that may wait to be recorded; beyond it calls are answered and not recorded.',
+  ),
+  requestRetentionDays: limit(7, [1, 400], 'How long each single call is kept.'),
+  rollupRetentionDays: limit(400, [2, 4_000], 'How long the figures of calls are kept.'),
+  alertIntervalSeconds: limit(30, [1, 3_600], 'How often alerts are evaluated.'),
+  alertRetentionDays: limit(90, [1, 4_000], 'How long the history and the deliveries of alerts are kept.'),
+  webhookTimeoutMs: limit(10_000, [100, 120_000], 'Longest time the receiver of an alert may take to answer.'),
   eventStreams: limit(200, [1, 10_000], 'Live event streams that are open at once in one process.'),
   keyResyncMs: limit(5_000, [100, 600_000], 'How often API keys are read again in case a notification was lost.'),
-  redisTimeoutMs: limit(50, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),
+  redisTimeoutMs: limit(250, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),
 } as const satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof limits

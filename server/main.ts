@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util'
-import { ensureFirstUser, makeSignInLink } from './access/index.ts'
+import { actAs, ensureFirstUser, makeSignInLink } from './access/index.ts'
 import { openApp, type App } from './app.ts'
 import { readConfig } from './config.ts'
+import { ensureExample, type Example } from './example/index.ts'
 import { keepHouse } from './housekeeping.ts'
 import { buildHttp, type Http } from './http/index.ts'
 
@@ -18,6 +19,7 @@ async function main(): Promise<void> {
   const http = await buildHttp(app)
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
   await app.jobs.start()
+  app.alerts.start()
   await http.listen({ port: config.port, host: config.host })
   stopOnSignal(app, http, keepHouse(app))
   // Behind the first answers: a start does not wait for it, and the first question seldom does.
@@ -29,11 +31,43 @@ async function main(): Promise<void> {
     elapsedMs: Math.round(performance.now() - startedAt),
     database: app.store.kind,
   })
+  const example = await prepareExample(app, first.userId, address)
   // Under a process manager the link would end up in its log, so there it is printed only to let the first user in.
   if (flags.welcome || first.created) {
-    const secret = await makeSignInLink(app, first.userId)
-    say(`\n  Sluice runs at ${address}\n  Sign in once with ${address}/sign-in#${secret}\n`)
+    say(welcome(address, await makeSignInLink(app, first.userId), example))
   }
+}
+
+/** The service does not fail with its example. */
+async function prepareExample(app: App, userId: string, address: string): Promise<Example | undefined> {
+  try {
+    return await ensureExample(app, await actAs(app, userId), address)
+  } catch (error) {
+    app.observe({ kind: 'fault', where: 'example project', error })
+    say('  The example project could not be set up; the log says why. The next start tries again.')
+    return undefined
+  }
+}
+
+function welcome(address: string, linkSecret: string, example: Example | undefined): string {
+  const lines = [
+    '',
+    `Sluice runs at ${address}`,
+    '',
+    'Sign in, once, with this link:',
+    `  ${address}/sign-in#${linkSecret}`,
+  ]
+  if (example !== undefined) {
+    const call = (path: string, body: object): string =>
+      `  curl -s ${address}${path} -H 'Authorization: Bearer ${example.keySecret}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
+    lines.push(
+      '',
+      'Call a deployed query of the example project, or ask it:',
+      call('/v1/queries/sales_by_region', { region: 'north' }),
+      call('/v1/query', { query: 'what are the top 5 coffee products', project_id: example.projectId }),
+    )
+  }
+  return `${lines.map((line) => `  ${line}`.trimEnd()).join('\n')}\n`
 }
 
 /** Finishes what is in flight, then closes everything; a second signal ends at once. */

@@ -4,25 +4,22 @@ import type { Plugin, Rollup } from 'vite'
 export type LoadSize = { files: string[]; rawBytes: number; gzipBytes: number; brotliBytes: number }
 
 type Bundle = Record<string, Rollup.OutputChunk | Rollup.OutputAsset>
+type Compressed = { gzip: Buffer; brotli: Buffer }
 
 /** Everything a first visit must fetch before the page works: the entry and what it imports without being asked to. */
-export function measureFirstLoad(bundle: Bundle): LoadSize {
-  const files = new Set<string>()
+export function measureFirstLoad(bundle: Bundle, compress: (source: string) => Compressed = compressText): LoadSize {
+  const size: LoadSize = { files: [], rawBytes: 0, gzipBytes: 0, brotliBytes: 0 }
   const visit = (file: string): void => {
     const chunk = bundle[file]
-    if (chunk?.type !== 'chunk' || files.has(file)) return
-    files.add(file)
+    if (chunk?.type !== 'chunk' || size.files.includes(file)) return
+    const { gzip, brotli } = compress(chunk.code)
+    size.files.push(file)
+    size.rawBytes += Buffer.byteLength(chunk.code)
+    size.gzipBytes += gzip.length
+    size.brotliBytes += brotli.length
     for (const imported of chunk.imports) visit(imported)
   }
   for (const chunk of Object.values(bundle)) if (chunk.type === 'chunk' && chunk.isEntry) visit(chunk.fileName)
-  const size: LoadSize = { files: [...files], rawBytes: 0, gzipBytes: 0, brotliBytes: 0 }
-  for (const file of files) {
-    const chunk = bundle[file]
-    const code = chunk?.type === 'chunk' ? chunk.code : ''
-    size.rawBytes += Buffer.byteLength(code)
-    size.gzipBytes += gzipSync(code).length
-    size.brotliBytes += brotliCompressSync(code).length
-  }
   return size
 }
 
@@ -39,38 +36,42 @@ export function judgeFirstLoad(size: LoadSize, budgetBytes: number): { line: str
   return { line, mistake }
 }
 
-/** Fails the build when the first load outgrows its budget. */
-export function keepBudget(budgetBytes: number): Plugin {
+/**
+ * Fails the build when the first load outgrows its budget, and puts a brotli and a gzip copy beside every text file so
+ * that the server has nothing to compress per request.
+ */
+export function packAssets(budgetBytes: number): Plugin {
   return {
-    name: 'sluice-budget',
+    name: 'sluice-pack',
     apply: 'build',
-    generateBundle(_options, bundle) {
-      const { line, mistake } = judgeFirstLoad(measureFirstLoad(bundle), budgetBytes)
-      if (mistake !== null) this.error(mistake)
-      this.info(line)
-    },
-  }
-}
-
-/** Puts a brotli and a gzip copy beside every text file, so that the server has nothing to compress per request. */
-export function compressAssets(): Plugin {
-  return {
-    name: 'sluice-compress',
-    apply: 'build',
-    // After every other plugin: what is compressed must be what is served.
-    enforce: 'post',
     generateBundle: {
+      // What is measured and compressed must be what is served.
       order: 'post',
       handler(_options, bundle) {
+        // Compressing well is slow: each file once, for the copy and for the measure.
+        const known = new Map<string, Compressed>()
+        const compress = (source: string): Compressed => {
+          const made = known.get(source) ?? compressText(source)
+          known.set(source, made)
+          return made
+        }
+        const { line, mistake } = judgeFirstLoad(measureFirstLoad(bundle, compress), budgetBytes)
+        if (mistake !== null) this.error(mistake)
+        this.info(line)
         for (const file of Object.values(bundle)) {
           if (!/\.(js|css|svg)$/.test(file.fileName)) continue
-          const source = file.type === 'chunk' ? file.code : file.source
-          this.emitFile({ type: 'asset', fileName: `${file.fileName}.br`, source: brotliCompressSync(source) })
-          this.emitFile({ type: 'asset', fileName: `${file.fileName}.gz`, source: gzipSync(source) })
+          const source = file.type === 'chunk' ? file.code : Buffer.from(file.source).toString()
+          const { gzip, brotli } = compress(source)
+          this.emitFile({ type: 'asset', fileName: `${file.fileName}.gz`, source: gzip })
+          this.emitFile({ type: 'asset', fileName: `${file.fileName}.br`, source: brotli })
         }
       },
     },
   }
+}
+
+function compressText(source: string): Compressed {
+  return { gzip: gzipSync(source), brotli: brotliCompressSync(source) }
 }
 
 function kilobytes(bytes: number): string {

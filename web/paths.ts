@@ -1,5 +1,7 @@
 export type SettingsSection = 'members' | 'tokens' | 'environments' | 'audit' | 'project'
 
+export type TableView = 'columns' | 'rows' | 'lineage'
+
 export const paths = {
   home: '/',
   /** The list even when there is only one project, which `/` would open. */
@@ -8,6 +10,13 @@ export const paths = {
   account: '/account',
   project: (projectId: string) => `/p/${projectId}`,
   settings: (projectId: string, section: SettingsSection = 'members') => `/p/${projectId}/settings/${section}`,
+  connections: (projectId: string) => `/p/${projectId}/build/connections`,
+  connection: (projectId: string, datasourceId: string) => `/p/${projectId}/build/connections/${datasourceId}`,
+  tables: (projectId: string) => `/p/${projectId}/build/data`,
+  table: (projectId: string, table: string, view: TableView = 'columns') =>
+    `/p/${projectId}/build/data/${table}/${view}`,
+  queries: (projectId: string) => `/p/${projectId}/build/queries`,
+  query: (projectId: string, name: string) => `/p/${projectId}/build/queries/${name}`,
 }
 
 /** The sign-in page that leads back to where someone wanted to go. */
@@ -20,3 +29,11 @@ export function nextPath(search: string): string {
   const next = new URLSearchParams(search).get('next') ?? '/'
   return /^\/(?![/\\])/.test(next) && !next.startsWith(paths.signIn) ? next : '/'
 }
+
+/** A page of the Deploy tab. The environment is in the address, so that a link shows what its sender saw. */
+export function deployPath(projectId: string, page = 'endpoints', environment = usualEnvironment): string {
+  return `/p/${projectId}/deploy/${page}${environment === usualEnvironment ? '' : `?environment=${environment}`}`
+}
+
+/** Where calls go that name no environment; every project has it. */
+export const usualEnvironment = 'production'

@@ -1,12 +1,12 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
-import { compressAssets, keepBudget } from './budget.ts'
+import { packAssets } from './budget.ts'
 
 const firstLoadBudgetBytes = 300 * 1024
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), keepBudget(firstLoadBudgetBytes), compressAssets()],
+  plugins: [react(), packAssets(firstLoadBudgetBytes)],
   // The server puts the nonce of each answer where this stands.
   html: { cspNonce: '__STYLE_NONCE__' },
   build: { outDir: 'dist', emptyOutDir: true, target: 'es2023', chunkSizeWarningLimit: 1200 },

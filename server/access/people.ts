@@ -47,6 +47,12 @@ export async function ensureFirstUser(
   })
 }
 
+/** A user as the caller of what the service does on their behalf. */
+export async function actAs(app: Pick<App, 'store'>, userId: string): Promise<UserCaller> {
+  const { id, name, email, administrator } = await findUser(app, userId)
+  return { ...asCaller({ id, name, email, administrator }, ''), requestId: null }
+}
+
 /** Checks e-mail and password. The answer and its time are the same for an unknown e-mail and a wrong password. */
 export async function signIn(
   app: Pick<App, 'store' | 'signInAttempts'>,

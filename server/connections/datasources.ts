@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import type { HttpConfiguration, Pagination } from '../../api/connections.ts'
 import type { App } from '../app.ts'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
-import { dataChanged } from '../data/index.ts'
+import { dataChanged, refuseInUse } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import { nextRun, type JobRecord } from '../jobs/index.ts'
@@ -159,11 +159,13 @@ export async function updateDatasource(
 
 /** With every version of its data. */
 export async function deleteDatasource(
-  app: Pick<App, 'store'>,
+  app: Pick<App, 'store' | 'catalogs'>,
   caller: Caller,
   input: { projectId: string; datasourceId: string },
 ): Promise<void> {
   await requireRole(app, caller, input.projectId, 'editor')
+  const { tableName } = await findDatasource(app, caller, input)
+  await refuseInUse(app, input.projectId, tableName)
   await app.store.db.transaction().execute(async (transaction) => {
     const gone = await transaction
       .deleteFrom('datasources')
@@ -180,6 +182,7 @@ export async function deleteDatasource(
     })
     await app.store.notify(transaction, dataChanged, input.projectId)
   })
+  app.catalogs.forget(input.projectId)
 }
 
 /** Queues a refresh, or finds the one that waits already: two at once would fetch the same rows twice. */

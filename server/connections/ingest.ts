@@ -10,7 +10,10 @@ import type { ColumnRecord, Tables } from '../store/index.ts'
 import { fetchRows } from './fetch-rows.ts'
 import { redact } from './secrets.ts'
 
-export type IngestApp = Pick<App, 'store' | 'files' | 'engine' | 'jobs' | 'outbound' | 'tokens' | 'config' | 'now'>
+export type IngestApp = Pick<
+  App,
+  'store' | 'files' | 'engine' | 'jobs' | 'outbound' | 'tokens' | 'config' | 'now' | 'catalogs'
+>
 
 export type Ingested = { jobs: JobRecord[]; dataObjectId: string; truncated: boolean }
 
@@ -60,9 +63,11 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       columns: converted.columns,
       truncated: fetched.truncated,
     }
-    return await app.store.db
+    const ingested = await app.store.db
       .transaction()
       .execute((transaction) => record(app, transaction, caller, { input, stored }))
+    app.catalogs.forget(input.projectId)
+    return ingested
   } finally {
     await Promise.all([rowsPath, parquetPath, requestPath].map((path) => rm(path, { force: true })))
   }

@@ -14,6 +14,8 @@ export type ProjectCatalog = Catalog & {
  */
 export type Catalogs = {
   get(projectId: string): Promise<ProjectCatalog>
+  /** For the process that made a change: it is in force here when the verb returns, not when the word comes round. */
+  forget(projectId: string): void
   close(): void
 }
 
@@ -41,6 +43,7 @@ export async function openCatalogs({ store, files }: { store: Database; files: F
       reading.catch(() => known.delete(projectId))
       return reading
     },
+    forget: (projectId) => void known.delete(projectId),
     close: stop,
   }
 }

@@ -7,7 +7,7 @@ import type { Tables } from '../store/index.ts'
 import { dataChanged } from './catalogs.ts'
 import type { DistinctValues, Profile } from './executor/protocol.ts'
 
-type DatalineApp = Pick<App, 'store' | 'files' | 'engine'>
+type DatalineApp = Pick<App, 'store' | 'files' | 'engine' | 'catalogs'>
 
 /** A job that works on one data object, as the jobs room hands it over. */
 type Work = {
@@ -52,6 +52,7 @@ export async function buildDataline(app: DatalineApp, work: Work): Promise<void>
       await dropOldVersions(transaction, object.datasource_id)
       await app.store.notify(transaction, dataChanged, object.project_id)
     })
+    app.catalogs.forget(object.project_id)
   } finally {
     await rm(nativePath, { force: true })
   }

@@ -17,8 +17,9 @@ import type {
   ScopedCall,
   Slot,
 } from './executor/protocol.ts'
-import { createPool, type Task } from './pool.ts'
+import { createPool } from './pool.ts'
 import { openReadStream, type ReadStream } from './read-stream.ts'
+import type { Task } from './tickets.ts'
 
 export type EngineOptions = {
   /** A folder of the engine's own: spill files and exports. What a crash left in it is removed at the next open. */
@@ -83,21 +84,26 @@ export async function openEngine(options: EngineOptions) {
     return (await files.run({ scope, catalog: null, call, timeoutMs, signal })).head as Result
   }
 
+  /**
+   * Reads in parts, with back-pressure. Parts of `json` are row objects joined by commas, without brackets and without a
+   * newline; parts of `ndjson` and `csv` are whole lines; parts of `parquet` and `arrow` are bytes of one file or stream.
+   */
+  function stream(scope: string, catalog: Catalog, input: ReadInput): Promise<ReadStream> {
+    const task = scoped(scope, catalog, readCall(input, true), input)
+    return openReadStream((onFrame) => reads.run({ ...task, onFrame }))
+  }
+
   return {
     /** Reads a whole result into one buffer. */
     async read(scope: string, catalog: Catalog, input: ReadInput): Promise<ReadAnswer> {
+      if (input.format !== undefined && input.format !== 'json' && input.format !== 'ndjson') {
+        return collected(await stream(scope, catalog, input))
+      }
       const { head, body } = await reads.run(scoped(scope, catalog, readCall(input, false), input))
       return { ...(head as ReadEnd & { columns: Column[] }), bytes: body }
     },
 
-    /**
-     * Reads in parts, with back-pressure. Parts of `json` are row objects joined by commas, without brackets and
-     * without a newline; parts of `ndjson` and `csv` are whole lines; parts of `parquet` are bytes of one file.
-     */
-    stream(scope: string, catalog: Catalog, input: ReadInput): Promise<ReadStream> {
-      const task = scoped(scope, catalog, readCall(input, true), input)
-      return openReadStream((onFrame) => reads.run({ ...task, onFrame }))
-    },
+    stream,
 
     /**
      * Proves that SQL is one SELECT over the catalog's tables, and says what it reads, needs and returns, without
@@ -141,6 +147,13 @@ export async function openEngine(options: EngineOptions) {
       await Promise.all([reads.close(limitMs), files.close(limitMs)])
     },
   }
+}
+
+async function collected({ columns, chunks, end }: ReadStream): Promise<ReadAnswer> {
+  const parts: Buffer[] = []
+  for await (const { bytes } of chunks) parts.push(bytes)
+  const { rowCount, truncated, elapsedMs } = end() ?? { rowCount: 0, truncated: true, elapsedMs: 0 }
+  return { columns, bytes: Buffer.concat(parts), rowCount, truncated, elapsedMs }
 }
 
 function readCall({ sql, slots, format = 'json', maxRows, maxBytes }: ReadInput, stream: boolean): ScopedCall {

@@ -29,6 +29,7 @@ export {
   listObjects,
   openObject,
   readObjectRows,
+  refuseInUse,
   type DataObject,
 } from './objects.ts'
 export type { ReadStream, StreamChunk } from './read-stream.ts'

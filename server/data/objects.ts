@@ -6,6 +6,7 @@ import { pageAfter, type ColumnRecord, type Drift, type Page } from '../store/in
 import { dataChanged } from './catalogs.ts'
 import type { Column, Profile } from './executor/protocol.ts'
 import type { FileFormat } from './files.ts'
+import { deployedReaders, touchedBy } from './readers.ts'
 
 export type DataObject = {
   id: string
@@ -22,6 +23,13 @@ export type DataObject = {
   drift: Drift | null
   truncated: boolean
   createdAt: Date
+}
+
+/** One object, with what only a closer look shows. */
+export type DescribedObject = DataObject & {
+  profile: Profile | null
+  /** Deployed queries that read a column which this version lost or changed. */
+  driftTouches: string[]
 }
 
 type DataApp = Pick<App, 'store'>
@@ -51,15 +59,20 @@ export async function findObject(
   app: DataApp,
   caller: Caller,
   input: { projectId: string; objectId: string },
-): Promise<DataObject & { profile: Profile | null }> {
+): Promise<DescribedObject> {
   await requireRole(app, caller, input.projectId, 'viewer')
   const object = await selectObjects(app, input.projectId)
     .select('data_objects.profile')
     .where('data_objects.id', '=', input.objectId)
     .executeTakeFirst()
   if (object === undefined) throw noObject(input.objectId)
-  // Written by the dataline job alone, from the same type.
-  return { ...object, profile: object.profile as Profile | null }
+  const readers = object.drift === null ? [] : await deployedReaders(app.store.db, input.projectId, object.tableName)
+  return {
+    ...object,
+    // Written by the dataline job alone, from the same type.
+    profile: object.profile as Profile | null,
+    driftTouches: object.drift === null ? [] : touchedBy(object.drift, readers),
+  }
 }
 
 /** A page of its rows, as JSON bytes that came ready from the executor. */
@@ -124,13 +137,39 @@ export async function lineageOf(
     .select(['id', 'name'])
     .where('id', '=', object.datasourceId)
     .executeTakeFirstOrThrow()
+  // Queries read the newest version, so an older one leads to none.
+  const rows = kin.find((each) => each.kind === 'response_data')
+  const isRead = rows !== undefined && (await newestVersion(app, object.datasourceId)) === rows.version
+  const readers = isRead ? await deployedReaders(app.store.db, input.projectId, object.tableName) : []
   return {
     nodes: [
       { id: source.id, kind: 'datasource', label: source.name },
       ...kin.map((each) => ({ id: each.id, kind: each.kind, label: `${each.tableName} ${each.version}` })),
+      ...readers.map((reader) => ({ id: reader.queryId, kind: 'query' as const, label: reader.name })),
     ],
-    edges,
+    edges: [...edges, ...readers.map((reader) => ({ from: rows?.id ?? '', to: reader.queryId }))],
   }
+}
+
+async function newestVersion(app: DataApp, datasourceId: string): Promise<number> {
+  const { newest } = await app.store.db
+    .selectFrom('data_objects')
+    .select((select) => select.fn.max('version').as('newest'))
+    .where('datasource_id', '=', datasourceId)
+    .where('kind', '=', 'response_data')
+    .executeTakeFirstOrThrow()
+  return newest
+}
+
+/** The newest data of a table that a deployed query reads stays. */
+export async function refuseInUse(app: DataApp, projectId: string, tableName: string): Promise<void> {
+  const readers = await deployedReaders(app.store.db, projectId, tableName)
+  if (readers.length === 0) return
+  const names = readers.map((reader) => `${reader.name} (${reader.environments.join(', ')})`).join(', ')
+  throw new Failure('conflict', {
+    reason: 'in_use',
+    message: `Deployed queries read the table ${tableName}: ${names}. Undeploy them first.`,
+  })
 }
 
 /**
@@ -138,12 +177,15 @@ export async function lineageOf(
  * goes only when nothing deployed reads the table.
  */
 export async function deleteObject(
-  app: Pick<App, 'store'>,
+  app: Pick<App, 'store' | 'catalogs'>,
   caller: Caller,
   input: { projectId: string; objectId: string },
 ): Promise<void> {
   await requireRole(app, caller, input.projectId, 'editor')
   const object = await findObject(app, caller, input)
+  if (object.version === (await newestVersion(app, object.datasourceId))) {
+    await refuseInUse(app, input.projectId, object.tableName)
+  }
   await app.store.db.transaction().execute(async (transaction) => {
     const kin = await transaction
       .deleteFrom('data_objects')
@@ -164,6 +206,7 @@ export async function deleteObject(
     })
     await app.store.notify(transaction, dataChanged, input.projectId)
   })
+  app.catalogs.forget(input.projectId)
 }
 
 function selectObjects(app: DataApp, projectId: string) {

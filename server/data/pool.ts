@@ -2,30 +2,19 @@ import { Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
 import { startExecutor, type ChildSettings, type ExecutorChild, type Lost } from './executor-child.ts'
 import type { Frame } from './executor/frames.ts'
-import type { CallHead, Catalog, FailedHead, ScopedHead } from './executor/protocol.ts'
+import type { FailedHead } from './executor/protocol.ts'
 import { createLane } from './lane.ts'
-
-export type Reply = { head: unknown; body: Buffer }
-
-/** One call on its way. `onFrame` sees the frames of a stream; a call without it is answered by one frame. */
-export type Task = {
-  scope: string
-  catalog: Catalog | null
-  call: CallHead['call']
-  timeoutMs: number
-  signal: AbortSignal | undefined
-  onFrame?: (frame: Frame, answer: (kind: 'credit' | 'cancel') => void) => void
-}
-
-type Ticket = Task & {
-  id: number
-  attempts: number
-  seat: Seat | null
-  timers: NodeJS.Timeout[]
-  cancelled: 'deadline' | 'caller' | null
-  streaming: boolean
-  settle: (outcome: Reply | Error) => void
-}
+import {
+  callHead,
+  cancelledError,
+  catalogKey,
+  failureOf,
+  overloaded,
+  waitedTooLong,
+  type Reply,
+  type Task,
+  type Ticket,
+} from './tickets.ts'
 
 /** A place for an executor: the process in it may be replaced, the seat stays. */
 type Seat = {
@@ -34,7 +23,7 @@ type Seat = {
   ready: boolean
   startedMs: number
   failures: number
-  tickets: Map<number, Ticket>
+  tickets: Map<number, Ticket<Seat>>
   known: Set<string>
   /** Takes no new work until it is empty: a suspect is to run alone in it. */
   reserved: boolean
@@ -51,16 +40,15 @@ export type PoolOptions = Omit<ChildSettings, 'name'> & {
 
 const killAfterMs = 1_000
 const respawnMs = { first: 50, most: 5_000, healthyAfter: 10_000 }
-const knownCatalogsMax = 2_000
 
 export type Pool = ReturnType<typeof createPool>
 
 /** Executors of one kind and the work that waits for them. */
 export function createPool(options: PoolOptions) {
   const { executors, concurrency, queueLength, observe, now } = options
-  const lane = createLane<Ticket>({ queueLength, slots: executors * concurrency })
+  const lane = createLane<Ticket<Seat>>({ queueLength, slots: executors * concurrency })
   /** Calls that were in a process when it died. Each is tried once more, alone, so that only a culprit fails. */
-  const suspects: Ticket[] = []
+  const suspects: Ticket<Seat>[] = []
   const readyWaiters = new Set<() => void>()
   let nextId = 1
   let closing = false
@@ -82,11 +70,13 @@ export function createPool(options: PoolOptions) {
   function start(seat: Seat): void {
     seat.startedMs = now()
     seat.known.clear()
-    const child = startExecutor(
-      { ...options, name: `${options.name}-${seat.index}` },
-      { frame: (frame) => receive(seat, frame), lost: (lost) => lose(seat, lost) },
-    )
-    seat.child = child
+    const on = { frame: (frame: Frame) => receive(seat, frame), lost: (lost: Lost) => lose(seat, lost) }
+    try {
+      seat.child = startExecutor({ ...options, name: `${options.name}-${seat.index}` }, on)
+    } catch (error) {
+      // A full disk or no more processes: the same as one that died at once, and tried again later.
+      lose(seat, { code: null, signal: null, stderr: String(error) })
+    }
   }
 
   function receive(seat: Seat, frame: Frame): void {
@@ -126,14 +116,16 @@ export function createPool(options: PoolOptions) {
     pump()
   }
 
-  /** A call whose process died under it. */
-  function orphan(ticket: Ticket): void {
-    lane.release(ticket.scope)
+  /** A call whose process died under it. While it waits for its second try it keeps its place among its scope's. */
+  function orphan(ticket: Ticket<Seat>): void {
     ticket.seat = null
-    if (ticket.cancelled !== null) settle(ticket, cancelledError(ticket))
-    else if (ticket.streaming || ticket.attempts > 1 || closing) {
-      settle(ticket, new Failure('internal_error', { cause: 'the executor ended while it ran this call' }))
-    } else suspects.push(ticket)
+    if (ticket.cancelled === null && !ticket.streaming && ticket.attempts === 1 && !closing) {
+      suspects.push(ticket)
+      return
+    }
+    lane.release(ticket.scope)
+    const cause = 'the executor ended while it ran this call'
+    settle(ticket, ticket.cancelled === null ? new Failure('internal_error', { cause }) : cancelledError(ticket))
   }
 
   function pump(): void {
@@ -161,24 +153,24 @@ export function createPool(options: PoolOptions) {
   }
 
   /** An executor that has the scope open answers at once; among those, the least busy. */
-  function choose(free: Seat[], ticket: Ticket): Seat {
+  function choose(free: Seat[], ticket: Ticket<Seat>): Seat {
     const key = catalogKey(ticket)
     const cost = (seat: Seat): number => seat.tickets.size + (seat.known.has(key) ? 0 : 0.5)
     return free.reduce((best, seat) => (cost(seat) < cost(best) ? seat : best))
   }
 
-  function dispatch(seat: Seat, ticket: Ticket): void {
+  function dispatch(seat: Seat, ticket: Ticket<Seat>): void {
     ticket.seat = seat
     ticket.attempts += 1
     seat.tickets.set(ticket.id, ticket)
     sendCall(seat, ticket)
   }
 
-  function sendCall(seat: Seat, ticket: Ticket): void {
-    seat.child?.send({ id: ticket.id, kind: 'call', head: callHead(seat, ticket) })
+  function sendCall(seat: Seat, ticket: Ticket<Seat>): void {
+    seat.child?.send({ id: ticket.id, kind: 'call', head: callHead(seat.known, ticket) })
   }
 
-  function finish(seat: Seat, ticket: Ticket, outcome: Reply | Error): void {
+  function finish(seat: Seat, ticket: Ticket<Seat>, outcome: Reply | Error): void {
     seat.tickets.delete(ticket.id)
     if (seat.tickets.size === 0) seat.reserved = false
     lane.release(ticket.scope)
@@ -186,19 +178,22 @@ export function createPool(options: PoolOptions) {
     pump()
   }
 
-  function settle(ticket: Ticket, outcome: Reply | Error): void {
+  function settle(ticket: Ticket<Seat>, outcome: Reply | Error): void {
     for (const timer of ticket.timers) clearTimeout(timer)
     ticket.settle(outcome)
   }
 
   /** Stops a call that waits, or interrupts one that runs and kills its executor when that does not help. */
-  function cancel(ticket: Ticket, why: 'deadline' | 'caller'): void {
+  function cancel(ticket: Ticket<Seat>, why: 'deadline' | 'caller'): void {
     if (ticket.cancelled !== null) return
     ticket.cancelled = why
     const { seat } = ticket
     if (seat === null) {
       const index = suspects.indexOf(ticket)
-      if (index !== -1) suspects.splice(index, 1)
+      if (index !== -1) {
+        suspects.splice(index, 1)
+        lane.release(ticket.scope)
+      }
       if (lane.remove(ticket.scope, ticket) || index !== -1) settle(ticket, waitedTooLong(ticket))
       return
     }
@@ -215,7 +210,7 @@ export function createPool(options: PoolOptions) {
     return new Promise((resolve, reject) => {
       task.signal?.throwIfAborted()
       const abort = (): void => cancel(ticket, 'caller')
-      const ticket: Ticket = {
+      const ticket: Ticket<Seat> = {
         ...task,
         id: nextId,
         attempts: 0,
@@ -241,6 +236,7 @@ export function createPool(options: PoolOptions) {
   }
 
   async function opened(timeoutMs: number): Promise<void> {
+    if (closing) throw overloaded()
     seats.filter((seat) => seat.child === null && seat.respawn === null).forEach(start)
     await until(() => seats.every((seat) => seat.ready), timeoutMs, readyWaiters)
   }
@@ -268,39 +264,6 @@ export function createPool(options: PoolOptions) {
   }
 
   return { run, opened, close, health }
-}
-
-function catalogKey(ticket: Ticket): string {
-  return `${ticket.scope}\n${ticket.catalog?.version ?? ''}`
-}
-
-function callHead(seat: Seat, ticket: Ticket): CallHead {
-  const { scope, catalog, call } = ticket
-  if (catalog === null) return { scope: null, call } as CallHead
-  const key = catalogKey(ticket)
-  const head = { scope, version: catalog.version, call } as ScopedHead
-  if (seat.known.has(key)) return head
-  if (seat.known.size >= knownCatalogsMax) seat.known.clear()
-  seat.known.add(key)
-  return { ...head, catalog }
-}
-
-function failureOf({ code, cause, ...options }: FailedHead): Failure {
-  return new Failure(code, { ...(options as object), cause })
-}
-
-function overloaded(): Failure {
-  return new Failure('overloaded', { retryAfterSeconds: 1 })
-}
-
-function waitedTooLong(ticket: Ticket): Error {
-  return ticket.cancelled === 'caller' ? cancelledError(ticket) : overloaded()
-}
-
-function cancelledError(ticket: Ticket): Error {
-  if (ticket.cancelled === 'deadline') return new Failure('query_timeout')
-  const reason: unknown = ticket.signal?.reason
-  return reason instanceof Error ? reason : new Error('aborted', { cause: reason })
 }
 
 function pause(delayMs: number): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Frame } from './executor/frames.ts'
 import type { Column, ReadEnd } from './executor/protocol.ts'
-import type { Reply } from './pool.ts'
+import type { Reply } from './tickets.ts'
 
 /** A part of a result: `bytes` as described at `Engine.stream`, and how many rows are in it. */
 export type StreamChunk = { bytes: Buffer; rowCount: number }

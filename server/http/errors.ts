@@ -61,7 +61,8 @@ export function envelopeOf(failure: Failure, requestId: string): ErrorEnvelope {
   }
 }
 
-function asFailure(error: FastifyError, request: FastifyRequest): Failure {
+/** What an error is to the caller of this route. */
+export function asFailure(error: FastifyError, request: FastifyRequest): Failure {
   if (error instanceof Failure) return error
   const code = request.routeOptions.config.door === 'query' ? 'invalid_query' : 'invalid_request'
   if (hasZodFastifySchemaValidationErrors(error)) {

@@ -2,7 +2,7 @@ import type { SlotsSchema } from '../../api/slots.ts'
 import { requireRole, type Caller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
-import { liveVersion, type LiveVersion } from './deployments.ts'
+import { liveVersion, type LiveVersion } from './deployment-index.ts'
 import { readDraft, type Draft } from './drafts.ts'
 import { examine } from './inspection.ts'
 import { runQuery, type RunAnswer } from './run.ts'
@@ -23,7 +23,7 @@ export type PreviewInput = {
 export async function previewQuery(
   app: Parts,
   caller: Caller,
-  input: PreviewInput & { signal?: AbortSignal | undefined },
+  input: PreviewInput & { signal?: (() => AbortSignal) | undefined },
 ): Promise<RunAnswer> {
   const version = await draftVersion(app, caller, input)
   const { projectId, name, signal } = input
@@ -35,6 +35,7 @@ export async function previewQuery(
     version,
     parameters,
     keyId: null,
+    requestId: caller.requestId,
     entry: 'preview',
     signal,
   })

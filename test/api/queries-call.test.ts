@@ -221,6 +221,8 @@ test('every call is told once, refusals included, without its values', async () 
   await q.caller.post('/v1/queries/by_region', { region: 'north' })
   await q.caller.post('/v1/queries/by_region', {})
   await q.caller.post('/v1/queries/never', {})
+  await q.caller.post('/v1/queries/by_region', [])
+  await t.anonymous.post('/v1/queries/by_region', {})
   const told = t.observations.filter((event) => event.kind === 'query-answered')
   expect(told).toMatchObject([
     {
@@ -234,6 +236,7 @@ test('every call is told once, refusals included, without its values', async () 
     },
     { query: 'by_region', code: 'invalid_query', reason: 'missing_slots' },
     { query: 'never', code: 'query_not_found' },
+    { query: 'by_region', code: 'invalid_query', reason: 'invalid_field' },
   ])
   expect(told[0]?.keyId).toMatch(/^key_/)
 })

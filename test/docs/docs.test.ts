@@ -92,3 +92,19 @@ test('every dependency has its line in docs/decisions/dependencies.md, and no ot
   )
   expect(documented.toSorted()).toEqual([...new Set(named.map(family))].toSorted())
 })
+
+describe('package-lock.json', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { version?: string; resolved?: string; optionalDependencies?: Record<string, string> }>
+  }
+
+  test('names the packages of every platform, so that npm ci takes it everywhere: npm run lockfile', () => {
+    const wanted = Object.values(packages).flatMap((each) => Object.keys(each.optionalDependencies ?? {}))
+    expect(wanted.length).toBeGreaterThan(50)
+    expect(wanted.filter((name) => packages[`node_modules/${name}`] === undefined)).toEqual([])
+  })
+
+  test('carries no download addresses', () => {
+    expect(Object.entries(packages).filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
+  })
+})

@@ -12,10 +12,10 @@ type Parts = Pick<App, 'store' | 'files' | 'engine' | 'catalogs'>
 export async function putTable(
   app: Parts,
   projectId: string,
-  { name, rows, native = false }: { name: string; rows: object[]; native?: boolean },
+  { name, rows, native = false }: { name: string; rows: Iterable<object>; native?: boolean },
 ): Promise<void> {
   const source = app.files.temporaryPath('ndjson')
-  await writeFile(source, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+  await writeFile(source, linesOf(rows))
   const parquetPath = app.files.temporaryPath('parquet')
   const input = { source: { kind: 'ndjson' as const, path: source }, parquetPath, previousColumns: null }
   const converted = await app.engine.convert(projectId, input)
@@ -72,6 +72,17 @@ export async function putTable(
     await app.store.notify(transaction, dataChanged, projectId)
   })
   await heard(app, projectId, kept.hash)
+}
+
+function* linesOf(rows: Iterable<object>): Generator<string> {
+  let lines = ''
+  for (const row of rows) {
+    lines += `${JSON.stringify(row)}\n`
+    if (lines.length < 65_536) continue
+    yield lines
+    lines = ''
+  }
+  yield lines
 }
 
 /** A notification arrives shortly after the transaction; a test goes on when this process has heard it. */

@@ -24,7 +24,7 @@ export async function runSql(sql: string): Promise<void> {
   database.closeSync()
 }
 
-export const orders = `SELECT i::BIGINT AS id, ['north', 'south', 'east'][1 + (i % 3)::INT] AS region, (i * 1.5)::DOUBLE AS amount,
+const orders = `SELECT i::BIGINT AS id, ['north', 'south', 'east'][1 + (i % 3)::INT] AS region, (i * 1.5)::DOUBLE AS amount,
   DATE '2024-01-01' + (i % 365)::INT AS day, TIMESTAMP '2024-01-01' + INTERVAL (i) MINUTE AS placed_at, i % 2 = 0 AS paid FROM range(10000) t(i)`
 
 /** A running engine with real executors and one table, `orders`, of 10,000 rows. */
@@ -39,7 +39,7 @@ export async function openFixture(options: Partial<EngineOptions> = {}): Promise
     concurrencyPerExecutor: 4,
     memoryBytes: 512 * 1024 * 1024,
     queueLength: 200,
-    timeoutMs: 10_000,
+    timeoutMs: 25_000,
     threads: 1,
     idleCloseMs: 60_000,
     observe: (observation) => observed.push(observation),

@@ -1,3 +1,4 @@
+import { tableFromIPC } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ReadInput } from '../../server/data/index.ts'
 import { eventually, openFixture, runSql, type Fixture } from './engine-fixture.ts'
@@ -102,6 +103,55 @@ describe('a stream', () => {
       { format: 'csv' },
     )
     expect(more.bytes.toString()).toBe('t,l,b,n,d\r\n2024-01-02T03:04:05Z,"[1,2]",true,,2024-01-01\r\n')
+  })
+
+  test('as Arrow is one stream that others read', async () => {
+    const sql = `SELECT id, region, amount, day, placed_at, paid, CASE WHEN id % 2 = 0 THEN id END AS even, [id] AS list, 1.5::DECIMAL(4,2) AS dec FROM orders ORDER BY id`
+    const { bytes, end } = await collect(sql, { format: 'arrow', maxRows: 5_000 })
+    expect(end).toMatchObject({ rowCount: 5_000, truncated: true })
+    const table = tableFromIPC(bytes)
+    expect(table.numRows).toBe(5_000)
+    expect(table.schema.fields.map((field) => String(field.type))).toEqual([
+      'Int64',
+      'Utf8',
+      'Float64',
+      'Date32<DAY>',
+      'Timestamp<MICROSECOND, UTC>',
+      'Bool',
+      'Int64',
+      'Utf8',
+      'Utf8',
+    ])
+    const row = table.get(4_001)?.toJSON() ?? {}
+    expect(row).toMatchObject({
+      id: 4_001n,
+      region: 'east',
+      amount: 6_001.5,
+      paid: false,
+      even: null,
+      list: '[4001]',
+      dec: '1.50',
+    })
+    expect(new Date(Number(row['day'])).toISOString()).toBe('2024-12-17T00:00:00.000Z')
+    expect(new Date(Number(row['placed_at'])).toISOString()).toBe('2024-01-03T18:41:00.000Z')
+    expect(tableFromIPC((await collect('SELECT id FROM orders WHERE false', { format: 'arrow' })).bytes).numRows).toBe(
+      0,
+    )
+  })
+
+  test('can be collected in any format', async () => {
+    const { engine, catalog } = fixture
+    for (const format of ['csv', 'parquet', 'arrow'] as const) {
+      const answer = await engine.read('project', catalog, {
+        sql: 'SELECT id FROM orders',
+        slots: [],
+        format,
+        maxRows: 20_000,
+        maxBytes: 1e7,
+      })
+      expect(answer).toMatchObject({ rowCount: 10_000, truncated: false })
+      expect(answer.bytes.length).toBeGreaterThan(1_000)
+    }
   })
 
   test('as Parquet is one file', async () => {

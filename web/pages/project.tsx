@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { lazy, Suspense } from 'react'
 import { Link, Redirect, Route, Switch } from 'wouter'
 import { isRefusal } from '../api.ts'
 import { Heading } from '../parts/heading.tsx'
@@ -8,6 +9,9 @@ import { paths } from '../paths.ts'
 import { useProject } from '../queries.ts'
 import { NotFoundPage } from './not-found.tsx'
 import { SettingsPages } from './settings/settings.tsx'
+
+const BuildPages = lazy(async () => ({ default: (await import('./build/build.tsx')).BuildPages }))
+const DeployPages = lazy(async () => ({ default: (await import('./deploy/deploy.tsx')).DeployPages }))
 
 /** Everything under `/p/{project}`. */
 export function ProjectPages({ projectId }: { projectId: string }) {
@@ -20,10 +24,22 @@ export function ProjectPages({ projectId }: { projectId: string }) {
   return (
     <Switch>
       <Route path="/p/:projectId">
-        <Redirect to={paths.settings(project.id)} replace />
+        <Redirect to={paths.connections(project.id)} replace />
+      </Route>
+      <Route path="/p/:projectId/build/*?">
+        <Suspense fallback={<Shell project={project}>{null}</Shell>}>
+          <BuildPages project={project} />
+        </Suspense>
       </Route>
       <Route path="/p/:projectId/settings/:section?">
         {({ section }) => <SettingsPages project={project} section={section} />}
+      </Route>
+      <Route path="/p/:projectId/deploy/*?">
+        {({ '*': page }) => (
+          <Suspense fallback={<Shell project={project}>{null}</Shell>}>
+            <DeployPages project={project} page={page ?? ''} />
+          </Suspense>
+        )}
       </Route>
       <Route component={NotFoundPage} />
     </Switch>

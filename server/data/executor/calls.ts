@@ -7,7 +7,8 @@ import { distinctValues, profile } from './profile.ts'
 import type { CallHead, ExecutorSettings, FileCall, ScopedHead } from './protocol.ts'
 import { explain, inspect } from './describe.ts'
 import { readWhole } from './read.ts'
-import { exportParquet, readStream, type Sink } from './stream.ts'
+import { exportParquet } from './export-parquet.ts'
+import { readStream, type Sink } from './stream.ts'
 
 type Send = (frame: Partial<Frame> & Pick<Frame, 'id' | 'kind'>) => void
 

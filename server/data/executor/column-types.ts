@@ -1,4 +1,6 @@
-import { kinds, texts, type Shape } from './json-shape.ts'
+import { doubleDigits } from './json-numbers.ts'
+import { kinds, type Shape } from './json-shape.ts'
+import { texts } from './json-texts.ts'
 import type { ConvertedColumn, Drift } from './protocol.ts'
 import { quoteName } from './sql-text.ts'
 
@@ -17,8 +19,6 @@ const nestedFieldsMax = 1_000
 const int64 = 2n ** 63n
 /** Parquet has no wider integer: HUGEINT would be written as a double. */
 const wideInteger = 'DECIMAL(38,0)'
-/** Up to here a decimal read through a double is exact. */
-const doubleDigits = 15
 const decimalDigits = 38
 
 const leaf = (type: string, numbersAsText = false): Typed => {

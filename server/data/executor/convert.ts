@@ -4,7 +4,7 @@ import { Failure } from '../../failure.ts'
 import { driftOf, keptType, namesOf, typeOf, type Typed } from './column-types.ts'
 import { csvColumns } from './convert-csv.ts'
 import { withFiles } from './files.ts'
-import type { Cancellable } from './instances.ts'
+import { throwIfCancelled, type Cancellable } from './instances.ts'
 import { createRewriter, needsRewrite } from './json-rewrite.ts'
 import { createShapeScanner, newShape, type Shape } from './json-shape.ts'
 import { eachLine } from './lines.ts'
@@ -16,6 +16,7 @@ const rowGroupRows = 16_384
 const objectBytesMin = 16_777_216
 const topLevelKeysMax = 20_000
 const threadsMax = 4
+const wideColumns = 500
 
 /** A source ready to copy: SQL that reads it, its columns, and how many rows it must give. */
 export type Source = { sql: string; columns: ConvertedColumn[]; rowCount: number | null }
@@ -28,14 +29,14 @@ export async function convert(settings: ExecutorSettings, call: Cancellable, inp
   const { source, parquetPath, previousColumns } = input
   const temporary = `${parquetPath}.partial`
   const rewritten = `${parquetPath}.rewritten`
-  const threads = Math.min(threadsMax, availableParallelism())
   try {
+    const scanned =
+      source.kind === 'ndjson' ? await jsonColumns({ path: source.path, rewritten }, call, previousColumns) : null
+    const threads = threadsFor(scanned?.columns.length ?? 0)
     return await withFiles({ ...settings, threads }, [source.path, temporary, rewritten], async (connection) => {
       call.interrupt = () => connection.interrupt()
-      const { sql, columns, rowCount } =
-        source.kind === 'csv'
-          ? await csvColumns(connection, source.path, previousColumns)
-          : await jsonColumns({ path: source.path, rewritten }, call, previousColumns)
+      throwIfCancelled(call)
+      const { sql, columns, rowCount } = scanned ?? (await csvColumns(connection, source.path, previousColumns))
       const result = await connection.run(
         `COPY (${sql}) TO ${quoteText(temporary)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`,
       )
@@ -49,6 +50,11 @@ export async function convert(settings: ExecutorSettings, call: Cancellable, inp
     await rm(temporary, { force: true })
     await rm(rewritten, { force: true })
   }
+}
+
+/** Every thread holds buffers for every column; a very wide table would fill the memory with them. */
+function threadsFor(columnCount: number): number {
+  return columnCount > wideColumns ? 1 : Math.min(threadsMax, availableParallelism())
 }
 
 /** A crash leaves either the whole file or none of that name. */

@@ -2,7 +2,8 @@ import { Failure } from '../../failure.ts'
 import type { FailedHead } from './protocol.ts'
 import { bindFailure } from './sql-failure.ts'
 
-const kindPattern = /^([A-Za-z ]+?) Error: /
+/** Most errors begin with their kind; one from a statement that was already running is JSON. */
+const kindPattern = /^(?:([A-Za-z ]+?) Error: |\{"exception_type":"([A-Za-z ]+)")/
 
 /** What a thrown error becomes on the socket. `input` is the call whose SQL or slots may be at fault. */
 export function failedHead(error: unknown, input: { sql: string; hasSlots: boolean } | null): FailedHead {
@@ -18,7 +19,8 @@ export function failedHead(error: unknown, input: { sql: string; hasSlots: boole
     }
   }
   const cause = error instanceof Error ? error.message : String(error)
-  const kind = kindPattern.exec(cause)?.[1]?.toLowerCase()
+  const [, named, typed] = kindPattern.exec(cause) ?? []
+  const kind = (named ?? typed)?.toLowerCase()
   if (kind === 'interrupt') return { code: 'query_timeout', cause }
   if (kind === 'out of memory' || /bad_alloc|Cannot allocate memory/i.test(cause)) {
     return {

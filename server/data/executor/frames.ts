@@ -2,7 +2,7 @@
  * A frame: size of what follows, call id, kind, size of the JSON head (all but the kind 32 bits, little-endian), head,
  * body. The body is passed on as bytes; nobody parses it on the way.
  */
-export const frameKinds = [
+const frameKinds = [
   'ready',
   'call',
   'cancel',
@@ -13,7 +13,7 @@ export const frameKinds = [
   'failed',
   'catalogUnknown',
 ] as const
-export type FrameKind = (typeof frameKinds)[number]
+type FrameKind = (typeof frameKinds)[number]
 export type Frame = { id: number; kind: FrameKind; head: unknown; body: Buffer }
 
 const prefixBytes = 13

@@ -191,7 +191,7 @@ function visitFunction(node: Node, { sql, functions }: Visit): void {
   throw sqlFailure(sql, `The function ${name} is not for queries${perhaps(name, functions)}.`, at)
 }
 
-export function perhaps(given: string, known: Iterable<string>): string {
+function perhaps(given: string, known: Iterable<string>): string {
   const near = closest(given, known)
   return near === undefined ? '' : `; perhaps you meant ${near}`
 }

@@ -1,4 +1,5 @@
-import { parseDay, parseTimestamp } from './dates.ts'
+import { doubleDigits, isNumberSign, largeInteger, longFraction } from './json-numbers.ts'
+import { texts, textsAt } from './json-texts.ts'
 
 /** What was seen at one place of the documents: which kinds of values, and how large the numbers were. */
 export type Shape = {
@@ -20,9 +21,8 @@ export type Shape = {
 export type Field = { key: string; name: string; bytes: Buffer; shape: Shape; next: Field | null }
 
 export const kinds = { null: 1, boolean: 2, integer: 4, fraction: 8, text: 16, object: 32, array: 64 } as const
-export const texts = { day: 1, utc: 2, local: 4, offset: 8, any: 15 } as const
 
-export const depthMax = 64
+const depthMax = 64
 
 export function newShape(): Shape {
   return {
@@ -101,12 +101,24 @@ export function createShapeScanner() {
     if (byte !== 0x2e && byte !== 0x65 && byte !== 0x45) {
       shape.kinds |= kinds.integer
       if (digits > shape.intDigits) shape.intDigits = digits
-      if (digits > 15) largeInteger(shape, bytes.toString('latin1', start, at))
+      if (digits > doubleDigits) largeInteger(shape, bytes.toString('latin1', start, at))
+      return
+    }
+    shape.kinds |= kinds.fraction
+    let scale = 0
+    if (byte === 0x2e) {
+      const point = at
+      do byte = bytes[++at]
+      while (byte !== undefined && byte >= 0x30 && byte <= 0x39)
+      scale = at - point - 1
+    }
+    if (byte !== 0x65 && byte !== 0x45 && digits + scale <= doubleDigits) {
+      if (digits > shape.intDigits) shape.intDigits = digits
+      if (scale > shape.scale) shape.scale = scale
       return
     }
     while (byte !== undefined && ((byte >= 0x30 && byte <= 0x39) || isNumberSign(byte))) byte = bytes[++at]
-    shape.kinds |= kinds.fraction
-    fraction(shape, bytes.toString('latin1', start, at))
+    longFraction(shape, bytes.toString('latin1', start, at))
   }
 
   function array(shape: Shape, depth: number): void {
@@ -205,70 +217,4 @@ export function createShapeScanner() {
   }
 
   return { scan }
-}
-
-function isNumberSign(byte: number): boolean {
-  return byte === 0x2e || byte === 0x65 || byte === 0x45 || byte === 0x2b || byte === 0x2d
-}
-
-function largeInteger(shape: Shape, digits: string): void {
-  const value = BigInt(digits)
-  const magnitude = value < 0n ? -value : value
-  if (magnitude > shape.largest) shape.largest = magnitude
-  if (magnitude > 9_007_199_254_740_992n && shape.doubleExact) shape.doubleExact = isDoubleExact(digits)
-}
-
-function fraction(shape: Shape, source: string): void {
-  const { intDigits, scale, significant } = measure(source)
-  if (intDigits > shape.intDigits) shape.intDigits = intDigits
-  if (scale > shape.scale) shape.scale = scale
-  if (shape.doubleExact && (significant > 15 || intDigits > 300 || scale > 300))
-    shape.doubleExact = isDoubleExact(source)
-}
-
-/** Digits before and after the point once the exponent is worked in, and how many of them count. */
-function measure(source: string): { intDigits: number; scale: number; significant: number } {
-  const [mantissa = '', exponent = '0'] = splitExponent(source)
-  const [whole = '', part = ''] = mantissa.split('.')
-  const shift = Math.max(-9_999, Math.min(9_999, Number(exponent)))
-  return {
-    intDigits: Math.max(1, whole.length + shift),
-    scale: Math.max(0, part.length - shift),
-    significant: (whole + part).replace(/^0+/, '').length,
-  }
-}
-
-function splitExponent(source: string): string[] {
-  const [mantissa = '', exponent = '0'] = source.toLowerCase().split('e')
-  return [mantissa.replace('-', ''), exponent]
-}
-
-/** Does the double nearest to `source` print the same number? */
-function isDoubleExact(source: string): boolean {
-  const value = Number(source)
-  return Number.isFinite(value) && plainDigits(String(value)) === plainDigits(source)
-}
-
-function plainDigits(source: string): string {
-  const [mantissa = '', exponent = '0'] = splitExponent(source)
-  const [whole = '', part = ''] = mantissa.split('.')
-  const digits = (whole + part).replace(/^0+/, '')
-  const trimmed = digits.replace(/0+$/, '')
-  const power = Number(exponent) - part.length + digits.length - trimmed.length
-  return `${source.startsWith('-') && trimmed !== '' ? '-' : ''}${trimmed}e${trimmed === '' ? 0 : power}`
-}
-
-const textPattern = /^\d{4}-\d\d-\d\d(?:([T ])\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/
-
-function textsAt(bytes: Buffer, start: number, end: number): number {
-  const length = end - start
-  const byte = bytes[start]
-  if (length < 10 || length > 32 || byte === undefined || byte < 0x30 || byte > 0x39) return 0
-  const text = bytes.toString('latin1', start, end)
-  const match = textPattern.exec(text)
-  if (match === null) return 0
-  if (match[1] === undefined) return parseDay(text) === undefined ? 0 : texts.day
-  if (parseTimestamp(text) === undefined) return 0
-  if (match[2] === undefined) return texts.local
-  return match[2] === 'Z' ? texts.utc | texts.offset : texts.offset
 }

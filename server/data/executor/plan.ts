@@ -80,12 +80,11 @@ export function encodesHere(plan: Plan): boolean {
   return isWide(plan) || (plan.lastRowCount !== null && plan.lastRowCount <= fewRows)
 }
 
-/** Rows to encode here: plain types as they are, the others as JSON text from SQL. */
-export function plainRowsSql(plan: Plan): string {
-  const list = plan.types.map((type, index) => {
+/** A select list to encode here: plain types as they are, the others as JSON text from SQL. */
+export function plainColumns(plan: Plan): string[] {
+  return plan.types.map((type, index) => {
     return directEncoder(type) === undefined ? jsonText(type, `c${index}`) : `c${index}`
   })
-  return `${list.join(', ')} FROM ${rowsOf(plan)}`
 }
 
 /**
@@ -116,13 +115,9 @@ function doubts({ types, hopeful }: Plan): string {
 }
 
 /**
- * Rows for a stream, with a NULL after the last. A stream that fails ends like one that is complete; only this row
- * tells them apart. A LIMIT would collect all rows before the first, so there is none.
+ * Rows for a stream, and a last one whose first column is NULL. A stream that fails ends like one that is complete; only
+ * this row tells them apart. A LIMIT would collect all rows before the first, so there is none.
  */
-export function streamSql(plan: Plan, line: string): string {
-  return `SELECT ${line} AS line FROM ${rowsOf(plan)} UNION ALL SELECT NULL`
-}
-
-export function wideStreamSql(plan: Plan): string {
-  return `SELECT true, ${plainRowsSql(plan)} UNION ALL SELECT NULL, ${plan.types.map(() => 'NULL').join(', ')}`
+export function streamSql(plan: Plan, list: string[]): string {
+  return `SELECT ${list.join(', ')} FROM ${rowsOf(plan)} UNION ALL SELECT ${list.map(() => 'NULL').join(', ')}`
 }

@@ -7,8 +7,7 @@ export type CatalogTable = { name: string; parquetPath: string; nativePath?: str
 /** The tables of one scope. Another `version` is another set of files; the same version never changes. */
 export type Catalog = { version: string; tables: CatalogTable[] }
 
-export const slotTypes = ['string', 'integer', 'number', 'boolean', 'date', 'timestamp'] as const
-type ScalarSlotType = (typeof slotTypes)[number]
+type ScalarSlotType = 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'timestamp'
 export type SlotType = ScalarSlotType | `${ScalarSlotType}[]`
 
 /** A value to bind. Integers beyond 2^53 come as decimal text; `null` is an absent slot. */
@@ -16,7 +15,7 @@ export type Slot = { name: string; type: SlotType; value: unknown }
 
 export type ReadFormat = 'json' | 'ndjson' | 'csv' | 'parquet' | 'arrow'
 
-export type ReadLimits = { maxRows: number; maxBytes: number }
+type ReadLimits = { maxRows: number; maxBytes: number }
 
 export type ReadEnd = { rowCount: number; truncated: boolean; elapsedMs: number }
 

@@ -1,7 +1,7 @@
 import { DuckDBBlobValue, type DuckDBDataChunk, type DuckDBMaterializedResult } from '@duckdb/node-api'
 import { Failure } from '../../failure.ts'
 import { prepare, throwIfCancelled, withConnection, type Cancellable, type Instance, type Lease } from './instances.ts'
-import { encodesHere, manyRowsSql, plainRowsSql, planFor, type Plan } from './plan.ts'
+import { encodesHere, manyRowsSql, plainColumns, planFor, rowsOf, type Plan } from './plan.ts'
 import type { Column, ReadCall, ReadEnd } from './protocol.ts'
 import { bindableSlots, bindSlots, type BoundSlot } from './slots.ts'
 import { directEncoder } from './values.ts'
@@ -42,7 +42,7 @@ async function readRows(
     return statement.run()
   }
   if (encodesHere(plan)) {
-    const result = await run(`SELECT ${plainRowsSql(plan)} LIMIT ${limit}`)
+    const result = await run(`SELECT ${plainColumns(plan).join(', ')} FROM ${rowsOf(plan)} LIMIT ${limit}`)
     plan.lastRowCount = result.rowCount
     return encodeRows(result, plan, { separator, maxBytes })
   }

@@ -25,7 +25,7 @@ export function charOffset(sql: string, byteOffset: number): number {
 }
 
 /** Where `word` stands in `sql`, as a name. */
-export function offsetOfWord(sql: string, word: string): number | undefined {
+function offsetOfWord(sql: string, word: string): number | undefined {
   const wanted = word.toLowerCase()
   const found = tokenize(sql).find(({ kind, text }) => {
     if (kind === 'word') return text.toLowerCase() === wanted

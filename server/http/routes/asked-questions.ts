@@ -17,7 +17,7 @@ import { refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
-import { sendRows } from '../query-answer.ts'
+import { aroundRows, sendBytes } from '../query-answer.ts'
 import { wireCase } from './evaluations.ts'
 import { wireQuery } from './queries.ts'
 
@@ -135,13 +135,20 @@ export function serveTrials(http: Http, app: App): void {
     },
     async (request, reply) => {
       const { query_name: queryName, time_zone: timeZone, explain, ...rest } = request.body
-      const input = { projectId: request.params.project_id, queryName, timeZone, ...rest, signal: untilGone(reply) }
+      const input = {
+        projectId: request.params.project_id,
+        queryName,
+        timeZone,
+        ...rest,
+        signal: () => untilGone(reply),
+      }
       const tried = await questions.tryQuestion(app, callerOf(request), input)
       const wire = wireTried(tried, explain)
       if (tried.answer === null) return wire
-      const { rows, rowCount, truncated, elapsedMs, parameters } = tried.answer
+      const { answer, parameters } = tried.answer
+      const { rows, rowCount, truncated, elapsedMs } = answer
       const counts = { row_count: rowCount, truncated, execution_time_ms: elapsedMs }
-      return sendRows(reply, rows, { ...wire, parameters, ...counts })
+      return sendBytes(reply, aroundRows(rows, { ...wire, parameters, ...counts }))
     },
   )
 }

@@ -32,7 +32,7 @@ export function serveDataObjects(http: Http, app: App): void {
       const { datasource_id: datasourceId, ...page } = request.query
       const input = { projectId: request.params.project_id, datasourceId, ...page }
       const found = await data.listObjects(app, callerOf(request), input)
-      return { data: found.items.map(wireObject), next_cursor: found.nextCursor }
+      return { data: found.items.map((object) => wireObject(object)), next_cursor: found.nextCursor }
     },
   )
 
@@ -47,8 +47,8 @@ export function serveDataObjects(http: Http, app: App): void {
       },
     },
     async (request) => {
-      const { profile, ...object } = await data.findObject(app, callerOf(request), ids(request.params))
-      return { ...wireObject(object), profile: wireProfile(profile) }
+      const { profile, driftTouches, ...object } = await data.findObject(app, callerOf(request), ids(request.params))
+      return { ...wireObject(object, driftTouches), profile: wireProfile(profile) }
     },
   )
 
@@ -146,7 +146,7 @@ function ids(params: { project_id: string; data_object_id: string }): { projectI
   return { projectId: params.project_id, objectId: params.data_object_id }
 }
 
-function wireObject(object: data.DataObject): z.output<typeof dataObject> {
+function wireObject(object: data.DataObject, queries?: string[]): z.output<typeof dataObject> {
   return {
     id: object.id,
     kind: object.kind,
@@ -162,7 +162,7 @@ function wireObject(object: data.DataObject): z.output<typeof dataObject> {
         type,
         ...(sourceKey !== undefined && sourceKey !== name && { source_key: sourceKey }),
       })) ?? null,
-    drift: object.drift === null ? null : { ...object.drift, queries: [] },
+    drift: object.drift === null ? null : { ...object.drift, ...(queries !== undefined && { queries }) },
     truncated: object.truncated,
     created_at: object.createdAt.toISOString(),
   }

@@ -7,19 +7,23 @@ import { Failure } from '../../failure.ts'
 import { runQuery, streamQuery, type Run } from '../../queries/index.ts'
 import { askedRun, wireRouting } from '../../questions/index.ts'
 import { refusals } from '../answers.ts'
+import { openEarlyRefusals } from '../early-refusals.ts'
 import { formatOf } from '../formats.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
-import { sendRows } from '../query-answer.ts'
+import { aroundRows, sendBytes } from '../query-answer.ts'
 import { addressOf, keyCallerOf } from '../query-call.ts'
 import { sendStream } from '../query-stream.ts'
 
 /** The one endpoint for questions in plain language. */
 export function serveQuestions(http: Http, app: App): void {
+  const early = openEarlyRefusals(app, 'question')
+
   http.post(
     '/v1/query',
     {
       config: { door: 'query' },
+      onError: early.onError,
       schema: {
         tags: ['calls'],
         summary: 'Ask in plain language',
@@ -37,7 +41,7 @@ export function serveQuestions(http: Http, app: App): void {
     },
     async (request, reply) => {
       const { body } = request
-      const { run, decision } = await askedRun(app, keyCallerOf(request), {
+      const asked = {
         question: body.query,
         projectId: projectOf(request, body),
         environment: addressOf(request).environment,
@@ -46,8 +50,10 @@ export function serveQuestions(http: Http, app: App): void {
         timeZone: body.time_zone,
         explain: body.explain,
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
-        signal: untilGone(reply),
-      })
+        signal: () => untilGone(reply),
+      }
+      early.begin(request)
+      const { run, decision } = await askedRun(app, keyCallerOf(request), asked)
       const extra = body.explain ? { routing: wireRouting(decision) } : {}
       return answerRun(app, run, { request, reply, stream: body.stream, extra })
     },
@@ -73,18 +79,19 @@ async function answerRun(app: App, run: Run, { request, reply, stream, extra }: 
   // A row a line has no place for the name, so the header says it for every form.
   void reply.headers({ vary: 'accept', 'x-sluice-version': run.version.number, 'x-sluice-query': run.name })
   if (format === 'json') {
-    const { cache, rows, rowCount, truncated, elapsedMs, version, asOf, parameters } = await runQuery(app, run)
+    const { answer, cache, parameters } = await runQuery(app, run)
     if (cache !== null) void reply.header('x-cache', cache)
-    return sendRows(reply, rows, {
+    const rest = {
       query_used: run.name,
       parameters,
-      execution_time_ms: elapsedMs,
-      row_count: rowCount,
-      truncated,
-      version,
-      as_of: asOf,
+      execution_time_ms: answer.elapsedMs,
+      row_count: answer.rowCount,
+      truncated: answer.truncated,
+      version: answer.version,
+      as_of: answer.asOf,
       ...extra,
-    })
+    }
+    return sendBytes(reply, aroundRows(answer.rows, rest))
   }
   const answer = await streamQuery(app, run, format === 'sse' ? 'json' : format)
   if (answer.cache !== null) void reply.header('x-cache', answer.cache)

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { permittedQueries, resolveCall, withFixedParameters, type KeyCaller } from '../../access/index.ts'
+import { permittedQueries, placeFor, resolveCall, withFixedParameters, type KeyCaller } from '../../access/index.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import { checkSlots, type LiveVersion, type Run } from '../../queries/index.ts'
@@ -18,7 +18,7 @@ export type Question = {
   timeZone: string
   explain: boolean
   fresh: boolean
-  signal: AbortSignal
+  signal: () => AbortSignal
 }
 
 type Parts = Pick<App, 'deployments' | 'router' | 'languageModel' | 'questionLog' | 'observe' | 'now'>
@@ -36,7 +36,15 @@ export async function askedRun(
   try {
     place = resolveCall(key, input, app.deployments)
     const only = onlyOf(app, caller, place)
-    const asked = await route(app, { ...place, only }, { ...input, given: givenOf(caller, input) })
+    const asked = await route(
+      app,
+      { ...place, only },
+      {
+        ...input,
+        given: givenOf(caller, input),
+        signal: input.signal(),
+      },
+    )
     decision = asked.decision
     const { version } = asked
     const { routing } = decision
@@ -54,8 +62,10 @@ export async function askedRun(
       version,
       parameters,
       keyId: key.id,
+      requestId: caller.requestId,
       entry: 'question',
       question: { text: question, confidence },
+      routeMs: performance.now() - startedMs,
       fresh,
       signal,
     }
@@ -206,9 +216,9 @@ function sayRefused(app: Parts, caller: KeyCaller, refusal: Refusal): void {
   const confidence = decision?.routing.explanation.confidence ?? null
   app.observe({
     kind: 'query-answered',
+    requestId: caller.requestId,
     entry: 'question',
-    projectId: place?.projectId ?? null,
-    environment: place?.environment ?? null,
+    ...(place ?? placeFor(caller.key, input)),
     query: decision !== null && 'query' in decision.routing ? decision.routing.query : null,
     version: null,
     keyId: caller.key.id,
@@ -216,6 +226,7 @@ function sayRefused(app: Parts, caller: KeyCaller, refusal: Refusal): void {
     code: failure.code,
     reason,
     totalMs: elapsedMs,
+    routeMs: elapsedMs,
     queueMs: 0,
     sqlMs: 0,
     rows: 0,

@@ -3,7 +3,10 @@ create table installation (
   only_row boolean primary key default true check (only_row),
   created_at timestamptz not null default now(),
   -- Wanted until the example project stands; then it never appears again.
-  example text not null check (example in ('wanted', 'done', 'off'))
+  example text not null check (example in ('wanted', 'done', 'off')),
+  example_project_id text,
+  -- The key whose secret is made anew for the lines that a start prints.
+  example_key_id text
 );
 
 create table users (

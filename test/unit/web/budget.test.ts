@@ -1,6 +1,6 @@
 import { build } from 'vite'
 import { expect, test } from 'vitest'
-import { judgeFirstLoad, keepBudget, measureFirstLoad } from '../../../web/budget.ts'
+import { judgeFirstLoad, packAssets, measureFirstLoad } from '../../../web/budget.ts'
 
 const files: Record<string, string> = {
   'entry.js': "import { near } from 'near.js'; console.log(near); void import('far.js')",
@@ -20,7 +20,7 @@ async function buildWith(budgetBytes: number): Promise<unknown> {
         resolveId: (id) => (id in files ? id : null),
         load: (id) => files[id] ?? null,
       },
-      keepBudget(budgetBytes),
+      packAssets(budgetBytes),
     ],
   })
 }

@@ -1,0 +1,59 @@
+import { createReadStream } from 'node:fs'
+import { rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openInstance, withConnection, type Cancellable, type Instance } from './instances.ts'
+import { planFor, rowsOf } from './plan.ts'
+import type { Column, ExecutorSettings, ReadCall, ReadEnd } from './protocol.ts'
+import { tooLarge } from './read.ts'
+import { bindableSlots, bindSlots } from './slots.ts'
+import { quoteText } from './sql-text.ts'
+import type { Sink } from './stream.ts'
+
+const fileChunkBytes = 262_144
+
+/**
+ * A result as a Parquet file. Writing needs a path, which a locked instance does not have: an instance of its own
+ * opens for this one call, allowed to reach this one file.
+ */
+export async function exportParquet(
+  { instance, settings, id }: { instance: Instance; settings: ExecutorSettings; id: number },
+  call: Cancellable,
+  { input, sink }: { input: ReadCall; sink: Sink },
+): Promise<ReadEnd> {
+  const startedMs = performance.now()
+  const slots = bindableSlots(input.slots)
+  const plan = await planFor(instance, call, { sql: input.sql, slots })
+  sink.opened(plan.columns)
+  const path = join(settings.tempDir, `export-${id}.parquet`)
+  const exporter = await openInstance(instance.catalog, settings, path)
+  try {
+    const names = plan.columns.map(
+      ({ name }, index) => `c${index} AS ${quoteIdentifier(name, plan.columns.slice(0, index))}`,
+    )
+    const rows = `SELECT ${names.join(', ')} FROM ${rowsOf(plan)} LIMIT ${input.maxRows + 1}`
+    const count = await withConnection(exporter, call, async ({ connection }) => {
+      const statement = await connection.prepare(
+        `COPY (${rows}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd)`,
+      )
+      bindSlots(statement, slots)
+      const result = await statement.run()
+      return Number(result.getChunk(0).getColumnVector(0).getItem(0))
+    })
+    // A Parquet file cannot be cut after it is written, and a cut must be said: beyond the limit it is refused.
+    if (count > input.maxRows) throw tooLarge(input.maxBytes)
+    if ((await stat(path)).size > input.maxBytes) throw tooLarge(input.maxBytes)
+    for await (const bytes of createReadStream(path, { highWaterMark: fileChunkBytes }))
+      await sink.chunk(bytes as Buffer, 0)
+    return { rowCount: count, truncated: false, elapsedMs: performance.now() - startedMs }
+  } finally {
+    for (const { connection } of exporter.idle) connection.closeSync()
+    exporter.database.closeSync()
+    await rm(path, { force: true })
+  }
+}
+
+/** Columns of a file are told apart without regard to case. */
+function quoteIdentifier(name: string, before: Column[]): string {
+  const taken = before.some((column) => column.name.toLowerCase() === name.toLowerCase())
+  return `"${(taken ? `${name}_${before.length}` : name).replaceAll('"', '""')}"`
+}

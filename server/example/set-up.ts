@@ -1,0 +1,90 @@
+import type { App } from '../app.ts'
+import { createKey, rotateKey, systemCaller, type Caller, type UserCaller } from '../access/index.ts'
+import { executeRequest } from '../connections/index.ts'
+import { Failure } from '../failure.ts'
+import { newId } from '../ids.ts'
+import { createProject, deleteProject } from '../projects/index.ts'
+import { createQuery, deployQuery } from '../queries/index.ts'
+import { exampleQueries } from './queries.ts'
+
+/** What a newcomer can call at once. */
+export type Example = { projectId: string; keySecret: string }
+
+const graceSeconds = 86_400
+
+/**
+ * The example project of a new installation, made by its first user through the same verbs as any other: the sample
+ * API is connected and executed, queries over it are deployed, and a key is made. Never in an installation that was
+ * there before; after a crash half-way it is made anew.
+ */
+export async function ensureExample(app: App, owner: UserCaller, address: string): Promise<Example | undefined> {
+  const state = await app.store.db.selectFrom('installation').selectAll().executeTakeFirstOrThrow()
+  if (state.example === 'off') return undefined
+  if (state.example === 'done') return findExample(app, state.example_project_id, state.example_key_id)
+  if (state.example_project_id !== null) await deleteHalf(app, state.example_project_id)
+  const { id: projectId } = await createProject(app, owner, { name: 'Example shop' })
+  await app.store.db.updateTable('installation').set({ example_project_id: projectId }).execute()
+  await connectSample(app, owner, { projectId, address })
+  for (const query of exampleQueries) {
+    const content = { ...query, projectId, cacheSeconds: null, timeoutMs: null, maxRows: null, maxBytes: null }
+    await createQuery(app, owner, content)
+    await deployQuery(app, owner, { projectId, name: query.name, environment: 'production', force: true })
+  }
+  const key = await createKey(app, owner, {
+    name: 'Example',
+    permissions: [{ projectId, environments: ['production'], queries: null }],
+  })
+  await app.store.db.updateTable('installation').set({ example: 'done', example_key_id: key.id }).execute()
+  return { projectId, keySecret: key.secret }
+}
+
+async function connectSample(
+  app: App,
+  owner: Caller,
+  { projectId, address }: { projectId: string; address: string },
+): Promise<void> {
+  const sources = [
+    { name: 'Shops', path: '/sample/shops' },
+    { name: 'Products', path: '/sample/products', responsePathExtractor: 'items' },
+    { name: 'Orders', path: '/sample/orders', responsePathExtractor: 'data', paged: true },
+  ]
+  for (const { name, path, responsePathExtractor, paged } of sources) {
+    const url = `http://sample.localhost:${new URL(address).port}${path}`
+    const config = {
+      url,
+      method: 'GET' as const,
+      ...(responsePathExtractor !== undefined && { responsePathExtractor }),
+    }
+    await executeRequest(app, owner, {
+      request: {
+        project_id: projectId,
+        datasource_id: newId('datasource'),
+        connect_spec: { name, id: 'http_api', config },
+        url,
+        method: 'GET',
+        ...(paged === true && { pagination: { type: 'next_link' as const, path: 'next', max_pages: 20 } }),
+      },
+    })
+  }
+}
+
+/** A secret is shown once, so each start that prints one makes a new one; the one before lives another day. */
+async function findExample(app: App, projectId: string | null, keyId: string | null): Promise<Example | undefined> {
+  if (projectId === null || keyId === null) return undefined
+  try {
+    const { secret } = await rotateKey(app, systemCaller, { keyId, graceSeconds })
+    return { projectId, keySecret: secret }
+  } catch (error) {
+    // Someone has deleted the project or revoked the key, as they may.
+    if (error instanceof Failure) return undefined
+    throw error
+  }
+}
+
+async function deleteHalf(app: App, projectId: string): Promise<void> {
+  try {
+    await deleteProject(app, systemCaller, projectId)
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'not_found') throw error
+  }
+}

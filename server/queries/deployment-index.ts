@@ -1,0 +1,71 @@
+import { compileSlots, type CompiledSlots } from './slots.ts'
+import type { Version } from './version-records.ts'
+
+export type Place = { projectId: string; environment: string; name: string }
+
+/** What answers a name in an environment of a project. */
+export type Deployment = Place & { version: LiveVersion }
+
+/** A version that can run. Its slots are compiled at the first call and kept. */
+export type LiveVersion = Version & { compiled: () => CompiledSlots }
+
+export function liveVersion(version: Version): LiveVersion {
+  let compiled: CompiledSlots | undefined
+  return { ...version, compiled: () => (compiled ??= compileSlots(version.slots)) }
+}
+
+export function keyOf({ projectId, environment, name }: Place): string {
+  return `${projectId}\n${environment}\n${name}`
+}
+
+export type DeploymentIndex = ReturnType<typeof createDeploymentIndex>
+
+/** Deployments by place and by name. Each change is one step: a call sees the deployment before it or the one after. */
+export function createDeploymentIndex() {
+  const live = new Map<string, Deployment>()
+  const byName = new Map<string, Set<Deployment>>()
+  const byEnvironment = new Map<string, Set<Deployment>>()
+
+  function forget(key: string): void {
+    const before = live.get(key)
+    if (before === undefined) return
+    live.delete(key)
+    drop(byName, before.name, before)
+    drop(byEnvironment, environmentKey(before), before)
+  }
+
+  function put(next: Deployment): void {
+    const key = keyOf(next)
+    forget(key)
+    live.set(key, next)
+    add(byName, next.name, next)
+    add(byEnvironment, environmentKey(next), next)
+  }
+
+  return {
+    put,
+    forget,
+    keys: () => live.keys(),
+    find: (place: Place) => live.get(keyOf(place)),
+    named: (name: string): Iterable<Deployment> => byName.get(name) ?? [],
+    inEnvironment: (projectId: string, environment: string): Deployment[] => [
+      ...(byEnvironment.get(environmentKey({ projectId, environment })) ?? []),
+    ],
+  }
+}
+
+function environmentKey({ projectId, environment }: Pick<Place, 'projectId' | 'environment'>): string {
+  return `${projectId}\n${environment}`
+}
+
+function add(groups: Map<string, Set<Deployment>>, key: string, deployment: Deployment): void {
+  const group = groups.get(key)
+  if (group === undefined) groups.set(key, new Set([deployment]))
+  else group.add(deployment)
+}
+
+function drop(groups: Map<string, Set<Deployment>>, key: string, deployment: Deployment): void {
+  const group = groups.get(key)
+  group?.delete(deployment)
+  if (group?.size === 0) groups.delete(key)
+}

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
+import { execute, openSource, type Source } from '../harness/source.ts'
+
+/** From an external API to an answer, and what holds its parts together. */
+let t: TestApp
+let source: Source
+let projectId: string
+beforeAll(async () => {
+  source = await openSource()
+  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host })
+  projectId = await t.project()
+  source.answer([
+    { id: 1, region: 'north', total: 10.5 },
+    { id: 2, region: 'south', total: 20 },
+    { id: 3, region: 'north', total: 1 },
+  ])
+})
+afterAll(async () => {
+  await t.close()
+  await source.close()
+})
+
+const fetchOrders = () => execute(t.operator, { projectId, datasourceId: 'ds_orders', url: source.url, name: 'Orders' })
+const at = (path: string) => `/v1/projects/${projectId}${path}`
+
+test('connect, execute, query, deploy, call with a key', async () => {
+  const executed = await expectStatus(200, fetchOrders())
+  const sql = 'select region, sum(total) as revenue from orders where region = $region group by region'
+  await expectStatus(201, t.operator.post(at('/queries'), { name: 'revenue', description: 'Revenue', sql }))
+  const previewed = await t.operator.post(at('/queries/revenue/preview'), { parameters: { region: 'north' } })
+  expect(previewed.body.data).toEqual([{ region: 'north', revenue: 11.5 }])
+  await expectStatus(200, t.operator.post(at('/queries/revenue/deploy'), { environment: 'production' }))
+  const permissions = [{ project_id: projectId, environments: ['production'] }]
+  const key = await expectStatus(201, t.operator.post('/v1/api-keys', { name: 'Shop', permissions }))
+  const caller = t.withToken(key.body.secret)
+  const answer = await caller.post('/v1/queries/revenue', { region: 'north' })
+  expect(answer).toMatchObject({
+    status: 200,
+    body: { data: [{ region: 'north', revenue: 11.5 }], execution_time_ms: expect.any(Number), version: 1 },
+  })
+  const reach = await t.operator.get(`/v1/api-keys/${key.body.id}/reach`)
+  expect(reach.body.data[0].environments).toEqual([{ name: 'production', queries: '*', deployed: ['revenue'] }])
+  const lineage = await t.operator.get(at(`/data-objects/${executed.body.data_object_id}/lineage`))
+  const query = lineage.body.nodes.find((node: { kind: string }) => node.kind === 'query')
+  expect(query.label).toBe('revenue')
+  expect(lineage.body.edges).toContainEqual({ from: executed.body.data_object_id, to: query.id })
+})
+
+describe('what a deployed query reads', () => {
+  test('409 in_use: neither its newest data nor its datasource can be deleted', async () => {
+    const { body } = await t.operator.get(at('/data-objects'))
+    const newest = body.data.find((object: { kind: string }) => object.kind === 'response_data')
+    for (const path of [`/data-objects/${newest.id}`, '/datasources/ds_orders']) {
+      expect(await t.operator.delete(at(path))).toMatchObject({ status: 409, body: { reason: 'in_use' } })
+    }
+  })
+
+  test('drift names the deployed queries that read what is gone', async () => {
+    source.answer([{ id: 1, area: 'north', total: 10.5 }])
+    const { body } = await expectStatus(200, fetchOrders())
+    const object = await t.operator.get(at(`/data-objects/${body.data_object_id}`))
+    expect(object.body.drift).toEqual({ added: ['area'], removed: ['region'], changed: [], queries: ['revenue'] })
+  })
+
+  test('a fresh execute is read by the next call, without waiting', async () => {
+    const permissions = [{ project_id: projectId, environments: ['production'] }]
+    const key = await expectStatus(201, t.operator.post('/v1/api-keys', { name: 'Fresh', permissions }))
+    for (const total of [1, 2, 3, 4, 5]) {
+      source.answer([{ id: 1, region: 'north', total }])
+      await expectStatus(200, fetchOrders())
+      const answer = await t.withToken(key.body.secret).post('/v1/queries/revenue', { region: 'north' })
+      expect(answer.body.data).toEqual([{ region: 'north', revenue: total }])
+    }
+  })
+})

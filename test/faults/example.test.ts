@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { operatorToken } from '../harness/app.ts'
+import { startService, type ServiceProcess } from '../harness/process.ts'
+
+const headers = { authorization: `Bearer ${operatorToken}` }
+const withExample = { SLUICE_EXAMPLE: 'on', SLUICE_LOG_LEVEL: 'warn' }
+
+let dataDir: string
+let service: ServiceProcess
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'sluice-example-'))
+  await chmod(dataDir, 0o711)
+})
+afterEach(async () => {
+  service.kill('SIGTERM')
+  await service.exited
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function start(environment: Record<string, string>): Promise<void> {
+  service = await startService(dataDir, environment, ['server/main.ts', '--welcome'])
+}
+
+async function stop(): Promise<void> {
+  service.kill('SIGTERM')
+  await service.exited
+}
+
+/** The lines that a person would paste, once they are printed. */
+async function printedLines(): Promise<string[]> {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline;) {
+    const lines = service.output().match(/^ *curl .*$/gm)
+    if (lines !== null) return lines.map((line) => line.trim())
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`nothing was printed:\n${service.output()}`)
+}
+
+async function projects(): Promise<Array<{ id: string; name: string }>> {
+  const answer = await fetch(`${service.url}/v1/projects`, { headers })
+  return ((await answer.json()) as { data: Array<{ id: string; name: string }> }).data
+}
+
+function paste(line: string): { data: unknown[] } {
+  const { stdout } = spawnSync('bash', ['-c', line], { encoding: 'utf8', timeout: 30_000 })
+  return JSON.parse(stdout) as { data: unknown[] }
+}
+
+test(
+  'the first start makes it; its lines work when pasted, at this start and the next',
+  { timeout: 180_000 },
+  async () => {
+    await start(withExample)
+    const first = await printedLines()
+    expect(first.length).toBe(2)
+    for (const line of first) expect(paste(line).data.length, line).toBeGreaterThan(0)
+    await stop()
+    await start(withExample)
+    const second = await printedLines()
+    for (const line of second) expect(paste(line).data.length, line).toBeGreaterThan(0)
+    expect((await projects()).map((project) => project.name)).toEqual(['Example shop'])
+  },
+)
+
+test('it never appears in an installation that was there before', { timeout: 120_000 }, async () => {
+  await start({ SLUICE_EXAMPLE: 'off' })
+  await stop()
+  await start(withExample)
+  await expect.poll(() => service.output(), { timeout: 30_000 }).toContain('/sign-in#slc_link_')
+  expect(await projects()).toEqual([])
+})
+
+test('a start killed half-way leaves one example after the next', { timeout: 180_000 }, async () => {
+  await start(withExample)
+  await expect.poll(async () => (await projects()).length, { timeout: 60_000 }).toBe(1)
+  service.kill('SIGKILL')
+  await service.exited
+  await start(withExample)
+  const [line = ''] = await printedLines()
+  expect(paste(line).data.length).toBeGreaterThan(0)
+  expect((await projects()).length).toBe(1)
+})
