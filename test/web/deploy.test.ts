@@ -97,7 +97,7 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   await page.getByText('x-sluice-version: 1').waitFor()
 
   await page.getByText('Question', { exact: true }).click()
-  await page.getByLabel('Question').fill('revenue in the east')
+  await page.getByRole('textbox', { name: 'Question' }).fill('revenue in the east')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await page.getByText('Answered by sales_by_region').waitFor()
   await page.getByRole('row', { name: 'region east “east”' }).waitFor()
@@ -261,6 +261,45 @@ test('a viewer sees everything, changes nothing, and calls only with a key', asy
   expect(complaints).toEqual([])
 })
 
+test('calls appear in the live tail and in the metrics, and a missed question becomes an example', async () => {
+  const { page, complaints } = await t.visitAs(owner, `/p/${projectId}/deploy/requests`)
+  page.setDefaultTimeout(waitMs)
+  const made = await expectStatus(
+    201,
+    owner.post('/v1/api-keys', {
+      name: 'reporting',
+      plan: 'unlimited',
+      permissions: [{ project_id: projectId, environments: '*' }],
+    }),
+  )
+  const caller = t.withToken(made.body.secret)
+  await expectStatus(200, owner.post(`${path}/sales_by_region/deploy`, { environment: 'production', force: true }))
+  await page.getByText('New ones appear as they are made.').waitFor()
+  for (const region of ['north', 'south', 'west']) await caller.post('/v1/queries/sales_by_region', { region })
+  await caller.post('/v1/queries/sales_by_region', {})
+  const tail = page.getByRole('region', { name: 'Requests' })
+  await tail.getByRole('row').filter({ hasText: '400 missing_slots' }).first().waitFor()
+
+  await page.getByRole('navigation', { name: 'Deploy' }).getByRole('link', { name: 'Metrics' }).click()
+  await page.getByRole('region', { name: 'Popular queries' }).getByRole('link', { name: 'sales_by_region' }).waitFor()
+  await page.getByRole('button', { name: 'Show calls as a table' }).click()
+  await page.getByRole('region', { name: 'Calls' }).getByRole('row').nth(1).waitFor()
+  await page.getByRole('region', { name: 'What went wrong' }).getByText('missing_slots').waitFor()
+
+  const question = 'which colour does the moon have'
+  await caller.post('/v1/query', { query: question, project_id: projectId })
+  await page.goto(`/p/${projectId}/deploy/questions`)
+  const missed = page.getByRole('list', { name: 'Unanswered questions' }).getByRole('listitem').filter({ hasText: question })
+  await missed.getByLabel('Query that should answer').click()
+  await page.getByRole('option', { name: 'all_orders' }).click()
+  await missed.getByRole('button', { name: 'Make it an example' }).click()
+  await missed.waitFor({ state: 'detached' })
+  const taught = await owner.get(`${path}/all_orders`)
+  expect(taught.body.examples).toMatchObject([{ question }])
+  await caller.post('/v1/query', { query: 'who painted the bridge', project_id: projectId })
+  expect(complaints).toEqual([])
+})
+
 /** What axe finds, in one line each. The schemes share their structure, so the dark one is asked only for contrast. */
 async function findBarriers(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
   const axe = new AxeBuilder({ page })
@@ -295,7 +334,7 @@ const pages: Shown[] = [
   {
     name: 'endpoint-history',
     at: 'endpoints/sales_by_region/history',
-    ready: async (page) => page.getByText('rolled production back').waitFor(),
+    ready: async (page) => page.getByRole('list', { name: 'History' }).waitFor(),
   },
   {
     name: 'deploy-sheet',
@@ -326,10 +365,28 @@ const pages: Shown[] = [
     name: 'try-question',
     at: 'try?by=question',
     ready: async (page) => {
-      await page.getByLabel('Question').fill('revenue in the east')
-      await page.getByLabel('Question').press('Enter')
+      await page.getByRole('textbox', { name: 'Question' }).fill('revenue in the east')
+      await page.getByRole('textbox', { name: 'Question' }).press('Enter')
       await page.getByRole('region', { name: 'Candidates' }).waitFor()
     },
+  },
+  {
+    name: 'questions',
+    at: 'questions',
+    ready: async (page) => page.getByRole('list', { name: 'Unanswered questions' }).waitFor(),
+  },
+  {
+    name: 'metrics',
+    at: 'metrics?hours=1',
+    ready: async (page) => {
+      await page.getByRole('region', { name: 'Popular queries' }).waitFor()
+      await page.locator('svg.recharts-surface').nth(2).waitFor()
+    },
+  },
+  {
+    name: 'requests',
+    at: 'requests',
+    ready: async (page) => page.getByRole('region', { name: 'Requests' }).waitFor(),
   },
   { name: 'keys', at: 'keys', ready: async (page) => page.getByRole('link', { name: 'web shop' }).waitFor() },
   {
