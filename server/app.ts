@@ -39,7 +39,7 @@ import {
   type Router,
 } from './questions/index.ts'
 import { openDatabase, type Database } from './store/index.ts'
-import { openPrometheus, type Prometheus } from './usage/index.ts'
+import { openAlerts, openPrometheus, openUsage, type Alerts, type Prometheus, type Usage } from './usage/index.ts'
 
 /** Everything that is open while the service runs. Verbs take the parts they use: `Pick<App, 'store'>`. */
 export type App = KeyAccess & {
@@ -48,6 +48,8 @@ export type App = KeyAccess & {
   now: () => number
   observe: Observe
   prometheus: Prometheus
+  usage: Usage
+  alerts: Alerts
   store: Database
   vault: Vault
   files: Files
@@ -88,13 +90,16 @@ export async function openApp(
     return part
   }
   const prometheus = openPrometheus()
+  let usage: Usage | undefined
   const observe: Observe = (event) => {
     log(event)
     prometheus.observe(event)
+    usage?.observe(event)
   }
   const { dataDir, limits } = config
   try {
     const store = opened(await openDatabase({ ...databaseOptions(config), observe }), (part) => part.close())
+    usage = opened(openUsage({ store, observe, now, queueLength: limits.usageQueueLength }), (part) => part.close())
     const vault = await openInstalledVault({ store, dataDir, secretKey: config.secretKey })
     const files = await openFiles({ dir: join(dataDir, 'files'), now })
     const catalogs = opened(await openCatalogs({ store, files }), (part) => part.close())
@@ -102,6 +107,10 @@ export async function openApp(
       part.close(limits.shutdownTimeoutMs),
     )
     const outbound = opened(openOutbound({ ...outboundOptions(config), now }), (part) => part.close())
+    const alerts = opened(
+      openAlerts({ ...alertOptions(config), store, vault, outbound, usage, observe, now }),
+      (part) => part.close(),
+    )
     const jobs = opened(await openJobs({ ...jobOptions(config), store, observe, now }), (part) => part.close())
     const keyAccess = opened(await openKeyAccess({ store, config, now, observe }), (part) => part.close())
     const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
@@ -114,6 +123,8 @@ export async function openApp(
       now,
       observe,
       prometheus,
+      usage,
+      alerts,
       store,
       vault,
       files,
@@ -201,6 +212,10 @@ function outboundOptions({ outboundAllow, example, port, limits }: Config) {
     backoffBaseMs: 500,
     backoffMostMs: 10_000,
   }
+}
+
+function alertOptions({ smtpUrl, mailFrom, limits }: Config) {
+  return { smtpUrl, mailFrom, intervalMs: limits.alertIntervalSeconds * 1000, timeoutMs: limits.webhookTimeoutMs }
 }
 
 function jobOptions({ limits }: Config) {

@@ -4,6 +4,7 @@ import { forgetOldCalls } from './connections/index.ts'
 import { sweepFiles } from './data/index.ts'
 import { forgetOldJobs } from './jobs/index.ts'
 import { forgetOldQuestions } from './questions/index.ts'
+import { forgetOldAlerts, keepUsage } from './usage/index.ts'
 
 const hourMs = 60 * 60 * 1000
 
@@ -15,6 +16,8 @@ export function keepHouse(app: App): () => Promise<void> {
     calls: forgetOldCalls,
     questions: forgetOldQuestions,
     files: sweepFiles,
+    usage: keepUsage,
+    alerts: forgetOldAlerts,
   }
   let round = Promise.resolve()
   const run = async (): Promise<void> => {

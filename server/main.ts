@@ -19,6 +19,7 @@ async function main(): Promise<void> {
   const http = await buildHttp(app)
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
   await app.jobs.start()
+  app.alerts.start()
   await http.listen({ port: config.port, host: config.host })
   stopOnSignal(app, http, keepHouse(app))
   // Behind the first answers: a start does not wait for it, and the first question seldom does.

@@ -15,23 +15,23 @@ export function fitRanker(samples: Sample[]): Ranker {
   const share = shares(samples.filter(({ kind }) => kind === 'in'))
   const cases = samples
     .filter(({ kind, target, candidates }) => kind === 'in' && target >= 0 && candidates.length > 1)
-    .map((sample) => ({ weight: share(sample), ...hardest(sample) }))
+    .map((sample) => ({ weight: share(sample), rows: hardest(sample) }))
   return descend(featureNames, { steps: 250, rate: 0.15, decay: 0.003, free: [] }, (weights, slope) => {
-    for (const { weight, rows, target } of cases) {
+    for (const { weight, rows } of cases) {
       const scores = rows.map((row) => dot(row, weights))
       const best = Math.max(...scores)
       const powers = scores.map((score) => Math.exp(score - best))
       const total = powers.reduce((sum, power) => sum + power, 0)
       rows.forEach((row, at) => {
-        const error = weight * ((powers[at] ?? 0) / total - (at === target ? 1 : 0))
+        const error = weight * ((powers[at] ?? 0) / total - (at === 0 ? 1 : 0))
         row.forEach((value, column) => (slope[column] = (slope[column] ?? 0) + error * value))
       })
     }
   }) as Ranker
 }
 
-/** The right candidate and the nearest wrong ones: the others add time and nothing else. */
-function hardest({ candidates, target }: Sample): { rows: Float64Array[]; target: number } {
+/** The right candidate first, then the nearest wrong ones: the others add time and nothing else. */
+function hardest({ candidates, target }: Sample): Float64Array[] {
   const rough = candidates.map(({ features }, at) => ({
     at,
     score:
@@ -45,10 +45,9 @@ function hardest({ candidates, target }: Sample): { rows: Float64Array[]; target
     .sort((a, b) => b.score - a.score)
     .slice(0, 9)
     .map(({ at }) => at)
-  const rows = [target, ...near.filter((at) => at !== target)].map((at) =>
+  return [target, ...near.filter((at) => at !== target)].map((at) =>
     Float64Array.from(featureNames, (name) => candidates[at]?.features[name] ?? 0),
   )
-  return { rows, target: 0 }
 }
 
 type Confidence = { bias: number; weights: Record<ConfidenceName, number>; threshold: number }

@@ -60,8 +60,8 @@ async function judge(index: ProjectIndex, question: BenchQuestion): Promise<Judg
   const names = explanation.candidates.map(({ name }) => name)
   const expected = Object.entries(question.expected_slots)
   const right = names[0] === question.expected_query
-  const given = right ? explanation.parameters : {}
-  const correct = expected.filter(([slot, value]) => String(given[slot]) === String(value)).length
+  const given = explanation.parameters
+  const correct = expected.filter(([slot, value]) => String(given[slot]) === value).length
   return {
     kind: question.expected_query === null ? (question.oos ?? 'far') : 'in',
     seen: question.seen_pattern === true,

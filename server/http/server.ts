@@ -10,9 +10,11 @@ import { newId } from '../ids.ts'
 import { findCaller } from './caller.ts'
 import { answerClientError } from './client-error.ts'
 import { answerError, sendFailure } from './errors.ts'
+import { openEventStreams } from './event-streams.ts'
 import type { Http } from './http.ts'
 import { openapiOptions } from './openapi.ts'
 import { openRouteTable } from './route-table.ts'
+import { serveAlertActs, serveAlerts } from './routes/alerts.ts'
 import { serveAskedQuestions, serveQuestionSettings, serveTrials } from './routes/asked-questions.ts'
 import { serveConnections } from './routes/connections.ts'
 import { serveDataObjects, serveObjectContent } from './routes/data.ts'
@@ -31,6 +33,7 @@ import { serveQueryCalls } from './routes/query-calls.ts'
 import { serveQuestions } from './routes/questions.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
+import { serveRequestEvents, serveUsage } from './routes/usage.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
 import { openSessionStore } from './session-store.ts'
 import { serveWeb } from './web.ts'
@@ -122,7 +125,12 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveDataObjects(http, app)
   serveObjectContent(http, app)
   serveJobs(http, app)
-  serveJobEvents(http, app)
+  const streams = openEventStreams(http, app.config.limits.eventStreams)
+  serveJobEvents(http, app, streams)
+  serveUsage(http, app)
+  serveRequestEvents(http, app, streams)
+  serveAlerts(http, app)
+  serveAlertActs(http, app)
   serveManagementTokens(http, app)
   serveQueries(http, app)
   serveAuthoring(http, app)

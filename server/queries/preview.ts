@@ -35,6 +35,7 @@ export async function previewQuery(
     version,
     parameters,
     keyId: null,
+    requestId: caller.requestId,
     entry: 'preview',
     signal,
   })

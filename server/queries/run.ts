@@ -16,9 +16,11 @@ export type Run = {
   version: LiveVersion
   parameters: Record<string, unknown>
   keyId: string | null
+  requestId?: string | null
   entry: 'direct' | 'question' | 'tool' | 'preview'
-  /** What was asked, where a question led here. */
+  /** What was asked, where a question led here, and how long finding this query took. */
   question?: { text: string; confidence: number | null } | undefined
+  routeMs?: number | undefined
   /** Asks for a new execution whatever is kept. */
   fresh?: boolean
   /** Asked for when something is to be stopped: an answer that is there needs none. */
@@ -213,9 +215,19 @@ type Watch = {
 /** Says once how a run went, whichever way it ended. */
 function watchRun(app: Parts, run: Run): Watch {
   const startedMs = performance.now()
-  const { projectId, environment, name, keyId, entry, version, question } = run
+  const { projectId, environment, name, keyId, entry, version, question, routeMs } = run
   if (keyId !== null && environment !== null) app.queryCallers.note({ queryId: version.queryId, environment, keyId })
-  const subject = { projectId, environment, query: name, version: version.number, keyId, entry, question }
+  const subject = {
+    requestId: run.requestId ?? null,
+    projectId,
+    environment,
+    query: name,
+    version: version.number,
+    keyId,
+    entry,
+    question,
+    routeMs,
+  }
   const say = (rest: {
     code: FailureCode | null
     reason: string | null
@@ -224,8 +236,9 @@ function watchRun(app: Parts, run: Run): Watch {
     bytes: number
     cache: CacheState | null
   }): void => {
-    const totalMs = performance.now() - startedMs
-    const queueMs = Math.max(0, totalMs - rest.sqlMs)
+    const runMs = performance.now() - startedMs
+    const totalMs = runMs + (routeMs ?? 0)
+    const queueMs = Math.max(0, runMs - rest.sqlMs)
     app.observe({ kind: 'query-answered', ...subject, totalMs, queueMs, ...rest })
   }
   return {

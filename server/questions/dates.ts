@@ -33,7 +33,7 @@ const ordinals: Record<string, number> = {
 }
 const counts: Record<string, number> = { two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, ten: 10, twelve: 12 }
 
-type Found = { start: number; end: number; first: Date; last: Date; time?: string }
+type Found = { start: number; end: number; first: Date; last: Date; time?: string; range?: boolean }
 
 /** Days named in a text. Calendar arithmetic is done in UTC on the caller's local date, so that no time zone moves it. */
 export function recogniseDates(text: string, { now, timeZone }: { now: Date; timeZone: string }): DateSpan[] {
@@ -43,11 +43,48 @@ export function recogniseDates(text: string, { now, timeZone }: { now: Date; tim
   for (const each of found.sort((a, b) => b.end - b.start - (a.end - a.start) || a.start - b.start)) {
     if (!kept.some((other) => each.start < other.end && other.start < each.end)) kept.push(each)
   }
-  return kept.sort((a, b) => a.start - b.start).map((each) => describe(text, each))
+  return joinRanges(
+    text,
+    kept.sort((a, b) => a.start - b.start),
+  ).map((each) => describe(text, each))
 }
 
-function describe(text: string, { start, end, first, last, time }: Found): DateSpan {
-  const before = openBefore.exec(text.slice(0, start))?.[1]?.toLowerCase()
+const joining = /^\s*(?:and|to|until|till|through|thru|-|–)\s*(?:the\s+)?$/iu
+const opening = /\b(?:between|from)\s*(?:the\s+)?$/iu
+
+/** "between January and April 2025", "from May to July": two days become one stretch. */
+function joinRanges(text: string, found: Found[]): Found[] {
+  const joined: Found[] = []
+  for (const each of found) {
+    const before = joined.at(-1)
+    const between = before === undefined ? '' : text.slice(before.end, each.start)
+    const opened = before !== undefined && opening.test(text.slice(0, before.start))
+    if (before === undefined || !joining.test(between) || (!opened && /and/i.test(between))) joined.push(each)
+    else
+      joined.splice(-1, 1, {
+        ...before,
+        first: notAfter(before.first, each.first),
+        last: each.last,
+        end: each.end,
+        range: true,
+      })
+  }
+  return joined
+}
+
+/** A month named without its year belongs to the year of the day it leads to. */
+function notAfter(first: Date, next: Date): Date {
+  return first <= next
+    ? first
+    : day(
+        next.getUTCFullYear() - (first.getUTCMonth() > next.getUTCMonth() ? 1 : 0),
+        first.getUTCMonth(),
+        first.getUTCDate(),
+      )
+}
+
+function describe(text: string, { start, end, first, last, time, range }: Found): DateSpan {
+  const before = range === true ? undefined : openBefore.exec(text.slice(0, start))?.[1]?.toLowerCase()
   const open =
     before === undefined ? null : /^(?:since|after|from|starting|beginning)$/.test(before) ? 'after' : 'before'
   return { start, end, first: iso(first), last: iso(last), open, time: time ?? null }
@@ -165,7 +202,16 @@ function chronoDates(text: string, today: Date): Found[] {
     const [first, single] = bounds(start)
     const last = end === null || end === undefined ? single : bounds(end)[1]
     const time = start.isCertain('hour') ? clockOf(start) : undefined
-    return [{ start: index, end: index + said.length, first, last, ...(time === undefined ? {} : { time }) }]
+    return [
+      {
+        start: index,
+        end: index + said.length,
+        first,
+        last,
+        ...(time === undefined ? {} : { time }),
+        range: last !== single,
+      },
+    ]
   })
   return [...iso, ...dated]
 }

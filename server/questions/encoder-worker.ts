@@ -22,6 +22,7 @@ parentPort?.on('message', ({ id, ids }: EncodeRequest) => {
 answer({ ready: true })
 
 function answer(message: EncodeAnswer): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
   parentPort?.postMessage(message)
 }
 

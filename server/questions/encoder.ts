@@ -56,13 +56,17 @@ export async function openEncoder(options: {
 }
 
 /** The stand-in: hashed words and letter triples. Ranks by shared wording only. */
-export function lexicalEncoder(parts: Pick<Encoder, 'tokenizer' | 'constants'>, fallbackReason: string): Encoder {
+export function lexicalEncoder(
+  { tokenizer, constants }: Pick<Encoder, 'tokenizer' | 'constants'>,
+  fallbackReason: string,
+): Encoder {
   return {
     kind: 'lexical',
     fallbackReason,
     hash: 'lexical-1',
     dimensions,
-    ...parts,
+    tokenizer,
+    constants,
     encode: (texts) => Promise.resolve(texts.map((text) => hashedVector(text, dimensions))),
     close: () => Promise.resolve(),
   }
@@ -137,6 +141,7 @@ function ask({ worker, waiting }: Lane, request: EncodeRequest): Promise<Float32
   return new Promise((resolve, reject) => {
     waiting.set(request.id, { resolve, reject })
     worker.ref()
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
     worker.postMessage(request)
   })
 }

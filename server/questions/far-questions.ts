@@ -104,3 +104,15 @@ export const farQuestions: string[] = [
   'make the text larger',
   'good night',
 ]
+
+/** The same with a value of the project in them: naming something known is no reason to be answered. */
+export const valuedQuestions: string[] = [
+  'who is the president of {}',
+  'what is the weather in {} tomorrow',
+  'tell me a joke about {}',
+  'how do you pronounce {}',
+  'write a poem about {}',
+  'what is the history of {}',
+  'is {} famous',
+  'sing a song for {}',
+]

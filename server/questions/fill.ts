@@ -24,7 +24,7 @@ type Option = { span: Span; reading: Reading; score: number }
 type Assignment = Map<Slot, Option>
 type Reference = { text: IndexedText; weight: number }
 
-const penalties = { missing: -6, weak: -1.5, reused: -3 }
+const penalties = { missing: -6, weak: -1.5 }
 const mostStates = 4_000
 
 /** Gives each slot of the query the span that plays its role: by the words around it in the examples, by order, by type. */
@@ -152,7 +152,7 @@ function cues({ tokens, marks }: Shape, span: Span, slot: Slot): number {
   return near.reduce((sum, [offset, weight]) => (cue.has(tokens[at + offset] ?? '') ? sum + weight : sum), 0)
 }
 
-/** The best assignment of spans to slots; a span serves one slot unless a required one would stay empty. */
+/** The best assignment of spans to slots. A span serves one slot: what is said once is not guessed twice. */
 function assign(slots: Slot[], options: Map<Slot, Option[]>): Assignment {
   const order = [...slots].sort((a, b) => Number(b.required) - Number(a.required))
   let best: { score: number; chosen: Assignment } = { score: -Infinity, chosen: new Map() }
@@ -166,11 +166,9 @@ function assign(slots: Slot[], options: Map<Slot, Option[]>): Assignment {
     }
     if (states > mostStates) return
     for (const option of (options.get(slot) ?? []).toSorted((a, b) => b.score - a.score)) {
-      const holders = [...chosen.values()].filter((other) => overlaps(other.span, option.span))
-      const reused = holders.some((other) => other.span === option.span)
-      if (holders.length > 0 && (!reused || !slot.required)) continue
+      if ([...chosen.values()].some((other) => overlaps(other.span, option.span))) continue
       chosen.set(slot, option)
-      visit(at + 1, score + option.score + (reused ? penalties.reused : 0), chosen)
+      visit(at + 1, score + option.score, chosen)
       chosen.delete(slot)
     }
     visit(at + 1, score + (slot.required ? penalties.missing : 0), chosen)
@@ -187,9 +185,11 @@ function listValues(options: Option[], chosen: Assignment, slot: Slot): Option[]
 }
 
 function boundValue(slot: Slot, { value, days }: Reading, clock: Clock): unknown {
-  return days === null || slot.type.kind !== 'date'
-    ? value
-    : dayValue(days, boundOf(slot, days), slot.property.format, clock.timeZone)
+  if (days !== null && slot.type.kind === 'date') {
+    return dayValue(days, boundOf(slot, days), slot.property.format, clock.timeZone)
+  }
+  const type = slot.list ? slot.property.items?.type : slot.property.type
+  return typeof value === 'number' && type === 'string' ? String(value) : value
 }
 
 /** Which end of a stretch of days a lone date slot means. */

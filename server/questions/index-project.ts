@@ -7,10 +7,11 @@ import type { Linker } from './link.ts'
 import { learnContext, newContexts, type Contexts } from './mask.ts'
 import { slotsOf, spoken, type RoutableProject, type RoutableQuery, type Slot, type SlotType } from './project.ts'
 import { calibrate, type Calibration } from './refuse.ts'
+import { settle } from './scan-kernel.ts'
 import { isFunctionWord, words } from './text.ts'
-import { buildTrie } from './values.ts'
+import { buildTrie, sampleValues } from './values.ts'
 import { matrixOf, normalise, rowOf, type Matrix } from './vectors.ts'
-import { whiten, type Whitened } from './whiten.ts'
+import { scatterOf, whiten, type Scatter, type Whitened } from './whiten.ts'
 
 export type IndexedQuery = {
   query: RoutableQuery
@@ -38,20 +39,20 @@ export type ProjectIndex = {
   whiteMasked: Whitened
   lexical: LexicalIndex
   calibration: Calibration
-  /** Embeds texts of the index itself, each once. */
-  embed: (texts: string[]) => Promise<Matrix>
   vectors: VectorCache
 }
 
 /** An index before it knows its own threshold. */
 export type Uncalibrated = Omit<ProjectIndex, 'calibration'>
 
+/** Embeds texts, each once. */
+export type Embed = (texts: string[]) => Promise<Matrix>
+
 /** Vectors by text: what makes a second build of a project cheap. Holds one model's vectors only. */
 export type VectorCache = { modelHash: string; byText: Map<string, Float32Array> }
 
 // A word that a description uses is still a value when the list is short enough to have been written by hand.
 const shortList = 30
-const shrink = 0.3
 const batchTexts = 8
 
 /** Builds the index of a project off the request path; with `previous` only new texts are embedded. */
@@ -61,7 +62,7 @@ export async function buildIndex(
   previous?: VectorCache,
 ): Promise<ProjectIndex> {
   const breathe = breather()
-  const linker = makeLinker(encoder, project)
+  const linker = await makeLinker(encoder, project)
   const contexts = newContexts()
   const texts: IndexedText[] = []
   const queries: IndexedQuery[] = []
@@ -86,44 +87,26 @@ export async function buildIndex(
     await breathe()
   }
   for (const each of queries) each.fixed = fixedValues(texts.slice(each.from, each.to))
-  const assembled = await assemble(encoder, { linker, contexts, queries, texts }, previous)
-  return { ...assembled, calibration: await calibrate(assembled) }
+  const { index, ...learning } = await assemble(encoder, { linker, contexts, queries, texts }, previous)
+  return { ...index, calibration: await calibrate(index, learning) }
 }
 
 type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts'>
 
-async function assemble(encoder: Encoder, parts: Parts, previous?: VectorCache): Promise<Uncalibrated> {
+async function assemble(
+  encoder: Encoder,
+  parts: Parts,
+  previous?: VectorCache,
+): Promise<{ index: Uncalibrated; scatter: Scatter; embed: Embed }> {
   const { queries, texts } = parts
   const breathe = breather()
   const vectors: VectorCache = { modelHash: encoder.hash, byText: new Map() }
   const known = previous?.modelHash === encoder.hash ? previous.byText : new Map<string, Float32Array>()
-  const embed = async (wanted: string[]): Promise<Matrix> => {
-    const keys = wanted.map(textKey)
-    const rows = new Map<string, Float32Array>()
-    const fresh = new Map(
-      keys.flatMap((key, at) => (known.has(key) || vectors.byText.has(key) ? [] : [[key, wanted[at] ?? '']])),
-    )
-    // Few at a time: questions asked meanwhile find the encoder's queue nearly empty.
-    for (let at = 0; at < fresh.size; at += batchTexts) {
-      const batch = [...fresh].slice(at, at + batchTexts)
-      const answers = await encoder.encode(batch.map(([, text]) => text))
-      batch.forEach(([key], position) => rows.set(key, answers[position] ?? new Float32Array(encoder.dimensions)))
-    }
-    const matrix = matrixOf(
-      keys.map(
-        (key) => rows.get(key) ?? vectors.byText.get(key) ?? known.get(key) ?? new Float32Array(encoder.dimensions),
-      ),
-      encoder.dimensions,
-    )
-    // The cache points into the matrix: a vector is kept once.
-    keys.forEach((key, row) => vectors.byText.set(key, rowOf(matrix, row)))
-    return matrix
-  }
+  const embed = embedder(encoder, vectors, known)
   const raw = await embed(texts.map(({ text }) => text))
   const masked = await embed(texts.map(({ shape }) => shape.masked))
   const names = await embed(queries.map(({ query }) => spoken(query.name)))
   const queryOfText = Int32Array.from(texts, ({ query }) => query)
-  const classes = { classOf: queryOfText, count: queries.length }
   await breathe()
   const lexical = buildLexical(
     texts.map(({ shape: { tokens } }) => tokens),
@@ -131,19 +114,55 @@ async function assemble(encoder: Encoder, parts: Parts, previous?: VectorCache):
     queries.length,
   )
   await breathe()
-  return {
-    ...parts,
-    encoder,
+  const scatter = await scatterOf(masked, queryOfText, queries.length)
+  const settled = settle({
     raw,
     masked,
+    rawCentroids: centroids(raw, queries),
+    maskedCentroids: centroids(masked, queries),
+  })
+  // The cache points into the index's own memory: a vector is kept once.
+  texts.forEach(({ text, shape }, row) => {
+    vectors.byText.set(textKey(text), rowOf(settled.raw, row))
+    vectors.byText.set(textKey(shape.masked), rowOf(settled.masked, row))
+  })
+  const index = {
+    ...parts,
+    encoder,
     names,
     lexical,
     vectors,
-    embed,
-    rawCentroids: centroids(raw, queries),
-    maskedCentroids: centroids(masked, queries),
-    whiteRaw: await whiten(raw, classes, shrink),
-    whiteMasked: await whiten(masked, classes, shrink),
+    ...settled,
+    whiteRaw: await whiten(await scatterOf(raw, queryOfText, queries.length)),
+    whiteMasked: await whiten(scatter),
+  }
+  return { index, scatter, embed }
+}
+
+/** Embeds texts through what is known already, few at a time: questions asked meanwhile find a nearly empty queue. */
+function embedder(encoder: Encoder, { byText }: VectorCache, known: Map<string, Float32Array>): Embed {
+  return async (wanted) => {
+    const breathe = breather()
+    const keys: string[] = []
+    const fresh = new Map<string, string>()
+    for (const text of wanted) {
+      const key = textKey(text)
+      const kept = byText.get(key) ?? known.get(key)
+      if (kept === undefined) fresh.set(key, text)
+      else byText.set(key, kept)
+      keys.push(key)
+      await breathe()
+    }
+    const missing = [...fresh]
+    for (let at = 0; at < missing.length; at += batchTexts) {
+      const batch = missing.slice(at, at + batchTexts)
+      const answers = await encoder.encode(batch.map(([, text]) => text))
+      batch.forEach(([key], position) => byText.set(key, answers[position] ?? new Float32Array(encoder.dimensions)))
+    }
+    return matrixOf(
+      keys.map((key) => byText.get(key) ?? new Float32Array(encoder.dimensions)),
+      encoder.dimensions,
+    )
   }
 }
 
@@ -163,7 +182,7 @@ function centroids(matrix: Matrix, queries: IndexedQuery[]): Matrix {
   return matrixOf(rows, matrix.columns)
 }
 
-function makeLinker(encoder: Encoder, project: RoutableProject): Linker {
+async function makeLinker(encoder: Encoder, project: RoutableProject): Promise<Linker> {
   const types = new Map<string, SlotType>()
   const byKind: Linker['byKind'] = new Map()
   for (const query of project.queries) {
@@ -176,9 +195,9 @@ function makeLinker(encoder: Encoder, project: RoutableProject): Linker {
   const spokenIn = ordinaryWords(project)
   const isOrdinary = (stem: string, listSize: number): boolean =>
     isFunctionWord(stem) || (listSize > shortList && (spokenIn.get(stem) ?? 0) >= 2)
-  const trie = buildTrie(project, isOrdinary)
+  const trie = await buildTrie(project, isOrdinary)
   const mayBeTypo = (word: string): boolean => !encoder.tokenizer.knows(word) && !spokenIn.has(word)
-  return { trie, types, byKind, mayBeTypo }
+  return { trie, types, byKind, mayBeTypo, samples: sampleValues(project) }
 }
 
 /** In how many queries a word is said outside placeholders and parameter values. */

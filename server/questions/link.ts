@@ -26,15 +26,22 @@ export type Linker = {
   types: Map<string, SlotType>
   byKind: Map<SlotKind, SlotType[]>
   mayBeTypo: (word: string) => boolean
+  /** A value of each list. */
+  samples: string[]
 }
+
+// The encoder reads no further either; more words and spans would only cost time, quadratic in their number.
+const mostWords = 64
+const mostSpans = 24
 
 /** Finds every span of the text that could fill some slot of the project. */
 export function link(linker: Linker, text: string, clock: Clock): Linked {
-  const found = words(text)
-  const spans = [...valueSpans(linker, text, found), ...recognisedSpans(linker, text, found, clock)]
-  const strong = merge(spans.filter(({ weak }) => !weak))
+  const found = words(text).slice(0, mostWords)
+  const read = text.slice(0, (found.at(-1)?.end ?? 0) + 1)
+  const spans = [...valueSpans(linker, read, found), ...recognisedSpans(linker, read, found, clock)]
+  const strong = merge(spans.filter(({ weak }) => !weak)).slice(0, mostSpans)
   const weak = merge(spans.filter((span) => span.weak && !strong.some((other) => overlaps(span, other))))
-  return { text, words: found, spans: strong, weak }
+  return { text, words: found, spans: strong, weak: weak.slice(0, mostSpans) }
 }
 
 function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {
@@ -56,6 +63,9 @@ function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {
   })
 }
 
+// A day is said in words of its own: it stands before the numbers inside it.
+const dateQuality = 1.5
+
 function recognisedSpans(linker: Linker, text: string, found: Word[], clock: Clock): Span[] {
   const types = (kind: SlotKind): SlotType[] => linker.byKind.get(kind) ?? []
   const seen: Recognised[] = []
@@ -63,12 +73,13 @@ function recognisedSpans(linker: Linker, text: string, found: Word[], clock: Clo
   if (types('time').length > 0) seen.push(...recogniseTimes(text))
   if (types('text').length > 0) seen.push(...recogniseQuoted(text), ...recogniseIdentifiers(text))
   const spans = seen.flatMap((each) => {
-    const readings = types(each.kind).map((type) => ({ type, value: each.value, quality: 1, days: null }))
+    const fitting = types(each.kind).filter(({ pattern }) => pattern === null || pattern.test(String(each.value)))
+    const readings = fitting.map((type) => ({ type, value: each.value, quality: 1, days: null }))
     return place(found, each.start, each.end, readings)
   })
   if (types('date').length === 0) return spans
   const days = recogniseDates(text, clock).flatMap((each) => {
-    const readings = types('date').map((type) => ({ type, value: each.first, quality: 1, days: each }))
+    const readings = types('date').map((type) => ({ type, value: each.first, quality: dateQuality, days: each }))
     return place(found, each.start, each.end, readings)
   })
   return [...spans, ...days]
@@ -78,7 +89,7 @@ function place(found: Word[], start: number, end: number, readings: Reading[]): 
   const from = found.findIndex((word) => word.end > start)
   const beyond = found.findIndex((word) => word.start >= end)
   const to = beyond < 0 ? found.length : beyond
-  return from < 0 || to <= from ? [] : [{ from, to, start, end, readings, weak: false }]
+  return readings.length === 0 || from < 0 || to <= from ? [] : [{ from, to, start, end, readings, weak: false }]
 }
 
 export function overlaps(left: Span, right: Span): boolean {

@@ -54,6 +54,7 @@ function sizeKey(value: unknown): string | null {
 }
 
 type Choice = { span: Span; type: SlotType }
+type Scored = Choice & { score: number }
 
 /** Replaces spans by their types: those of `decided` as given, of the others the set that fits the words best. */
 export function shape(linked: Linked, contexts: Contexts, decided: Map<Span, SlotType> = new Map()): Shape {
@@ -83,9 +84,7 @@ function choose(linked: Linked, contexts: Contexts, decided: Map<Span, SlotType>
 /** The best set of spans that do not overlap: weighted interval scheduling over the words of the text. */
 function bestSet(linked: Linked, contexts: Contexts, decided: Map<Span, SlotType>, around: Choice[]): Choice[] {
   const fixed = Array.from(decided, ([span, type]) => ({ span, type, score: 1000 }))
-  const open = linked.spans
-    .filter((span) => !decided.has(span))
-    .map((span) => ({ span, ...readAs(linked, span, contexts, around) }))
+  const open = linked.spans.filter((span) => !decided.has(span)).map((span) => readAs(linked, span, contexts, around))
   const ending = Map.groupBy([...fixed, ...open], ({ span }) => span.to)
   const best: { score: number; chosen: Choice[] }[] = [{ score: 0, chosen: [] }]
   for (let to = 1; to <= linked.words.length; to += 1) {
@@ -106,11 +105,11 @@ const joinedScore = 2.2
 const leastScore = 0.3
 
 /** The type of a span by the words around it and by the type's own name nearby, and how well the span stands there. */
-function readAs(linked: Linked, span: Span, contexts: Contexts, around: Choice[]): { type: SlotType; score: number } {
+function readAs(linked: Linked, span: Span, contexts: Contexts, around: Choice[]): Scored {
   const [before1, at1] = neighbour(linked, around, span.from - 1, -1)
   const [before2] = neighbour(linked, around, at1, -1)
   const [after] = neighbour(linked, around, span.to, 1)
-  let best: { type: SlotType; score: number } | undefined
+  let best: Scored | undefined
   for (const { type, quality, value } of span.readings) {
     const near = { before1, before2, after }
     const fit =
@@ -119,7 +118,7 @@ function readAs(linked: Linked, span: Span, contexts: Contexts, around: Choice[]
       labelScore(type, near) +
       sizeScore(contexts, type, value)
     const score = Math.max(leastScore, fit + wordScore) + (span.to - span.from - 1) * joinedScore + fit * 1e-3
-    if (best === undefined || score > best.score) best = { type, score }
+    if (best === undefined || score > best.score) best = { span, type, score }
   }
   if (best === undefined) throw new TypeError('A span without a reading.')
   return best

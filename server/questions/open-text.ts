@@ -1,5 +1,5 @@
 import type { IndexedText } from './index-text.ts'
-import type { Linked } from './link.ts'
+import type { Linked, Span } from './link.ts'
 import { cueWords, type Slot } from './project.ts'
 import { isFunctionWord } from './text.ts'
 
@@ -57,6 +57,14 @@ export function openText(linked: Linked, slot: Slot, references: IndexedText[], 
   const value = linked.text.slice(first.start, last.end)
   if (slot.type.pattern !== null && !slot.type.pattern.test(value)) return null
   return { value, start: first.start, end: last.end }
+}
+
+/** The words found as a span that the slot's type reads. */
+export function textSpan({ words }: Linked, slot: Slot, { start, end, value }: Found): Span | null {
+  const from = words.findIndex((word) => word.end > start)
+  const to = words.findLastIndex((word) => word.start < end) + 1
+  if (from < 0 || to <= from) return null
+  return { from, to, start, end, readings: [{ type: slot.type, value, quality: 1, days: null }], weak: false }
 }
 
 type Frame = { before: string | undefined; before2: string | undefined; after: string | undefined }

@@ -14,10 +14,10 @@ export type RoutableQuery = {
   slots: SlotSchema
 }
 
-export type Example = { question: string; parameters: Record<string, unknown> }
+type Example = { question: string; parameters: Record<string, unknown> }
 export type ListedValue = string | number | { label: string; value: string | number }
 
-export type SlotSchema = { properties?: Record<string, SlotProperty>; required?: string[] }
+type SlotSchema = { properties?: Record<string, SlotProperty>; required?: string[] }
 
 export type SlotProperty = {
   type?: string | string[]
@@ -57,19 +57,31 @@ export function slotsOf(query: RoutableQuery): Slot[] {
     const list = given.type === 'array' && given.items !== undefined
     const property = list ? { ...given, ...given.items } : given
     const needed = required.has(name) && given.default === undefined
-    return { name, type: typeOf(name, property), property: given, required: needed, list }
+    const said = query.examples.flatMap(({ parameters }) => parameters[name] ?? [])
+    return { name, type: typeOf(name, property, said), property: given, required: needed, list }
   })
 }
 
-function typeOf(name: string, property: SlotProperty): SlotType {
+function typeOf(name: string, property: SlotProperty, said: unknown[]): SlotType {
   const from = property['x-values-from']
-  const column = from?.slice(from.lastIndexOf('.') + 1)
-  const label = spoken(property.title ?? column ?? name.replace(/_?\d+$/, ''))
-  const kind = kindOf(property)
+  const label = spoken(property.title ?? (from === undefined ? name.replace(/_?\d+$/, '') : columnLabel(from)))
+  const declared = kindOf(property)
+  // A text that is a number in every example (a year, a room) is looked for as a number.
+  const numeric = said.length > 0 && said.every((value) => /^\d+(?:\.\d+)?$/.test(String(value)))
+  const kind = declared === 'text' && numeric ? 'number' : declared
   const pattern = property.pattern === undefined ? null : compile(property.pattern)
   if (from !== undefined) return { key: `values:${from}`, kind: 'values', label, pattern }
   if (kind === 'values') return { key: `enum:${label}:${JSON.stringify(property.enum)}`, kind, label, pattern }
   return { key: `${kind}:${label}`, kind, label, pattern }
+}
+
+const namelessColumns = new Set(['name', 'code', 'id', 'title', 'value', 'label', 'key', 'slug', 'number'])
+
+/** `orders.status` is a status; `customers.name` is a customer name. */
+function columnLabel(from: string): string {
+  const [column = '', table] = from.split('.').toReversed()
+  if (table === undefined || !namelessColumns.has(column)) return column
+  return `${spoken(table).split(' ').map(stem).join(' ')} ${column}`
 }
 
 function kindOf(property: SlotProperty): SlotKind {
@@ -161,5 +173,5 @@ export function cueWords(slot: Slot): Set<string> {
     ...slot.type.label.split(' '),
     ...(role === null ? [] : roleWords[role]),
   ]
-  return new Set(said.filter((word) => !/^\d+$/.test(word)).flatMap((word) => [word, stem(word.replace(/\d+$/, ''))]))
+  return new Set(said.flatMap((word) => (/^\d+$/.test(word) ? [] : [word, stem(word.replace(/\d+$/, ''))])))
 }

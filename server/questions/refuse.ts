@@ -1,12 +1,12 @@
 import { breather } from './breathe.ts'
 import type { Constants } from './constants.ts'
-import { farQuestions } from './far-questions.ts'
-import type { Uncalibrated } from './index-project.ts'
+import { farQuestions, valuedQuestions } from './far-questions.ts'
+import type { Embed, Uncalibrated } from './index-project.ts'
 import { link } from './link.ts'
 import { shape } from './mask.ts'
 import { compare, gather, type Asked, type Candidate, type Evidence, type Without } from './rank.ts'
-import { dotRow, rowOf } from './vectors.ts'
-import { toWhite } from './whiten.ts'
+import { rowOf, scan } from './vectors.ts'
+import { squaredDistance, toWhite, whiten, type Scatter } from './whiten.ts'
 
 /** What speaks for answering at all. */
 export const confidenceNames = [
@@ -87,55 +87,103 @@ export function confidence(
 
 const mostNeighbours = 150
 const mostExamples = 200
-const share = { examplesRefused: 0.04, farRefused: 0.99 }
+// How many of its own examples a project may refuse: few at least, more where that keeps near misses out.
+const refusedShares = [0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08]
+const nearMissWorth = 0.3
+const farShare = 0.9
+const valuedShare = 1
+// Left-out examples look a little worse than new questions do, so this costs fewer of those.
+const mostRefused = 0.12
+const mostValued = 24
 // With this many examples the project's own threshold counts as much as the general one.
 const priorExamples = 20
-const mostShift = 2
+const mostShift = 2.5
 
 /** Learns a project's threshold from its own examples, each left out in turn, and from questions of other worlds. */
-export async function calibrate(index: Uncalibrated): Promise<Calibration> {
+export async function calibrate(
+  index: Uncalibrated,
+  { scatter, embed }: { scatter: Scatter; embed: Embed },
+): Promise<Calibration> {
   const neighbours = await measureNeighbours(index)
   const { constants } = index.encoder
   const breathe = breather()
-  const judge = (evidence: Evidence, without: Without): { top: number; value: number } | null => {
-    const ranked = rank(index, evidence, without)
-    const [best] = ranked
-    if (best === undefined) return null
-    return { top: best.candidate.query, value: confidence(constants, confidenceInputs(evidence, ranked, neighbours)) }
+  const judge: Judge = (seen, evidence, without) => {
+    const ranked = rank(seen, evidence, without)
+    return ranked.length === 0 ? [] : [confidence(constants, confidenceInputs(evidence, ranked, neighbours))]
   }
-  const accepted: number[] = []
-  for (const text of spread(index.texts.length, mostExamples)) {
-    const own = index.texts[text]
-    const query = index.queries[own?.query ?? -1]
-    if (own === undefined || query === undefined || query.to - query.from < 2) continue
-    const asked: Asked = {
-      linked: own.linked,
-      shape: own.shape,
-      raw: rowOf(index.raw, text),
-      masked: rowOf(index.masked, text),
+  const { accepted, taken } = await judgeExamples(index, scatter, judge)
+  const judgeAll = async (questions: string[]): Promise<number[]> => {
+    const values: number[] = []
+    for (const asked of await askAll(index, embed, questions)) {
+      values.push(...judge(index, gather(index, asked), {}))
+      await breathe()
     }
-    const judged = judge(gather(index, asked), { text })
-    if (judged?.top === own.query) accepted.push(judged.value)
-    await breathe()
+    return values
   }
-  const far: number[] = []
-  for (const { asked } of await askFar(index)) {
-    const judged = judge(gather(index, asked), {})
-    if (judged !== null) far.push(judged.value)
-    await breathe()
-  }
-  const threshold = chooseThreshold(constants.confidence.threshold, accepted, far)
+  const far = await judgeAll(farQuestions)
+  const valued = await judgeAll(withValues(index.linker.samples))
+  const threshold = chooseThreshold(constants.confidence.threshold, { accepted, taken, far, valued })
   return { ...neighbours, threshold, basis: { examples: accepted.length, far: far.length } }
 }
 
-/** The general threshold, moved towards what the project's own examples allow and kept above the far-away ones. */
-export function chooseThreshold(general: number, accepted: number[], far: number[]): number {
+/**
+ * Confidences of examples left out, of examples whose query was taken away, and of far-away questions, plain
+ * and with a value of the project in them. */
+type Confidences = { accepted: number[]; taken: number[]; far: number[]; valued: number[] }
+type Judge = (index: Uncalibrated, evidence: Evidence, without: Without) => number[]
+
+/**
+ * The confidence in each of the project's own examples as if it were new: itself left out, and compared in a space
+ * that was learned from the other half of the queries. In its own space it would look closer than a stranger can.
+ */
+async function judgeExamples(
+  index: Uncalibrated,
+  scatter: Scatter,
+  judge: Judge,
+): Promise<Pick<Confidences, 'accepted' | 'taken'>> {
+  const breathe = breather()
+  const [accepted, taken]: [number[], number[]] = [[], []]
+  for (const half of [0, 1]) {
+    const seen = { ...index, whiteMasked: await whiten(scatter, 1 - half) }
+    for (const text of spread(index.texts.length, mostExamples)) {
+      // A description need not be a question: only examples tell how questions look.
+      const own = index.texts[text]
+      const query = index.queries[own?.query ?? -1]
+      if (
+        own === undefined ||
+        query === undefined ||
+        own.kind !== 'example' ||
+        own.query % 2 !== half ||
+        query.to - query.from < 2
+      )
+        continue
+      const { linked, shape: shaped } = own
+      const asked: Asked = { linked, shape: shaped, raw: rowOf(index.raw, text), masked: rowOf(index.masked, text) }
+      const evidence = gather(seen, asked)
+      accepted.push(...judge(seen, evidence, { text }))
+      taken.push(...judge(seen, evidence, { query: own.query }))
+      await breathe()
+    }
+  }
+  return { accepted, taken }
+}
+
+/**
+ * The general threshold, moved towards what the project's own examples allow, and lifted over far-away questions as
+ * long as that costs few examples: some project answers what is far away for all others.
+ */
+export function chooseThreshold(general: number, { accepted, taken, far, valued }: Confidences): number {
   const trust = accepted.length / (accepted.length + priorExamples)
-  const own = quantile(accepted, share.examplesRefused) ?? general
+  const limits = refusedShares.map((refused) => {
+    const limit = quantile(accepted, refused) ?? general
+    const missesRefused = taken.filter((value) => value < limit).length / Math.max(taken.length, 1)
+    return { limit, worth: nearMissWorth * missesRefused - refused }
+  })
+  const own = limits.reduce((best, each) => (each.worth > best.worth ? each : best)).limit
   const moved = general + trust * Math.max(-mostShift, Math.min(mostShift, own - general))
-  const farTop = quantile(far, share.farRefused) ?? -Infinity
-  const middle = quantile(accepted, 0.25) ?? general + mostShift
-  return Math.max(moved, Math.min(farTop, middle))
+  const outside = Math.max(quantile(far, farShare) ?? -Infinity, quantile(valued, valuedShare) ?? -Infinity)
+  const lifted = Math.min(outside, quantile(accepted, mostRefused) ?? general)
+  return Math.max(moved, lifted)
 }
 
 function quantile(values: number[], at: number): number | undefined {
@@ -148,46 +196,49 @@ function spread(count: number, most: number): number[] {
   return Array.from({ length: Math.min(count, most) }, (_, at) => Math.floor(at * step))
 }
 
-/** How close the nearest text of another query lies, on average over the project's texts. */
+/** How close the nearest other query lies, on average over the project's texts. */
 async function measureNeighbours(index: Uncalibrated): Promise<Neighbours> {
-  const sample = spread(index.texts.length, mostNeighbours)
   const breathe = breather()
-  let [cosines, whites, counted] = [0, 0, 0]
-  for (const text of sample) {
+  let [cosineSum, whiteSum, counted] = [0, 0, 0]
+  for (const text of spread(index.texts.length, mostNeighbours)) {
     const own = index.texts[text]?.query ?? -1
     const masked = rowOf(index.masked, text)
     const white = toWhite(index.whiteMasked, masked)
+    const cosines = scan(index.maskedCentroids, masked)
     let [cosine, nearest] = [-1, Infinity]
-    for (const [query, { from, to }] of index.queries.entries()) {
+    for (let query = 0; query < index.queries.length; query += 1) {
       if (query === own) continue
-      for (let other = from; other < to; other += 1) cosine = Math.max(cosine, dotRow(index.masked, other, masked))
+      cosine = Math.max(cosine, cosines[query] ?? -1)
       nearest = Math.min(nearest, squaredDistance(rowOf(index.whiteMasked.centroids, query), white))
     }
     await breathe()
     if (nearest === Infinity) continue
-    cosines += cosine
-    whites += logDistance(nearest)
+    cosineSum += cosine
+    whiteSum += logDistance(nearest)
     counted += 1
   }
   // A lone query has no neighbours: what is typical of other projects stands in.
-  return counted === 0
-    ? { neighbourCosine: 0.7, neighbourWhite: 6 }
-    : { neighbourCosine: cosines / counted, neighbourWhite: whites / counted }
+  if (counted === 0) return { neighbourCosine: 0.7, neighbourWhite: 6 }
+  return { neighbourCosine: cosineSum / counted, neighbourWhite: whiteSum / counted }
 }
 
-function squaredDistance(left: Float32Array, right: Float32Array): number {
-  let sum = 0
-  for (let at = 0; at < left.length; at += 1) sum += ((left[at] as number) - (right[at] as number)) ** 2
-  return sum
+function withValues(samples: string[]): string[] {
+  const filled = valuedQuestions.flatMap((question) => samples.map((value) => question.replace('{}', value)))
+  return spread(filled.length, mostValued).flatMap((at) => filled[at] ?? [])
 }
 
-async function askFar(index: Uncalibrated): Promise<{ asked: Asked }[]> {
+async function askAll(index: Uncalibrated, embed: Embed, questions: string[]): Promise<Asked[]> {
   const clock = { now: new Date(0), timeZone: 'UTC' }
-  const shaped = farQuestions.map((text) => {
+  const shaped = questions.map((text) => {
     const linked = link(index.linker, text, clock)
     return { linked, shape: shape(linked, index.contexts) }
   })
-  const raw = await index.embed(farQuestions)
-  const masked = await index.embed(shaped.map(({ shape: { masked: text } }) => text))
-  return shaped.map((each, at) => ({ asked: { ...each, raw: rowOf(raw, at), masked: rowOf(masked, at) } }))
+  const raw = await embed(questions)
+  const masked = await embed(shaped.map(({ shape: { masked: text } }) => text))
+  return shaped.map(({ linked, shape: own }, at) => ({
+    linked,
+    shape: own,
+    raw: rowOf(raw, at),
+    masked: rowOf(masked, at),
+  }))
 }

@@ -1,15 +1,16 @@
 import { fill, type Filled, type Source } from './fill.ts'
 import type { ProjectIndex } from './index-project.ts'
-import { link, type Clock } from './link.ts'
+import { link, overlaps, type Clock } from './link.ts'
 import { shape } from './mask.ts'
+import { openText, textSpan } from './open-text.ts'
 import { gather, type Asked } from './rank.ts'
 import { confidence, confidenceInputs, rank, type Ranked } from './refuse.ts'
 
 /** A query that could answer, best first. */
-export type RouteCandidate = { name: string; description: string; score: number; example: string }
+type RouteCandidate = { name: string; description: string; score: number; example: string }
 
 /** Why a question was routed as it was. */
-export type Explanation = {
+type Explanation = {
   candidates: RouteCandidate[]
   /** The description or example nearest to the question in shape. */
   matchedExample: string | null
@@ -40,6 +41,8 @@ export type RouteOptions = Clock & {
 
 const longestQuestion = 2_000
 const shownCandidates = 5
+// A mask makes any sentence look more like the examples: it may tip the scales, not turn them over.
+const secondLookReach = 1.5
 
 /** Routes a question to a deployed query with slot values, or refuses. The same question gives the same answer. */
 export async function route(index: ProjectIndex, question: string, options: RouteOptions): Promise<Routing> {
@@ -47,13 +50,11 @@ export async function route(index: ProjectIndex, question: string, options: Rout
   if (text.trim() === '') return refuse(index, 'empty')
   if (question.length > longestQuestion) return refuse(index, 'too_long')
   if (index.queries.length === 0) return refuse(index, 'nothing_deployed')
-  const asked = await ask(index, text, options)
-  const evidence = gather(index, asked)
-  const ranked = rank(index, evidence)
+  const first = judge(index, await ask(index, text, options))
+  const { asked, ranked, sure } = (await lookAgain(index, first)) ?? first
   const [best, second] = ranked
   const query = index.queries[best?.candidate.query ?? -1]
   if (best === undefined || query === undefined) return refuse(index, 'nothing_deployed')
-  const sure = confidence(index.encoder.constants, confidenceInputs(evidence, ranked, index.calibration))
   const filled = fill(index, asked, query, options)
   const margin = second === undefined ? null : best.score - second.score
   const explanation = explain(index, ranked, filled, { confidence: sure, margin })
@@ -67,6 +68,43 @@ export async function route(index: ProjectIndex, question: string, options: Rout
   const { name } = query.query
   if (missing.length > 0) return { outcome: 'missing_slots', query: name, parameters, missing, explanation }
   return { outcome: 'answer', query: name, parameters, explanation }
+}
+
+type Judged = { asked: Asked; ranked: Ranked[]; sure: number }
+
+function judge(index: ProjectIndex, asked: Asked): Judged {
+  const evidence = gather(index, asked)
+  const ranked = rank(index, evidence)
+  return {
+    asked,
+    ranked,
+    sure: confidence(index.encoder.constants, confidenceInputs(evidence, ranked, index.calibration)),
+  }
+}
+
+/**
+ * Free text is known only once a query says where to look for it. When the best query wants one, the words found are
+ * masked and the question is compared once more; the second look stands when it is surer of the same query.
+ */
+async function lookAgain(index: ProjectIndex, { asked, ranked, sure }: Judged): Promise<Judged | null> {
+  const best = ranked[0]?.candidate.query ?? -1
+  const query = index.queries[best]
+  const { linked, shape: seen } = asked
+  const slot = query?.slots.find(
+    ({ type }) => type.kind === 'text' && !seen.marks.some((mark) => mark.type.key === type.key),
+  )
+  const hopeless = sure < index.calibration.threshold - secondLookReach
+  if (query === undefined || slot === undefined || hopeless) return null
+  const taken = seen.marks.map(({ span }) => span)
+  const found = openText(linked, slot, index.texts.slice(query.from, query.to), taken)
+  const span = found === null ? null : textSpan(linked, slot, found)
+  if (span === null) return null
+  const spans = [...linked.spans.filter((other) => !overlaps(span, other)), span]
+  const shaped = shape({ ...linked, spans }, index.contexts, new Map([[span, slot.type]]))
+  const [masked] = await index.encoder.encode([shaped.masked])
+  if (masked === undefined) return null
+  const again = judge(index, { linked: { ...linked, spans }, shape: shaped, raw: asked.raw, masked })
+  return again.ranked[0]?.candidate.query === best && again.sure > sure ? again : null
 }
 
 /** Links, masks and embeds a question: all that the ranker needs of it. */

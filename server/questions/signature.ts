@@ -1,12 +1,13 @@
 import type { IndexedQuery } from './index-project.ts'
 import { overlaps, type Span } from './link.ts'
-import type { Slot } from './project.ts'
+import { roleOf, type Slot } from './project.ts'
 import type { Asked, Features } from './rank.ts'
 
 type SlotFit = Pick<Features, 'slotsMissing' | 'spansUnused' | 'exactSignature'>
 
 // Part of a slot: an ordinary word that could be its value, or a text that only the fill can find.
-const uncertainShare = 0.7
+const weakShare = 0.7
+const openShare = 0.9
 
 /** How the question's spans and the query's slots fit together, by type alone. */
 export function fitSlots({ linked, shape: { marks } }: Asked, { slots, fixed }: IndexedQuery): SlotFit {
@@ -16,7 +17,7 @@ export function fitSlots({ linked, shape: { marks } }: Asked, { slots, fixed }: 
   const standing = marks.map(({ span }) => span)
   const all = [...standing, ...linked.spans.filter((span) => !standing.includes(span))]
   const free = all.filter((span) => !named.some((other) => overlaps(span, other)))
-  const wanted = slots.filter(({ required }) => required)
+  const wanted = withoutRangeEnds(slots, linked.spans).filter(({ required }) => required)
   const matched = match(wanted, free)
   const rest = free.filter((span) => !matched.used.some((other) => overlaps(span, other)))
   const extra = match(
@@ -32,12 +33,20 @@ export function fitSlots({ linked, shape: { marks } }: Asked, { slots, fixed }: 
     ({ span }) =>
       !used.some((other) => overlaps(span, other)) && !span.readings.some(({ value }) => values.has(String(value))),
   )
-  const missing = Math.max(0, unmet.length - (weak.filled.size + open) * uncertainShare)
+  const missing = Math.max(0, unmet.length - weak.filled.size * weakShare - open * openShare)
   return {
     slotsMissing: missing,
     spansUnused: unused.length,
-    exactSignature: missing < 1 - uncertainShare + 0.05 && unused.length === 0 ? 1 : 0,
+    exactSignature: missing < 1 - weakShare + 0.05 && unused.length === 0 ? 1 : 0,
   }
+}
+
+/** One stretch of days fills both ends of a range: with a single date in the question only its start is wanted. */
+function withoutRangeEnds(slots: Slot[], spans: Span[]): Slot[] {
+  const dated = spans.filter(({ readings }) => readings.some(({ days }) => days !== null))
+  const days = slots.filter(({ type }) => type.kind === 'date')
+  if (dated.length !== 1 || days.length < 2 || !days.some((slot) => roleOf(slot) === 'start')) return slots
+  return slots.filter((slot) => slot.type.kind !== 'date' || roleOf(slot) !== 'end')
 }
 
 /** A large pairing of slots with spans that can be read as their type, by augmenting paths; used spans never overlap. */

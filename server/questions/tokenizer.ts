@@ -24,7 +24,7 @@ function makeTokenizer({ truncation, model }: TokenizerFile): Tokenizer {
   const room = (truncation?.max_length ?? 128) - 2
 
   const pieces = (word: string): number[] => {
-    const characters = [...word]
+    const characters = Array.from(word)
     if (characters.length > longestWord) return [unknown]
     const ids: number[] = []
     let from = 0

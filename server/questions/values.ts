@@ -1,9 +1,10 @@
+import { breather } from './breathe.ts'
 import type { ListedValue, RoutableProject, RoutableQuery } from './project.ts'
 import { slotsOf } from './project.ts'
 import { fold, stem, words, type Word } from './text.ts'
 
 /** A value of a column or an enum, and the slot type it fills. */
-export type Entry = { type: string; value: unknown; folded: string; ordinary: boolean }
+type Entry = { type: string; value: unknown; folded: string; ordinary: boolean }
 
 type Node = { children: Map<string, Node>; entries: Entry[] }
 
@@ -15,16 +16,24 @@ export type Hit = { from: number; to: number; entry: Entry; quality: number }
 const longestValueWords = 12
 const shortestFuzzyLetters = 5
 
-export function buildTrie(
+export async function buildTrie(
   project: RoutableProject,
   isOrdinary: (stem: string, listSize: number) => boolean,
-): ValueTrie {
+): Promise<ValueTrie> {
+  const breathe = breather()
   const trie: ValueTrie = { root: { children: new Map(), entries: [] }, deletions: new Map() }
   for (const [type, list] of valueLists(project)) {
-    for (const { surface, value } of list)
+    for (const { surface, value } of list) {
       insert(trie, surface, { type, value, folded: '', ordinary: false }, (stem) => isOrdinary(stem, list.length))
+      await breathe()
+    }
   }
   return trie
+}
+
+/** One value from the middle of each list, as people would write it. */
+export function sampleValues(project: RoutableProject): string[] {
+  return [...valueLists(project).values()].flatMap((list) => list[Math.floor(list.length / 2)]?.surface ?? [])
 }
 
 type Listed = { surface: string; value: unknown }

@@ -1,5 +1,11 @@
 /** Rows of equal length in one array: scanned without touching an object per row. */
-export type Matrix = { rows: number; columns: number; data: Float32Array }
+export type Matrix = {
+  rows: number
+  columns: number
+  data: Float32Array
+  /** Dot products of some rows with a vector, where the matrix is settled for it. */
+  scan?: (vector: Float32Array, from: number, to: number) => Float32Array
+}
 
 export function matrixOf(vectors: Float32Array[], columns: number): Matrix {
   const data = new Float32Array(vectors.length * columns)
@@ -11,7 +17,7 @@ export function rowOf(matrix: Matrix, row: number): Float32Array {
   return matrix.data.subarray(row * matrix.columns, (row + 1) * matrix.columns)
 }
 
-/** Dot product of one row with a vector; four sums, so that the additions do not wait for one another. */
+/** Dot product of one row with a vector; four sums, so that the additions do not wait in line. */
 export function dotRow(matrix: Matrix, row: number, vector: Float32Array): number {
   const { data, columns } = matrix
   const base = row * columns
@@ -25,9 +31,11 @@ export function dotRow(matrix: Matrix, row: number, vector: Float32Array): numbe
   return a + b + c + d
 }
 
-export function scan(matrix: Matrix, vector: Float32Array): Float32Array {
-  const scores = new Float32Array(matrix.rows)
-  for (let row = 0; row < matrix.rows; row += 1) scores[row] = dotRow(matrix, row, vector)
+/** Dot products of the rows from `from` up to `to` with a vector. */
+export function scan(matrix: Matrix, vector: Float32Array, from = 0, to = matrix.rows): Float32Array {
+  if (matrix.scan !== undefined) return matrix.scan(vector, from, to)
+  const scores = new Float32Array(to - from)
+  for (let row = from; row < to; row += 1) scores[row - from] = dotRow(matrix, row, vector)
   return scores
 }
 

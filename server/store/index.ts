@@ -2,6 +2,8 @@ export { openDatabase, type Database } from './open.ts'
 export { pageAfter, type Page } from './page.ts'
 export { asStoreFailure } from './store-failure.ts'
 export type {
+  AlertType,
+  ChannelType,
   ColumnRecord,
   DeploymentAct,
   Drift,

@@ -45,7 +45,7 @@ const mayImport: Record<string, string[]> = {
   'server/questions': ['api', 'server/queries', 'server/connections', 'server/access', 'server/data', 'server/store'],
   'server/queries': ['api', 'server/access', 'server/data', 'server/store'],
   'server/connections': ['api', 'server/access', 'server/projects', 'server/data', 'server/jobs', 'server/store'],
-  'server/usage': ['api', 'server/access', 'server/store'],
+  'server/usage': ['api', 'server/access', 'server/jobs', 'server/store'],
   'server/projects': ['api', 'server/access', 'server/store'],
   'server/access': ['api', 'server/store'],
   'server/data': ['api', 'server/access', 'server/data/executor', 'server/store'],
@@ -72,6 +72,7 @@ const homes: Array<{ library: RegExp; room: string; types?: true }> = [
   { library: /^@node-rs\/argon2$/, room: 'server/access' },
   { library: /^@redis\//, room: 'server/access' },
   { library: /^prom-client$/, room: 'server/usage' },
+  { library: /^nodemailer$/, room: 'server/usage' },
   { library: /^pino$/, room: 'server' },
   { library: /^(react|react-dom|@mantine\/|@tanstack\/)/, room: 'web' },
 ]

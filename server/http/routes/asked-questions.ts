@@ -136,14 +136,20 @@ export function serveTrials(http: Http, app: App): void {
     },
     async (request, reply) => {
       const { query_name: queryName, time_zone: timeZone, explain, ...rest } = request.body
-      const input = { projectId: request.params.project_id, queryName, timeZone, ...rest, signal: untilGone(reply) }
+      const input = {
+        projectId: request.params.project_id,
+        queryName,
+        timeZone,
+        ...rest,
+        signal: () => untilGone(reply),
+      }
       const tried = await questions.tryQuestion(app, callerOf(request), input)
       const wire = wireTried(tried, explain)
       if (tried.answer === null) return wire
       const { answer, parameters } = tried.answer
-      const { rowCount, truncated, elapsedMs } = answer
+      const { rows, rowCount, truncated, elapsedMs } = answer
       const counts = { row_count: rowCount, truncated, execution_time_ms: elapsedMs }
-      return sendBytes(reply, aroundRows(answer.rows, { ...wire, parameters, ...counts }))
+      return sendBytes(reply, aroundRows(rows, { ...wire, parameters, ...counts }))
     },
   )
 }

@@ -3,17 +3,9 @@ import { z } from 'zod'
 import { answer } from '../../../api/queries.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
-import {
-  directRun,
-  runQuery,
-  streamQuery,
-  tellRefusal,
-  type Answer,
-  type Run,
-  type RunAnswer,
-} from '../../queries/index.ts'
+import { directRun, runQuery, streamQuery, type Answer, type Run, type RunAnswer } from '../../queries/index.ts'
 import { refusals } from '../answers.ts'
-import { asFailure } from '../errors.ts'
+import { openEarlyRefusals } from '../early-refusals.ts'
 import { formatOf } from '../formats.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
@@ -25,8 +17,7 @@ const slotValues = z.record(z.string(), z.unknown()).nullish().meta({ descriptio
 
 /** The direct endpoint of every deployed query. */
 export function serveQueryCalls(http: Http, app: App): void {
-  /** Calls that reached a verb: it tells how they went, also when it refuses them. */
-  const begun = new WeakSet<FastifyRequest>()
+  const early = openEarlyRefusals(app, 'direct')
 
   http.post(
     '/v1/queries/:query_name',
@@ -34,10 +25,7 @@ export function serveQueryCalls(http: Http, app: App): void {
       config: { door: 'query' },
       // It composes all its headers anew for every request; server.ts sets the few that mean something here.
       helmet: false,
-      onError: async (request, _reply, error) => {
-        if (request.keyCaller === null || begun.has(request)) return
-        tellRefusal(app, request.keyCaller, { name: request.params.query_name, failure: asFailure(error, request) })
-      },
+      onError: early.onError,
       schema: {
         tags: ['calls'],
         summary: 'Call a deployed query',
@@ -57,7 +45,7 @@ export function serveQueryCalls(http: Http, app: App): void {
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: () => untilGone(reply),
       }
-      begun.add(request)
+      early.begin(request)
       return answerRun(app, await directRun(app, keyCallerOf(request), call), { request, reply })
     },
   )

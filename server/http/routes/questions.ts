@@ -7,6 +7,7 @@ import { Failure } from '../../failure.ts'
 import { runQuery, streamQuery, type Run } from '../../queries/index.ts'
 import { askedRun, wireRouting } from '../../questions/index.ts'
 import { refusals } from '../answers.ts'
+import { openEarlyRefusals } from '../early-refusals.ts'
 import { formatOf } from '../formats.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
@@ -16,10 +17,13 @@ import { sendStream } from '../query-stream.ts'
 
 /** The one endpoint for questions in plain language. */
 export function serveQuestions(http: Http, app: App): void {
+  const early = openEarlyRefusals(app, 'question')
+
   http.post(
     '/v1/query',
     {
       config: { door: 'query' },
+      onError: early.onError,
       schema: {
         tags: ['calls'],
         summary: 'Ask in plain language',
@@ -37,7 +41,7 @@ export function serveQuestions(http: Http, app: App): void {
     },
     async (request, reply) => {
       const { body } = request
-      const { run, decision } = await askedRun(app, keyCallerOf(request), {
+      const asked = {
         question: body.query,
         projectId: projectOf(request, body),
         environment: addressOf(request).environment,
@@ -47,7 +51,9 @@ export function serveQuestions(http: Http, app: App): void {
         explain: body.explain,
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: () => untilGone(reply),
-      })
+      }
+      early.begin(request)
+      const { run, decision } = await askedRun(app, keyCallerOf(request), asked)
       const extra = body.explain ? { routing: wireRouting(decision) } : {}
       return answerRun(app, run, { request, reply, stream: body.stream, extra })
     },

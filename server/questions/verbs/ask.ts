@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { permittedQueries, resolveCall, withFixedParameters, type KeyCaller } from '../../access/index.ts'
+import { permittedQueries, placeFor, resolveCall, withFixedParameters, type KeyCaller } from '../../access/index.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import { checkSlots, type LiveVersion, type Run } from '../../queries/index.ts'
@@ -62,8 +62,10 @@ export async function askedRun(
       version,
       parameters,
       keyId: key.id,
+      requestId: caller.requestId,
       entry: 'question',
       question: { text: question, confidence },
+      routeMs: performance.now() - startedMs,
       fresh,
       signal,
     }
@@ -214,9 +216,9 @@ function sayRefused(app: Parts, caller: KeyCaller, refusal: Refusal): void {
   const confidence = decision?.routing.explanation.confidence ?? null
   app.observe({
     kind: 'query-answered',
+    requestId: caller.requestId,
     entry: 'question',
-    projectId: place?.projectId ?? null,
-    environment: place?.environment ?? null,
+    ...(place ?? placeFor(caller.key, input)),
     query: decision !== null && 'query' in decision.routing ? decision.routing.query : null,
     version: null,
     keyId: caller.key.id,
@@ -224,6 +226,7 @@ function sayRefused(app: Parts, caller: KeyCaller, refusal: Refusal): void {
     code: failure.code,
     reason,
     totalMs: elapsedMs,
+    routeMs: elapsedMs,
     queueMs: 0,
     sqlMs: 0,
     rows: 0,

@@ -31,6 +31,6 @@ export async function decide(
   })
   if (name !== undefined) return done(await routePinned(index, question, { ...options, name }), 'caller')
   const routing = await route(index, question, options)
-  const helped = await app.languageModel?.help(index, asking, routing)
+  const helped = await app.languageModel?.help(index, { ...asking, now: options.now }, routing)
   return helped === undefined || helped === null ? done(routing, 'router') : done(helped, 'model')
 }

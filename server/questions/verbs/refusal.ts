@@ -17,11 +17,13 @@ export function refusalOf(
     return new Failure('unanswerable', { reason: 'no_match', message: noMatch(routing, candidates), fields })
   }
   if (routing.outcome === 'ambiguous') {
-    const names = candidates.slice(0, 2).map(({ name }) => name)
+    const { marginLeast } = routing.explanation
+    const best = candidates[0]?.score ?? 0
+    const close = candidates.filter(({ score }, at) => at < 2 || best - score < marginLeast)
     return new Failure('unanswerable', {
       reason: 'ambiguous',
-      message: `Several queries could answer this: ${names.join(', ')}. Ask more exactly, or add query_name to say which.`,
-      fields,
+      message: `Several queries could answer this: ${close.map(({ name }) => name).join(', ')}. Ask more exactly, or add query_name to say which.`,
+      fields: { ...fields, candidates: close },
     })
   }
   const { query, missing, parameters } = routing

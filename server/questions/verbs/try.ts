@@ -16,7 +16,7 @@ export type Trial = {
   /** A draft that takes part as if it were deployed. */
   draft?: string | undefined
   run: boolean
-  signal: AbortSignal
+  signal: () => AbortSignal
 }
 
 export type Tried = {
@@ -54,7 +54,7 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
   if (queryName !== undefined && !index.queries.some(({ query }) => query.name === queryName)) {
     throw new Failure('not_found', { message: `${queryName} is not deployed in ${environment}.` })
   }
-  const asking: Asking = { question, timeZone, given, queryName, signal }
+  const asking: Asking = { question, timeZone, given, queryName, signal: signal() }
   const decision = await decide(app, index, asking)
   const { routing } = decision
   if (!('query' in routing)) return { decision, slots: null, answer: null }
