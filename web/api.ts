@@ -8,11 +8,14 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type CallOptions = {
   body?: object
   signal?: AbortSignal
+  headers?: Record<string, string>
+  /** For what the server itself does not finish sooner. */
+  timeoutMs?: number
   /** For calls that are about signing in: a 401 is their answer, not a reason to sign in again. */
   open?: boolean
 }
 
-const timeoutMs = 30_000
+const usualTimeoutMs = 30_000
 
 /**
  * Calls the API. When the session has ended the person is asked to sign in over the page, and the call is made again:
@@ -31,13 +34,15 @@ export function isRefusal(error: unknown): error is Refusal {
   return error instanceof Error && 'envelope' in error
 }
 
-async function send(method: Method, path: string, { body, signal }: CallOptions): Promise<Response> {
+async function send(method: Method, path: string, options: CallOptions): Promise<Response> {
+  const { body, signal, headers, timeoutMs = usualTimeoutMs } = options
   const deadline = AbortSignal.timeout(timeoutMs)
   return fetch(path, {
     method,
     credentials: 'same-origin',
     signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
-    ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   })
 }
 

@@ -1,5 +1,7 @@
 export type SettingsSection = 'members' | 'tokens' | 'environments' | 'audit' | 'project'
 
+export type TableView = 'columns' | 'rows' | 'lineage'
+
 export const paths = {
   home: '/',
   /** The list even when there is only one project, which `/` would open. */
@@ -8,6 +10,13 @@ export const paths = {
   account: '/account',
   project: (projectId: string) => `/p/${projectId}`,
   settings: (projectId: string, section: SettingsSection = 'members') => `/p/${projectId}/settings/${section}`,
+  connections: (projectId: string) => `/p/${projectId}/build/connections`,
+  connection: (projectId: string, datasourceId: string) => `/p/${projectId}/build/connections/${datasourceId}`,
+  tables: (projectId: string) => `/p/${projectId}/build/data`,
+  table: (projectId: string, table: string, view: TableView = 'columns') =>
+    `/p/${projectId}/build/data/${table}/${view}`,
+  queries: (projectId: string) => `/p/${projectId}/build/queries`,
+  query: (projectId: string, name: string) => `/p/${projectId}/build/queries/${name}`,
 }
 
 /** The sign-in page that leads back to where someone wanted to go. */

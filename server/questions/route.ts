@@ -10,7 +10,7 @@ import { confidence, confidenceInputs, rank, type Ranked } from './refuse.ts'
 type RouteCandidate = { name: string; description: string; score: number; example: string }
 
 /** Why a question was routed as it was. */
-type Explanation = {
+export type Explanation = {
   candidates: RouteCandidate[]
   /** The description or example nearest to the question in shape. */
   matchedExample: string | null

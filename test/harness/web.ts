@@ -21,11 +21,11 @@ export type TestWeb = TestApp & {
 type VisitOptions = { scheme?: 'light' | 'dark'; width?: number; height?: number }
 
 /** A real app that listens, and a real browser that visits it. */
-export async function openTestWeb(): Promise<TestWeb> {
+export async function openTestWeb(environment: Record<string, string> = {}): Promise<TestWeb> {
   if (!existsSync(join(import.meta.dirname, '../../web/dist/index.html'))) {
     throw new Error('The web app is not built: run npm run build first.')
   }
-  const app = await openTestApp()
+  const app = await openTestApp(environment)
   const origin = await app.listen()
   const browser = await openBrowser()
 

@@ -289,7 +289,10 @@ test('calls appear in the live tail and in the metrics, and a missed question be
   const question = 'which colour does the moon have'
   await caller.post('/v1/query', { query: question, project_id: projectId })
   await page.goto(`/p/${projectId}/deploy/questions`)
-  const missed = page.getByRole('list', { name: 'Unanswered questions' }).getByRole('listitem').filter({ hasText: question })
+  const missed = page
+    .getByRole('list', { name: 'Unanswered questions' })
+    .getByRole('listitem')
+    .filter({ hasText: question })
   await missed.getByLabel('Query that should answer').click()
   await page.getByRole('option', { name: 'all_orders' }).click()
   await missed.getByRole('button', { name: 'Make it an example' }).click()

@@ -87,8 +87,8 @@ test('a sign-in leads back to where one wanted to go, and nowhere else', async (
     await page.getByRole('button', { name: 'Sign in' }).click()
   }
   await signIn()
-  await page.getByRole('heading', { name: 'Members' }).waitFor()
-  expect(pathOf(page)).toBe(`/p/${projectId}/settings/members`)
+  await page.getByRole('heading', { name: 'Connections' }).waitFor()
+  expect(pathOf(page)).toBe(`/p/${projectId}/build/connections`)
 })
 
 test('an expired session asks again over the page and finishes what was begun', async () => {
@@ -122,7 +122,8 @@ test('what one person began is not finished by another who signs in over it', as
   await dialog.getByLabel('E-mail').fill(other.email)
   await dialog.getByLabel('Password', { exact: true }).fill(other.password)
   await dialog.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Members' }).waitFor()
+  await page.getByRole('heading', { name: 'Connections' }).waitFor()
+  await page.getByRole('link', { name: 'Settings' }).click()
   await page.getByText(other.email).waitFor()
   expect((await t.operator.get(`/v1/projects/${projectId}`)).body.name).toBe('Dairy')
 })

@@ -23,6 +23,8 @@ test('everything from jumping to making a project works by the keyboard, and the
   await expect.poll(() => dialog.getByLabel('Name').evaluate((field) => field.matches(':focus'))).toBe(true)
   await page.keyboard.type('Vineyard')
   await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Connections' }).waitFor()
+  await page.getByRole('link', { name: 'Settings' }).press('Enter')
   await page.getByRole('heading', { name: 'Members' }).waitFor()
 
   const rail = page.getByRole('navigation', { name: 'Settings' })
@@ -33,7 +35,7 @@ test('everything from jumping to making a project works by the keyboard, and the
 
   await page.getByRole('link', { name: 'Sluice: your projects' }).focus()
   await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: 'Members' }).waitFor()
+  await page.getByRole('heading', { name: 'Connections' }).waitFor()
   await expect.poll(() => page.locator('main').evaluate((main) => main.matches(':focus'))).toBe(true)
   expect(complaints).toEqual([])
 })

@@ -10,6 +10,7 @@ import { useProject } from '../queries.ts'
 import { NotFoundPage } from './not-found.tsx'
 import { SettingsPages } from './settings/settings.tsx'
 
+const BuildPages = lazy(async () => ({ default: (await import('./build/build.tsx')).BuildPages }))
 const DeployPages = lazy(async () => ({ default: (await import('./deploy/deploy.tsx')).DeployPages }))
 
 /** Everything under `/p/{project}`. */
@@ -23,7 +24,12 @@ export function ProjectPages({ projectId }: { projectId: string }) {
   return (
     <Switch>
       <Route path="/p/:projectId">
-        <Redirect to={paths.settings(project.id)} replace />
+        <Redirect to={paths.connections(project.id)} replace />
+      </Route>
+      <Route path="/p/:projectId/build/*?">
+        <Suspense fallback={<Shell project={project}>{null}</Shell>}>
+          <BuildPages project={project} />
+        </Suspense>
       </Route>
       <Route path="/p/:projectId/settings/:section?">
         {({ section }) => <SettingsPages project={project} section={section} />}

@@ -12,6 +12,7 @@ import classes from './shell.module.css'
 
 /** A project's tabs, in their fixed order. */
 const tabs = [
+  { label: 'Build', segment: 'build' },
   { label: 'Deploy', segment: 'deploy' },
   { label: 'Settings', segment: 'settings' },
 ] as const

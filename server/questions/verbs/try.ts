@@ -66,7 +66,7 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
     return {
       decision,
       slots,
-      answer: await previewQuery(app, caller, { projectId, name, parameters, signal: () => signal }),
+      answer: await previewQuery(app, caller, { projectId, name, parameters, signal }),
     }
   }
   if (live === undefined) return { decision, slots, answer: null }
@@ -77,7 +77,7 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
     parameters,
     keyId: null,
     entry: 'preview' as const,
-    signal: () => signal,
+    signal,
   }
   return { decision, slots, answer: await runQuery(app, run) }
 }

@@ -1,4 +1,12 @@
-import { Activity, ChartLine, KeyRound, MessageCircleQuestion, Radio, SquareTerminal, type LucideIcon } from 'lucide-react'
+import {
+  Activity,
+  ChartLine,
+  KeyRound,
+  MessageCircleQuestion,
+  Radio,
+  SquareTerminal,
+  type LucideIcon,
+} from 'lucide-react'
 import { Link, Redirect } from 'wouter'
 import { Shell } from '../../parts/shell.tsx'
 import type { Project } from '../../wire.ts'

@@ -89,7 +89,13 @@ function Figures({ place, metrics }: { place: Place; metrics: Metrics }) {
 
 function Tile({ label, value, more }: { label: string; value: string; more: string }) {
   return (
-    <Paper className={classes['tile'] ?? ''} radius="lg" p="md" bd="1px solid var(--sluice-line)" bg="var(--sluice-surface)">
+    <Paper
+      className={classes['tile'] ?? ''}
+      radius="lg"
+      p="md"
+      bd="1px solid var(--sluice-line)"
+      bg="var(--sluice-surface)"
+    >
       <dt>{label}</dt>
       <dd>
         <span className={`${classes['figure']} numbers`}>{value}</span>

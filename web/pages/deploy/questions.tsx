@@ -142,7 +142,11 @@ function GroupRow({ place: { project, editor }, group }: { place: Place; group: 
       <Text fw={500}>“{group.question}”</Text>
       {others.length > 0 && (
         <Text size="xs" c="dimmed">
-          also {others.slice(0, 3).map(({ text }) => `“${text}”`).join(', ')}
+          also{' '}
+          {others
+            .slice(0, 3)
+            .map(({ text }) => `“${text}”`)
+            .join(', ')}
         </Text>
       )}
       <Text size="xs" c="dimmed">

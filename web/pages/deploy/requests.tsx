@@ -24,9 +24,7 @@ export function RequestsPage({ place }: { place: Place }) {
       <Heading
         title="Requests"
         within={project.name}
-        action={
-          <Switch label="Live" checked={live} onChange={(event) => setLive(event.currentTarget.checked)} />
-        }
+        action={<Switch label="Live" checked={live} onChange={(event) => setLive(event.currentTarget.checked)} />}
       >
         The last calls in {environment}. {live ? 'New ones appear as they are made.' : 'New ones wait until you go on.'}
       </Heading>
@@ -34,7 +32,9 @@ export function RequestsPage({ place }: { place: Place }) {
       <Loaded query={requests}>
         {(list) =>
           list.length === 0 ? (
-            <Empty icon={<Activity size={20} />}>Nothing was called yet. Calls appear here a second or two after.</Empty>
+            <Empty icon={<Activity size={20} />}>
+              Nothing was called yet. Calls appear here a second or two after.
+            </Empty>
           ) : (
             <PlainTable
               label="Requests"

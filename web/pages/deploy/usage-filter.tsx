@@ -11,7 +11,11 @@ const ranges = [
 ]
 
 /** What is looked at, in the address. */
-export function useUsageFilter(): { hours: number; query: string | null; choose: (name: string, value: string) => void } {
+export function useUsageFilter(): {
+  hours: number
+  query: string | null
+  choose: (name: string, value: string) => void
+} {
   const [path, navigate] = useLocation()
   const asked = new URLSearchParams(useSearch())
   const hours = ranges.find(({ value }) => value === asked.get('hours'))?.value ?? '24'

@@ -36,7 +36,8 @@ export function useRequests(projectId: string, { environment, query }: UsageFilt
   const recorded = useQuery({
     queryKey: ['projects', projectId, 'deploy', 'requests', search],
     queryFn: async ({ signal }) =>
-      (await call<Page<RequestEntry>>('GET', `/v1/projects/${projectId}/requests?${search}&limit=100`, { signal })).data,
+      (await call<Page<RequestEntry>>('GET', `/v1/projects/${projectId}/requests?${search}&limit=100`, { signal }))
+        .data,
   })
   useEffect(() => {
     if (!live) return undefined

@@ -1,0 +1,274 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectStatus, type Person } from '../harness/app.ts'
+import { openSource, type Source } from '../harness/source.ts'
+import { openTestWeb, type TestWeb, type Visitor } from '../harness/web.ts'
+
+const artefacts = join(import.meta.dirname, '../artefacts')
+const regions = ['north', 'south', 'east', 'west']
+const orders = Array.from({ length: 1200 }, (_, index) => ({
+  id: index + 1,
+  region: regions[index % 4],
+  total: Math.round((20 + ((index * 37) % 180)) * 100) / 100,
+  ordered_on: `2026-${String((index % 12) + 1).padStart(2, '0')}-15`,
+  note: index % 5 === 0 ? null : `order ${index}`,
+  customer: { name: `Customer ${index % 40}`, country: index % 2 === 0 ? 'DE' : 'FR' },
+}))
+
+let t: TestWeb
+let source: Source
+let projectId: string
+let editor: Person
+let viewer: Person
+/** Signed in once: signing in is slow on purpose. */
+let desk: Visitor
+
+beforeAll(async () => {
+  await mkdir(artefacts, { recursive: true })
+  source = await openSource()
+  source.answer({ meta: { page: 1 }, data: { items: orders, total: orders.length } })
+  t = await openTestWeb({ SLUICE_OUTBOUND_ALLOW: source.host })
+  await t.app.jobs.start()
+  projectId = await t.project('Corner shop')
+  editor = await t.member(projectId, 'editor')
+  viewer = await t.member(projectId, 'viewer')
+  desk = await t.visitAs(editor, `/p/${projectId}`)
+})
+afterAll(async () => {
+  await t.close()
+  await source.close()
+})
+
+const at = (path: string): string => `/p/${projectId}/build/${path}`
+const heading = (page: Page, name: string): Promise<void> =>
+  page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+
+async function typeSql(page: Page, sql: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'SQL' }).click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText(sql)
+}
+
+test('from an address to a deployed query, step by step', { timeout: 120_000 }, async () => {
+  const { page, complaints } = desk
+  await heading(page, 'Connections')
+  await page.getByText('Connect an API').waitFor()
+  await page.getByRole('link', { name: 'Use your own' }).click()
+
+  await page.getByRole('button', { name: 'Paste curl' }).click()
+  await page
+    .getByRole('textbox', { name: 'curl command' })
+    .fill(`curl '${source.url}?since=2026-01-01' -H 'X-Team: shop'`)
+  await page.getByRole('button', { name: 'Fill the form' }).click()
+  await expect.poll(() => page.getByLabel('Address').inputValue()).toContain(source.host)
+  await page.getByLabel('Name', { exact: true }).fill('Orders')
+
+  await page.getByRole('button', { name: 'Test' }).click()
+  await page.getByText('application/json').waitFor()
+  await page.getByRole('button', { name: 'Open data' }).click()
+  await page.getByRole('button', { name: 'Use data.items as rows' }).click()
+  await page.getByText('As a table: 1,200 rows, 6 columns').waitFor()
+  await page.getByRole('tab', { name: 'Extract' }).click()
+  expect(await page.getByLabel('Rows are at').inputValue()).toBe('data.items')
+
+  await page.getByRole('button', { name: 'Execute' }).click()
+  await heading(page, 'orders')
+  expect(new URL(page.url()).pathname).toBe(at('data/orders/columns'))
+  await page.getByRole('list', { name: 'Commonest values of region' }).getByText('north').waitFor()
+  expect(source.requests.at(-1)?.headers['x-team']).toBe('shop')
+
+  await page.getByRole('tab', { name: 'Rows' }).click()
+  const grid = page.getByRole('table', { name: 'Rows of orders' })
+  await grid.getByText('order 1', { exact: true }).waitFor()
+  await page.getByRole('region', { name: 'Rows of orders' }).evaluate((place) => place.scrollTo(0, place.scrollHeight))
+  await grid.getByText('order 1199').waitFor()
+  expect(await grid.getByRole('row').count()).toBeLessThan(80)
+
+  await page.getByRole('link', { name: 'Query it' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('sales_by_region')
+  await page.getByRole('button', { name: 'Create query' }).click()
+  await heading(page, 'sales_by_region')
+  await typeSql(page, 'select regio from orders')
+  await page.locator('.cm-lintRange-error').waitFor()
+  await page.getByText('perhaps you meant region').first().waitFor()
+
+  await typeSql(page, 'select region, sum(total) as revenue from orders where region = $region group by region')
+  const slot = page.getByRole('form', { name: 'Slots' }).getByLabel('region', { exact: false }).first()
+  await slot.fill('north')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Control+Enter')
+  const result = page.getByRole('table', { name: 'Rows of the result' })
+  await result.getByRole('cell', { name: 'north' }).waitFor()
+  await page.getByRole('tab', { name: 'Plan' }).click()
+  await page.getByRole('region', { name: 'Plan' }).waitFor()
+
+  await page.getByLabel('Description').fill('Revenue of one region.')
+  await page.getByLabel('Another question').fill('revenue in the north')
+  await page.getByRole('button', { name: 'Add with the values above' }).click()
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await page.getByText('The draft is saved.').waitFor()
+  const saved = await expectStatus(200, t.operator.get(`/v1/projects/${projectId}/queries/sales_by_region`))
+  expect(saved.body.examples).toEqual([{ question: 'revenue in the north', parameters: { region: 'north' } }])
+
+  await page.getByRole('button', { name: 'Deploy…' }).click()
+  await page.getByText('It is not deployed here yet').waitFor()
+  await page.getByRole('button', { name: 'Deploy sales_by_region to production' }).click()
+  await page.getByText('sales_by_region version 1 answers in production now.').waitFor()
+  await page.getByText('production v1').waitFor()
+  expect(complaints.splice(0)).toEqual([])
+})
+
+test('a change that breaks callers says so and asks twice', async () => {
+  const { page } = desk
+  await page.goto(at('queries/sales_by_region'))
+  await heading(page, 'sales_by_region')
+  await typeSql(page, 'select region, count(*) as orders from orders where region = $region group by region')
+  await page.getByText('gives region, orders').waitFor()
+  await page.getByRole('button', { name: 'Deploy…' }).click()
+  await page.getByText('Existing callers may break.').waitFor()
+  await page.getByRole('region', { name: 'Difference' }).waitFor()
+  const deploy = page.getByRole('button', { name: 'Deploy sales_by_region to production' })
+  expect(await deploy.isDisabled()).toBe(true)
+  await page.getByLabel('Deploy it although callers in production may break').check()
+  await deploy.click()
+  await page.getByText('production v2').waitFor()
+})
+
+test('a refresh that loses a column warns, and names the queries that read it', async () => {
+  const { page } = desk
+  source.answer({ data: { items: orders.slice(0, 60).map(({ region: _gone, ...rest }) => rest) } })
+  await page.goto(at('connections'))
+  await page.getByRole('link', { name: 'Orders', exact: true }).click()
+  await page.getByRole('button', { name: 'Refresh' }).click()
+  await heading(page, 'orders')
+  await page.getByText('The columns changed with the latest data').waitFor()
+  await page.getByRole('link', { name: 'sales_by_region' }).waitFor()
+  await page.getByRole('link', { name: 'Orders', exact: true }).click()
+  await page.getByRole('tab', { name: 'History' }).click()
+  await page.getByText('Version 2: 60 rows').waitFor()
+})
+
+test('what cannot be reached is said in words, and the form keeps what was typed', async () => {
+  const { page } = desk
+  await page.goto(at('connections/new'))
+  await page.getByLabel('Address').fill('http://10.1.2.3/private')
+  await page.getByRole('button', { name: 'Test' }).click()
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByLabel('Address').inputValue()).toBe('http://10.1.2.3/private')
+})
+
+test('a viewer reads everything and is offered nothing that changes it', async () => {
+  const { page } = await t.visitAs(viewer, at('connections'))
+  await page.getByRole('link', { name: 'Orders', exact: true }).click()
+  await heading(page, 'Orders')
+  expect(await page.getByLabel('Address').isDisabled()).toBe(true)
+  for (const name of ['Test', 'Execute', 'Refresh', 'Save', 'Delete', 'Paste curl']) {
+    expect(await page.getByRole('button', { name }).count(), name).toBe(0)
+  }
+  await page.goto(at('queries/sales_by_region'))
+  await heading(page, 'sales_by_region')
+  for (const name of ['Save draft', 'Deploy…', 'Run', 'Delete']) {
+    expect(await page.getByRole('button', { name }).count(), name).toBe(0)
+  }
+  await page.context().close()
+})
+
+const pages: Array<{ name: string; path: string; ready: (page: Page) => Promise<unknown> }> = [
+  { name: 'build-connections', path: 'connections', ready: (page) => page.getByText('Ready').waitFor() },
+  {
+    name: 'build-connection',
+    path: 'connections',
+    ready: async (page) => {
+      await page.getByRole('link', { name: 'Orders', exact: true }).click()
+      await page.getByRole('button', { name: 'Test' }).click()
+      await page.getByText('application/json').waitFor()
+      await page.getByRole('button', { name: 'Open data' }).click()
+    },
+  },
+  {
+    name: 'build-connection-new',
+    path: 'connections/new?sample',
+    ready: (page) => page.getByRole('tab', { name: 'Schedule' }).click(),
+  },
+  { name: 'build-data', path: 'data', ready: (page) => page.getByRole('link', { name: 'orders' }).waitFor() },
+  {
+    name: 'build-columns',
+    path: 'data/orders/columns',
+    ready: (page) => page.getByRole('list', { name: 'Columns' }).waitFor(),
+  },
+  {
+    name: 'build-rows',
+    path: 'data/orders/rows',
+    ready: (page) => page.getByRole('table').getByText('order 1', { exact: true }).waitFor(),
+  },
+  {
+    name: 'build-lineage',
+    path: 'data/orders/lineage',
+    ready: (page) => page.locator('.react-flow__node').getByText('sales_by_region').waitFor(),
+  },
+  { name: 'build-queries', path: 'queries', ready: (page) => page.getByText('production v2').waitFor() },
+  {
+    name: 'build-query',
+    path: 'queries/top_orders',
+    ready: async (page) => {
+      await page.getByRole('form', { name: 'Slots' }).getByRole('button', { name: 'Run' }).click()
+      await page.getByRole('table', { name: 'Rows of the result' }).waitFor()
+    },
+  },
+  {
+    name: 'build-deploy',
+    path: 'queries/top_orders',
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Deploy…' }).click()
+      await page.getByText('It is not deployed here yet').waitFor()
+    },
+  },
+]
+
+async function findBarriers(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
+  const axe = new AxeBuilder({ page })
+  const asked =
+    scheme === 'dark'
+      ? axe.withRules(['color-contrast'])
+      : axe.withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+  const { violations } = await asked.analyze()
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.failureSummary} ${node.html.slice(0, 200)}`),
+  )
+}
+
+describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
+  beforeAll(async () => {
+    const path = `/v1/projects/${projectId}/queries`
+    if ((await t.operator.get(`${path}/top_orders`)).status === 200) return
+    const sql = 'select id, total, ordered_on, note\nfrom orders\nwhere total >= $least\norder by total desc\nlimit 50'
+    const slots = { properties: { least: { type: 'number', default: 50, description: 'Worth at least.' } } }
+    const examples = [{ question: 'orders worth more than 100', parameters: { least: 100 } }]
+    const description = 'The most valuable orders.'
+    await expectStatus(201, t.operator.post(path, { name: 'top_orders', sql, slots, examples, description }))
+  })
+
+  test.each(pages)('$name has no barrier, no complaint and no sideways scroll', async ({ name, path, ready }) => {
+    const { page, complaints } = desk
+    complaints.splice(0)
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.goto(at(path))
+    await ready(page)
+    const barriers: string[] = []
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: width === 390 ? 844 : 800 })
+      await page.screenshot({ path: join(artefacts, `${name}-${scheme}-${width}.png`) })
+      barriers.push(...(await findBarriers(page, scheme)))
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      expect(overflow, `${name} at ${width}`).toBe(0)
+    }
+    expect(barriers).toEqual([])
+    expect(complaints.splice(0)).toEqual([])
+  })
+})

@@ -1,0 +1,36 @@
+import { useState } from 'react'
+import { useSearch } from 'wouter'
+import { Loaded } from '../../../parts/loaded.tsx'
+import type { Project } from '../../../wire.ts'
+import { useDatasource } from '../asked.ts'
+import type { Datasource } from '../wire.ts'
+import { ConnectionScreen } from './connection-screen.tsx'
+import { draftOf, emptyDraft, type Draft } from './draft.ts'
+
+/** `new`, or a connection that stands. One that was just made keeps the screen it was made on. */
+export function ConnectionPage({ project, id }: { project: Project; id: string }) {
+  const [made, setMade] = useState<Datasource | null>(null)
+  const asked = useDatasource(project.id, id, id !== 'new')
+  const sample = new URLSearchParams(useSearch()).has('sample')
+  if (id === 'new') {
+    const initial = sample ? sampleDraft() : emptyDraft
+    return <ConnectionScreen key="new" project={project} source={null} initial={initial} onMade={setMade} />
+  }
+  const known = asked.data ?? (made?.id === id ? made : undefined)
+  if (known === undefined) return <Loaded query={asked}>{() => null}</Loaded>
+  return (
+    <ConnectionScreen
+      key={made?.id === id ? 'new' : id}
+      project={project}
+      source={known}
+      initial={draftOf(known)}
+      onMade={setMade}
+    />
+  )
+}
+
+/** The server has a small API of its own to try things on, under a name by which nothing else of it is reached. */
+function sampleDraft(): Draft {
+  const port = location.port === '' ? '' : `:${location.port}`
+  return { ...emptyDraft, name: 'Products', url: `http://sample.localhost${port}/sample/products` }
+}

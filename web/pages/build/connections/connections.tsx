@@ -1,0 +1,163 @@
+import { Badge, Button, Text, Title } from '@mantine/core'
+import { Plus } from 'lucide-react'
+import { Link } from 'wouter'
+import { Heading } from '../../../parts/heading.tsx'
+import { Loaded } from '../../../parts/loaded.tsx'
+import { Ago } from '../../../parts/time.tsx'
+import { paths } from '../../../paths.ts'
+import type { Project } from '../../../wire.ts'
+import { newestRows, useDatasources, useObjects } from '../asked.ts'
+import shared from '../build.module.css'
+import type { DataObject, Datasource } from '../wire.ts'
+import { sayNumber, saySchedule } from '../words.ts'
+import classes from './connection.module.css'
+
+export function ConnectionsSection({ project }: { project: Project }) {
+  const sources = useDatasources(project.id)
+  const objects = useObjects(project.id)
+  const editor = project.role !== 'viewer'
+  const newest = newestRows(objects.data ?? [])
+  const some = (sources.data?.length ?? 0) > 0
+  const create = (
+    <Button component={Link} href={paths.connection(project.id, 'new')} leftSection={<Plus size={16} aria-hidden />}>
+      New connection
+    </Button>
+  )
+  return (
+    <>
+      <Heading title="Connections" within={project.name} action={some && editor ? create : undefined}>
+        HTTP APIs whose answers become tables of this project.
+      </Heading>
+      <Loaded query={sources}>
+        {(list) =>
+          list.length === 0 ? (
+            <FirstSteps project={project} editor={editor} />
+          ) : (
+            <div className={shared.panel}>
+              <table className={shared.table}>
+                <thead>
+                  <tr>
+                    <th scope="col">Connection</th>
+                    <th scope="col">Status</th>
+                    <th scope="col">Table</th>
+                    <th scope="col" data-end>
+                      Rows
+                    </th>
+                    <th scope="col">Fetched</th>
+                    <th scope="col">Fetch again</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {list.map((source) => (
+                    <Line key={source.id} project={project} source={source} rows={newest.get(source.id)} />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Loaded>
+    </>
+  )
+}
+
+type LineProps = { project: Project; source: Datasource; rows: DataObject | undefined }
+
+function Line({ project, source, rows }: LineProps) {
+  return (
+    <tr>
+      <td>
+        <Link href={paths.connection(project.id, source.id)} className={shared.name}>
+          {source.name}
+        </Link>
+        {source.last_error !== null && (
+          <Text size="xs" c="var(--sluice-danger)">
+            {source.last_error.message}
+          </Text>
+        )}
+      </td>
+      <td>
+        <SourceStatus source={source} />
+      </td>
+      <td>
+        {rows === undefined ? (
+          <Text c="dimmed">{source.table_name}</Text>
+        ) : (
+          <Link href={paths.table(project.id, source.table_name)}>{source.table_name}</Link>
+        )}
+      </td>
+      <td data-end>{rows?.row_count !== undefined && rows.row_count !== null && sayNumber(rows.row_count)}</td>
+      <td>{source.refreshed_at !== null && <Ago at={source.refreshed_at} />}</td>
+      <td>
+        <Text component="span" c="dimmed">
+          {saySchedule(source.schedule)}
+        </Text>
+      </td>
+    </tr>
+  )
+}
+
+export function SourceStatus({ source }: { source: Pick<Datasource, 'status' | 'last_error'> }) {
+  const failing = source.status === 'failed' || source.last_error !== null
+  const words = failing ? 'Failing' : source.status === 'ready' ? 'Ready' : 'Not fetched'
+  return (
+    <Badge
+      variant="default"
+      radius="sm"
+      tt="none"
+      fw={500}
+      c={failing ? 'var(--sluice-danger)' : source.status === 'ready' ? 'var(--sluice-accent-text)' : 'dimmed'}
+    >
+      {words}
+    </Badge>
+  )
+}
+
+const steps = [
+  {
+    title: 'Connect an API',
+    about: 'Give its address, look at what it answers, and click the key that holds the rows.',
+  },
+  {
+    title: 'Ask the table',
+    about: 'The rows become a table. Write a query over it, with slots for what callers choose.',
+  },
+  { title: 'Deploy the query', about: 'It becomes an endpoint that programs call and people ask in plain words.' },
+]
+
+/** An empty project: what to do next, with an address that works already filled in. */
+function FirstSteps({ project, editor }: { project: Project; editor: boolean }) {
+  return (
+    <>
+      <ol className={classes.steps}>
+        {steps.map(({ title, about }, index) => (
+          <li key={title} className={classes.step}>
+            <div className={classes.number} aria-hidden>
+              {index + 1}
+            </div>
+            <Title order={2} mb={4}>
+              {title}
+            </Title>
+            <Text c="dimmed">{about}</Text>
+          </li>
+        ))}
+      </ol>
+      {editor ? (
+        <Button
+          component={Link}
+          href={`${paths.connection(project.id, 'new')}?sample`}
+          leftSection={<Plus size={16} aria-hidden />}
+        >
+          Connect the sample API
+        </Button>
+      ) : (
+        <Text c="dimmed">You are a viewer here. An editor connects the first API.</Text>
+      )}
+      {editor && (
+        <Button component={Link} href={paths.connection(project.id, 'new')} variant="subtle" ml="xs">
+          Use your own
+        </Button>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,42 @@
+import { Button, Code } from '@mantine/core'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { call } from '../../../api.ts'
+import { Confirm } from '../../../parts/confirm.tsx'
+import { paths } from '../../../paths.ts'
+import { useAct } from '../../../queries.ts'
+import type { Project } from '../../../wire.ts'
+import { buildKeys } from '../asked.ts'
+import type { Datasource } from '../wire.ts'
+
+export function DeleteConnection({ project, source }: { project: Project; source: Datasource }) {
+  const [asking, setAsking] = useState(false)
+  const [, navigate] = useLocation()
+  const remove = useAct(
+    async () => {
+      await call<undefined>('DELETE', `/v1/projects/${project.id}/datasources/${source.id}`)
+      navigate(paths.connections(project.id))
+    },
+    {
+      refresh: [buildKeys.sources(project.id), buildKeys.objects(project.id)],
+      say: () => `${source.name} is deleted.`,
+    },
+  )
+  return (
+    <>
+      <Button variant="default" c="var(--sluice-danger)" onClick={() => setAsking(true)}>
+        Delete
+      </Button>
+      <Confirm
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title={`Delete ${source.name}`}
+        verb={`Delete ${source.name}`}
+        typed={source.table_name}
+        act={remove}
+      >
+        The table <Code>{source.table_name}</Code> goes with every version of its data. This cannot be undone.
+      </Confirm>
+    </>
+  )
+}

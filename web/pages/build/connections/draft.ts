@@ -1,0 +1,152 @@
+import type { AuthType, Configuration, Datasource, Pagination } from '../wire.ts'
+
+export type Pair = { id: number; name: string; value: string; required: boolean }
+export type ParameterGroup = { id: number; name: string; active: boolean; parameters: Pair[] }
+
+/** A connection as it stands in the form: every field a text, every table a list of lines. */
+export type Draft = {
+  name: string
+  method: string
+  url: string
+  parameters: Pair[]
+  groups: ParameterGroup[]
+  headers: Pair[]
+  authType: AuthType
+  auth: Record<string, string>
+  bodyType: string
+  body: string
+  extractor: string
+  pagination: Pagination | null
+  schedule: string
+  timeZone: string
+  keepVersions: number
+}
+
+let lastId = 0
+/** Lines are told apart by a number of their own: their names are still being typed. */
+export function newId(): number {
+  lastId += 1
+  return lastId
+}
+
+export function newPair(name = '', value = '', required = false): Pair {
+  return { id: newId(), name, value, required }
+}
+
+export const emptyDraft: Draft = {
+  name: '',
+  method: 'GET',
+  url: '',
+  parameters: [],
+  groups: [],
+  headers: [],
+  authType: 'None',
+  auth: {},
+  bodyType: 'json',
+  body: '',
+  extractor: '',
+  pagination: null,
+  schedule: '',
+  timeZone: 'UTC',
+  keepVersions: 10,
+}
+
+export function draftOf(source: Datasource): Draft {
+  return {
+    ...emptyDraft,
+    ...(source.config !== null && readConfiguration(source.config as Configuration)),
+    name: source.name,
+    // Written from the same schema that reads it.
+    pagination: source.pagination as Pagination | null,
+    schedule: source.schedule ?? '',
+    timeZone: source.schedule_time_zone,
+    keepVersions: source.keep_versions,
+  }
+}
+
+/** The part of a draft that a configuration holds, for one that is stored or imported. */
+export function readConfiguration(config: Configuration): Partial<Draft> {
+  const body = config.body
+  return {
+    url: config.url,
+    method: config.method,
+    parameters: pairsOf(config.parameters ?? {}),
+    groups: (config.parameterGroups ?? []).map((group) => ({
+      id: newId(),
+      name: group.name,
+      active: group.active ?? false,
+      parameters: pairsOf(group.parameters),
+    })),
+    headers: Object.entries(config.headers ?? {}).map(([name, value]) => newPair(name, value)),
+    authType: (config.authType ?? 'None') as AuthType,
+    auth: Object.fromEntries(Object.entries(config.auth ?? {}).map(([name, value]) => [name, textOf(value)])),
+    ...(body !== undefined && {
+      bodyType: typeof body['type'] === 'string' ? body['type'] : 'json',
+      body: textOf(body['content'] ?? body),
+    }),
+    extractor: config.responsePathExtractor ?? '',
+  }
+}
+
+/** What the API is sent. Lines without a name are not there yet. */
+export function configurationOf(draft: Draft): Configuration {
+  const groups = draft.groups.filter(({ name }) => name.trim() !== '')
+  const headers = named(draft.headers)
+  return {
+    url: draft.url.trim(),
+    method: draft.method,
+    ...(headers.length > 0 && { headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])) }),
+    ...(named(draft.parameters).length > 0 && { parameters: parametersOf(draft.parameters) }),
+    ...(groups.length > 0 && {
+      parameterGroups: groups.map(({ name, active, parameters }) => ({
+        name,
+        active,
+        parameters: parametersOf(parameters),
+      })),
+    }),
+    ...(draft.authType !== 'None' && {
+      authType: draft.authType,
+      auth: Object.fromEntries(Object.entries(draft.auth).filter(([, value]) => value !== '')),
+    }),
+    ...(draft.extractor.trim() !== '' && { responsePathExtractor: draft.extractor.trim() }),
+  }
+}
+
+/** A body goes along with tests only, so it is no part of what is stored. */
+export function bodyOf(draft: Draft): Configuration['body'] {
+  if (draft.body.trim() === '' || draft.method === 'GET') return undefined
+  const structured = draft.bodyType === 'form' || draft.bodyType === 'multipart'
+  return { type: draft.bodyType, content: structured ? fieldsOf(draft.body) : draft.body }
+}
+
+/** `name=value`, one a line. */
+function fieldsOf(text: string): Record<string, string> {
+  const lines = text.split(/[\n&]/).filter((line) => line.trim() !== '')
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...rest] = line.split('=')
+      return [name.trim(), rest.join('=').trim()]
+    }),
+  )
+}
+
+function pairsOf(parameters: NonNullable<Configuration['parameters']>): Pair[] {
+  return Object.entries(parameters).map(([name, { value, required }]) =>
+    newPair(name, Array.isArray(value) ? value.map(textOf).join(', ') : textOf(value), required ?? false),
+  )
+}
+
+function parametersOf(pairs: Pair[]): NonNullable<Configuration['parameters']> {
+  return Object.fromEntries(
+    named(pairs).map(({ name, value, required }) => [name, { ...(value !== '' && { value }), required }]),
+  )
+}
+
+function named(pairs: Pair[]): Pair[] {
+  return pairs.filter(({ name }) => name.trim() !== '')
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+}

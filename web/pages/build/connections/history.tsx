@@ -1,0 +1,71 @@
+import { Text } from '@mantine/core'
+import { Check, CircleAlert } from 'lucide-react'
+import { Link } from 'wouter'
+import { Loaded } from '../../../parts/loaded.tsx'
+import { Row, Rows } from '../../../parts/rows.tsx'
+import { Ago } from '../../../parts/time.tsx'
+import { paths } from '../../../paths.ts'
+import type { Project } from '../../../wire.ts'
+import { useJobsOf, useObjectsOf } from '../asked.ts'
+import { sayDrift } from '../drift.tsx'
+import type { Datasource } from '../wire.ts'
+import { sayCount, saySize } from '../words.ts'
+
+type Entry = { id: string; at: string; good: boolean; what: string; more: string }
+
+/** What each fetch brought: the versions of the data, and the refreshes that brought none. */
+export function History({ project, source }: { project: Project; source: Datasource }) {
+  const objects = useObjectsOf(project.id, source.id)
+  const jobs = useJobsOf(project.id, source.id)
+  const versions = (objects.data ?? [])
+    .filter(({ kind }) => kind === 'response_data')
+    .map((object): Entry => ({
+      id: object.id,
+      at: object.created_at,
+      good: true,
+      what: `Version ${object.version}: ${sayCount(object.row_count ?? 0, 'row')}, ${saySize(object.size_bytes)}`,
+      more: [object.truncated ? 'not all of it was fetched' : '', object.drift === null ? '' : sayDrift(object.drift)]
+        .filter(Boolean)
+        .join('; '),
+    }))
+  const failures = (jobs.data ?? [])
+    .filter(({ status }) => status === 'failed' || status === 'cancelled')
+    .map((job): Entry => ({
+      id: job.id,
+      at: job.finished_at ?? job.created_at,
+      good: false,
+      what: job.status === 'cancelled' ? 'A refresh was cancelled' : 'A refresh failed',
+      more: job.error?.message ?? '',
+    }))
+  const entries = [...versions, ...failures].sort((one, other) => other.at.localeCompare(one.at))
+  return (
+    <Loaded query={objects}>
+      {() =>
+        entries.length === 0 ? (
+          <Text c="dimmed">Nothing was fetched yet.</Text>
+        ) : (
+          <Rows label="Refreshes">
+            {entries.map(({ id, at, good, what, more }) => (
+              <Row
+                key={id}
+                lead={good ? <Check size={16} /> : <CircleAlert size={16} color="var(--sluice-danger)" />}
+                end={
+                  <Text size="xs" c="dimmed">
+                    <Ago at={at} />
+                  </Text>
+                }
+              >
+                {good ? <Link href={paths.table(project.id, source.table_name)}>{what}</Link> : what}
+                {more !== '' && (
+                  <Text size="xs" c="dimmed">
+                    {more}
+                  </Text>
+                )}
+              </Row>
+            ))}
+          </Rows>
+        )
+      }
+    </Loaded>
+  )
+}

@@ -1,0 +1,135 @@
+import { Code, Select, Stack, Tabs, Text, Textarea, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { AuthFields } from './auth-fields.tsx'
+import type { Draft } from './draft.ts'
+import { GroupFields, PaginationFields, ScheduleFields } from './fetching-fields.tsx'
+import { Pairs } from './pairs.tsx'
+import classes from './connection.module.css'
+
+type Props = { draft: Draft; onChange: (part: Partial<Draft>) => void; disabled: boolean }
+
+const parts = [
+  { value: 'params', label: 'Params', count: (draft: Draft) => draft.parameters.length },
+  { value: 'groups', label: 'Groups', count: (draft: Draft) => draft.groups.length },
+  { value: 'headers', label: 'Headers', count: (draft: Draft) => draft.headers.length },
+  { value: 'auth', label: 'Auth', count: (draft: Draft) => (draft.authType === 'None' ? 0 : 1) },
+  { value: 'body', label: 'Body', count: (draft: Draft) => (draft.body.trim() === '' ? 0 : 1) },
+  { value: 'extract', label: 'Extract', count: (draft: Draft) => (draft.extractor === '' ? 0 : 1) },
+  { value: 'pages', label: 'Pages', count: (draft: Draft) => (draft.pagination === null ? 0 : 1) },
+  { value: 'schedule', label: 'Schedule', count: (draft: Draft) => (draft.schedule === '' ? 0 : 1) },
+]
+
+/** Everything about the request but its method and address. */
+export function RequestPane({ draft, onChange, disabled }: Props) {
+  const [part, setPart] = useState<string | null>('params')
+  const fields = { draft, onChange, disabled }
+  return (
+    <Tabs value={part} onChange={setPart} keepMounted={false}>
+      <Tabs.List className={classes.parts ?? ''} aria-label="Parts of the request">
+        {parts.map(({ value, label, count }) => (
+          <Tabs.Tab key={value} value={value} px={9}>
+            {label}
+            {count(draft) > 0 && <span className={classes.count}>{count(draft)}</span>}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <div className={classes.fields}>
+        <Tabs.Panel value="params">
+          <Pairs
+            what="parameter"
+            withRequired
+            pairs={draft.parameters}
+            disabled={disabled}
+            onChange={(parameters) => onChange({ parameters })}
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="groups">
+          <GroupFields {...fields} />
+        </Tabs.Panel>
+        <Tabs.Panel value="headers">
+          <Pairs
+            what="header"
+            pairs={draft.headers}
+            disabled={disabled}
+            onChange={(headers) => onChange({ headers })}
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="auth">
+          <AuthFields {...fields} />
+        </Tabs.Panel>
+        <Tabs.Panel value="body">
+          <BodyFields {...fields} />
+        </Tabs.Panel>
+        <Tabs.Panel value="extract">
+          <ExtractFields {...fields} />
+        </Tabs.Panel>
+        <Tabs.Panel value="pages">
+          <PaginationFields {...fields} />
+        </Tabs.Panel>
+        <Tabs.Panel value="schedule">
+          <ScheduleFields {...fields} />
+        </Tabs.Panel>
+      </div>
+    </Tabs>
+  )
+}
+
+const bodyTypes = [
+  { value: 'json', label: 'JSON' },
+  { value: 'form', label: 'Form fields' },
+  { value: 'multipart', label: 'Form with parts' },
+  { value: 'graphql', label: 'GraphQL' },
+  { value: 'raw', label: 'Text as it is' },
+]
+
+function BodyFields({ draft, onChange, disabled }: Props) {
+  const fields = draft.bodyType === 'form' || draft.bodyType === 'multipart'
+  return (
+    <Stack gap="sm">
+      <Select
+        label="Kind of body"
+        maw="16rem"
+        data={bodyTypes}
+        value={draft.bodyType}
+        disabled={disabled}
+        onChange={(bodyType) => onChange({ bodyType: bodyType ?? 'json' })}
+      />
+      <Textarea
+        label="Body"
+        description={fields ? 'One name=value a line.' : undefined}
+        autosize
+        minRows={6}
+        maxRows={16}
+        spellCheck={false}
+        classNames={{ input: classes.code ?? '' }}
+        value={draft.body}
+        disabled={disabled}
+        onChange={(event) => onChange({ body: event.currentTarget.value })}
+      />
+      <Text size="xs" c="dimmed">
+        A body goes along with a test. Execute and refreshes send none and do not store it.
+      </Text>
+    </Stack>
+  )
+}
+
+function ExtractFields({ draft, onChange, disabled }: Props) {
+  return (
+    <TextInput
+      label="Rows are at"
+      description={
+        <>
+          A key path such as <Code>data.items</Code>. Empty takes the whole response. Test, then click a key in the
+          response to fill it.
+        </>
+      }
+      placeholder="data.items"
+      spellCheck={false}
+      autoComplete="off"
+      classNames={{ input: classes.code ?? '' }}
+      value={draft.extractor}
+      disabled={disabled}
+      onChange={(event) => onChange({ extractor: event.currentTarget.value })}
+    />
+  )
+}

@@ -1,0 +1,88 @@
+import { Alert, Code, Loader, Stack, Text } from '@mantine/core'
+import { CircleAlert } from 'lucide-react'
+import { RefusalNotice } from '../../../parts/refusal.tsx'
+import { SimpleTable } from '../simple-table.tsx'
+import type { Tested } from '../wire.ts'
+import { sayCount, saySize, sayTime } from '../words.ts'
+import { isObject, readText, tableOf, valueAt } from './response.ts'
+import { ResponseTree } from './response-tree.tsx'
+import classes from './connection.module.css'
+
+type Props = {
+  tested: Tested | undefined
+  error: Error | null
+  busy: boolean
+  extractor: string
+  onExtract: (path: string) => void
+}
+
+const rowsShown = 20
+
+/** What the test brought: the facts, the response, and the table that Execute would store. */
+export function ResponsePane({ tested, error, busy, extractor, onExtract }: Props) {
+  if (error !== null) return <RefusalNotice error={error} />
+  if (tested === undefined) {
+    return (
+      <div className={classes.blank}>
+        {busy ? (
+          <Loader size="sm" aria-label="Calling" />
+        ) : (
+          <Text maw="20rem">Test calls the address and shows here what comes back. Nothing is stored.</Text>
+        )}
+      </div>
+    )
+  }
+  const data = readText(tested.data)
+  const isTree = Array.isArray(data) || isObject(data)
+  return (
+    <div aria-busy={busy}>
+      <div className={classes.facts} aria-live="polite">
+        {tested.status > 0 && (
+          <span className={classes.status} data-bad={!tested.success || undefined}>
+            {tested.status}
+          </span>
+        )}
+        <span>{sayTime(tested.response_time)}</span>
+        <span>{saySize(tested.size)}</span>
+        {tested.content_type !== '' && <span>{tested.content_type}</span>}
+        {tested.truncated === true && <span>shown in part</span>}
+      </div>
+      {tested.error !== undefined && (
+        <Alert mt="sm" variant="default" role="alert" icon={<CircleAlert size={18} aria-hidden />}>
+          {tested.error.message}
+        </Alert>
+      )}
+      {isTree ? (
+        <>
+          <div className={classes.tree}>
+            <ResponseTree data={data} picked={extractor} onPick={onExtract} />
+          </div>
+          <AsTable data={data} extractor={extractor} />
+        </>
+      ) : (
+        typeof data === 'string' && data !== '' && <pre className={classes.text}>{data.slice(0, 20_000)}</pre>
+      )}
+    </div>
+  )
+}
+
+function AsTable({ data, extractor }: { data: unknown; extractor: string }) {
+  const value = valueAt(data, extractor)
+  if (value === undefined) {
+    return (
+      <Text c="var(--sluice-danger)">
+        There is nothing at <Code>{extractor}</Code> in this response. Click a key above to choose another.
+      </Text>
+    )
+  }
+  const { rows, columns, count } = tableOf(value, rowsShown)
+  return (
+    <Stack gap="xs">
+      <Text size="xs" c="dimmed">
+        As a table: {sayCount(count, 'row')}, {sayCount(columns.length, 'column')}
+        {count > rowsShown && `, the first ${rowsShown} shown`}
+      </Text>
+      <SimpleTable label="What would be stored" columns={columns} rows={rows} />
+    </Stack>
+  )
+}

@@ -1,0 +1,101 @@
+import '@xyflow/react/dist/style.css'
+import { useComputedColorScheme } from '@mantine/core'
+import { Background, Handle, Position, ReactFlow, type Edge, type Node, type NodeProps } from '@xyflow/react'
+import { Cable, Database, FileCode2, FileJson, Gauge, type LucideIcon } from 'lucide-react'
+import { useMemo } from 'react'
+import { useLocation } from 'wouter'
+import { Loaded } from '../../../parts/loaded.tsx'
+import { paths } from '../../../paths.ts'
+import type { Project } from '../../../wire.ts'
+import { useLineage } from '../asked.ts'
+import type { DescribedObject, Lineage } from '../wire.ts'
+import classes from './lineage.module.css'
+
+type Kind = Lineage['nodes'][number]['kind']
+type Card = Node<{ kind: Kind; label: string; to: string | null }, 'card'>
+
+const kinds: Record<Kind, { column: number; words: string; icon: LucideIcon }> = {
+  datasource: { column: 0, words: 'Connection', icon: Cable },
+  request_config: { column: 1, words: 'Request', icon: FileJson },
+  response_data: { column: 2, words: 'Table', icon: Database },
+  prepared: { column: 3, words: 'Copy that is served', icon: Gauge },
+  query: { column: 3, words: 'Deployed query', icon: FileCode2 },
+}
+
+const nodeTypes = { card: CardNode }
+
+/** From the source over its rows to what is deployed on them. */
+export function LineageView({ project, object }: { project: Project; object: DescribedObject }) {
+  const lineage = useLineage(project.id, object.id)
+  return <Loaded query={lineage}>{(graph) => <Graph project={project} object={object} graph={graph} />}</Loaded>
+}
+
+type GraphProps = { project: Project; object: DescribedObject; graph: Lineage }
+
+function Graph({ project, object, graph }: GraphProps) {
+  const scheme = useComputedColorScheme('light')
+  const [, navigate] = useLocation()
+  const { nodes, edges } = useMemo(() => layOut(project.id, object, graph), [project.id, object, graph])
+  return (
+    <div className={classes.graph}>
+      <ReactFlow
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        colorMode={scheme}
+        fitView
+        fitViewOptions={{ padding: 0.15, maxZoom: 1 }}
+        minZoom={0.2}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        edgesFocusable={false}
+        preventScrolling={false}
+        proOptions={{ hideAttribution: true }}
+        aria-label={`Lineage of ${object.table_name}`}
+        onNodeClick={(_event, { data }) => data.to !== null && navigate(data.to)}
+      >
+        <Background gap={20} />
+      </ReactFlow>
+    </div>
+  )
+}
+
+function CardNode({ data: { kind, label } }: NodeProps<Card>) {
+  const { words, icon: Icon } = kinds[kind]
+  return (
+    <div className={classes.card} data-kind={kind}>
+      <Handle type="target" position={Position.Left} className={classes.handle} isConnectable={false} />
+      <Icon size={16} aria-hidden />
+      <span className={classes.words}>
+        <span className={classes.kind}>{words}</span>
+        <span className={classes.label}>{label}</span>
+      </span>
+      <Handle type="source" position={Position.Right} className={classes.handle} isConnectable={false} />
+    </div>
+  )
+}
+
+const columnWidth = 270
+const rowHeight = 84
+
+/** Kinds have their columns, from left to right; within one they stand under each other around the middle. */
+function layOut(projectId: string, object: DescribedObject, graph: Lineage): { nodes: Card[]; edges: Edge[] } {
+  const columns = Map.groupBy(graph.nodes, ({ kind }) => kinds[kind].column)
+  const nodes = [...columns].flatMap(([column, members]) =>
+    members.map(({ id, kind, label }, index): Card => ({
+      id,
+      type: 'card',
+      position: { x: column * columnWidth, y: (index - (members.length - 1) / 2) * rowHeight },
+      data: { kind, label, to: pathOf(projectId, object, { id, kind, label }) },
+      ariaLabel: `${kinds[kind].words} ${label}`,
+    })),
+  )
+  const edges = graph.edges.map(({ from, to }) => ({ id: `${from} ${to}`, source: from, target: to, focusable: false }))
+  return { nodes, edges }
+}
+
+function pathOf(projectId: string, object: DescribedObject, { id, kind, label }: Lineage['nodes'][number]) {
+  if (kind === 'datasource') return paths.connection(projectId, id)
+  if (kind === 'query') return paths.query(projectId, label)
+  return kind === 'response_data' ? paths.table(projectId, object.table_name, 'rows') : null
+}

@@ -1,0 +1,115 @@
+import { Text } from '@mantine/core'
+import type { ColumnProfile } from '../wire.ts'
+import { sayCount, sayNumber, sayType } from '../words.ts'
+import classes from './profile.module.css'
+
+/** What stands in each column: how it is spread, its commonest values, and how much of it is missing. */
+export function Profile({ columns, rowCount }: { columns: ColumnProfile[]; rowCount: number }) {
+  return (
+    <ul className={classes.columns} aria-label="Columns">
+      {columns.map((column) => (
+        <li key={column.name} className={classes.column}>
+          <div className={classes.head}>
+            <Text fw={600} className={classes.name ?? ''}>
+              {column.name}
+            </Text>
+            <Text size="xs" c="dimmed" component="span">
+              {sayType(column.type)}
+              {column.looks_like !== null && `, looks like ${sayLooks(column.looks_like)}`}
+            </Text>
+          </div>
+          <Spread column={column} rowCount={rowCount} />
+          <Text size="xs" c="dimmed">
+            {column.distinct_is_exact ? '' : 'about '}
+            {sayCount(column.distinct_count, 'different value')}
+            {column.min !== null && column.max !== null && column.histogram.length > 0 && (
+              <>
+                , {shorten(column.min)} to {shorten(column.max)}
+              </>
+            )}
+          </Text>
+          <Missing count={column.null_count} rowCount={rowCount} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Spread({ column, rowCount }: { column: ColumnProfile; rowCount: number }) {
+  if (column.histogram.length > 1) return <Histogram column={column} />
+  const most = column.top_values[0]?.count ?? 1
+  // Where every value is its own, their frequencies say nothing.
+  const telling = column.top_values.slice(0, 5)
+  if (telling.length === 0) return <Text c="dimmed">No values.</Text>
+  return (
+    <ul className={classes.values} aria-label={`Commonest values of ${column.name}`}>
+      {telling.map(({ value, count }) => (
+        <li
+          key={value}
+          className={classes.value}
+          title={`${value}: ${sayCount(count, 'row')} of ${sayNumber(rowCount)}`}
+        >
+          <span className={classes.bar} style={{ width: `${(count / most) * 100}%` }} aria-hidden />
+          <span className={classes.label}>{value === '' ? '(empty)' : value}</span>
+          <span className={classes.number}>{sayNumber(count)}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const height = 56
+
+function Histogram({ column: { name, histogram } }: { column: ColumnProfile }) {
+  const most = Math.max(...histogram.map(({ count }) => count), 1)
+  const width = 100 / histogram.length
+  return (
+    <svg
+      className={classes.histogram}
+      viewBox={`0 0 100 ${height}`}
+      preserveAspectRatio="none"
+      // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- it is drawn, not loaded
+      role="img"
+      aria-label={`How ${name} is spread: ${histogram.map(({ from, to, count }) => `${round(from)} to ${round(to)}: ${count}`).join('; ')}`}
+    >
+      {histogram.map(({ from, to, count }, index) => {
+        const tall = count === 0 ? 0 : Math.max((count / most) * height, 1.5)
+        return (
+          <rect key={from} x={index * width + 0.4} width={width - 0.8} y={height - tall} height={tall}>
+            <title>{`${round(from)} to ${round(to)}: ${sayCount(count, 'row')}`}</title>
+          </rect>
+        )
+      })}
+    </svg>
+  )
+}
+
+function Missing({ count, rowCount }: { count: number; rowCount: number }) {
+  const share = rowCount === 0 ? 0 : count / rowCount
+  return (
+    <div className={classes.missing}>
+      <span className={classes.track} aria-hidden>
+        <span className={classes.filled} style={{ width: `${(1 - share) * 100}%` }} />
+      </span>
+      <Text size="xs" c="dimmed">
+        {count === 0
+          ? 'never missing'
+          : `${(share * 100).toFixed(share < 0.01 ? 2 : 0)} % missing (${sayNumber(count)})`}
+      </Text>
+    </div>
+  )
+}
+
+function sayLooks(looks: string): string {
+  const an = /^[aeiou]/.test(looks) ? 'an' : 'a'
+  return looks === 'url' ? 'an address' : looks === 'email' ? 'an e-mail address' : `${an} ${looks}`
+}
+
+function shorten(text: string): string {
+  const plain = /^-?\d+\.\d{4,}$/.test(text) ? String(round(Number(text))) : text
+  return plain.length > 24 ? `${plain.slice(0, 24)}…` : plain
+}
+
+function round(number: number): number {
+  return Math.round(number * 100) / 100
+}

@@ -1,0 +1,129 @@
+import { Button, Group, Tabs, Text } from '@mantine/core'
+import { Download } from 'lucide-react'
+import { lazy, Suspense } from 'react'
+import { Link, useLocation } from 'wouter'
+import { Heading } from '../../../parts/heading.tsx'
+import { Loaded } from '../../../parts/loaded.tsx'
+import { Ago } from '../../../parts/time.tsx'
+import { paths, type TableView } from '../../../paths.ts'
+import type { Project } from '../../../wire.ts'
+import { newestRows, useDatasources, useObject, useObjectsOf } from '../asked.ts'
+import { DriftWarning } from '../drift.tsx'
+import type { Datasource, DescribedObject } from '../wire.ts'
+import { sayCount, saySize } from '../words.ts'
+import { Profile } from './profile.tsx'
+
+const RowsView = lazy(async () => ({ default: (await import('./rows-view.tsx')).RowsView }))
+const LineageView = lazy(async () => ({ default: (await import('./lineage.tsx')).LineageView }))
+
+type Props = { project: Project; table: string; view: string | undefined }
+
+export function TablePage({ project, table, view }: Props) {
+  const sources = useDatasources(project.id)
+  const source = sources.data?.find(({ table_name: name }) => name === table)
+  return (
+    <Loaded query={sources}>
+      {() =>
+        source === undefined ? (
+          <>
+            <Heading title="There is no such table">It may have been deleted with its connection.</Heading>
+            <Button component={Link} href={paths.tables(project.id)}>
+              Go to the tables
+            </Button>
+          </>
+        ) : (
+          <TableOf project={project} source={source} view={view} />
+        )
+      }
+    </Loaded>
+  )
+}
+
+function TableOf({ project, source, view }: { project: Project; source: Datasource; view: string | undefined }) {
+  const objects = useObjectsOf(project.id, source.id)
+  const newest = newestRows(objects.data ?? []).get(source.id)
+  const object = useObject(project.id, newest?.id)
+  if (objects.data !== undefined && newest === undefined) {
+    return (
+      <>
+        <Heading title={source.table_name} within={project.name}>
+          It has no rows yet.
+        </Heading>
+        <Button component={Link} href={paths.connection(project.id, source.id)}>
+          Go to its connection
+        </Button>
+      </>
+    )
+  }
+  return (
+    <Loaded query={{ ...object, error: objects.error ?? object.error }}>
+      {(described) => <Described project={project} source={source} object={described} view={view} />}
+    </Loaded>
+  )
+}
+
+const views: TableView[] = ['columns', 'rows', 'lineage']
+
+type DescribedProps = { project: Project; source: Datasource; object: DescribedObject; view: string | undefined }
+
+function Described({ project, source, object, view }: DescribedProps) {
+  const [, navigate] = useLocation()
+  const shown = views.find((each) => each === view) ?? 'columns'
+  return (
+    <>
+      <Heading
+        title={object.table_name}
+        within={project.name}
+        action={
+          <Group gap="xs">
+            <Button
+              component="a"
+              variant="default"
+              href={`/v1/projects/${project.id}/data-objects/${object.id}/download`}
+              leftSection={<Download size={16} aria-hidden />}
+            >
+              Parquet
+            </Button>
+            <Button component={Link} href={`${paths.queries(project.id)}?new=${object.table_name}`}>
+              Query it
+            </Button>
+          </Group>
+        }
+      >
+        {sayCount(object.row_count ?? 0, 'row')}, {saySize(object.size_bytes)}, version {object.version} of{' '}
+        <Link href={paths.connection(project.id, source.id)}>{source.name}</Link>, fetched{' '}
+        <Ago at={object.created_at} />
+        {object.truncated && '. Not all of it was fetched: the source has more than the limits allow'}
+      </Heading>
+      <DriftWarning projectId={project.id} drift={object.drift} />
+      <Tabs
+        value={shown}
+        keepMounted={false}
+        onChange={(next) => navigate(paths.table(project.id, object.table_name, next as TableView), { replace: true })}
+      >
+        <Tabs.List mb="md">
+          <Tabs.Tab value="columns">Columns</Tabs.Tab>
+          <Tabs.Tab value="rows">Rows</Tabs.Tab>
+          <Tabs.Tab value="lineage">Lineage</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="columns">
+          {object.profile === null ? (
+            <Text c="dimmed" aria-live="polite">
+              The columns are being looked at. This takes a moment.
+            </Text>
+          ) : (
+            <Profile columns={object.profile.columns} rowCount={object.profile.row_count} />
+          )}
+        </Tabs.Panel>
+        <Suspense fallback={null}>
+          <Tabs.Panel value="rows">
+            <RowsView projectId={project.id} object={object} />
+          </Tabs.Panel>
+          <Tabs.Panel value="lineage">
+            <LineageView project={project} object={object} />
+          </Tabs.Panel>
+        </Suspense>
+      </Tabs>
+    </>
+  )
+}

@@ -1,0 +1,176 @@
+import { Badge, Button, Code, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { FileCode2, Plus } from 'lucide-react'
+import { useState } from 'react'
+import { Link, useLocation, useSearch } from 'wouter'
+import { call } from '../../../api.ts'
+import { Empty } from '../../../parts/empty.tsx'
+import { Heading } from '../../../parts/heading.tsx'
+import { Loaded } from '../../../parts/loaded.tsx'
+import { RefusalNotice } from '../../../parts/refusal.tsx'
+import { Ago } from '../../../parts/time.tsx'
+import { paths } from '../../../paths.ts'
+import { useAct } from '../../../queries.ts'
+import { fieldErrors } from '../../../refusals.ts'
+import type { Project } from '../../../wire.ts'
+import { buildKeys, newestRows, useObjects, useQueriesOf } from '../asked.ts'
+import shared from '../build.module.css'
+import type { Query } from '../wire.ts'
+
+export function QueriesSection({ project }: { project: Project }) {
+  const queries = useQueriesOf(project.id)
+  const asked = new URLSearchParams(useSearch()).get('new')
+  const [creating, setCreating] = useState(asked !== null)
+  const editor = project.role !== 'viewer'
+  const create = editor ? (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
+      New query
+    </Button>
+  ) : undefined
+  return (
+    <>
+      <Heading title="Queries" within={project.name} action={(queries.data?.length ?? 0) > 0 ? create : undefined}>
+        SQL over the tables of this project. Deployed, each answers under its name.
+      </Heading>
+      <Loaded query={queries}>
+        {(list) =>
+          list.length === 0 ? (
+            <Empty icon={<FileCode2 size={20} />} action={create}>
+              A query is one SELECT over the project’s tables. Write <Code>$name</Code> for what callers choose.
+            </Empty>
+          ) : (
+            <div className={shared.panel}>
+              <table className={shared.table}>
+                <thead>
+                  <tr>
+                    <th scope="col">Query</th>
+                    <th scope="col">Deployed</th>
+                    <th scope="col">Edited</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {list.map((query) => (
+                    <Line key={query.id} project={project} query={query} />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Loaded>
+      {editor && (
+        <Modal opened={creating} onClose={() => setCreating(false)} title="New query">
+          <NewQueryForm project={project} table={asked} onClose={() => setCreating(false)} />
+        </Modal>
+      )}
+    </>
+  )
+}
+
+function Line({ project, query }: { project: Project; query: Query }) {
+  return (
+    <tr>
+      <td>
+        <Link href={paths.query(project.id, query.name)} className={shared.name}>
+          {query.name}
+        </Link>
+        {query.description !== '' && (
+          <Text size="xs" c="dimmed" lineClamp={1}>
+            {query.description}
+          </Text>
+        )}
+      </td>
+      <td>
+        <DeployedIn query={query} />
+      </td>
+      <td>
+        <Text component="span" c="dimmed">
+          <Ago at={query.updated_at} />
+        </Text>
+      </td>
+    </tr>
+  )
+}
+
+export function DeployedIn({ query }: { query: Pick<Query, 'deployments' | 'changed'> }) {
+  if (query.deployments.length === 0) {
+    return (
+      <Text component="span" c="dimmed">
+        Not deployed
+      </Text>
+    )
+  }
+  return (
+    <Group gap={6} component="span" display="inline-flex">
+      {query.deployments.map(({ environment, version }) => (
+        <Badge key={environment} variant="default" radius="sm" tt="none" fw={500} c="var(--sluice-accent-text)">
+          {environment} v{version}
+        </Badge>
+      ))}
+      {query.changed && (
+        <Text component="span" size="xs" c="dimmed">
+          edited since
+        </Text>
+      )}
+    </Group>
+  )
+}
+
+type FormProps = { project: Project; table: string | null; onClose: () => void }
+
+function NewQueryForm({ project, table, onClose }: FormProps) {
+  const objects = useObjects(project.id)
+  const [, navigate] = useLocation()
+  const tables = [...newestRows(objects.data ?? []).values()].map(({ table_name: name }) => name).sort()
+  const create = useAct(
+    async ({ name, over }: { name: string; over: string }) => {
+      const sql = over === '' ? 'select 1 as one' : `select *\nfrom ${over}\nlimit 100`
+      const made = await call<Query>('POST', `/v1/projects/${project.id}/queries`, { body: { name, sql } })
+      navigate(paths.query(project.id, made.name))
+      return made
+    },
+    { refresh: [buildKeys.queries(project.id)] },
+  )
+  const form = useForm({
+    initialValues: { name: '', over: table ?? '' },
+    validate: { name: (name) => (name === '' ? 'Give it a name.' : null) },
+  })
+  const over = form.values.over === '' ? (tables[0] ?? '') : form.values.over
+  return (
+    <form
+      noValidate
+      onSubmit={form.onSubmit(({ name }) =>
+        create.mutate({ name, over }, { onError: (error) => form.setErrors(fieldErrors(error)) }),
+      )}
+    >
+      <Stack gap="md">
+        <TextInput
+          label="Name"
+          description="Callers use it, so it stays. Lower-case letters, digits and _."
+          placeholder="sales_by_region"
+          data-autofocus
+          autoComplete="off"
+          spellCheck={false}
+          {...form.getInputProps('name')}
+        />
+        {tables.length > 0 && (
+          <Select
+            label="Begin with the table"
+            data={tables}
+            value={over}
+            onChange={(next) => form.setFieldValue('over', next ?? '')}
+          />
+        )}
+        <RefusalNotice error={create.error} fields={['name']} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            Create query
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

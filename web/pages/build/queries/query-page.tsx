@@ -1,0 +1,16 @@
+import { Loaded } from '../../../parts/loaded.tsx'
+import type { Project } from '../../../wire.ts'
+import { newestRows, useObjects, useQueryNamed } from '../asked.ts'
+import { QueryScreen } from './query-screen.tsx'
+
+export function QueryPage({ project, name }: { project: Project; name: string }) {
+  const query = useQueryNamed(project.id, name)
+  const objects = useObjects(project.id)
+  const tables = Object.fromEntries(
+    [...newestRows(objects.data ?? []).values()].map(({ table_name: table, columns }) => [
+      table,
+      (columns ?? []).map((column) => column.name),
+    ]),
+  )
+  return <Loaded query={query}>{(found) => <QueryScreen project={project} query={found} tables={tables} />}</Loaded>
+}

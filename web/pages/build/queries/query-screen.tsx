@@ -1,0 +1,192 @@
+import { ActionIcon, Button, Code, Group, Kbd, Stack, Text, Textarea, Tooltip } from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
+import { Play, Rocket, Save, SlidersHorizontal } from 'lucide-react'
+import { useState } from 'react'
+import { Heading } from '../../../parts/heading.tsx'
+import { RefusalNotice } from '../../../parts/refusal.tsx'
+import type { Project } from '../../../wire.ts'
+import shared from '../build.module.css'
+import type { Query } from '../wire.ts'
+import { DeploySheet } from './deploy-sheet.tsx'
+import { DeleteQuery } from './delete-query.tsx'
+import { Examples } from './examples.tsx'
+import { DeployedIn } from './queries.tsx'
+import classes from './query.module.css'
+import { Result } from './result.tsx'
+import { SlotDialog } from './slot-dialog.tsx'
+import { SlotField } from './slot-field.tsx'
+import { SqlEditor } from './sql-editor.tsx'
+import { useQueryDraft, type QueryDraft } from './use-query-draft.ts'
+
+type Props = { project: Project; query: Query; tables: Record<string, string[]> }
+
+/** SQL on the left, its slots on the right, the rows below, and what helps questions to find it. */
+export function QueryScreen({ project, query, tables }: Props) {
+  const draft = useQueryDraft(project, query)
+  const [deploying, setDeploying] = useState(false)
+  const { content, change, editor, run } = draft
+  useHotkeys([['mod+Enter', () => editor && run.mutate()]], [])
+  const openSheet = (): void => {
+    if (draft.dirty) draft.save.mutate(undefined, { onSuccess: () => setDeploying(true) })
+    else setDeploying(true)
+  }
+  return (
+    <>
+      <Heading
+        title={query.name}
+        within={project.name}
+        action={editor ? <Acts project={project} query={query} draft={draft} onDeploy={openSheet} /> : undefined}
+      >
+        <DeployedIn query={query} />
+        {!editor && ' · You are a viewer here: an editor changes and runs it.'}
+      </Heading>
+      <RefusalNotice error={draft.save.error} />
+      <div className={classes.work}>
+        <div className={shared.panel}>
+          <SqlEditor
+            value={content.sql}
+            onChange={(sql) => change({ sql })}
+            onRun={() => run.mutate()}
+            tables={tables}
+            slots={Object.keys(content.slots.properties)}
+            mistake={draft.mistake}
+            readOnly={!editor}
+          />
+          <div className={classes.below} aria-live="polite">
+            {draft.mistake !== null ? (
+              <Text size="xs" c="var(--sluice-danger)">
+                {draft.mistake.message}
+                {draft.mistake.line !== null && ` (line ${draft.mistake.line}, column ${draft.mistake.column})`}
+              </Text>
+            ) : (
+              <Text size="xs" c="dimmed">
+                {readsOf(draft)}
+              </Text>
+            )}
+          </div>
+        </div>
+        <Slots project={project} draft={draft} tables={tables} />
+      </div>
+      {editor && <Result draft={draft} />}
+      <div className={classes.about}>
+        <Textarea
+          label="Description"
+          description="What it answers, in one or two sentences. Callers read it, and questions are matched with it."
+          autosize
+          minRows={2}
+          value={content.description}
+          disabled={!editor}
+          onChange={(event) => change({ description: event.currentTarget.value })}
+        />
+        <Examples draft={draft} />
+      </div>
+      {editor && <DeploySheet project={project} query={query} opened={deploying} onClose={() => setDeploying(false)} />}
+    </>
+  )
+}
+
+type ActsProps = { project: Project; query: Query; draft: QueryDraft; onDeploy: () => void }
+
+function Acts({ project, query, draft, onDeploy }: ActsProps) {
+  return (
+    <Group gap="xs">
+      {draft.dirty && (
+        <Text size="xs" c="dimmed" aria-live="polite">
+          Not saved yet
+        </Text>
+      )}
+      <DeleteQuery project={project} query={query} />
+      <Button
+        variant="default"
+        leftSection={<Save size={16} aria-hidden />}
+        disabled={!draft.dirty}
+        loading={draft.save.isPending}
+        onClick={() => draft.save.mutate()}
+      >
+        Save draft
+      </Button>
+      <Button leftSection={<Rocket size={16} aria-hidden />} disabled={draft.mistake !== null} onClick={onDeploy}>
+        Deploy…
+      </Button>
+    </Group>
+  )
+}
+
+function readsOf({ inspection: { data } }: QueryDraft): string {
+  if (data === undefined) return ''
+  const tables = Object.keys(data.tables)
+  const columns = data.columns.map(({ name }) => name).join(', ')
+  return `${tables.length === 0 ? 'Reads no table' : `Reads ${tables.join(', ')}`}; gives ${columns}`
+}
+
+type SlotsProps = { project: Project; draft: QueryDraft; tables: Record<string, string[]> }
+
+function Slots({ project, draft, tables }: SlotsProps) {
+  const [defining, setDefining] = useState<string | null>(null)
+  const { content, change, values, setValues, run, editor } = draft
+  const slots = Object.entries(content.slots.properties)
+  return (
+    <form
+      className={`${shared.panel} ${classes.slots}`}
+      aria-label="Slots"
+      onSubmit={(event) => {
+        event.preventDefault()
+        run.mutate()
+      }}
+    >
+      <Stack gap="md">
+        {slots.length === 0 && (
+          <Text c="dimmed">
+            No slots. Write <Code>$name</Code> in the SQL where callers choose a value.
+          </Text>
+        )}
+        {slots.map(([name, slot]) => (
+          <div key={name} className={classes.slot}>
+            <SlotField
+              projectId={project.id}
+              name={name}
+              slot={slot}
+              required={content.slots.required.includes(name)}
+              value={values[name]}
+              onChange={(value) => setValues({ ...values, [name]: value })}
+            />
+            {editor && (
+              <Tooltip label={`What ${name} takes`}>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={`Define ${name}`}
+                  onClick={() => setDefining(name)}
+                >
+                  <SlidersHorizontal size={15} aria-hidden />
+                </ActionIcon>
+              </Tooltip>
+            )}
+          </div>
+        ))}
+        {editor && (
+          <Button
+            type="submit"
+            variant="light"
+            loading={run.isPending}
+            leftSection={<Play size={16} aria-hidden />}
+            rightSection={
+              <Kbd size="xs" aria-hidden>
+                Ctrl ⏎
+              </Kbd>
+            }
+          >
+            Run
+          </Button>
+        )}
+      </Stack>
+      <SlotDialog
+        name={defining}
+        slots={content.slots}
+        tables={tables}
+        onClose={() => setDefining(null)}
+        onChange={(slots) => change({ slots })}
+      />
+    </form>
+  )
+}

@@ -1,0 +1,69 @@
+import { Button, Loader, Tabs, Text } from '@mantine/core'
+import { RefusalNotice } from '../../../parts/refusal.tsx'
+import { Ago } from '../../../parts/time.tsx'
+import { Grid } from '../grid.tsx'
+import { sayCount, sayTime } from '../words.ts'
+import classes from './query.module.css'
+import type { QueryDraft } from './use-query-draft.ts'
+
+/** The rows of the last run, how long it took, and the plan behind it. */
+export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
+  const answer = run.data
+  if (run.error !== null) {
+    return (
+      <div className={classes.result}>
+        <RefusalNotice error={run.error} />
+      </div>
+    )
+  }
+  if (answer === undefined) {
+    return (
+      <Text c="dimmed" mt="md" aria-live="polite">
+        {run.isPending ? <Loader size="xs" aria-label="Running" /> : 'Run shows the rows here.'}
+      </Text>
+    )
+  }
+  return (
+    <section className={classes.result} aria-label="Result" aria-busy={run.isPending}>
+      <Tabs defaultValue="rows" keepMounted={false} onChange={(tab) => tab === 'plan' && plan.mutate()}>
+        <Tabs.List>
+          <Tabs.Tab value="rows">Rows</Tabs.Tab>
+          <Tabs.Tab value="plan">Plan</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="rows">
+          <div className={classes.facts} aria-live="polite">
+            <span>{sayCount(answer.row_count, 'row')}</span>
+            <span>{sayTime(answer.execution_time_ms)}</span>
+            {answer.as_of !== null && (
+              <span>
+                data fetched <Ago at={answer.as_of} />
+              </span>
+            )}
+            {answer.truncated && <span>only the first rows: there are more than the limit</span>}
+          </div>
+          <Grid
+            label="Rows of the result"
+            columns={answer.columns}
+            count={answer.data.length}
+            rowAt={(index) => answer.data[index]}
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="plan" pt="sm">
+          <RefusalNotice error={plan.error} />
+          {plan.data !== undefined && (
+            // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by the keyboard
+            <section className={classes.plan} tabIndex={0} aria-label="Plan">
+              {plan.data.plan}
+            </section>
+          )}
+          {plan.isPending && <Loader size="xs" aria-label="Asking for the plan" />}
+          {plan.error !== null && (
+            <Button variant="default" size="xs" onClick={() => plan.mutate()}>
+              Ask again
+            </Button>
+          )}
+        </Tabs.Panel>
+      </Tabs>
+    </section>
+  )
+}

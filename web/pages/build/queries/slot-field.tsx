@@ -1,0 +1,73 @@
+import { Autocomplete, Select, TagsInput, TextInput } from '@mantine/core'
+import { newestRows, useObject, useObjects } from '../asked.ts'
+import type { SlotSchema } from '../wire.ts'
+import type { SlotValue } from './slots.ts'
+
+type Props = {
+  projectId: string
+  name: string
+  slot: SlotSchema
+  required: boolean
+  value: SlotValue | undefined
+  onChange: (value: SlotValue) => void
+  error?: string | undefined
+}
+
+/** A field for the value of a slot, as its schema says it must be. */
+export function SlotField({ projectId, name, slot, required, value, onChange, error }: Props) {
+  const item = slot.type === 'array' ? slot.items : slot
+  const offered = useOffered(projectId, slot['x-values-from'] ?? item['x-values-from'])
+  const choices = 'enum' in item && item.enum !== undefined ? item.enum.map(String) : null
+  const fallback = slot.default === undefined || slot.default === null ? '' : String(slot.default)
+  const common = {
+    label: name,
+    description: slot.description,
+    withAsterisk: required,
+    error,
+    placeholder: fallback === '' ? (required ? undefined : 'not given') : fallback,
+  }
+  const text = typeof value === 'string' ? value : ''
+  if (slot.type === 'array') {
+    return (
+      <TagsInput {...common} data={choices ?? offered} value={Array.isArray(value) ? value : []} onChange={onChange} />
+    )
+  }
+  if (choices !== null || slot.type === 'boolean') {
+    return (
+      <Select
+        {...common}
+        clearable
+        allowDeselect
+        data={choices ?? ['true', 'false']}
+        value={text === '' ? null : text}
+        onChange={(next) => onChange(next ?? '')}
+      />
+    )
+  }
+  if (slot.type === 'string' && slot.format === 'date') {
+    return <TextInput {...common} type="date" value={text} onChange={(event) => onChange(event.currentTarget.value)} />
+  }
+  return (
+    <Autocomplete
+      {...common}
+      data={offered}
+      value={text}
+      onChange={onChange}
+      limit={20}
+      spellCheck={false}
+      autoComplete="off"
+      inputMode={slot.type === 'string' ? 'text' : 'decimal'}
+    />
+  )
+}
+
+/** The commonest values of the column that a slot takes its values from. */
+function useOffered(projectId: string, from: string | undefined): string[] {
+  const objects = useObjects(projectId)
+  const [table = '', ...column] = from?.split('.') ?? []
+  const rows = [...newestRows(objects.data ?? []).values()].find(({ table_name: name }) => name === table)
+  const described = useObject(projectId, rows?.id)
+  if (from === undefined) return []
+  const profile = described.data?.profile?.columns.find(({ name }) => name === column.join('.'))
+  return profile?.top_values.map(({ value }) => value).filter((value) => value !== '') ?? []
+}

@@ -1,0 +1,89 @@
+import { call, isRefusal } from '../../../api.ts'
+import type { Inspection, SlotSchema, SlotsSchema } from '../wire.ts'
+
+/** What stands in the form for a slot: text for most, a list of texts for lists. */
+export type SlotValue = string | string[]
+export type SlotValues = Record<string, SlotValue>
+
+export const noSlots: SlotsSchema = { type: 'object', properties: {}, required: [], additionalProperties: false }
+
+/** The slots that SQL names, as far as one can tell without reading it as SQL. */
+export function slotNames(sql: string): string[] {
+  const code = sql.replaceAll(/'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
+  return [...new Set([...code.matchAll(/\$([a-z_]\w*)/gi)].map(([, name = '']) => name.toLowerCase()))]
+}
+
+/**
+ * What the SQL reads, needs and returns. Slots that are declared stay as they are, those that are gone are dropped,
+ * and new ones are declared as the server suggests.
+ */
+export async function inspect(
+  projectId: string,
+  { sql, slots }: { sql: string; slots: SlotsSchema },
+  signal: AbortSignal,
+): Promise<Inspection> {
+  const ask = (body: { sql: string; slots?: SlotsSchema }): Promise<Inspection> =>
+    call<Inspection>('POST', `/v1/projects/${projectId}/queries/inspect`, { body, signal })
+  const names = slotNames(sql)
+  const missing = names.filter((name) => slots.properties[name] === undefined)
+  const kept = keepOnly(slots, names)
+  if (missing.length === 0) return ask({ sql, slots: kept })
+  try {
+    const suggested = await ask({ sql })
+    return { ...suggested, slots: merge(kept, suggested.slots) }
+  } catch (error) {
+    if (!isRefusal(error) || error.envelope.reason !== 'invalid_sql') throw error
+    // Without types the SQL may not be understood where it would be with those that are declared.
+    const asText = missing.map((name): [string, SlotSchema] => [name, { type: 'string' }])
+    return ask({ sql, slots: merge(kept, { ...noSlots, properties: Object.fromEntries(asText) }) })
+  }
+}
+
+function keepOnly(slots: SlotsSchema, names: string[]): SlotsSchema {
+  return {
+    ...slots,
+    properties: Object.fromEntries(Object.entries(slots.properties).filter(([name]) => names.includes(name))),
+    required: slots.required.filter((name) => names.includes(name)),
+  }
+}
+
+function merge(kept: SlotsSchema, suggested: SlotsSchema): SlotsSchema {
+  const known = Object.keys(kept.properties)
+  return {
+    ...kept,
+    properties: { ...suggested.properties, ...kept.properties },
+    required: [...kept.required, ...suggested.required.filter((name) => !known.includes(name))],
+  }
+}
+
+/** What is sent: slots that were left empty are not given. */
+export function parametersOf(slots: SlotsSchema, values: SlotValues): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(slots.properties).flatMap(([name, slot]) => {
+      const value = values[name]
+      if (value === undefined || value === '' || value.length === 0) return []
+      if (Array.isArray(value)) {
+        const item = slot.type === 'array' ? slot.items : slot
+        return [[name, value.map((each) => typed(item, each))]]
+      }
+      return [[name, typed(slot, value)]]
+    }),
+  )
+}
+
+/** Numbers beyond what a script holds exactly stay text, as the API takes them. */
+function typed(slot: { type: string }, text: string): unknown {
+  if (slot.type === 'boolean') return text === 'true'
+  if (slot.type === 'integer') return Number.isSafeInteger(Number(text)) ? Number(text) : text
+  return slot.type === 'number' && text.trim() !== '' && !Number.isNaN(Number(text)) ? Number(text) : text
+}
+
+/** Parameters of an example as they stand in the form. */
+export function valuesOf(parameters: Record<string, unknown>): SlotValues {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(String) : String(value as string | number | boolean),
+    ]),
+  )
+}

@@ -1,0 +1,147 @@
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+  type CompletionSource,
+} from '@codemirror/autocomplete'
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { PostgreSQL, sql as sqlLanguage, SQLDialect } from '@codemirror/lang-sql'
+import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language'
+import { setDiagnostics } from '@codemirror/lint'
+import { Compartment, EditorState, Prec } from '@codemirror/state'
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+import { useEffect, useEffectEvent, useRef } from 'react'
+import classes from './sql-editor.module.css'
+
+/** Where the server says the mistake is. */
+export type SqlMistake = { message: string; line: number | null; column: number | null; word: string }
+
+type Props = {
+  value: string
+  onChange: (sql: string) => void
+  onRun: () => void
+  tables: Record<string, string[]>
+  slots: string[]
+  mistake: SqlMistake | null
+  readOnly: boolean
+}
+
+/** `$name` is a slot here, not the quoted text it begins in PostgreSQL. */
+const dialect = SQLDialect.define({ ...PostgreSQL.spec, doubleDollarQuotedStrings: false, specialVar: '$' })
+
+const colours = HighlightStyle.define([
+  { tag: tags.keyword, class: classes.keyword ?? '' },
+  { tag: [tags.string, tags.special(tags.string)], class: classes.string ?? '' },
+  { tag: [tags.number, tags.bool, tags.null], class: classes.number ?? '' },
+  { tag: tags.special(tags.name), class: classes.slot ?? '' },
+  { tag: tags.comment, class: classes.comment ?? '' },
+])
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
+
+/** SQL with the project's own names to complete it. */
+export function SqlEditor(props: Props) {
+  const { value, tables, slots, mistake, readOnly } = props
+  const place = useRef<HTMLDivElement>(null)
+  const view = useRef<EditorView>(null)
+  const language = useRef(new Compartment())
+  const change = useEffectEvent((text: string) => props.onChange(text))
+  const run = useEffectEvent(() => props.onRun())
+  const latestSlots = useEffectEvent(() => slots)
+
+  useEffect(() => {
+    if (place.current === null) return undefined
+    const made = new EditorView({
+      parent: place.current,
+      state: EditorState.create({
+        doc: value,
+        extensions: [
+          EditorView.cspNonce.of(nonce),
+          Prec.highest(keymap.of([{ key: 'Mod-Enter', run: () => (run(), true) }])),
+          lineNumbers(),
+          history(),
+          drawSelection(),
+          bracketMatching(),
+          closeBrackets(),
+          highlightActiveLine(),
+          autocompletion(),
+          syntaxHighlighting(colours),
+          EditorView.lineWrapping,
+          language.current.of([]),
+          EditorState.readOnly.of(readOnly),
+          EditorView.editable.of(!readOnly),
+          EditorView.contentAttributes.of({ 'aria-label': 'SQL', spellcheck: 'false', tabindex: '0' }),
+          EditorView.updateListener.of(({ docChanged, state }) => docChanged && change(state.doc.toString())),
+          // Escape, then Tab, leaves the editor by the keyboard.
+          keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
+        ],
+      }),
+    })
+    view.current = made
+    return () => {
+      made.destroy()
+      view.current = null
+    }
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- made once; what changes later is told to it below
+  }, [readOnly])
+
+  const known = JSON.stringify(tables)
+  useEffect(() => {
+    const support = sqlLanguage({ dialect, schema: JSON.parse(known) as Record<string, string[]> })
+    view.current?.dispatch({
+      effects: language.current.reconfigure([
+        support,
+        dialect.language.data.of({ autocomplete: slotSource(latestSlots) }),
+        dialect.language.data.of({ autocomplete: columnSource(JSON.parse(known) as Record<string, string[]>) }),
+      ]),
+    })
+  }, [known, readOnly])
+
+  useEffect(() => {
+    const state = view.current?.state
+    if (state === undefined) return
+    view.current?.dispatch(
+      setDiagnostics(
+        state,
+        mistake === null ? [] : [{ ...rangeOf(state, mistake), severity: 'error', message: mistake.message }],
+      ),
+    )
+  }, [mistake])
+
+  return <div ref={place} className={classes.editor} />
+}
+
+function rangeOf(state: EditorState, { line, column, word }: SqlMistake): { from: number; to: number } {
+  if (line === null || column === null || line > state.doc.lines) return { from: 0, to: state.doc.length }
+  const at = state.doc.line(line)
+  const from = Math.min(at.from + column - 1, at.to)
+  // A mistake at the very end has no word of its own: the one before it is marked.
+  const to = Math.min(from + Math.max(word.length, 1), state.doc.length)
+  return from === to ? { from: Math.max(from - 1, 0), to } : { from, to }
+}
+
+function slotSource(slots: () => string[]): CompletionSource {
+  return (context) => {
+    const word = context.matchBefore(/\$\w*/)
+    if (word === null) return null
+    return {
+      from: word.from,
+      options: slots().map((name) => ({ label: `$${name}`, type: 'variable', detail: 'slot' })),
+    }
+  }
+}
+
+/** Columns without their table, of the tables that the SQL names. */
+function columnSource(tables: Record<string, string[]>): CompletionSource {
+  return (context) => {
+    const word = context.matchBefore(/\w+/)
+    if (word === null || context.state.sliceDoc(word.from - 1, word.from) === '.') return null
+    const text = context.state.doc.toString().toLowerCase()
+    const options = Object.entries(tables)
+      .filter(([table]) => text.includes(table))
+      .flatMap(([table, columns]) => columns.map((label) => ({ label, type: 'property', detail: table, boost: 1 })))
+    return { from: word.from, options }
+  }
+}

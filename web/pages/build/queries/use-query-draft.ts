@@ -1,0 +1,103 @@
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { call, isRefusal } from '../../../api.ts'
+import { useAct } from '../../../queries.ts'
+import type { Project } from '../../../wire.ts'
+import { buildKeys } from '../asked.ts'
+import type { Preview, Query, SlotsSchema } from '../wire.ts'
+import { inspect, parametersOf, type SlotValues } from './slots.ts'
+import type { SqlMistake } from './sql-editor.tsx'
+
+export type Content = Pick<Query, 'sql' | 'slots' | 'description' | 'examples'>
+
+/** A query while it is edited: what differs from what is saved, what the server makes of it, and its acts. */
+export function useQueryDraft(project: Project, query: Query) {
+  const [content, setContent] = useState<Content>(() => contentOf(query))
+  const [values, setValues] = useState<SlotValues>({})
+  const client = useQueryClient()
+  const editor = project.role !== 'viewer'
+  const dirty = JSON.stringify(content) !== JSON.stringify(contentOf(query))
+  const change = (part: Partial<Content>): void => setContent((before) => ({ ...before, ...part }))
+
+  const [settled] = useDebouncedValue({ sql: content.sql, slots: content.slots }, 400)
+  const inspection = useQuery({
+    queryKey: ['projects', project.id, 'inspection', settled.sql, JSON.stringify(settled.slots)],
+    enabled: editor && settled.sql.trim() !== '',
+    queryFn: ({ signal }) => inspect(project.id, settled, signal),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  const suggested = inspection.isPlaceholderData ? undefined : inspection.data?.slots
+  useEffect(() => {
+    if (suggested === undefined || JSON.stringify(suggested) === JSON.stringify(content.slots)) return
+    // Only what was inspected may be replaced: the person may have typed on.
+    if (settled.sql === content.sql) change({ slots: suggested })
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- when there is something new to take over
+  }, [suggested])
+  useLeaveGuard(dirty)
+
+  const path = `/v1/projects/${project.id}/queries/${query.name}`
+  const save = useAct(
+    async () => {
+      const saved = await call<Query>('PUT', path, { body: content, headers: { 'if-match': `"${query.revision}"` } })
+      client.setQueryData(buildKeys.query(project.id, query.name), saved)
+      setContent(contentOf(saved))
+      return saved
+    },
+    { refresh: [], say: () => 'The draft is saved.' },
+  )
+  const body = () => ({
+    sql: content.sql,
+    slots: content.slots,
+    parameters: parametersOf(content.slots, values),
+  })
+  const run = useAct(() => call<Preview>('POST', `${path}/preview`, { body: body(), timeoutMs: 120_000 }), {
+    refresh: [],
+  })
+  const plan = useAct(() => call<{ plan: string }>('POST', `${path}/explain`, { body: body() }), { refresh: [] })
+  return {
+    content,
+    change,
+    values,
+    setValues,
+    dirty,
+    editor,
+    inspection,
+    mistake: mistakeOf(inspection.error),
+    save,
+    run,
+    plan,
+  }
+}
+
+export type QueryDraft = ReturnType<typeof useQueryDraft>
+
+function contentOf({ sql, slots, description, examples }: Query): Content {
+  return { sql, slots: plain(slots), description, examples }
+}
+
+/** In one order, so that equal schemas are equal text. */
+function plain({ type, properties, required, additionalProperties, ...rest }: SlotsSchema): SlotsSchema {
+  return { type, properties, required, additionalProperties, ...rest }
+}
+
+function mistakeOf(error: Error | null): SqlMistake | null {
+  if (error === null || !isRefusal(error) || error.status !== 400) return null
+  const { line, column, word, details, message } = error.envelope
+  return {
+    message: details?.[0]?.message ?? message,
+    line: typeof line === 'number' ? line : null,
+    column: typeof column === 'number' ? column : null,
+    word: typeof word === 'string' ? word : '',
+  }
+}
+
+function useLeaveGuard(dirty: boolean): void {
+  useEffect(() => {
+    if (!dirty) return undefined
+    const warn = (event: BeforeUnloadEvent): void => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [dirty])
+}

@@ -1,0 +1,33 @@
+import type { z } from 'zod'
+import type * as connections from '../../../api/connections.ts'
+import type * as data from '../../../api/data.ts'
+import type * as datasources from '../../../api/datasources.ts'
+import type * as jobs from '../../../api/jobs.ts'
+import type * as queries from '../../../api/queries.ts'
+import type * as slots from '../../../api/slots.ts'
+
+/** The shapes that the Build tab reads and writes. Types only, as in `web/wire.ts`. */
+export type Configuration = z.input<typeof connections.httpConfiguration>
+export type Tested = connections.TestConnectionAnswer
+export type Executed = z.output<typeof connections.executeAnswer>
+export type CurlImport = z.output<typeof connections.curlImportAnswer>
+export type AuthType = connections.AuthType
+export type Pagination = connections.Pagination
+export type Datasource = z.output<typeof datasources.datasource>
+export type ChangeDatasource = z.input<typeof datasources.changeDatasource>
+export type DataObject = z.output<typeof data.dataObject>
+export type DescribedObject = z.output<typeof data.describedObject>
+export type ColumnProfile = NonNullable<DescribedObject['profile']>['columns'][number]
+export type ObjectRows = z.output<typeof data.objectRows>
+export type Lineage = z.output<typeof data.lineageGraph>
+export type Job = z.output<typeof jobs.job>
+export type Query = z.output<typeof queries.query>
+export type ChangeQuery = z.input<typeof queries.changeQuery>
+export type Inspection = z.output<typeof queries.inspection>
+export type Preview = z.output<typeof queries.previewAnswer>
+export type Deployment = z.output<typeof queries.deployment>
+export type VersionsDiff = z.output<typeof queries.versionsDiff>
+export type SlotsSchema = slots.SlotsSchema
+export type SlotSchema = slots.SlotSchema
+export type Column = { name: string; type: string }
+export type Row = Record<string, unknown>
