@@ -39,7 +39,14 @@ beforeAll(async () => {
       name: 'sales_by_region',
       description: 'Revenue of one region.',
       sql: salesSql,
-      examples: [{ question: 'revenue in the north', parameters: { region: 'north' } }],
+      slots: {
+        properties: { region: { type: 'string', 'x-values-from': 'orders.region', description: 'north, south or east' } },
+        required: ['region'],
+      },
+      examples: [
+        { question: 'revenue in the north', parameters: { region: 'north' } },
+        { question: 'how much did we sell in the south', parameters: { region: 'south' } },
+      ],
     }),
   )
   await expectStatus(
@@ -99,6 +106,7 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   await page.getByText('Question', { exact: true }).click()
   await page.getByRole('textbox', { name: 'Question' }).fill('revenue in the east')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.waitForTimeout(3000); await page.screenshot({ path: '/tmp/q.png', fullPage: true })
   await page.getByText('Answered by sales_by_region').waitFor()
   await page.getByRole('row', { name: 'region east “east”' }).waitFor()
   await page.getByRole('cell', { name: 'east', exact: true }).last().waitFor()
@@ -239,7 +247,7 @@ test('a key is limited to what is ticked, rotated, disabled, enabled and revoked
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke north office' }).click()
   await page.getByText('north office is revoked.').waitFor()
   await expect.poll(fresh, polled).toBe(401)
-  expect(await page.getByRole('button', { name: 'What to do with north office' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'What to do with north office' }).waitFor({ state: 'detached' })
   expect(complaints).toEqual([])
 })
 
@@ -352,7 +360,7 @@ const pages: Shown[] = [
     at: 'try?query=all_orders',
     ready: async (page) => {
       await page.getByRole('button', { name: 'Call', exact: true }).click()
-      await page.getByText('3,000 rows').waitFor()
+      await page.getByText('1,000 rows (cut off)').waitFor()
     },
   },
   {

@@ -1,5 +1,6 @@
 import {
   Activity,
+  Bell,
   ChartLine,
   KeyRound,
   MessageCircleQuestion,
@@ -12,6 +13,7 @@ import { Shell } from '../../parts/shell.tsx'
 import type { Project } from '../../wire.ts'
 import { NotFoundPage } from '../not-found.tsx'
 import rail from '../settings/settings.module.css'
+import { AlertsPage } from './alerts.tsx'
 import { EndpointPage } from './endpoint.tsx'
 import { EndpointsPage } from './endpoints.tsx'
 import { EnvironmentSwitch } from './environment-switch.tsx'
@@ -31,6 +33,7 @@ const sections: Section[] = [
   { section: 'metrics', label: 'Metrics', icon: ChartLine },
   { section: 'requests', label: 'Requests', icon: Activity },
   { section: 'questions', label: 'Questions', icon: MessageCircleQuestion },
+  { section: 'alerts', label: 'Alerts', icon: Bell },
   { section: 'keys', label: 'API keys', icon: KeyRound },
 ]
 
@@ -75,6 +78,7 @@ function pageOf(place: Place, { section, name, view }: Asked) {
   if (name !== undefined) return null
   if (section === 'metrics') return <MetricsPage place={place} />
   if (section === 'requests') return <RequestsPage place={place} />
+  if (section === 'alerts') return <AlertsPage place={place} />
   if (section === 'questions') return <QuestionsPage place={place} />
   if (section === 'endpoints') return <EndpointsPage place={place} />
   return section === 'try' ? <TryPage place={place} /> : null
