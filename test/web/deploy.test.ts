@@ -39,7 +39,14 @@ beforeAll(async () => {
       name: 'sales_by_region',
       description: 'Revenue of one region.',
       sql: salesSql,
-      examples: [{ question: 'revenue in the north', parameters: { region: 'north' } }],
+      slots: {
+        properties: { region: { type: 'string', 'x-values-from': 'orders.region', description: 'north, south or east' } },
+        required: ['region'],
+      },
+      examples: [
+        { question: 'revenue in the north', parameters: { region: 'north' } },
+        { question: 'how much did we sell in the south', parameters: { region: 'south' } },
+      ],
     }),
   )
   await expectStatus(
@@ -97,8 +104,9 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   await page.getByText('x-sluice-version: 1').waitFor()
 
   await page.getByText('Question', { exact: true }).click()
-  await page.getByLabel('Question').fill('revenue in the east')
+  await page.getByRole('textbox', { name: 'Question' }).fill('revenue in the east')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.waitForTimeout(3000); await page.screenshot({ path: '/tmp/q.png', fullPage: true })
   await page.getByText('Answered by sales_by_region').waitFor()
   await page.getByRole('row', { name: 'region east “east”' }).waitFor()
   await page.getByRole('cell', { name: 'east', exact: true }).last().waitFor()
@@ -239,7 +247,7 @@ test('a key is limited to what is ticked, rotated, disabled, enabled and revoked
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke north office' }).click()
   await page.getByText('north office is revoked.').waitFor()
   await expect.poll(fresh, polled).toBe(401)
-  expect(await page.getByRole('button', { name: 'What to do with north office' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'What to do with north office' }).waitFor({ state: 'detached' })
   expect(complaints).toEqual([])
 })
 
@@ -258,6 +266,48 @@ test('a viewer sees everything, changes nothing, and calls only with a key', asy
   await page.getByRole('navigation', { name: 'Deploy' }).getByRole('link', { name: 'API keys' }).click()
   await page.getByText('Ask one of them for a key.').waitFor()
   expect(await page.getByRole('button', { name: 'New API key' }).count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+test('calls appear in the live tail and in the metrics, and a missed question becomes an example', async () => {
+  const { page, complaints } = await t.visitAs(owner, `/p/${projectId}/deploy/requests`)
+  page.setDefaultTimeout(waitMs)
+  const made = await expectStatus(
+    201,
+    owner.post('/v1/api-keys', {
+      name: 'reporting',
+      plan: 'unlimited',
+      permissions: [{ project_id: projectId, environments: '*' }],
+    }),
+  )
+  const caller = t.withToken(made.body.secret)
+  await expectStatus(200, owner.post(`${path}/sales_by_region/deploy`, { environment: 'production', force: true }))
+  await page.getByText('New ones appear as they are made.').waitFor()
+  for (const region of ['north', 'south', 'west']) await caller.post('/v1/queries/sales_by_region', { region })
+  await caller.post('/v1/queries/sales_by_region', {})
+  const tail = page.getByRole('region', { name: 'Requests' })
+  await tail.getByRole('row').filter({ hasText: '400 missing_slots' }).first().waitFor()
+
+  await page.getByRole('navigation', { name: 'Deploy' }).getByRole('link', { name: 'Metrics' }).click()
+  await page.getByRole('region', { name: 'Popular queries' }).getByRole('link', { name: 'sales_by_region' }).waitFor()
+  await page.getByRole('button', { name: 'Show calls as a table' }).click()
+  await page.getByRole('region', { name: 'Calls' }).getByRole('row').nth(1).waitFor()
+  await page.getByRole('region', { name: 'What went wrong' }).getByText('missing_slots').waitFor()
+
+  const question = 'which colour does the moon have'
+  await caller.post('/v1/query', { query: question, project_id: projectId })
+  await page.goto(`/p/${projectId}/deploy/questions`)
+  const missed = page
+    .getByRole('list', { name: 'Unanswered questions' })
+    .getByRole('listitem')
+    .filter({ hasText: question })
+  await missed.getByLabel('Query that should answer').click()
+  await page.getByRole('option', { name: 'all_orders' }).click()
+  await missed.getByRole('button', { name: 'Make it an example' }).click()
+  await missed.waitFor({ state: 'detached' })
+  const taught = await owner.get(`${path}/all_orders`)
+  expect(taught.body.examples).toMatchObject([{ question }])
+  await caller.post('/v1/query', { query: 'who painted the bridge', project_id: projectId })
   expect(complaints).toEqual([])
 })
 
@@ -295,7 +345,7 @@ const pages: Shown[] = [
   {
     name: 'endpoint-history',
     at: 'endpoints/sales_by_region/history',
-    ready: async (page) => page.getByText('rolled production back').waitFor(),
+    ready: async (page) => page.getByRole('list', { name: 'History' }).waitFor(),
   },
   {
     name: 'deploy-sheet',
@@ -310,7 +360,7 @@ const pages: Shown[] = [
     at: 'try?query=all_orders',
     ready: async (page) => {
       await page.getByRole('button', { name: 'Call', exact: true }).click()
-      await page.getByText('3,000 rows').waitFor()
+      await page.getByText('1,000 rows (cut off)').waitFor()
     },
   },
   {
@@ -326,10 +376,28 @@ const pages: Shown[] = [
     name: 'try-question',
     at: 'try?by=question',
     ready: async (page) => {
-      await page.getByLabel('Question').fill('revenue in the east')
-      await page.getByLabel('Question').press('Enter')
+      await page.getByRole('textbox', { name: 'Question' }).fill('revenue in the east')
+      await page.getByRole('textbox', { name: 'Question' }).press('Enter')
       await page.getByRole('region', { name: 'Candidates' }).waitFor()
     },
+  },
+  {
+    name: 'questions',
+    at: 'questions',
+    ready: async (page) => page.getByRole('list', { name: 'Unanswered questions' }).waitFor(),
+  },
+  {
+    name: 'metrics',
+    at: 'metrics?hours=1',
+    ready: async (page) => {
+      await page.getByRole('region', { name: 'Popular queries' }).waitFor()
+      await page.locator('svg.recharts-surface').nth(2).waitFor()
+    },
+  },
+  {
+    name: 'requests',
+    at: 'requests',
+    ready: async (page) => page.getByRole('region', { name: 'Requests' }).waitFor(),
   },
   { name: 'keys', at: 'keys', ready: async (page) => page.getByRole('link', { name: 'web shop' }).waitFor() },
   {
