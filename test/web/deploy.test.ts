@@ -40,7 +40,9 @@ beforeAll(async () => {
       description: 'Revenue of one region.',
       sql: salesSql,
       slots: {
-        properties: { region: { type: 'string', 'x-values-from': 'orders.region', description: 'north, south or east' } },
+        properties: {
+          region: { type: 'string', 'x-values-from': 'orders.region', description: 'north, south or east' },
+        },
         required: ['region'],
       },
       examples: [
@@ -106,7 +108,8 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   await page.getByText('Question', { exact: true }).click()
   await page.getByRole('textbox', { name: 'Question' }).fill('revenue in the east')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  await page.waitForTimeout(3000); await page.screenshot({ path: '/tmp/q.png', fullPage: true })
+  await page.waitForTimeout(3000)
+  await page.screenshot({ path: '/tmp/q.png', fullPage: true })
   await page.getByText('Answered by sales_by_region').waitFor()
   await page.getByRole('row', { name: 'region east “east”' }).waitFor()
   await page.getByRole('cell', { name: 'east', exact: true }).last().waitFor()
