@@ -55,8 +55,8 @@ function Graph({ project, object, graph }: GraphProps) {
   )
   const [flow, setFlow] = useState<ReactFlowInstance<Card> | null>(null)
   useEffect(() => {
-    if (width > 0) void flow?.fitView(fit)
-  }, [flow, width, down])
+    if (width > 0 && nodes.length > 0) void flow?.fitView(fit)
+  }, [flow, width, nodes])
   return (
     <div ref={ref} className={classes.graph}>
       <ReactFlow
