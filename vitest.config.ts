@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
+/** Set by `npm run test:redis`, which has started one. */
+const hasRedis = (process.env['TEST_REDIS_URL'] ?? '') !== ''
 const onDatabase = { globalSetup: 'test/harness/database-server.ts' }
 
 export default defineConfig({
@@ -16,6 +18,9 @@ export default defineConfig({
       { extends: true, test: { name: 'api', include: ['test/api/**/*.test.ts'], ...onDatabase } },
       { extends: true, test: { name: 'store', include: ['test/store/**/*.test.ts'], ...onDatabase } },
       { extends: true, test: { name: 'worker', include: ['test/worker/**/*.test.ts'], ...onDatabase } },
+      ...(hasRedis
+        ? [{ extends: true as const, test: { name: 'redis', include: ['test/redis/**/*.test.ts'], ...onDatabase } }]
+        : []),
       { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], testTimeout: 120_000 } },
       { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'], testTimeout: 60_000, ...onDatabase } },
     ],

@@ -100,7 +100,8 @@ export const reach = z
         name: z.string(),
         queries: z
           .union([z.literal('*'), z.array(z.string())])
-          .meta({ description: '"*": every query that is deployed there.' }),
+          .meta({ description: 'What it may call: names, or "*" for every query.' }),
+        deployed: z.array(z.string()).meta({ description: 'Of these, the ones that are deployed there now.' }),
       }),
     ),
   })

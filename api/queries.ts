@@ -91,7 +91,10 @@ const environment = slug.default('production')
 export const deployQuery = z.strictObject({
   environment,
   check: z.boolean().default(false).meta({ description: 'Report and change nothing.' }),
-  force: z.boolean().default(false).meta({ description: 'Deploy although the change is breaking.' }),
+  force: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Deploy although the change is breaking, or takes questions of other queries.' }),
   version: versionNumber.optional().meta({ description: 'A version that exists, instead of the draft.' }),
 })
 export const promoteQuery = z.strictObject({
@@ -110,6 +113,12 @@ const change = z.object({
   level: z.enum(['compatible', 'additive', 'breaking']),
   message: z.string(),
 })
+const regression = z.object({
+  question: z.string(),
+  query: z.string().nullable().meta({ description: 'What must answer it; null: it must be refused.' }),
+  taken_by: z.string().nullable().meta({ description: 'What would answer it instead; null: nothing.' }),
+  source: z.enum(['example', 'evaluation', 'confirmed']),
+})
 const keyThatCalled = z.object({ key_id: z.string(), name: z.string().nullable(), last_called_at: timestamp })
 
 export const deployment = z
@@ -123,7 +132,10 @@ export const deployment = z
     callers: z
       .array(keyThatCalled)
       .meta({ description: 'Keys that called it here in the last 30 days, where the change is breaking.' }),
-    routing: z.object({ checked: z.int(), regressions: z.array(z.unknown()) }),
+    routing: z.object({
+      checked: z.int().meta({ description: 'How many stored questions were asked again.' }),
+      regressions: z.array(regression),
+    }),
     previous_version: z.int().nullable(),
   })
   .meta({ id: 'Deployment' })

@@ -30,8 +30,16 @@ import {
   type Deployments,
   type QueryCallers,
 } from './queries/index.ts'
+import {
+  openLanguageModel,
+  openQuestionLog,
+  openRouter,
+  type LanguageModel,
+  type QuestionLog,
+  type Router,
+} from './questions/index.ts'
 import { openDatabase, type Database } from './store/index.ts'
-import { openPrometheus, type Prometheus } from './usage/index.ts'
+import { openAlerts, openPrometheus, openUsage, type Alerts, type Prometheus, type Usage } from './usage/index.ts'
 
 /** Everything that is open while the service runs. Verbs take the parts they use: `Pick<App, 'store'>`. */
 export type App = KeyAccess & {
@@ -40,6 +48,8 @@ export type App = KeyAccess & {
   now: () => number
   observe: Observe
   prometheus: Prometheus
+  usage: Usage
+  alerts: Alerts
   store: Database
   vault: Vault
   files: Files
@@ -52,6 +62,10 @@ export type App = KeyAccess & {
   deployments: Deployments
   answers: Answers
   queryCallers: QueryCallers
+  router: Router
+  /** Null where none is configured. */
+  languageModel: LanguageModel | null
+  questionLog: QuestionLog
   signInAttempts: Attempts
   authenticationAttempts: Attempts
   readiness(): Promise<Readiness>
@@ -76,13 +90,16 @@ export async function openApp(
     return part
   }
   const prometheus = openPrometheus()
+  let usage: Usage | undefined
   const observe: Observe = (event) => {
     log(event)
     prometheus.observe(event)
+    usage?.observe(event)
   }
   const { dataDir, limits } = config
   try {
     const store = opened(await openDatabase({ ...databaseOptions(config), observe }), (part) => part.close())
+    usage = opened(openUsage({ store, observe, now, queueLength: limits.usageQueueLength }), (part) => part.close())
     const vault = await openInstalledVault({ store, dataDir, secretKey: config.secretKey })
     const files = await openFiles({ dir: join(dataDir, 'files'), now })
     const catalogs = opened(await openCatalogs({ store, files }), (part) => part.close())
@@ -90,15 +107,24 @@ export async function openApp(
       part.close(limits.shutdownTimeoutMs),
     )
     const outbound = opened(openOutbound({ ...outboundOptions(config), now }), (part) => part.close())
+    const alerts = opened(
+      openAlerts({ ...alertOptions(config), store, vault, outbound, usage, observe, now }),
+      (part) => part.close(),
+    )
     const jobs = opened(await openJobs({ ...jobOptions(config), store, observe, now }), (part) => part.close())
     const keyAccess = opened(await openKeyAccess({ store, config, now, observe }), (part) => part.close())
     const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
     const queryCallers = opened(openQueryCallers({ store, observe, now }), (part) => part.close())
+    const questionLog = opened(openQuestionLog({ store, observe, now }), (part) => part.close())
+    const routing = { ...routerOptions(config), store, deployments, observe, now }
+    const router = opened(await openRouter(routing), (part) => part.close())
     const app: App = {
       config,
       now,
       observe,
       prometheus,
+      usage,
+      alerts,
       store,
       vault,
       files,
@@ -111,12 +137,16 @@ export async function openApp(
       deployments,
       answers: openAnswers({ maxBytes: limits.answerCacheBytes, now }),
       queryCallers,
+      router,
+      languageModel: openLanguageModel({ ...languageModelOptions(config), outbound, observe }),
+      questionLog,
       signInAttempts: openAttempts(limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(limits.failedAuthenticationsPerMinute, now),
       readiness: async () => ({
         database: await checkDatabase(store),
         executors: checkExecutors(engine),
         queue: await jobs.health(),
+        questions: checkQuestions(router),
         ...(keyAccess.isShared && { redis: checkRedis(keyAccess.isShared()) }),
       }),
       close,
@@ -153,6 +183,25 @@ function engineOptions({ dataDir, limits }: Config): Omit<EngineOptions, 'observ
   }
 }
 
+function routerOptions({ limits }: Config) {
+  return {
+    modelDir: join(import.meta.dirname, '../models/question-encoder'),
+    threads: limits.encoderThreads,
+    queueLength: limits.questionQueueLength,
+    waitMs: limits.questionIndexWaitMs,
+    maxBytes: limits.questionIndexBytes,
+  }
+}
+
+function languageModelOptions({ languageModelUrl, languageModel, languageModelKey, limits }: Config) {
+  return {
+    url: languageModelUrl,
+    model: languageModel,
+    apiKey: languageModelKey,
+    timeoutMs: limits.languageModelTimeoutMs,
+  }
+}
+
 function outboundOptions({ outboundAllow, example, port, limits }: Config) {
   // The sample API is this server under a name of its own, by which nothing else of it can be reached.
   const sample = example === 'on' ? [`sample.localhost:${port}`] : []
@@ -163,6 +212,10 @@ function outboundOptions({ outboundAllow, example, port, limits }: Config) {
     backoffBaseMs: 500,
     backoffMostMs: 10_000,
   }
+}
+
+function alertOptions({ smtpUrl, mailFrom, limits }: Config) {
+  return { smtpUrl, mailFrom, intervalMs: limits.alertIntervalSeconds * 1000, timeoutMs: limits.webhookTimeoutMs }
 }
 
 function jobOptions({ limits }: Config) {
@@ -184,6 +237,13 @@ async function checkDatabase(store: Database): Promise<Readiness[string]> {
 function checkExecutors(engine: Engine): Readiness[string] {
   const { ready, executors } = engine.health()
   return ready ? { ok: true } : { ok: false, message: `None of ${executors.length} executors answers.` }
+}
+
+/** Direct calls do without it, so it is optional. */
+function checkQuestions(router: Router): Readiness[string] {
+  const { encoder } = router.health()
+  if (encoder !== 'failed') return { ok: true, optional: true }
+  return { ok: false, optional: true, message: 'The question encoder does not open; the log says why.' }
 }
 
 function checkRedis(isShared: boolean): Readiness[string] {

@@ -117,6 +117,14 @@ export const settings = {
     'none',
     'Redis in which replicas share their rate counters; without it each process counts for itself.',
   ),
+  languageModelUrl: setting(
+    'SLUICE_LLM_BASE_URL',
+    url(/^https?$/),
+    'none',
+    'An OpenAI-compatible endpoint that is asked where a question fits two queries or leaves a text open; it never sees rows.',
+  ),
+  languageModel: setting('SLUICE_LLM_MODEL', text.optional(), 'none', 'The model to name to that endpoint.'),
+  languageModelKey: setting('SLUICE_LLM_API_KEY', text.optional(), 'none', 'The key of that endpoint.'),
   plans: setting(
     'SLUICE_PLANS',
     listOr('free=60/20,pro=600/100,scale=6000/500,unlimited').pipe(planTable),
@@ -124,6 +132,18 @@ export const settings = {
     'Comma-separated plans of API keys: name=per_minute/burst or name=per_minute/burst/per_day; a name alone has no limit.',
   ),
   defaultPlan: setting('SLUICE_DEFAULT_PLAN', text.default('pro'), 'pro', 'Plan of an API key made without one.'),
+  smtpUrl: setting(
+    'SLUICE_SMTP_URL',
+    url(/^smtps?$/),
+    'none',
+    'Mail server for alerts, as smtp://user:password@host:port; without it there are no alerts by e-mail.',
+  ),
+  mailFrom: setting(
+    'SLUICE_MAIL_FROM',
+    text.default('Sluice <sluice@localhost>'),
+    'Sluice <sluice@localhost>',
+    'Sender of e-mails.',
+  ),
   example: setting(
     'SLUICE_EXAMPLE',
     z.enum(['on', 'off']).default('on'),
@@ -170,6 +190,20 @@ export const limits = {
   previewRows: limit(1_000, [1, 100_000], 'Rows of a preview.'),
   answerCacheBytes: limit(134_217_728, [0, 68_719_476_736], 'Memory for answers that may be given again.'),
   projectIdleSeconds: limit(300, [1, 86_400], "How long a project's tables stay open in an executor without use."),
+  encoderThreads: limit(2, [1, 16], 'Threads that read questions.'),
+  questionQueueLength: limit(1_000, [1, 10_000], 'Texts that may wait for a thread that reads questions.'),
+  questionIndexWaitMs: limit(10_000, [10, 120_000], 'Longest wait of a question while its project is read first.'),
+  questionIndexBytes: limit(
+    536_870_912,
+    [1_048_576, 68_719_476_736],
+    'Memory for what questions are compared with; projects asked least recently make room.',
+  ),
+  questionRetentionDays: limit(90, [1, 3_650], 'How long questions are kept unless the project says otherwise.'),
+  languageModelTimeoutMs: limit(
+    3_000,
+    [50, 60_000],
+    'Longest wait for the language model before its help is done without.',
+  ),
   testTimeoutMs: limit(30_000, [100, 600_000], 'Longest time a test of a connection may take.'),
   testPreviewBytes: limit(10_485_760, [1_024, 104_857_600], 'Most of a response that a test of a connection shows.'),
   executeTryTimeoutMs: limit(60_000, [100, 3_600_000], 'Longest time one try of an execute may take.'),
@@ -188,9 +222,19 @@ export const limits = {
   jobsAtOnce: limit(4, [1, 64], 'Background jobs that run at once in one process.'),
   jobTimeoutMs: limit(1_800_000, [1_000, 43_200_000], 'Longest time one attempt of a job may take.'),
   jobRetentionDays: limit(30, [1, 3_650], 'How long finished jobs are kept.'),
+  usageQueueLength: limit(
+    50_000,
+    [100, 10_000_000],
+    'Calls that may wait to be recorded; beyond it calls are answered and not recorded.',
+  ),
+  requestRetentionDays: limit(7, [1, 400], 'How long each single call is kept.'),
+  rollupRetentionDays: limit(400, [2, 4_000], 'How long the figures of calls are kept.'),
+  alertIntervalSeconds: limit(30, [1, 3_600], 'How often alerts are evaluated.'),
+  alertRetentionDays: limit(90, [1, 4_000], 'How long the history and the deliveries of alerts are kept.'),
+  webhookTimeoutMs: limit(10_000, [100, 120_000], 'Longest time the receiver of an alert may take to answer.'),
   eventStreams: limit(200, [1, 10_000], 'Live event streams that are open at once in one process.'),
   keyResyncMs: limit(5_000, [100, 600_000], 'How often API keys are read again in case a notification was lost.'),
-  redisTimeoutMs: limit(50, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),
+  redisTimeoutMs: limit(250, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),
 } as const satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof limits

@@ -3,12 +3,22 @@ import type { App } from './app.ts'
 import { forgetOldCalls } from './connections/index.ts'
 import { sweepFiles } from './data/index.ts'
 import { forgetOldJobs } from './jobs/index.ts'
+import { forgetOldQuestions } from './questions/index.ts'
+import { forgetOldAlerts, keepUsage } from './usage/index.ts'
 
 const hourMs = 60 * 60 * 1000
 
 /** Removes what has had its time, at once and then every hour. Safe on several processes: each act finds less to do. */
 export function keepHouse(app: App): () => Promise<void> {
-  const acts = { sessions: forgetExpired, jobs: forgetOldJobs, calls: forgetOldCalls, files: sweepFiles }
+  const acts = {
+    sessions: forgetExpired,
+    jobs: forgetOldJobs,
+    calls: forgetOldCalls,
+    questions: forgetOldQuestions,
+    files: sweepFiles,
+    usage: keepUsage,
+    alerts: forgetOldAlerts,
+  }
   let round = Promise.resolve()
   const run = async (): Promise<void> => {
     for (const [name, act] of Object.entries(acts)) {

@@ -16,6 +16,11 @@ const levels: Record<Observation['kind'], Level> = {
   'executor-started': 'debug',
   'executor-lost': 'error',
   'query-answered': 'debug',
+  'usage-shed': 'warn',
+  'alert-changed': 'info',
+  'alert-undelivered': 'warn',
+  'encoder-opened': 'info',
+  'question-index-built': 'debug',
   'redis-lost': 'warn',
   'redis-recovered': 'info',
   migrated: 'info',
@@ -30,9 +35,23 @@ const levels: Record<Observation['kind'], Level> = {
 export function openLog(level: Config['logLevel'], destination?: DestinationStream): (event: Observation) => void {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'kind' }
   const log = destination === undefined ? pino(options) : pino(options, destination)
-  return ({ kind, ...facts }) => {
-    log[levels[kind]]('error' in facts ? { ...facts, error: describeError(facts.error) } : facts, kind)
+  return (event) => {
+    const level = levelOf(event)
+    // Most calls are told and not written; those cost nothing more.
+    if (!log.isLevelEnabled(level)) return
+    const { kind, ...facts } = event.kind === 'query-answered' ? withoutWords(event) : event
+    log[level]('error' in facts ? { ...facts, error: describeError(facts.error) } : facts, kind)
   }
+}
+
+function withoutWords(event: Extract<Observation, { kind: 'query-answered' }>) {
+  const { question, ...facts } = event
+  return { ...facts, ...(question !== undefined && { confidence: question.confidence }) }
+}
+
+/** A service that answers questions without its encoder works, but worse: someone should know. */
+function levelOf(event: Observation): Level {
+  return event.kind === 'encoder-opened' && event.encoder === 'lexical' ? 'warn' : levels[event.kind]
 }
 
 /**

@@ -19,8 +19,11 @@ async function main(): Promise<void> {
   const http = await buildHttp(app)
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
   await app.jobs.start()
+  app.alerts.start()
   await http.listen({ port: config.port, host: config.host })
   stopOnSignal(app, http, keepHouse(app))
+  // Behind the first answers: a start does not wait for it, and the first question seldom does.
+  void app.router.warm().catch((error: unknown) => app.observe({ kind: 'fault', where: 'question-encoder', error }))
   const address = addressOf(app, http)
   app.observe({
     kind: 'app-started',

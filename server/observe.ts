@@ -26,11 +26,13 @@ export type Observation =
   | ({ kind: 'job-lost'; elapsedMs: number } & JobFacts)
   | {
       kind: 'query-answered'
+      requestId?: string | null
       entry: 'direct' | 'question' | 'tool' | 'preview'
       /** Null where the call did not come so far as to have one. */
       projectId: string | null
       environment: string | null
-      query: string
+      /** Null for a question that found none. */
+      query: string | null
       version: number | null
       keyId: string | null
       /** Null: it was answered. */
@@ -43,7 +45,18 @@ export type Observation =
       rows: number
       bytes: number
       cache: 'hit' | 'miss' | 'bypass' | null
+      /** What was asked; the log leaves the words out, for they hold values. */
+      question?: { text: string; confidence: number | null } | undefined
+      /** Of a question: how long finding the query took. */
+      routeMs?: number | undefined
     }
+  /** More came than could be written down; the calls themselves were answered. */
+  | { kind: 'usage-shed'; requests: number }
+  | { kind: 'alert-changed'; alertId: string; projectId: string; state: 'ok' | 'firing' }
+  | { kind: 'alert-undelivered'; alertId: string; deliveryId: string; final: boolean; reason: string }
+  /** `lexical`: the native module did not load, and questions are matched by their words alone. */
+  | { kind: 'encoder-opened'; encoder: 'neural' | 'lexical'; fallbackReason: string | null; elapsedMs: number }
+  | { kind: 'question-index-built'; projectId: string; environment: string; queries: number; elapsedMs: number }
   | { kind: 'fault'; where: string; error: unknown }
 
 type JobFacts = { jobId: string; jobType: string; projectId: string; attempt: number }

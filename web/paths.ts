@@ -29,3 +29,11 @@ export function nextPath(search: string): string {
   const next = new URLSearchParams(search).get('next') ?? '/'
   return /^\/(?![/\\])/.test(next) && !next.startsWith(paths.signIn) ? next : '/'
 }
+
+/** A page of the Deploy tab. The environment is in the address, so that a link shows what its sender saw. */
+export function deployPath(projectId: string, page = 'endpoints', environment = usualEnvironment): string {
+  return `/p/${projectId}/deploy/${page}${environment === usualEnvironment ? '' : `?environment=${environment}`}`
+}
+
+/** Where calls go that name no environment; every project has it. */
+export const usualEnvironment = 'production'

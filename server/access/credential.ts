@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto'
+import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -24,7 +24,7 @@ export function credentialKind(secret: string): CredentialKind | undefined {
 
 /** Credentials have 190 bits of randomness, so a plain fast hash is enough at rest. */
 export function hashCredential(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+  return hash('sha256', secret, 'buffer')
 }
 
 function checksum(body: string): string {

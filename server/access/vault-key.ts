@@ -31,7 +31,8 @@ export async function openInstalledVault(place: Place): Promise<Vault> {
     }
   }
   const origin = place.secretKey === undefined ? `${keyFile} of the data folder` : 'SLUICE_SECRET_KEY'
-  throw new Error(`${origin} is not the key that the stored credentials were sealed with.`)
+  const advice = 'Set SLUICE_SECRET_KEY to that key; processes that share a database share it.'
+  throw new Error(`${origin} is not the key that the stored credentials were sealed with. ${advice}`)
 }
 
 /**
@@ -44,25 +45,29 @@ export async function rotateVaultKey(place: Place, newKey?: string): Promise<{ r
   const after = openVault(key)
   if (place.secretKey === undefined) await writeKey(place.dataDir, nextKeyFile, key)
   const resealed = await place.store.db.transaction().execute(async (transaction) => {
-    const rows = await transaction
-      .selectFrom('datasources')
-      .select(['id', 'sealed_secrets'])
-      .where('sealed_secrets', 'is not', null)
-      .forUpdate()
-      .execute()
-    for (const { id, sealed_secrets: sealed } of rows) {
-      if (sealed === null) continue
-      await transaction
-        .updateTable('datasources')
-        .set({ sealed_secrets: after.seal(before.open(sealed)) })
-        .where('id', '=', id)
+    let count = 0
+    for (const table of ['datasources', 'alert_channels'] as const) {
+      const rows = await transaction
+        .selectFrom(table)
+        .select(['id', 'sealed_secrets'])
+        .where('sealed_secrets', 'is not', null)
+        .forUpdate()
         .execute()
+      for (const { id, sealed_secrets: sealed } of rows) {
+        if (sealed === null) continue
+        await transaction
+          .updateTable(table)
+          .set({ sealed_secrets: after.seal(before.open(sealed)) })
+          .where('id', '=', id)
+          .execute()
+        count += 1
+      }
     }
     await transaction
       .updateTable('vault_check')
       .set({ sealed: after.seal('check') })
       .execute()
-    return rows.length
+    return count
   })
   if (place.secretKey === undefined) {
     await rename(join(place.dataDir, nextKeyFile), join(place.dataDir, keyFile))

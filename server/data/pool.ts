@@ -41,8 +41,6 @@ export type PoolOptions = Omit<ChildSettings, 'name'> & {
 const killAfterMs = 1_000
 const respawnMs = { first: 50, most: 5_000, healthyAfter: 10_000 }
 
-export type Pool = ReturnType<typeof createPool>
-
 /** Executors of one kind and the work that waits for them. */
 export function createPool(options: PoolOptions) {
   const { executors, concurrency, queueLength, observe, now } = options
@@ -70,11 +68,13 @@ export function createPool(options: PoolOptions) {
   function start(seat: Seat): void {
     seat.startedMs = now()
     seat.known.clear()
-    const child = startExecutor(
-      { ...options, name: `${options.name}-${seat.index}` },
-      { frame: (frame) => receive(seat, frame), lost: (lost) => lose(seat, lost) },
-    )
-    seat.child = child
+    const on = { frame: (frame: Frame) => receive(seat, frame), lost: (lost: Lost) => lose(seat, lost) }
+    try {
+      seat.child = startExecutor({ ...options, name: `${options.name}-${seat.index}` }, on)
+    } catch (error) {
+      // A full disk or no more processes: the same as one that died at once, and tried again later.
+      lose(seat, { code: null, signal: null, stderr: String(error) })
+    }
   }
 
   function receive(seat: Seat, frame: Frame): void {
@@ -114,14 +114,16 @@ export function createPool(options: PoolOptions) {
     pump()
   }
 
-  /** A call whose process died under it. */
+  /** A call whose process died under it. While it waits for its second try it keeps its place among its scope's. */
   function orphan(ticket: Ticket<Seat>): void {
-    lane.release(ticket.scope)
     ticket.seat = null
-    if (ticket.cancelled !== null) settle(ticket, cancelledError(ticket))
-    else if (ticket.streaming || ticket.attempts > 1 || closing) {
-      settle(ticket, new Failure('internal_error', { cause: 'the executor ended while it ran this call' }))
-    } else suspects.push(ticket)
+    if (ticket.cancelled === null && !ticket.streaming && ticket.attempts === 1 && !closing) {
+      suspects.push(ticket)
+      return
+    }
+    lane.release(ticket.scope)
+    const cause = 'the executor ended while it ran this call'
+    settle(ticket, ticket.cancelled === null ? new Failure('internal_error', { cause }) : cancelledError(ticket))
   }
 
   function pump(): void {
@@ -186,7 +188,10 @@ export function createPool(options: PoolOptions) {
     const { seat } = ticket
     if (seat === null) {
       const index = suspects.indexOf(ticket)
-      if (index !== -1) suspects.splice(index, 1)
+      if (index !== -1) {
+        suspects.splice(index, 1)
+        lane.release(ticket.scope)
+      }
       if (lane.remove(ticket.scope, ticket) || index !== -1) settle(ticket, waitedTooLong(ticket))
       return
     }
@@ -229,6 +234,7 @@ export function createPool(options: PoolOptions) {
   }
 
   async function opened(timeoutMs: number): Promise<void> {
+    if (closing) throw overloaded()
     seats.filter((seat) => seat.child === null && seat.respawn === null).forEach(start)
     await until(() => seats.every((seat) => seat.ready), timeoutMs, readyWaiters)
   }

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Drift, Tables } from '../store/index.ts'
 
 /** A query that is deployed and reads a table, with the columns that it reads of it. */
@@ -11,11 +11,11 @@ export async function deployedReaders(db: Kysely<Tables>, projectId: string, tab
     .innerJoin('query_versions', 'query_versions.id', 'deployments.version_id')
     .select(['deployments.query_id', 'deployments.name', 'deployments.environment', 'query_versions.tables'])
     .where('deployments.project_id', '=', projectId)
-    .where(sql<boolean>`query_versions.tables::jsonb ? ${tableName}`)
     .orderBy('deployments.name')
     .execute()
   const readers = new Map<string, Reader>()
   for (const row of rows) {
+    if (!Object.hasOwn(row.tables, tableName)) continue
     const reader = readers.get(row.query_id) ?? { queryId: row.query_id, name: row.name, environments: [], columns: [] }
     reader.environments.push(row.environment)
     reader.columns = [...new Set([...reader.columns, ...(row.tables[tableName] ?? [])])]

@@ -6,6 +6,6 @@ export function aroundRows(rows: Buffer, rest: Record<string, unknown>): Buffer 
 }
 const dataKey = Buffer.from('{"data":')
 
-export function sendRows(reply: FastifyReply, rows: Buffer, rest: Record<string, unknown>): FastifyReply {
-  return reply.type('application/json; charset=utf-8').send(aroundRows(rows, rest))
+export function sendBytes(reply: FastifyReply, bytes: Buffer): FastifyReply {
+  return reply.header('content-type', 'application/json; charset=utf-8').send(bytes)
 }

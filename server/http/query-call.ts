@@ -61,7 +61,9 @@ export function addressOf(request: FastifyRequest): { projectId: string | undefi
 
 function oneOf(request: FastifyRequest, header: string, parameter: string): string | undefined {
   const query = request.query as Record<string, unknown>
-  const given = [request.headers[header.toLowerCase()], query[parameter]].flat().filter((value) => value !== undefined)
+  const [inHeader, inUrl] = [request.headers[header.toLowerCase()], query[parameter]]
+  if (inHeader === undefined && inUrl === undefined) return undefined
+  const given = [inHeader, inUrl].flat().filter((value) => value !== undefined)
   const [first, ...others] = given.map(String)
   if (first === '' || others.some((other) => other !== first)) {
     throw new Failure('invalid_query', {

@@ -7,6 +7,9 @@ import { contentTypes, type AnswerFormat } from './formats.ts'
 
 type Streamed = Exclude<AnswerFormat, 'json'>
 
+/** `meta`: what the first event says beyond its own fields. */
+type Sending = { answer: StreamAnswer; format: Streamed; name: string; meta?: Record<string, unknown> }
+
 const pingMs = 15_000
 
 /**
@@ -16,10 +19,10 @@ const pingMs = 15_000
 export function sendStream(
   request: FastifyRequest,
   reply: FastifyReply,
-  { answer, format, name }: { answer: StreamAnswer; format: Streamed; name: string },
+  { answer, format, name, meta = {} }: Sending,
 ): FastifyReply {
   const body =
-    format === 'sse' ? events(answer, { name, requestId: request.id }) : wholeOrBroken(answer, format, request.id)
+    format === 'sse' ? events(answer, { name, meta, requestId: request.id }) : wholeOrBroken(answer, format, request.id)
   if (format === 'sse') void reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
   return reply.type(contentTypes[format]).send(Readable.from(body, { objectMode: false, highWaterMark: 65_536 }))
 }
@@ -42,10 +45,10 @@ async function* wholeOrBroken(answer: StreamAnswer, format: Streamed, requestId:
 
 async function* events(
   answer: StreamAnswer,
-  { name, requestId }: { name: string; requestId: string },
+  { name, meta, requestId }: { name: string; meta: Record<string, unknown>; requestId: string },
 ): AsyncGenerator<Buffer> {
   const { version, parameters, columns, asOf } = answer
-  yield event('meta', { query_used: name, version, parameters, columns, as_of: asOf })
+  yield event('meta', { query_used: name, version, parameters, columns, as_of: asOf, ...meta })
   try {
     for await (const chunk of withPings(answer.chunks)) {
       yield chunk === null ? ping : Buffer.concat([rowsHead, chunk.bytes, rowsTail])

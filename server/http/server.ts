@@ -10,12 +10,16 @@ import { newId } from '../ids.ts'
 import { findCaller } from './caller.ts'
 import { answerClientError } from './client-error.ts'
 import { answerError, sendFailure } from './errors.ts'
+import { openEventStreams } from './event-streams.ts'
 import type { Http } from './http.ts'
 import { openapiOptions } from './openapi.ts'
 import { openRouteTable } from './route-table.ts'
+import { serveAlertActs, serveAlerts } from './routes/alerts.ts'
+import { serveAskedQuestions, serveQuestionSettings, serveTrials } from './routes/asked-questions.ts'
 import { serveConnections } from './routes/connections.ts'
 import { serveDataObjects, serveObjectContent } from './routes/data.ts'
 import { serveDatasources } from './routes/datasources.ts'
+import { serveEvaluationRuns, serveEvaluations } from './routes/evaluations.ts'
 import { serveJobEvents, serveJobs } from './routes/jobs.ts'
 import { serveDeploying, serveVersions } from './routes/deployments.ts'
 import { authenticateQueryCall } from './query-call.ts'
@@ -26,8 +30,10 @@ import { serveEnvironments, serveProjects } from './routes/projects.ts'
 import { separateSample, serveSample } from './routes/sample.ts'
 import { serveAuthoring, serveQueries } from './routes/queries.ts'
 import { serveQueryCalls } from './routes/query-calls.ts'
+import { serveQuestions } from './routes/questions.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
+import { serveRequestEvents, serveUsage } from './routes/usage.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
 import { openSessionStore } from './session-store.ts'
 import { serveWeb } from './web.ts'
@@ -119,12 +125,22 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveDataObjects(http, app)
   serveObjectContent(http, app)
   serveJobs(http, app)
-  serveJobEvents(http, app)
+  const streams = openEventStreams(http, app.config.limits.eventStreams)
+  serveJobEvents(http, app, streams)
+  serveUsage(http, app)
+  serveRequestEvents(http, app, streams)
+  serveAlerts(http, app)
+  serveAlertActs(http, app)
   serveManagementTokens(http, app)
   serveQueries(http, app)
   serveAuthoring(http, app)
   serveDeploying(http, app)
   serveVersions(http, app)
+  serveAskedQuestions(http, app)
+  serveQuestionSettings(http, app)
+  serveTrials(http, app)
+  serveEvaluations(http, app)
+  serveEvaluationRuns(http, app)
   serveKeys(http, app)
   serveKeyActs(http, app)
   servePlans(http, app)
@@ -134,14 +150,23 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   )
 }
 
+/** Of Helmet's headers those that mean something for data. Composing all of them for every call costs as much as it. */
+const dataHeaders = {
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+}
+
 /** Everything that takes an API key and nothing else. No cookie is read here. */
 async function serveCalls(http: Http, app: App): Promise<void> {
   http.addHook('onRequest', async (request, reply) => {
+    void reply.headers(dataHeaders)
     request.standings = []
     await authenticateQueryCall(app, request, reply)
   })
   serveOwnKey(http)
   serveQueryCalls(http, app)
+  serveQuestions(http, app)
 }
 
 function acceptJsonOnly(http: Http): void {
@@ -155,10 +180,12 @@ function acceptJsonOnly(http: Http): void {
 }
 
 function observeRequests(http: Http, app: App): void {
-  http.addHook('onRequest', async (request, reply) => {
+  // With callbacks, because a promise for each of them is what a fast call would mostly be made of.
+  http.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id)
+    done()
   })
-  http.addHook('onResponse', async (request, reply) => {
+  http.addHook('onResponse', (request, reply, done) => {
     app.observe({
       kind: 'request-answered',
       requestId: request.id,
@@ -167,6 +194,7 @@ function observeRequests(http: Http, app: App): void {
       status: reply.statusCode,
       elapsedMs: reply.elapsedTime,
     })
+    done()
   })
 }
 

@@ -1,4 +1,4 @@
-import { resolveCall, withFixedParameters, type KeyCaller } from '../access/index.ts'
+import { placeFor, resolveCall, withFixedParameters, type KeyCaller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import type { Deployment, LiveVersion } from './deployment-index.ts'
@@ -13,7 +13,7 @@ export type DirectCall = {
   version?: number | undefined
   parameters: Readonly<Record<string, unknown>>
   fresh: boolean
-  signal: AbortSignal
+  signal: () => AbortSignal
 }
 
 /** From what a direct call says to what is to be run, or the refusal. */
@@ -30,9 +30,19 @@ export async function directRun(
     if (deployment === undefined) throw new Failure('query_not_found')
     const version = await chooseVersion(app, deployment, call.version)
     const parameters = withFixedParameters(key, call.parameters, [...version.compiled().names])
-    return { ...place, name, version, parameters, keyId: key.id, entry: 'direct', fresh, signal }
+    return {
+      ...place,
+      name,
+      version,
+      parameters,
+      keyId: key.id,
+      requestId: caller.requestId,
+      entry: 'direct',
+      fresh,
+      signal,
+    }
   } catch (error) {
-    if (error instanceof Failure) tellRefusal(app, caller, { ...call, failure: error })
+    if (error instanceof Failure) tellRefusal(app, caller, { ...call, entry: 'direct', failure: error })
     throw error
   }
 }
@@ -50,18 +60,23 @@ async function chooseVersion(
   })
 }
 
+export type RefusedCall = Pick<DirectCall, 'projectId' | 'environment'> & {
+  entry: Run['entry']
+  name: string | null
+  failure: Failure
+}
+
 /** A call that came to no run is a call all the same. */
 export function tellRefusal(
   app: Pick<App, 'observe'>,
   caller: KeyCaller,
-  refused: Pick<DirectCall, 'name' | 'projectId' | 'environment'> & { failure: Failure },
+  { entry, name, failure, ...address }: RefusedCall,
 ): void {
-  const { name, projectId = null, environment = null, failure } = refused
   app.observe({
     kind: 'query-answered',
-    entry: 'direct',
-    projectId,
-    environment,
+    requestId: caller.requestId,
+    entry,
+    ...placeFor(caller.key, address),
     query: name,
     version: null,
     keyId: caller.key.id,

@@ -21,9 +21,13 @@ export type DeployReport = {
   compatibility: Compatibility
   changes: Change[]
   callers: KeyThatCalled[]
+  routing: Routing
 }
 
-type Parts = Pick<App, 'store' | 'catalogs' | 'engine' | 'deployments' | 'queryCallers' | 'now'>
+/** What it does to the questions of the environment. */
+type Routing = Pick<Awaited<ReturnType<App['router']['regressions']>>, 'checked' | 'regressions'>
+
+type Parts = Pick<App, 'store' | 'catalogs' | 'engine' | 'deployments' | 'queryCallers' | 'router' | 'observe' | 'now'>
 type Named = { projectId: string; name: string }
 type Gate = { check?: boolean; force?: boolean }
 
@@ -97,8 +101,11 @@ export async function undeployQuery(
     compatibility: 'compatible',
     changes: [],
     callers: [],
+    routing: unasked,
   }
 }
+
+const unasked = { checked: 0, regressions: [], results: [] }
 
 type Move = Named & Gate & { act: DeploymentAct; environment: string; draft: Draft; frozen: Version | null }
 
@@ -106,13 +113,15 @@ async function makeLive(app: Parts, caller: Caller, move: Move): Promise<DeployR
   const { projectId, name, environment, draft, frozen } = move
   await requireEnvironment(app, move)
   const inspected = await examine(app, projectId, frozen ?? draft)
+  const { results, ...routing } = await askAgain(app, move)
   const { refused, ...outcome } = await app.store.db.transaction().execute(async (transaction) => {
     const now = await lockDraft(transaction, move)
     // What was inspected is what is frozen.
     if (frozen === null && now.contentHash !== draft.contentHash) throw changedMeanwhile(name)
     const live = (await findLive(transaction, now, environment)) ?? null
     const compared = compare(live, frozen ?? inspected)
-    const refused = compared.compatibility === 'breaking' && move.force !== true && move.check !== true
+    const isBad = compared.compatibility === 'breaking' || routing.regressions.length > 0
+    const refused = isBad && move.force !== true && move.check !== true
     const dry = refused || move.check === true
     const next = await chooseVersion(transaction, caller, { ...move, draft: now, inspected, dry })
     const previousVersion = live?.number ?? null
@@ -123,10 +132,31 @@ async function makeLive(app: Parts, caller: Caller, move: Move): Promise<DeployR
     return { refused, ...compared, version: next.number, previousVersion }
   })
   const callers = outcome.compatibility === 'breaking' ? await recentCallers(app, draft, environment) : []
-  const report = { name, environment, status: 'deployed' as const, ...outcome, callers }
-  if (refused) throw breaking(report)
-  if (move.check !== true) await applyHere(app, move)
+  const report = { name, environment, status: 'deployed' as const, ...outcome, callers, routing }
+  if (refused) throw report.compatibility === 'breaking' ? breaking(report) : stolen(report)
+  if (move.check === true) return report
+  await applyHere(app, move)
+  if (results.length > 0) {
+    const place = { projectId, environment, query: name, version: report.version, by: labelOf(caller) }
+    await app.router.keepResults(place, results).catch((error: unknown) => fault(app, error))
+  }
   return report
+}
+
+/** Asks the stored questions of the environment again. Where that cannot be done the deployment goes on without. */
+async function askAgain(app: Parts, { projectId, environment, name, draft, frozen, act }: Move) {
+  // A way out of trouble does not wait for anything.
+  if (act === 'rollback') return unasked
+  const { description, slots, examples } = frozen ?? draft
+  const changed = { name, description, slots, examples }
+  return app.router.regressions({ projectId, environment, changed }).catch((error: unknown) => {
+    fault(app, error)
+    return unasked
+  })
+}
+
+function fault(app: Parts, error: unknown): void {
+  app.observe({ kind: 'fault', where: 'routing-gate', error })
 }
 
 async function putDeployment(
@@ -269,6 +299,30 @@ async function keepAct(transaction: Transaction<Tables>, caller: Caller, kept: K
 /** It is committed; a process that cannot read it now hears of it again within seconds. */
 async function applyHere(app: Parts, place: { projectId: string; environment: string; name: string }): Promise<void> {
   await app.deployments.refresh(place).catch(() => undefined)
+  await app.router.settle(place)
+}
+
+function stolen({ name, environment, routing }: DeployReport): Failure {
+  const shown = routing.regressions.slice(0, 3).map(({ question, query, takenBy }) => {
+    return `"${question}" (${query ?? 'refused'} today) would go to ${takenBy ?? 'nobody'}`
+  })
+  return new Failure('conflict', {
+    reason: 'routing_regression',
+    message: `Deploying ${name} to ${environment} would change who answers ${routing.regressions.length} stored questions: ${shown.join('; ')}. Deploy with force to do it.`,
+    fields: { routing: wireRouting(routing) },
+  })
+}
+
+export function wireRouting({ checked, regressions }: Routing) {
+  return {
+    checked,
+    regressions: regressions.map(({ question, query, takenBy, source }) => ({
+      question,
+      query,
+      taken_by: takenBy,
+      source,
+    })),
+  }
 }
 
 function breaking({ name, environment, changes, callers }: DeployReport): Failure {

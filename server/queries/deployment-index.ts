@@ -24,23 +24,22 @@ export type DeploymentIndex = ReturnType<typeof createDeploymentIndex>
 export function createDeploymentIndex() {
   const live = new Map<string, Deployment>()
   const byName = new Map<string, Set<Deployment>>()
+  const byEnvironment = new Map<string, Set<Deployment>>()
 
   function forget(key: string): void {
     const before = live.get(key)
     if (before === undefined) return
     live.delete(key)
-    const same = byName.get(before.name)
-    same?.delete(before)
-    if (same?.size === 0) byName.delete(before.name)
+    drop(byName, before.name, before)
+    drop(byEnvironment, environmentKey(before), before)
   }
 
   function put(next: Deployment): void {
     const key = keyOf(next)
     forget(key)
     live.set(key, next)
-    const same = byName.get(next.name)
-    if (same === undefined) byName.set(next.name, new Set([next]))
-    else same.add(next)
+    add(byName, next.name, next)
+    add(byEnvironment, environmentKey(next), next)
   }
 
   return {
@@ -49,7 +48,24 @@ export function createDeploymentIndex() {
     keys: () => live.keys(),
     find: (place: Place) => live.get(keyOf(place)),
     named: (name: string): Iterable<Deployment> => byName.get(name) ?? [],
-    inEnvironment: (projectId: string, environment: string) =>
-      [...live.values()].filter((each) => each.projectId === projectId && each.environment === environment),
+    inEnvironment: (projectId: string, environment: string): Deployment[] => [
+      ...(byEnvironment.get(environmentKey({ projectId, environment })) ?? []),
+    ],
   }
+}
+
+function environmentKey({ projectId, environment }: Pick<Place, 'projectId' | 'environment'>): string {
+  return `${projectId}\n${environment}`
+}
+
+function add(groups: Map<string, Set<Deployment>>, key: string, deployment: Deployment): void {
+  const group = groups.get(key)
+  if (group === undefined) groups.set(key, new Set([deployment]))
+  else group.add(deployment)
+}
+
+function drop(groups: Map<string, Set<Deployment>>, key: string, deployment: Deployment): void {
+  const group = groups.get(key)
+  group?.delete(deployment)
+  if (group?.size === 0) groups.delete(key)
 }

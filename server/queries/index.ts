@@ -1,7 +1,8 @@
-export { openAnswers, type Answers } from './answers.ts'
+export { openAnswers, type Answer, type Answers } from './answers.ts'
 export { openQueryCallers, type QueryCallers } from './callers.ts'
 export { directRun, tellRefusal } from './call.ts'
-export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './deploy.ts'
+export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, wireRouting, type DeployReport } from './deploy.ts'
+export type { LiveVersion } from './deployment-index.ts'
 export { openDeployments, type Deployments } from './deployments.ts'
 export {
   changeQuery,
@@ -12,16 +13,8 @@ export {
   type Query,
   type QueryContent,
 } from './drafts.ts'
-export { inspectQuery, type Inspected } from './inspection.ts'
+export { inspectQuery } from './inspection.ts'
 export { explainQuery, previewQuery } from './preview.ts'
+export { checkSlots } from './slots.ts'
 export { runQuery, streamQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
-export {
-  diffVersions,
-  findVersion,
-  listDeployments,
-  listHistory,
-  listVersions,
-  type DeploymentEntry,
-  type HistoryEntry,
-  type VersionEntry,
-} from './versions.ts'
+export { diffVersions, findVersion, listDeployments, listHistory, listVersions, type VersionEntry } from './versions.ts'

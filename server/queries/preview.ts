@@ -23,7 +23,7 @@ export type PreviewInput = {
 export async function previewQuery(
   app: Parts,
   caller: Caller,
-  input: PreviewInput & { signal?: AbortSignal | undefined },
+  input: PreviewInput & { signal?: (() => AbortSignal) | undefined },
 ): Promise<RunAnswer> {
   const version = await draftVersion(app, caller, input)
   const { projectId, name, signal } = input
@@ -35,6 +35,7 @@ export async function previewQuery(
     version,
     parameters,
     keyId: null,
+    requestId: caller.requestId,
     entry: 'preview',
     signal,
   })

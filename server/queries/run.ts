@@ -16,15 +16,21 @@ export type Run = {
   version: LiveVersion
   parameters: Record<string, unknown>
   keyId: string | null
+  requestId?: string | null
   entry: 'direct' | 'question' | 'tool' | 'preview'
+  /** What was asked, where a question led here, and how long finding this query took. */
+  question?: { text: string; confidence: number | null } | undefined
+  routeMs?: number | undefined
   /** Asks for a new execution whatever is kept. */
   fresh?: boolean
-  signal?: AbortSignal | undefined
+  /** Asked for when something is to be stopped: an answer that is there needs none. */
+  signal?: (() => AbortSignal) | undefined
 }
 
 export type CacheState = 'hit' | 'miss' | 'bypass'
 
-export type RunAnswer = Answer & {
+export type RunAnswer = {
+  answer: Answer
   parameters: Record<string, unknown>
   /** Null where the query keeps no answers. */
   cache: CacheState | null
@@ -57,7 +63,7 @@ export async function runQuery(app: Parts, run: Run): Promise<RunAnswer> {
       sqlMs: cache === 'hit' ? 0 : answer.elapsedMs,
       cache,
     })
-    return { ...answer, parameters: bound.parameters, cache }
+    return { answer, parameters: bound.parameters, cache }
   } catch (error) {
     watch.failed(error)
     throw error
@@ -96,14 +102,17 @@ async function answerWhole(
   run: Run,
   prepared: Prepared,
 ): Promise<{ answer: Answer; cache: CacheState | null }> {
-  const { version, signal } = run
+  const { version } = run
   if (!keepsAnswers(version)) return { answer: await execute(app, run, prepared), cache: null }
   if (run.fresh === true) return { answer: await execute(app, run, prepared), cache: 'bypass' }
   const key = `${version.id}\n${dataVersion(prepared.catalog, version)}\n${prepared.bound.key}`
   const kept = app.answers.get(key)
   if (kept !== undefined) return { answer: kept, cache: 'hit' }
   const ttlMs = (version.cacheSeconds ?? 0) * 1000
-  const answer = await app.answers.make(key, { ttlMs, signal }, (signal) => execute(app, { ...run, signal }, prepared))
+  const options = { ttlMs, signal: run.signal?.() }
+  const answer = await app.answers.make(key, options, (signal) =>
+    execute(app, { ...run, signal: () => signal }, prepared),
+  )
   return { answer, cache: 'miss' }
 }
 
@@ -138,7 +147,7 @@ function readInput(
     maxRows: version.maxRows ?? maxRows,
     maxBytes: version.maxBytes ?? maxBytes,
     ...(version.timeoutMs !== null && { timeoutMs: version.timeoutMs }),
-    ...(signal !== undefined && { signal }),
+    ...(signal !== undefined && { signal: signal() }),
   }
 }
 
@@ -206,9 +215,19 @@ type Watch = {
 /** Says once how a run went, whichever way it ended. */
 function watchRun(app: Parts, run: Run): Watch {
   const startedMs = performance.now()
-  const { projectId, environment, name, keyId, entry, version } = run
+  const { projectId, environment, name, keyId, entry, version, question, routeMs } = run
   if (keyId !== null && environment !== null) app.queryCallers.note({ queryId: version.queryId, environment, keyId })
-  const subject = { projectId, environment, query: name, version: version.number, keyId, entry }
+  const subject = {
+    requestId: run.requestId ?? null,
+    projectId,
+    environment,
+    query: name,
+    version: version.number,
+    keyId,
+    entry,
+    question,
+    routeMs,
+  }
   const say = (rest: {
     code: FailureCode | null
     reason: string | null
@@ -217,8 +236,9 @@ function watchRun(app: Parts, run: Run): Watch {
     bytes: number
     cache: CacheState | null
   }): void => {
-    const totalMs = performance.now() - startedMs
-    const queueMs = Math.max(0, totalMs - rest.sqlMs)
+    const runMs = performance.now() - startedMs
+    const totalMs = runMs + (routeMs ?? 0)
+    const queueMs = Math.max(0, runMs - rest.sqlMs)
     app.observe({ kind: 'query-answered', ...subject, totalMs, queueMs, ...rest })
   }
   return {

@@ -1,5 +1,20 @@
 export { openDatabase, type Database } from './open.ts'
 export { pageAfter, type Page } from './page.ts'
 export { asStoreFailure } from './store-failure.ts'
-export type { ColumnRecord, DeploymentAct, Drift, JobError, JobStatus, QueryExample, Role, Tables } from './tables.ts'
+export type {
+  AlertType,
+  ChannelType,
+  ColumnRecord,
+  DeploymentAct,
+  Drift,
+  EvaluationResult,
+  JobError,
+  JobStatus,
+  QueryExample,
+  QuestionLogging,
+  QuestionOutcome,
+  QuestionResolution,
+  Role,
+  Tables,
+} from './tables.ts'
 export { isUniqueViolation } from './violations.ts'

@@ -1,1 +1,18 @@
+export { forgetOldAlerts, listDeliveries, listEvents, type AlertEvent, type Delivery } from './alerts/history.ts'
+export {
+  createAlert,
+  deleteAlert,
+  findAlert,
+  listAlerts,
+  rotateAlertSecret,
+  testAlert,
+  updateAlert,
+  type AlertRecord,
+} from './alerts/manage.ts'
+export { openAlerts, type Alerts } from './alerts/open.ts'
+export { percentile, round } from './latencies.ts'
 export { openPrometheus, type Prometheus } from './prometheus.ts'
+export { openUsage, type Usage } from './record.ts'
+export { reportKeyUsage, reportUsage, type Report } from './report.ts'
+export { listRequests, tailRequests, type RequestEntry } from './requests.ts'
+export { keepUsage } from './rollup.ts'

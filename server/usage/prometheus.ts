@@ -1,5 +1,7 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+import { failures } from '../../api/failures.ts'
 import type { Observation } from '../observe.ts'
+import { isRejected } from './call.ts'
 
 export type Prometheus = {
   observe(event: Observation): void
@@ -42,11 +44,24 @@ export function openPrometheus(): Prometheus {
     buckets: [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000],
     registers: [registry],
   })
+  const calls = openCallCounters(registry)
+  /** Finding a label's child is most of what counting costs; there are as many as routes, methods and statuses. */
+  const children = new Map<string, { counted: { inc(): void }; timed: { observe(seconds: number): void } }>()
+  const countRequest = ({ route, method, status, elapsedMs }: RequestAnswered): void => {
+    const key = `${status} ${method} ${route}`
+    let child = children.get(key)
+    if (child === undefined) {
+      child = { counted: requests.labels(route, method, String(status)), timed: seconds.labels(route) }
+      children.set(key, child)
+    }
+    child.counted.inc()
+    child.timed.observe(elapsedMs / 1000)
+  }
   return {
     observe(event) {
+      calls(event)
       if (event.kind === 'request-answered') {
-        requests.inc({ route: event.route, method: event.method, status: event.status })
-        seconds.observe({ route: event.route }, event.elapsedMs / 1000)
+        countRequest(event)
       } else if (event.kind === 'request-failed') {
         faults.inc({ where: event.route })
       } else if (event.kind === 'fault') {
@@ -62,6 +77,52 @@ export function openPrometheus(): Prometheus {
   }
 }
 
+/** By the closed table of failures and a few ways in, never by project, query or key. */
+function openCallCounters(registry: Registry): (event: Observation) => void {
+  const calls = new Counter({
+    name: 'sluice_query_calls_total',
+    help: 'Calls of query endpoints by way in and outcome: answered, or the code of the failure.',
+    labelNames: ['entry', 'outcome'],
+    registers: [registry],
+  })
+  const seconds = new Histogram({
+    name: 'sluice_query_seconds',
+    help: 'How long calls of query endpoints took that were not turned away.',
+    labelNames: ['entry'],
+    buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
+    registers: [registry],
+  })
+  const cached = new Counter({
+    name: 'sluice_query_cache_total',
+    help: 'Answers of queries that keep them, by where they came from.',
+    labelNames: ['state'],
+    registers: [registry],
+  })
+  const shed = new Counter({
+    name: 'sluice_usage_shed_total',
+    help: 'Calls that were answered and not recorded, because too many waited to be.',
+    registers: [registry],
+  })
+  const alerts = new Counter({
+    name: 'sluice_alerts_total',
+    help: 'Changes of alerts by the state they changed to, and failed attempts to tell of them.',
+    labelNames: ['event'],
+    registers: [registry],
+  })
+  return (event) => {
+    if (event.kind === 'usage-shed') shed.inc(event.requests)
+    else if (event.kind === 'alert-changed') alerts.inc({ event: event.state })
+    else if (event.kind === 'alert-undelivered') alerts.inc({ event: 'undelivered' })
+    if (event.kind !== 'query-answered') return
+    calls.inc({ entry: event.entry, outcome: event.code ?? 'answered' })
+    if (event.cache !== null) cached.inc({ state: event.cache })
+    if (!isRejected(event.code === null ? 200 : failures[event.code].status)) {
+      seconds.observe({ entry: event.entry }, event.totalMs / 1000)
+    }
+  }
+}
+
+type RequestAnswered = Extract<Observation, { kind: 'request-answered' }>
 type JobEnd = Extract<Observation, { kind: 'job-finished' | 'job-failed' | 'job-lost' }>
 
 function endOf(event: JobEnd): string {

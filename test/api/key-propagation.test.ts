@@ -33,19 +33,21 @@ async function elsewhere(secret: string): Promise<string> {
 describe('every act reaches the other process within a second', () => {
   test('made, changed, disabled, enabled, rotated, revoked', async () => {
     const { id, secret } = await makeKey()
-    const soon = (of: string) => expect.poll(() => elsewhere(of), { timeout: secondMs, interval: 10 })
-    await soon(secret).toBe('pro')
+    const soon = async (of: string, state: string): Promise<void> => {
+      await expect.poll(() => elsewhere(of), { timeout: secondMs, interval: 10 }).toBe(state)
+    }
+    await soon(secret, 'pro')
     await here.operator.patch(`/v1/api-keys/${id}`, { plan: 'scale' })
-    await soon(secret).toBe('scale')
+    await soon(secret, 'scale')
     await here.operator.post(`/v1/api-keys/${id}/disable`)
-    await soon(secret).toBe('disabled')
+    await soon(secret, 'disabled')
     await here.operator.post(`/v1/api-keys/${id}/enable`)
-    await soon(secret).toBe('scale')
+    await soon(secret, 'scale')
     const rotated = (await here.operator.post(`/v1/api-keys/${id}/rotate`, { grace_seconds: 0 })).body.secret
-    await soon(rotated).toBe('scale')
+    await soon(rotated, 'scale')
     expect(await elsewhere(secret)).toBe('expired')
     await here.operator.delete(`/v1/api-keys/${id}`)
-    await soon(rotated).toBe('revoked')
+    await soon(rotated, 'revoked')
   })
 
   test('a project that is deleted', async () => {
@@ -93,16 +95,29 @@ test('a notification that is lost on a good connection is made up for', async ()
   await watchful.close()
 })
 
+test("a restart gives nobody a new day: what is used of a day's quota is kept", async () => {
+  const { secret } = await makeKey({ plan: 'unlimited', daily_quota: 3 })
+  const sameDatabase = { SLUICE_DATABASE_URL: here.app.config.databaseUrl ?? '' }
+  const left = async (app: TestApp) => (await app.withToken(secret).get('/v1/key')).headers['x-ratelimit-remaining']
+  const before = await openTestApp(sameDatabase)
+  expect([await left(before), await left(before)]).toEqual(['2', '1'])
+  await before.close()
+  const after = await openTestApp(sameDatabase)
+  expect(await left(after)).toBe('0')
+  expect((await after.withToken(secret).get('/v1/key')).status).toBe(429)
+  await after.close()
+})
+
 test('keys revoked under load: no good answer here after the revocation returned, nor there a second later', async () => {
   const keys = await Promise.all(Array.from({ length: 24 }, () => makeKey({ plan: 'unlimited' })))
   for (const { secret } of keys) await expect.poll(() => elsewhere(secret), { timeout: secondMs }).toBe('unlimited')
   type Good = { keyId: string; place: 'here' | 'there'; askedAt: number }
   const good: Good[] = []
   const revokedAt = new Map<string, number>()
-  let isOver = false
+  const over = new AbortController()
   let asked = 0
   const load = async (place: Good['place'], app: TestApp, offset: number): Promise<void> => {
-    for (let turn = offset; !isOver && turn < 50_000; turn += 1) {
+    for (let turn = offset; !over.signal.aborted && turn < 50_000; turn += 1) {
       const key = keys[turn % keys.length]
       if (key === undefined) continue
       const askedAt = performance.now()
@@ -120,7 +135,7 @@ test('keys revoked under load: no good answer here after the revocation returned
   }
   const last = performance.now()
   await expect.poll(() => performance.now() - last, { timeout: 5_000 }).toBeGreaterThan(1_200)
-  isOver = true
+  over.abort()
   await Promise.all(callers)
   const late = (place: Good['place'], graceMs: number) =>
     good.filter((answer) => answer.place === place && answer.askedAt > (revokedAt.get(answer.keyId) ?? 0) + graceMs)

@@ -164,12 +164,12 @@ describe('seeing keys', () => {
         project_id: one,
         project_name: 'One',
         environments: [
-          { name: 'development', queries: ['c'] },
-          { name: 'staging', queries: ['a', 'b', 'c'] },
-          { name: 'production', queries: ['c'] },
+          { name: 'development', queries: ['c'], deployed: [] },
+          { name: 'staging', queries: ['a', 'b', 'c'], deployed: [] },
+          { name: 'production', queries: ['c'], deployed: [] },
         ],
       },
-      { project_id: two, project_name: 'Two', environments: [{ name: 'production', queries: '*' }] },
+      { project_id: two, project_name: 'Two', environments: [{ name: 'production', queries: '*', deployed: [] }] },
     ])
     await t.operator.post(`/v1/api-keys/${id}/disable`)
     expect((await t.operator.get(`/v1/api-keys/${id}/reach`)).body.data).toEqual([])

@@ -39,6 +39,8 @@ test('connect, execute, query, deploy, call with a key', async () => {
     status: 200,
     body: { data: [{ region: 'north', revenue: 11.5 }], execution_time_ms: expect.any(Number), version: 1 },
   })
+  const reach = await t.operator.get(`/v1/api-keys/${key.body.id}/reach`)
+  expect(reach.body.data[0].environments).toEqual([{ name: 'production', queries: '*', deployed: ['revenue'] }])
   const lineage = await t.operator.get(at(`/data-objects/${executed.body.data_object_id}/lineage`))
   const query = lineage.body.nodes.find((node: { kind: string }) => node.kind === 'query')
   expect(query.label).toBe('revenue')

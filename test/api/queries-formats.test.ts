@@ -118,6 +118,14 @@ describe('200', () => {
     expect([body.subarray(0, 4).toString(), body.subarray(-4).toString()]).toEqual(['PAR1', 'PAR1'])
   })
 
+  test('Arrow: a stream of record batches that ends as it should', async () => {
+    const { body, complete, headers } = await call('numbers', 'application/vnd.apache.arrow.stream', { count: 100 })
+    expect([complete, headers['content-type']]).toEqual([true, 'application/vnd.apache.arrow.stream'])
+    // Each message begins with a continuation mark, and the last one says that it is the last.
+    expect(body.readUInt32LE(0)).toBe(0xff_ff_ff_ff)
+    expect(body.subarray(-8)).toEqual(Buffer.from([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]))
+  })
+
   test.each([
     ['*/*', 'application/json'],
     ['image/png', 'application/json'],

@@ -56,6 +56,8 @@ export async function openTestApp(environment: Record<string, string> = {}): Pro
     SLUICE_DATA_DIR: dataDir,
     SLUICE_DATABASE_URL: database.url,
     SLUICE_MANAGEMENT_TOKEN: operatorToken,
+    // Apps that share a database share it.
+    SLUICE_SECRET_KEY: 'the vault key of every app in tests',
     SLUICE_DATABASE_CONNECTIONS: '4',
     SLUICE_EXAMPLE: 'off',
     ...environment,

@@ -57,12 +57,11 @@ describe('a rate', () => {
       fc.property(rates, gapsMs, (rate, gaps) => {
         const passed = play([ratePolicy('default', rate)], gaps).filter(({ verdict }) => verdict.waitSeconds === 0)
         const spacingMs = Math.round(60_000_000 / rate.perMinute) / 1_000
-        for (const [from, first] of passed.entries()) {
-          for (const [to, last] of passed.entries()) {
-            if (to < from) continue
-            expect(to - from + 1).toBeLessThanOrEqual(rate.burst + (last.atMs - first.atMs) / spacingMs)
-          }
-        }
+        // One expectation for all stretches: tens of thousands of them would take most of the time.
+        const tooMany = passed.flatMap((first, from) =>
+          passed.slice(from).filter((last, more) => more + 1 > rate.burst + (last.atMs - first.atMs) / spacingMs),
+        )
+        expect(tooMany).toEqual([])
       }),
       { numRuns: 30 },
     )

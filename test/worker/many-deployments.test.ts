@@ -61,10 +61,14 @@ async function fill(projectId: string): Promise<void> {
       .insertInto('query_versions')
       .values(rows.map((row) => ({ ...frozen, id: row.versionId, query_id: row.queryId })))
       .execute()
-    const place = { project_id: projectId, environment: 'production', deployed_by: 'test' }
-    await t.app.store.db
-      .insertInto('deployments')
-      .values(rows.map((row) => ({ ...place, name: row.name, query_id: row.queryId, version_id: row.versionId })))
-      .execute()
+    const places = rows.map(({ name, queryId, versionId }) => ({
+      project_id: projectId,
+      environment: 'production',
+      name,
+      query_id: queryId,
+      version_id: versionId,
+      deployed_by: 'test',
+    }))
+    await t.app.store.db.insertInto('deployments').values(places).execute()
   }
 }

@@ -24,7 +24,7 @@ test('200 redeployments under traffic: no call fails, none mixes versions, none 
   await q.deploy({ name: 'moving', sql: sqlOf(1) })
   let live = 1
   let calls = 0
-  let done = false
+  const over = new AbortController()
   const formats = ['application/json', 'application/x-ndjson', 'text/event-stream']
   const call = async (accept: string): Promise<void> => {
     const least = live
@@ -39,7 +39,7 @@ test('200 redeployments under traffic: no call fails, none mixes versions, none 
     calls += 1
   }
   const traffic = formats.concat('application/json').map(async (accept) => {
-    while (!done) await call(accept)
+    while (!over.signal.aborted) await call(accept)
   })
   try {
     for (let version = 2; version <= redeployments + 1; version += 1) {
@@ -49,7 +49,7 @@ test('200 redeployments under traffic: no call fails, none mixes versions, none 
       live = version
     }
   } finally {
-    done = true
+    over.abort()
     await Promise.all(traffic)
   }
   expect(calls).toBeGreaterThan(redeployments)

@@ -11,6 +11,7 @@ import { NotFoundPage } from './not-found.tsx'
 import { SettingsPages } from './settings/settings.tsx'
 
 const BuildPages = lazy(async () => ({ default: (await import('./build/build.tsx')).BuildPages }))
+const DeployPages = lazy(async () => ({ default: (await import('./deploy/deploy.tsx')).DeployPages }))
 
 /** Everything under `/p/{project}`. */
 export function ProjectPages({ projectId }: { projectId: string }) {
@@ -32,6 +33,13 @@ export function ProjectPages({ projectId }: { projectId: string }) {
       </Route>
       <Route path="/p/:projectId/settings/:section?">
         {({ section }) => <SettingsPages project={project} section={section} />}
+      </Route>
+      <Route path="/p/:projectId/deploy/*?">
+        {({ '*': page }) => (
+          <Suspense fallback={<Shell project={project}>{null}</Shell>}>
+            <DeployPages project={project} page={page ?? ''} />
+          </Suspense>
+        )}
       </Route>
       <Route component={NotFoundPage} />
     </Switch>

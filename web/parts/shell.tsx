@@ -13,11 +13,21 @@ import classes from './shell.module.css'
 /** A project's tabs, in their fixed order. */
 const tabs = [
   { label: 'Build', segment: 'build' },
+  { label: 'Deploy', segment: 'deploy' },
   { label: 'Settings', segment: 'settings' },
 ] as const
 
 /** The frame of every page inside: where one is, where one can go, and the page. */
-export function Shell({ project, children }: { project?: Project; children: ReactNode }) {
+export function Shell({
+  project,
+  environment,
+  children,
+}: {
+  project?: Project
+  /** The switch between environments, on pages that show one of them. */
+  environment?: ReactNode
+  children: ReactNode
+}) {
   const [creating, setCreating] = useState(false)
   const main = useMainFocus()
   const create = (): void => setCreating(true)
@@ -36,6 +46,7 @@ export function Shell({ project, children }: { project?: Project; children: Reac
         {project !== undefined && <Tabs projectId={project.id} />}
         <div className={classes.end}>
           <JumpButton />
+          {environment}
           <AccountMenu />
         </div>
       </header>

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts'
 import type { Observe } from '../../observe.ts'
 import type { Database } from '../../store/index.ts'
-import { openMemoryBuckets, type Buckets } from '../limits/buckets.ts'
+import { openMemoryBuckets, type Buckets, type MemoryBuckets } from '../limits/buckets.ts'
 import { openPlans, type Plans } from '../limits/policies.ts'
 import { openRedisBuckets } from '../limits/redis.ts'
 import { openKeys, type Keys } from './feed.ts'
@@ -38,8 +38,9 @@ export async function openKeyAccess({ store, config, now, observe }: Options): P
     overlapMs: limits.databaseTimeoutMs * 10,
     observe,
   })
-  const keyUses = openKeyUses({ store, now, observe })
   const alone = openMemoryBuckets(now)
+  await resumeDays(store, alone, now() * 1_000)
+  const keyUses = openKeyUses({ store, now, dailyStateOf: (keyId) => alone.dailyState(keyId), observe })
   const shared =
     redisUrl === undefined
       ? undefined
@@ -53,4 +54,14 @@ export async function openKeyAccess({ store, config, now, observe }: Options): P
       await keys.close()
     },
   }
+}
+
+/** A restart gives nobody a new day. */
+async function resumeDays(store: Database, buckets: MemoryBuckets, nowMicros: number): Promise<void> {
+  const rows = await store.db
+    .selectFrom('api_key_uses')
+    .select(['key_id', 'daily_state'])
+    .where('daily_state', '>', nowMicros)
+    .execute()
+  for (const row of rows) buckets.resumeDay(row.key_id, row.daily_state ?? 0)
 }

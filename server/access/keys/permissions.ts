@@ -27,6 +27,20 @@ export function permitsWithin(
   )
 }
 
+/** The names of the queries that a key is limited to there; null where it reaches every one. */
+export function permittedQueries(
+  permissions: readonly Permission[],
+  { projectId, environment }: Omit<Target, 'queryName'>,
+): readonly string[] | null {
+  const names = new Set<string>()
+  for (const permission of permissions) {
+    if (!permits([permission], { projectId, environment })) continue
+    if (permission.queries === null) return null
+    for (const name of permission.queries) names.add(name)
+  }
+  return [...names]
+}
+
 /** The only project that a key names, else undefined. */
 export function onlyProject(permissions: readonly Permission[]): string | undefined {
   const [first] = permissions

@@ -9,12 +9,14 @@ import { namedProjects } from './scope.ts'
 export type Reach = {
   projectId: string
   projectName: string
-  environments: Array<{ name: string; queries: readonly string[] | '*' }>
+  environments: Array<ReachedEnvironment & { deployed: string[] }>
 }
+
+type ReachedEnvironment = { name: string; queries: readonly string[] | '*' }
 
 /** What a key reaches of what there is now, project by project; nothing while it is disabled, expired or revoked. */
 export async function reachOfKey(
-  app: Pick<App, 'store' | 'now'>,
+  app: Pick<App, 'store' | 'now' | 'deployments'>,
   caller: Caller,
   { keyId, ...page }: { keyId: string; limit: number; cursor?: string | undefined },
 ): Promise<Page<Reach>> {
@@ -47,7 +49,7 @@ export async function reachOfKey(
     environments: reachedOf(
       key.permissions.filter(({ projectId }) => projectId === '*' || projectId === id),
       environments.filter((environment) => environment.projectId === id).map((environment) => environment.name),
-    ),
+    ).map((reached) => ({ ...reached, deployed: deployedWithin(app, id, reached) })),
   }))
   return { items: items.filter((item) => item.environments.length > 0), nextCursor: found.nextCursor }
 }
@@ -66,11 +68,20 @@ async function environmentsOf(
 }
 
 /** Permissions add up: a list of queries beside a permission without one is no restriction. */
-function reachedOf(permissions: Permission[], environments: string[]): Reach['environments'] {
-  return environments.flatMap((name): Reach['environments'] => {
+function reachedOf(permissions: Permission[], environments: string[]): ReachedEnvironment[] {
+  return environments.flatMap((name): ReachedEnvironment[] => {
     const covering = permissions.filter((permission) => permitsWithin(permission, { environment: name }))
     if (covering.length === 0) return []
     if (covering.some(({ queries }) => queries === null)) return [{ name, queries: '*' }]
     return [{ name, queries: [...new Set(covering.flatMap(({ queries }) => queries ?? []))].sort() }]
   })
+}
+
+/** The names that a call with the key would be answered under right now. */
+function deployedWithin(app: Pick<App, 'deployments'>, projectId: string, reached: ReachedEnvironment): string[] {
+  return app.deployments
+    .list(projectId, reached.name)
+    .map((deployment) => deployment.name)
+    .filter((name) => reached.queries === '*' || reached.queries.includes(name))
+    .sort()
 }

@@ -51,6 +51,20 @@ export function resolveScope(
   return { projectId, environment }
 }
 
+/**
+ * Whose record a refused call belongs to: the project it named, if the key reaches that one at all, else the key's only
+ * one. Nobody writes into the record of a project that is not theirs.
+ */
+export function placeFor(
+  { permissions }: Pick<KeyRecord, 'permissions'>,
+  address: Pick<Address, 'projectId' | 'environment'>,
+): { projectId: string | null; environment: string | null } {
+  const projectId = address.projectId ?? onlyProject(permissions)
+  const reached = permissions.some((each) => each.projectId === '*' || each.projectId === projectId)
+  if (projectId === undefined || !reached) return { projectId: null, environment: null }
+  return { projectId, environment: address.environment ?? onlyEnvironment(permissions) ?? 'production' }
+}
+
 /** Looks only at what the key reaches: what lies beyond changes no answer. */
 function projectDeploying(
   { permissions }: Pick<KeyRecord, 'permissions'>,

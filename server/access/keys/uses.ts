@@ -1,7 +1,7 @@
 import type { Observe } from '../../observe.ts'
 import type { Database } from '../../store/index.ts'
 
-/** When each key was last used, noted in memory and written in batches, off the path of any call. */
+/** When and how much each key was used, noted in memory and written in batches, off the path of any call. */
 export type KeyUses = {
   note(keyId: string): void
   /** As this process knows it: the database may be a minute behind. */
@@ -16,15 +16,15 @@ const flushMs = 2_000
 const grainMs = 60_000
 const pageSize = 1_000
 
-export function openKeyUses({
-  store,
-  now,
-  observe,
-}: {
+type Options = {
   store: Database
   now: () => number
+  /** What the limiter knows of the day's quota. */
+  dailyStateOf: (keyId: string) => number | undefined
   observe: Observe
-}): KeyUses {
+}
+
+export function openKeyUses({ store, now, dailyStateOf, observe }: Options): KeyUses {
   const uses = new Map<string, Use>()
   const unwritten = new Set<string>()
   let writing: Promise<void> = Promise.resolve()
@@ -36,7 +36,7 @@ export function openKeyUses({
     })
     for (let at = 0; at < due.length; at += pageSize) {
       const page = due.slice(at, at + pageSize).map(({ keyId, use }) => ({ keyId, use, usedMs: use.usedMs }))
-      await writeUses(store, page)
+      await writeUses(store, page, dailyStateOf)
       for (const { keyId, use, usedMs } of page) {
         use.writtenMs = now()
         if (use.usedMs === usedMs) unwritten.delete(keyId)
@@ -69,19 +69,28 @@ export function openKeyUses({
   }
 }
 
-/** Replicas write the same rows: the later use stays. */
-async function writeUses(store: Database, page: Array<{ keyId: string; usedMs: number }>): Promise<void> {
+/** Replicas write the same rows: the later use and the larger count stay. */
+async function writeUses(
+  store: Database,
+  page: Array<{ keyId: string; usedMs: number }>,
+  dailyStateOf: Options['dailyStateOf'],
+): Promise<void> {
   await store.db
     .insertInto('api_key_uses')
     // In one order everywhere, so that two replicas never wait for each other's rows.
     .values(
       page
         .toSorted((left, right) => (left.keyId < right.keyId ? -1 : 1))
-        .map(({ keyId, usedMs }) => ({ key_id: keyId, last_used_at: new Date(usedMs) })),
+        .map(({ keyId, usedMs }) => ({
+          key_id: keyId,
+          last_used_at: new Date(usedMs),
+          daily_state: dailyStateOf(keyId) ?? null,
+        })),
     )
     .onConflict((conflict) =>
       conflict.column('key_id').doUpdateSet(({ fn }) => ({
         last_used_at: fn<Date>('greatest', ['api_key_uses.last_used_at', 'excluded.last_used_at']),
+        daily_state: fn<number | null>('greatest', ['api_key_uses.daily_state', 'excluded.daily_state']),
       })),
     )
     .execute()

@@ -1,5 +1,5 @@
 import { spend, waitMicros, type BucketState } from './gcra.ts'
-import type { Policy } from './policies.ts'
+import { dailyName, type Policy } from './policies.ts'
 
 /** What came of a call: the clock it was judged by, and for each policy how long to wait and what it left behind. */
 export type Taken = { nowMicros: number; waits: number[]; states: BucketState[] }
@@ -12,7 +12,14 @@ export type Buckets = {
 
 const leastBeforeSweep = 1_024
 
-type MemoryBuckets = { take(keyId: string, policies: readonly Policy[]): Taken }
+export type MemoryBuckets = {
+  take(keyId: string, policies: readonly Policy[]): Taken
+  /** Takes over what was decided elsewhere, so that it can go on from there when elsewhere is away. */
+  follow(keyId: string, policies: readonly Policy[], taken: Taken): void
+  /** The day's quota outlives the process: this is what is kept of it, and taken up again. */
+  dailyState(keyId: string): BucketState | undefined
+  resumeDay(keyId: string, state: BucketState): void
+}
 
 export function openMemoryBuckets(now: () => number): MemoryBuckets {
   const buckets = new Map<string, BucketState>()
@@ -24,6 +31,11 @@ export function openMemoryBuckets(now: () => number): MemoryBuckets {
     sweepAtSize = Math.max(leastBeforeSweep, buckets.size * 2)
   }
 
+  const keep = (name: string, state: BucketState, nowMicros: number): void => {
+    buckets.set(name, state)
+    if (buckets.size > sweepAtSize) sweep(nowMicros)
+  }
+
   return {
     take(keyId, policies) {
       const nowMicros = now() * 1_000
@@ -32,9 +44,18 @@ export function openMemoryBuckets(now: () => number): MemoryBuckets {
       const waits = policies.map((policy, at) => waitMicros(policy, states[at] ?? 0, nowMicros))
       if (waits.some((wait) => wait > 0)) return { nowMicros, waits, states }
       const spent = policies.map((policy, at) => spend(policy, states[at] ?? 0, nowMicros))
-      for (const [at, name] of names.entries()) buckets.set(name, spent[at] ?? 0)
-      if (buckets.size > sweepAtSize) sweep(nowMicros)
+      for (const [at, name] of names.entries()) keep(name, spent[at] ?? 0, nowMicros)
       return { nowMicros, waits, states: spent }
+    },
+    dailyState: (keyId) => buckets.get(`${keyId}:${dailyName}`),
+    resumeDay: (keyId, state) => keep(`${keyId}:${dailyName}`, state, now() * 1_000),
+    follow(keyId, policies, taken) {
+      const nowMicros = now() * 1_000
+      // Another clock decided. Days begin together; the moments within them are told by ours.
+      for (const [at, { kind, name }] of policies.entries()) {
+        const state = taken.states[at] ?? 0
+        keep(`${keyId}:${name}`, kind === 'day' ? state : state - taken.nowMicros + nowMicros, nowMicros)
+      }
     },
   }
 }

@@ -7,7 +7,7 @@ export type Policy =
   | { kind: 'day'; name: string; quota: number; windowSeconds: number }
 
 /** What a key has of its own; null: as its plan says. */
-export type Overrides = { rate: { perMinute: number; burst: number } | null; perDay: number | null }
+type Overrides = { rate: { perMinute: number; burst: number } | null; perDay: number | null }
 
 export type Plans = {
   isKnown(name: string): boolean
@@ -15,6 +15,7 @@ export type Plans = {
   policiesOf(plan: string, overrides: Overrides): readonly Policy[]
 }
 
+export const dailyName = 'daily'
 const minuteMicros = 60_000_000
 
 export function ratePolicy(name: string, { perMinute, burst }: { perMinute: number; burst: number }): Policy {
@@ -38,6 +39,6 @@ export function openPlans(table: Plan[], defaultPlan: string): Plans {
 function policiesFrom({ rate, perDay }: Overrides): readonly Policy[] {
   const policies: Policy[] = []
   if (rate !== null) policies.push(ratePolicy('default', rate))
-  if (perDay !== null) policies.push({ kind: 'day', name: 'daily', quota: perDay, windowSeconds: 86_400 })
+  if (perDay !== null) policies.push({ kind: 'day', name: dailyName, quota: perDay, windowSeconds: 86_400 })
   return policies
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createClient } from '@redis/client'
 import type { Observe } from '../../observe.ts'
-import type { Buckets, Taken } from './buckets.ts'
+import type { Buckets, MemoryBuckets, Taken } from './buckets.ts'
 import type { Policy } from './policies.ts'
 
 export type SharedBuckets = Buckets & {
@@ -15,8 +15,8 @@ type Options = {
   url: string
   /** Longest wait for an answer before a call is counted here. */
   timeoutMs: number
-  /** Counts while Redis is away. */
-  alone: Buckets
+  /** Counts while Redis is away, from where Redis was. */
+  alone: MemoryBuckets
   observe: Observe
 }
 
@@ -52,7 +52,9 @@ const scriptHash = createHash('sha1').update(script).digest('hex')
 
 /** How long the first connection may keep the start waiting. */
 const firstConnectionMs = 1_000
-/** After a failure only one call in this time tries Redis again. */
+/** After so long without an answer Redis counts as lost; one late answer is only late. */
+const lostAfterMs = 500
+/** Once it is lost, only one call in this time tries it again. */
 const probePauseMs = 1_000
 const longestReconnectMs = 2_000
 /** More calls than this waiting for an answer, and the rest are counted here. */
@@ -68,6 +70,7 @@ export async function openRedisBuckets({ url, timeoutMs, alone, observe }: Optio
   })
   let lost = false
   let probeAt = 0
+  let answeredAt = performance.now()
 
   const lose = (error: unknown): void => {
     probeAt = performance.now() + probePauseMs
@@ -75,6 +78,7 @@ export async function openRedisBuckets({ url, timeoutMs, alone, observe }: Optio
     lost = true
   }
   const recover = (): void => {
+    answeredAt = performance.now()
     if (lost) observe({ kind: 'redis-recovered' })
     lost = false
   }
@@ -91,18 +95,27 @@ export async function openRedisBuckets({ url, timeoutMs, alone, observe }: Optio
     return true
   }
 
+  /** Whenever it comes: late for its own call, an answer still tells how things stand. */
+  const ask = async (keyId: string, policies: readonly Policy[]): Promise<Taken | undefined> => {
+    try {
+      const taken = await evaluate(client, keyId, policies)
+      recover()
+      alone.follow(keyId, policies, taken)
+      return taken
+    } catch (error) {
+      lose(error)
+      return undefined
+    }
+  }
+
   return {
     isShared: () => client.isReady && !lost,
     async take(keyId, policies) {
       if (!mayAsk()) return alone.take(keyId, policies)
-      try {
-        const taken = await withinTime(timeoutMs, evaluate(client, keyId, policies))
-        recover()
-        return taken
-      } catch (error) {
-        lose(error)
-        return alone.take(keyId, policies)
-      }
+      const taken = await withinTime(timeoutMs, ask(keyId, policies))
+      if (taken !== undefined) return taken
+      if (performance.now() - answeredAt > lostAfterMs) lose(new Error('Redis does not answer.'))
+      return alone.take(keyId, policies)
     },
     close: async () => client.destroy(),
   }
@@ -134,15 +147,13 @@ async function evaluate(
   }
 }
 
-async function withinTime<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
+/** Undefined when the time is over first. */
+async function withinTime<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result | undefined> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    const giveUp = (): void => reject(new Error(`Redis did not answer in ${timeoutMs} ms.`))
+  const late = new Promise<undefined>((resolve) => {
     // Timers run before sockets are read: after a pause of our own the answer may lie there already.
-    timer = setTimeout(() => setImmediate(giveUp), timeoutMs)
+    timer = setTimeout(() => setImmediate(resolve, undefined), timeoutMs)
   })
-  // Whichever loses is not awaited by anyone; its failure has been told.
-  work.catch(() => undefined)
   try {
     return await Promise.race([work, late])
   } finally {

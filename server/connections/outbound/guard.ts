@@ -126,7 +126,13 @@ async function connectAndTell(
   callback(null, socket)
 }
 
-async function connectGuarded(target: buildConnector.Options, options: GuardOptions): Promise<Socket> {
+type Target = Pick<buildConnector.Options, 'hostname' | 'port' | 'protocol'>
+
+/** The addresses behind a name, if every one of them may be reached; else throws. */
+export async function resolveGuarded(
+  target: Target,
+  options: GuardOptions,
+): Promise<{ hostname: string; answers: Address[]; mayReach: (address: string) => boolean }> {
   const hostname = target.hostname.replace(/^\[(.*)\]$/, '$1')
   const port = target.port === '' ? (target.protocol === 'https:' ? '443' : '80') : target.port
   const mayReach = permits(options.allow, { hostname, port })
@@ -134,6 +140,11 @@ async function connectGuarded(target: buildConnector.Options, options: GuardOpti
   for (const { address } of answers) {
     if (!mayReach(address)) throw guardError('blocked', `${hostname} is ${address}`, { address })
   }
+  return { hostname, answers, mayReach }
+}
+
+async function connectGuarded(target: buildConnector.Options, options: GuardOptions): Promise<Socket> {
+  const { hostname, answers, mayReach } = await resolveGuarded(target, options)
   const socket = await open(target, answers, options)
   const arrived = socket.remoteAddress ?? ''
   const isAnswer = answers.some(({ address }) => sameAddress(address, arrived))

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
 import { type OutboundRequest } from '../build-request.ts'
-import { guardedConnector, parseAllow, resolveBySystem, type Resolver } from './guard.ts'
+import { guardedConnector, parseAllow, resolveBySystem, resolveGuarded, type Resolver } from './guard.ts'
 import { classify, outboundError, thrown, isOutboundError, type OutboundError } from './error.ts'
 import { acceptedEncodings, encodingOf, receive, type BodyLimits, type Sink } from './receive.ts'
 import { isRedirect, redirected } from './redirect.ts'
@@ -50,6 +50,8 @@ export type Sent = {
 export type NotSent = { ok: false; error: OutboundError; tries: number; elapsedMs: number }
 export type Outbound = {
   send: (request: OutboundRequest, options: SendOptions) => Promise<Sent | NotSent>
+  /** Whether an address could be called as things stand, without calling it: null, or why not. */
+  check: (url: string) => Promise<OutboundError | null>
   close: () => Promise<void>
 }
 
@@ -68,13 +70,14 @@ export function openOutbound(options: OutboundOptions): Outbound {
   const now = options.now ?? Date.now
   const chance = options.chance ?? Math.random
   const wait = options.wait ?? ((ms, signal) => delay(ms, undefined, { signal }))
+  const guard = {
+    allow: parseAllow(options.allow),
+    resolver: options.resolver ?? resolveBySystem,
+    connectTimeoutMs: options.connectTimeoutMs,
+    ca: options.ca,
+  }
   const agent = new Agent({
-    connect: guardedConnector({
-      allow: parseAllow(options.allow),
-      resolver: options.resolver ?? resolveBySystem,
-      connectTimeoutMs: options.connectTimeoutMs,
-      ca: options.ca,
-    }),
+    connect: guardedConnector(guard),
     connections: options.connectionsPerOrigin,
     pipelining: 1,
     maxHeaderSize: headerBytes,
@@ -179,8 +182,18 @@ export function openOutbound(options: OutboundOptions): Outbound {
     }
   }
 
+  async function check(text: string): Promise<OutboundError | null> {
+    const url = new URL(text)
+    try {
+      await resolveGuarded(url, guard)
+      return null
+    } catch (error) {
+      return classify(error, { url, hop: 0, phase: 'head' })
+    }
+  }
+
   const { backoffBaseMs, backoffMostMs } = options
-  return { send, close: () => agent.destroy() }
+  return { send, check, close: () => agent.destroy() }
 }
 
 /** Gives up an answer whose body nobody reads; its connection is closed with it. */

@@ -18,6 +18,8 @@ type PlainFailure = {
 export type WorkerAnswer = { ok: Normalised } | { failure: PlainFailure } | { fault: unknown }
 
 const heapMegabytes = 64
+/** Rows pass through and die young; a large nursery would only hold more of them. */
+const youngHeapMegabytes = 8
 
 /** `normalise` on a thread of its own, so that a large answer delays nobody else. */
 export async function normaliseInWorker(
@@ -29,7 +31,7 @@ export async function normaliseInWorker(
   const task: WorkerTask = { inputPath, outputPath, options }
   const worker = new Worker(new URL('normalise-worker.ts', import.meta.url), {
     workerData: task,
-    resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+    resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: youngHeapMegabytes },
   })
   const abort = () => void worker.terminate()
   signal?.addEventListener('abort', abort, { once: true })

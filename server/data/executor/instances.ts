@@ -1,5 +1,5 @@
 import { DuckDBInstance, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api'
-import type { Catalog, ExecutorSettings } from './protocol.ts'
+import type { Catalog, CatalogTable, ExecutorSettings } from './protocol.ts'
 import type { Plan } from './plan.ts'
 import { quoteName, quoteText } from './sql-text.ts'
 
@@ -111,17 +111,12 @@ export async function openInstance(
   await run("SET TimeZone = 'UTC'")
   // Its time grows with the square of the columns: 1.3 s to prepare our JSON of 500 columns, 0.06 s without it.
   await run("SET disabled_optimizers = 'common_subexpressions'")
-  const parquet = catalog.tables.filter((table) => table.nativePath === undefined).map((table) => table.parquetPath)
-  const paths = extraPath === undefined ? parquet : [...parquet, extraPath]
-  for (const [index, { nativePath }] of catalog.tables.entries()) {
-    if (nativePath !== undefined) await run(`ATTACH ${quoteText(nativePath)} AS native_${index} (READ_ONLY)`)
-  }
+  const sources = []
+  for (const [index, table] of catalog.tables.entries()) sources.push(await sourceOf(connection, table, index))
+  const paths = sources.flatMap(({ path }) => path ?? []).concat(extraPath ?? [])
   await run(`SET allowed_paths = [${paths.map(quoteText).join(', ')}]`)
   await run('SET enable_external_access = false')
-  for (const [index, { name, parquetPath, nativePath }] of catalog.tables.entries()) {
-    const source = nativePath === undefined ? `read_parquet(${quoteText(parquetPath)})` : `native_${index}.data`
-    await run(`CREATE VIEW ${quoteName(name)} AS SELECT * FROM ${source}`)
-  }
+  for (const { name, from } of sources) await run(`CREATE VIEW ${quoteName(name)} AS SELECT * FROM ${from}`)
   await run('SET lock_configuration = true')
   const idle = [{ connection, statements: new Map<string, DuckDBPreparedStatement>() }]
   const plans = new Map<string, Plan>()
@@ -134,6 +129,21 @@ export async function openInstance(
     lastUsedMs: performance.now(),
     superseded: false,
     broken: false,
+  }
+}
+
+type TableSource = { name: string; from: string; path: string | null }
+
+/** The native copy where there is one that opens; the Parquet file is the record and always there. */
+async function sourceOf(connection: DuckDBConnection, table: CatalogTable, index: number): Promise<TableSource> {
+  const { name, parquetPath, nativePath } = table
+  const fromParquet = { name, from: `read_parquet(${quoteText(parquetPath)})`, path: parquetPath }
+  if (nativePath === undefined) return fromParquet
+  try {
+    await connection.run(`ATTACH ${quoteText(nativePath)} AS native_${index} (READ_ONLY)`)
+    return { name, from: `native_${index}.data`, path: null }
+  } catch {
+    return fromParquet
   }
 }
 

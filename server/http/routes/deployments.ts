@@ -181,14 +181,13 @@ function wireEntry({ number, createdAt, createdBy, environments }: queries.Versi
 }
 
 function wireReport(report: queries.DeployReport): z.output<typeof deployment> {
-  const { previousVersion, callers, ...rest } = report
+  const { previousVersion, callers, routing, ...rest } = report
   return {
     ...rest,
     previous_version: previousVersion,
     callers: callers.map(({ keyId, name, lastCalledAt }) => {
       return { key_id: keyId, name, last_called_at: lastCalledAt.toISOString() }
     }),
-    // Questions are re-asked here once there are any.
-    routing: { checked: 0, regressions: [] },
+    routing: queries.wireRouting(routing),
   }
 }

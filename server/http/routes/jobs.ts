@@ -5,7 +5,7 @@ import type { App } from '../../app.ts'
 import * as jobs from '../../jobs/index.ts'
 import { refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
-import { openEventStreams } from '../event-streams.ts'
+import type { EventStreams } from '../event-streams.ts'
 import type { Http } from '../http.ts'
 
 const tags = ['jobs']
@@ -67,9 +67,7 @@ export function serveJobs(http: Http, app: App): void {
   )
 }
 
-export function serveJobEvents(http: Http, app: App): void {
-  const streams = openEventStreams(http, app.config.limits.eventStreams)
-
+export function serveJobEvents(http: Http, app: App, streams: EventStreams): void {
   http.get(
     '/v1/projects/:project_id/jobs/events',
     {

@@ -53,9 +53,10 @@ export function wireReach({ projectId, projectName, environments }: access.Reach
   return {
     project_id: projectId,
     project_name: projectName,
-    environments: environments.map(({ name, queries }) => ({
+    environments: environments.map(({ name, queries, deployed }) => ({
       name,
       queries: queries === '*' ? queries : [...queries],
+      deployed,
     })),
   }
 }

@@ -18,7 +18,7 @@ import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
-import { sendRows } from '../query-answer.ts'
+import { aroundRows, sendBytes } from '../query-answer.ts'
 
 const tags = ['queries']
 const ofProject = z.object({ project_id: z.string() })
@@ -139,14 +139,11 @@ export function serveAuthoring(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const input = { ...named(request.params), ...request.body, signal: untilGone(reply) }
-      const { rows, columns, rowCount, truncated, elapsedMs, asOf } = await queries.previewQuery(
-        app,
-        callerOf(request),
-        input,
-      )
+      const input = { ...named(request.params), ...request.body, signal: () => untilGone(reply) }
+      const { answer } = await queries.previewQuery(app, callerOf(request), input)
+      const { rows, columns, rowCount, truncated, elapsedMs, asOf } = answer
       const rest = { columns, row_count: rowCount, truncated, execution_time_ms: elapsedMs, as_of: asOf }
-      return sendRows(reply, rows, rest)
+      return sendBytes(reply, aroundRows(rows, rest))
     },
   )
 
@@ -195,7 +192,7 @@ export function wireContent(content: queries.QueryContent) {
   }
 }
 
-function wireQuery(found: queries.Query): z.output<typeof query> {
+export function wireQuery(found: queries.Query): z.output<typeof query> {
   return {
     id: found.id,
     name: found.name,

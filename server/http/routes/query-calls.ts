@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { answer } from '../../../api/queries.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
-import { directRun, runQuery, streamQuery, tellRefusal, type Run, type RunAnswer } from '../../queries/index.ts'
+import { directRun, runQuery, streamQuery, type Answer, type Run, type RunAnswer } from '../../queries/index.ts'
 import { refusals } from '../answers.ts'
-import { asFailure } from '../errors.ts'
+import { openEarlyRefusals } from '../early-refusals.ts'
 import { formatOf } from '../formats.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
-import { sendRows } from '../query-answer.ts'
+import { aroundRows, sendBytes } from '../query-answer.ts'
 import { addressOf, keyCallerOf } from '../query-call.ts'
 import { sendStream } from '../query-stream.ts'
 
@@ -17,17 +17,15 @@ const slotValues = z.record(z.string(), z.unknown()).nullish().meta({ descriptio
 
 /** The direct endpoint of every deployed query. */
 export function serveQueryCalls(http: Http, app: App): void {
-  /** Calls that reached a verb: it tells how they went, also when it refuses them. */
-  const begun = new WeakSet<FastifyRequest>()
+  const early = openEarlyRefusals(app, 'direct')
 
   http.post(
     '/v1/queries/:query_name',
     {
       config: { door: 'query' },
-      onError: async (request, _reply, error) => {
-        if (request.keyCaller === null || begun.has(request)) return
-        tellRefusal(app, request.keyCaller, { name: request.params.query_name, failure: asFailure(error, request) })
-      },
+      // It composes all its headers anew for every request; server.ts sets the few that mean something here.
+      helmet: false,
+      onError: early.onError,
       schema: {
         tags: ['calls'],
         summary: 'Call a deployed query',
@@ -45,9 +43,9 @@ export function serveQueryCalls(http: Http, app: App): void {
         version: pinnedVersion(request),
         parameters: request.body ?? {},
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
-        signal: untilGone(reply),
+        signal: () => untilGone(reply),
       }
-      begun.add(request)
+      early.begin(request)
       return answerRun(app, await directRun(app, keyCallerOf(request), call), { request, reply })
     },
   )
@@ -59,7 +57,7 @@ async function answerRun(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): Promise<FastifyReply> {
   const format = formatOf(request.headers.accept)
-  void reply.headers({ vary: 'accept', 'x-sluice-version': run.version.number })
+  void reply.header('vary', 'accept').header('x-sluice-version', run.version.number)
   if (format === 'json') return sendAnswer(request, reply, await runQuery(app, run))
   const streamed = await streamQuery(app, run, format === 'sse' ? 'json' : format)
   if (streamed.cache !== null) void reply.header('x-cache', streamed.cache)
@@ -67,16 +65,27 @@ async function answerRun(
   return sendStream(request, reply, { answer: streamed, format, name: run.name })
 }
 
-function sendAnswer(request: FastifyRequest, reply: FastifyReply, answered: RunAnswer): FastifyReply {
-  const { etag, cache, rows, rowCount, truncated, elapsedMs, version, asOf } = answered
+function sendAnswer(request: FastifyRequest, reply: FastifyReply, { answer, cache }: RunAnswer): FastifyReply {
+  const { etag } = answer
   if (cache !== null) void reply.header('x-cache', cache)
   if (etag !== null) {
     void reply.header('etag', etag)
     if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
   }
-  const rest = { execution_time_ms: elapsedMs, row_count: rowCount, truncated, version, as_of: asOf }
-  return sendRows(reply, rows, rest)
+  return sendBytes(reply, bodyOf(answer))
 }
+
+/** Composed once for each answer, however often it is given. */
+function bodyOf(answer: Answer): Buffer {
+  const known = bodies.get(answer)
+  if (known !== undefined) return known
+  const { rows, rowCount, truncated, elapsedMs, version, asOf } = answer
+  const rest = { execution_time_ms: elapsedMs, row_count: rowCount, truncated, version, as_of: asOf }
+  const body = aroundRows(rows, rest)
+  if (answer.etag !== null) bodies.set(answer, body)
+  return body
+}
+const bodies = new WeakMap<Answer, Buffer>()
 
 /** By the weak comparison: only what is between the quotes counts. */
 function isKnown(header: string | undefined, etag: string): boolean {

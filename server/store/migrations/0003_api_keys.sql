@@ -41,5 +41,7 @@ create index api_key_permissions_by_project on api_key_permissions (project_id);
 -- Beside the keys, because it is written while they are used and says nothing that a process must hear of.
 create table api_key_uses (
   key_id text primary key references api_keys on delete cascade,
-  last_used_at timestamptz not null
+  last_used_at timestamptz not null,
+  -- What is used of the day's quota, as the limiter keeps it: the end of the day in microseconds and one for every call.
+  daily_state bigint
 );

@@ -60,6 +60,8 @@ function Graph({ project, object, graph }: GraphProps) {
   return (
     <div ref={ref} className={classes.graph}>
       <ReactFlow
+        // Where lines begin and end is measured once.
+        key={down ? 'down' : 'across'}
         nodes={nodes}
         edges={edges}
         nodeTypes={nodeTypes}

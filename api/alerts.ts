@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { displayName, timestamp } from './envelope.ts'
+
+const alertType = z.enum([
+  'error_rate_above',
+  'p95_latency_above',
+  'requests_above',
+  'requests_below',
+  'unanswered_rate_above',
+  'job_failed',
+  'data_stale',
+  'schema_drift',
+])
+
+const address = z.string().max(2_048)
+
+const newChannel = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('webhook'),
+    url: address,
+    secret: z.string().max(200).optional().meta({ description: 'whsec_…; one is made and shown once if left out.' }),
+  }),
+  z.strictObject({ type: z.literal('slack'), url: address }),
+  z.strictObject({
+    type: z.literal('email'),
+    to: z.union([z.email().transform((to) => [to]), z.array(z.email()).min(1).max(20)]),
+  }),
+])
+const keptChannel = z.strictObject({ id: z.string().max(63) }).meta({ description: 'One that is there, as it is.' })
+
+const minutes = (most: number) => z.int().min(0).max(most)
+
+const fields = {
+  name: displayName,
+  type: alertType,
+  threshold: z.number().nullable().meta({
+    description:
+      "In the metric's own unit: a share from 0 to 1, milliseconds, a count, or minutes. Without one, data_stale fires when data is later than its schedule promises.",
+  }),
+  resolve_threshold: z
+    .number()
+    .nullable()
+    .meta({ description: 'What it takes to be well again once it fires; the threshold unless given.' }),
+  window_minutes: z.int().min(1).max(10_080).meta({ description: 'The time that is looked at.' }),
+  for_minutes: minutes(1_440).meta({ description: 'How long it must have been bad before it fires.' }),
+  min_requests: z.int().min(0).max(1_000_000_000).meta({ description: 'Fewer requests are too few to judge by.' }),
+  remind_minutes: z.int().min(1).max(10_080).nullable().meta({ description: 'Tells again this often while it fires.' }),
+  environment: z.string().max(63).nullable(),
+  query: z.string().max(63).nullable(),
+  enabled: z.boolean(),
+}
+
+export const newAlert = z.strictObject({
+  name: fields.name,
+  type: fields.type,
+  threshold: fields.threshold.default(null),
+  resolve_threshold: fields.resolve_threshold.default(null),
+  window_minutes: fields.window_minutes.default(5),
+  for_minutes: fields.for_minutes.default(0),
+  min_requests: fields.min_requests.default(1),
+  remind_minutes: fields.remind_minutes.default(null),
+  environment: fields.environment.default(null),
+  query: fields.query.default(null),
+  enabled: fields.enabled.default(true),
+  channels: z.array(newChannel).max(10).default([]),
+})
+
+export const changeAlert = z.strictObject({
+  name: fields.name.optional(),
+  type: fields.type.optional(),
+  threshold: fields.threshold.optional(),
+  resolve_threshold: fields.resolve_threshold.optional(),
+  window_minutes: fields.window_minutes.optional(),
+  for_minutes: fields.for_minutes.optional(),
+  min_requests: fields.min_requests.optional(),
+  remind_minutes: fields.remind_minutes.optional(),
+  environment: fields.environment.optional(),
+  query: fields.query.optional(),
+  enabled: fields.enabled.optional(),
+  channels: z
+    .array(z.union([newChannel, keptChannel]))
+    .max(10)
+    .optional()
+    .meta({ description: 'All channels from now on: new ones, and those that stay by their id.' }),
+})
+
+export const alertChannel = z
+  .object({
+    id: z.string(),
+    type: z.enum(['webhook', 'email', 'slack']),
+    target: z.string().meta({ description: 'Where it leads, without what is secret of it.' }),
+    secret: z.string().optional().meta({ description: 'Only in the answer to the call that made it.' }),
+  })
+  .meta({ id: 'AlertChannel' })
+
+export const alert = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    ...fields,
+    channels: z.array(alertChannel),
+    state: z.enum(['ok', 'firing']),
+    value: z.number().nullable().meta({ description: 'As last measured, in the unit of the threshold.' }),
+    started_at: timestamp.nullable().meta({ description: 'Since when it fires.' }),
+    evaluated_at: timestamp.nullable(),
+    created_at: timestamp,
+  })
+  .meta({ id: 'Alert' })
+
+export const alertEvent = z
+  .object({
+    id: z.string(),
+    at: timestamp,
+    kind: z.enum(['firing', 'resolved', 'reminder', 'test']),
+    value: z.number().nullable(),
+    threshold: z.number().nullable(),
+  })
+  .meta({ id: 'AlertEvent' })
+
+export const alertDelivery = z
+  .object({
+    id: z.string().meta({ description: 'The webhook-id of the message.' }),
+    event_id: z.string(),
+    channel_id: z.string(),
+    channel_type: z.enum(['webhook', 'email', 'slack']),
+    target: z.string(),
+    status: z.enum(['pending', 'delivered', 'failed']),
+    attempt: z.int(),
+    created_at: timestamp,
+    next_attempt_at: timestamp.nullable(),
+    finished_at: timestamp.nullable(),
+    response_status: z.int().nullable(),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'AlertDelivery' })
+
+export const rotateAlertSecret = z.strictObject({
+  grace_seconds: z
+    .int()
+    .min(0)
+    .max(2_592_000)
+    .default(86_400)
+    .meta({ description: 'How long messages are signed with the old secret too.' }),
+})
+
+export const alertTest = z.object({ delivery_ids: z.array(z.string()) })

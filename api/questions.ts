@@ -1,0 +1,216 @@
+import { z } from 'zod'
+import { slug, timestamp } from './envelope.ts'
+import { query } from './queries.ts'
+
+const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
+
+export const longestQuestion = 2_000
+const question = z
+  .string()
+  .max(longestQuestion)
+  .refine((text) => text.trim() !== '', 'must not be empty')
+
+const timeZone = z
+  .string()
+  .max(64)
+  .refine((name) => isTimeZone(name), 'must be a time zone, like Europe/Berlin')
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
+
+export const askQuestion = z.strictObject({
+  query: question.meta({ description: 'A question in plain language.' }),
+  project_id: z.string().min(1).max(200),
+  stream: z.boolean().default(false).meta({ description: 'Server-sent events, as with Accept: text/event-stream.' }),
+  explain: z.boolean().default(false).meta({ description: 'Adds `routing`: why this query and these parameters.' }),
+  parameters: parameters
+    .default({})
+    .meta({ description: 'Values that stand whatever the question says, for what a refusal named as missing.' }),
+  query_name: z
+    .string()
+    .max(63)
+    .optional()
+    .meta({ description: 'The deployed query that is meant, for a question that several could answer.' }),
+  time_zone: timeZone.default('UTC').meta({ description: 'In which "today" and "last month" are meant.' }),
+})
+
+const candidate = z.object({
+  name: z.string(),
+  description: z.string(),
+  score: z.number(),
+  example: z.string().meta({ description: 'The nearest of what it answers.' }),
+})
+const words = z.object({ start: z.int(), end: z.int(), text: z.string() })
+
+export const routing = z
+  .object({
+    candidates: z.array(candidate),
+    matched_example: z.string().nullable(),
+    parameters,
+    sources: z.record(z.string(), words).meta({ description: 'The words behind each parameter.' }),
+    unused: z.array(words).meta({ description: 'Words that were read as values and fill no slot.' }),
+    confidence: z.number().nullable(),
+    threshold: z.number().meta({ description: 'The least confidence that is answered in this project.' }),
+    margin: z.number().nullable().meta({ description: 'How far the best is ahead of the second.' }),
+    least_margin: z.number(),
+    encoder: z.enum(['neural', 'lexical']),
+    decided_by: z.enum(['router', 'model', 'caller']),
+    routing_time_ms: z.number(),
+  })
+  .meta({ id: 'Routing' })
+
+export const questionAnswer = z
+  .object({
+    data: z.array(z.record(z.string(), z.unknown())),
+    query_used: z.string(),
+    parameters: parameters.meta({ description: 'Exactly what was bound.' }),
+    execution_time_ms: z.int(),
+    row_count: z.int(),
+    truncated: z.boolean(),
+    version: z.int(),
+    as_of: timestamp.nullable(),
+    routing: routing.optional(),
+  })
+  .meta({ id: 'QuestionAnswer' })
+
+export const tryQuestion = z.strictObject({
+  question,
+  environment: slug.default('production'),
+  explain: z.boolean().default(true),
+  run: z.boolean().default(false).meta({ description: 'Also run what was chosen.' }),
+  draft: slug.optional().meta({ description: 'A draft that takes part as if it were deployed.' }),
+  query_name: z.string().max(63).optional(),
+  parameters: parameters.default({}),
+  time_zone: timeZone.default('UTC'),
+})
+const outcome = z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots'])
+export const triedQuestion = z
+  .object({
+    outcome,
+    query_used: z.string().nullable(),
+    parameters,
+    missing: z.array(z.string()),
+    schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'JSON Schema of what is missing.' }),
+    candidates: z.array(candidate),
+    routing: routing.optional(),
+    data: z.array(z.record(z.string(), z.unknown())).optional(),
+    row_count: z.int().optional(),
+    truncated: z.boolean().optional(),
+    execution_time_ms: z.int().optional(),
+  })
+  .meta({ id: 'TriedQuestion' })
+
+const resolution = z.enum(['example', 'evaluation', 'draft', 'dismissed'])
+export const loggedQuestion = z
+  .object({
+    id: z.string(),
+    environment: z.string(),
+    at: timestamp,
+    text: z.string().nullable().meta({ description: 'Null where the project keeps no texts.' }),
+    outcome,
+    query: z.string().nullable().meta({ description: 'What answered, or came nearest.' }),
+    parameters: parameters.nullable(),
+    confidence: z.number().nullable(),
+    key_id: z.string().nullable(),
+    request_id: z.string().nullable(),
+    resolved: resolution.nullable(),
+  })
+  .meta({ id: 'LoggedQuestion' })
+export const questionFilter = {
+  environment: slug.optional(),
+  outcome: z
+    .enum(['answered', 'refused', 'no_match', 'ambiguous', 'missing_slots'])
+    .optional()
+    .meta({ description: '`refused` is each of the last three.' }),
+}
+export const groupFilter = z.strictObject({
+  environment: slug.optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+})
+export const questionGroup = z
+  .object({
+    question: z.string(),
+    count: z.int(),
+    last_at: timestamp,
+    outcomes: z.record(z.string(), z.int()),
+    nearest: z.string().nullable().meta({ description: 'The query that came nearest.' }),
+    questions: z.array(z.object({ text: z.string(), count: z.int() })),
+  })
+  .meta({ id: 'QuestionGroup' })
+export const resolveQuestions = z.strictObject({
+  questions: z
+    .array(z.string().min(1).max(longestQuestion))
+    .min(1)
+    .max(100)
+    .meta({ description: 'The texts of a group.' }),
+  as: resolution.meta({
+    description: 'Examples of a query, evaluation cases, a new draft, or nothing to be done.',
+  }),
+  query: slug.nullable().default(null).meta({
+    description: 'The query to give examples, to draft, or to expect; null with `evaluation`: a refusal is expected.',
+  }),
+  parameters: parameters
+    .default({})
+    .meta({ description: 'Of every question; for examples, what is left out is read from each.' }),
+  sql: z.string().min(1).max(100_000).optional().meta({ description: 'Of the draft.' }),
+})
+export const questionSettings = z
+  .strictObject({
+    log: z.enum(['full', 'redacted', 'off']).meta({
+      description: 'Whether questions are kept with their text, without it, or not at all.',
+    }),
+    retention_days: z.int().min(1).max(3_650),
+  })
+  .meta({ id: 'QuestionSettings' })
+
+const expectation = {
+  question,
+  expected_query: slug.nullable().meta({ description: 'Null: it must be refused.' }),
+  expected_parameters: parameters
+    .nullable()
+    .default(null)
+    .meta({ description: 'Slots not named here may have any value; null: all of them.' }),
+}
+export const newEvaluation = z.strictObject(expectation)
+export const evaluation = z
+  .object({
+    id: z.string(),
+    ...expectation,
+    source: z.enum(['written', 'confirmed', 'missed']),
+    created_at: timestamp,
+    created_by: z.string(),
+  })
+  .meta({ id: 'Evaluation' })
+export const runEvaluations = z.strictObject({ environment: slug.default('production') })
+export const evaluationRunEntry = z.object({
+  id: z.string(),
+  environment: z.string(),
+  at: timestamp,
+  by: z.string(),
+  query: z.string().nullable().meta({ description: 'What was deployed when it ran; null: somebody asked for it.' }),
+  version: z.int().nullable(),
+  total: z.int(),
+  passed: z.int(),
+})
+export const evaluationRun = evaluationRunEntry
+  .extend({
+    results: z.array(
+      z.object({
+        question: z.string(),
+        expected: z.object({ query: z.string().nullable(), parameters: parameters.nullable() }),
+        got: z.object({ outcome, query: z.string().nullable(), parameters }),
+        passed: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: 'EvaluationRun' })
+export const resolvedQuestions = z.object({
+  resolved: z.int().meta({ description: 'How many asked questions this deals with.' }),
+  query: query.nullable(),
+  evaluations: z.array(evaluation),
+})

@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { pageQuery, timestamp } from './envelope.ts'
+
+const moment = z.iso
+  .datetime({ offset: true, error: 'must be a moment such as 2026-01-31T08:00:00Z' })
+  .transform((text) => new Date(text))
+  .optional()
+
+const filter = {
+  environment: z.string().max(63).optional(),
+  query: z.string().max(63).optional(),
+  key_id: z.string().max(63).optional(),
+}
+
+export const metricsQuery = z.strictObject({
+  ...filter,
+  from: moment.meta({ description: 'A day before `to` unless given. Taken to the whole minute.' }),
+  to: moment.meta({ description: 'Now unless given.' }),
+  interval: z.enum(['1m', '5m', '1h', '1d']).optional().meta({ description: 'Chosen by the length of the range.' }),
+  time_zone: z.string().max(64).optional().meta({ description: 'Where days and hours begin, e.g. Europe/Berlin.' }),
+})
+
+export const keyUsageQuery = metricsQuery.omit({ key_id: true })
+
+const ms = z.number().nullable().meta({ description: 'Milliseconds; null without requests.' })
+const counts = {
+  requests: z.int().meta({ description: 'Authenticated calls, refusals included, those rejected not.' }),
+  errors: z.int().meta({ description: 'Requests answered with 400 or above.' }),
+  rejected: z.int().meta({ description: 'Calls answered with 401, 403 or 429; neither requests nor errors.' }),
+  error_rate: z.number().meta({ description: 'errors / requests, from 0 to 1.' }),
+  average_ms: ms,
+}
+const percentiles = { p50_ms: ms, p95_ms: ms, p99_ms: ms }
+const popular = z.object({ query: z.string(), ...counts, p95_ms: ms, total_ms: z.number() })
+
+export const metrics = z
+  .object({
+    from: timestamp,
+    to: timestamp,
+    interval: z.enum(['1m', '5m', '1h', '1d']),
+    time_zone: z.string(),
+    totals: z.object({
+      ...counts,
+      ...percentiles,
+      rows: z.int(),
+      bytes: z.int(),
+      cache: z.object({
+        hit: z.int(),
+        miss: z.int(),
+        bypass: z.int(),
+        hit_rate: z.number().meta({ description: 'hit / (hit + miss + bypass).' }),
+      }),
+    }),
+    series: z.array(z.object({ time: timestamp, ...counts, ...percentiles })),
+    popular_queries: z.array(popular).meta({ description: 'By calls.' }),
+    slowest_queries: z.array(popular).meta({ description: 'By time spent in all.' }),
+    errors: z.array(z.object({ status: z.int(), error: z.string(), reason: z.string().nullable(), count: z.int() })),
+    by_key: z.array(z.object({ key_id: z.string(), name: z.string().nullable(), ...counts })),
+    by_version: z.array(z.object({ query: z.string(), version: z.int(), ...counts })),
+    by_environment: z.array(z.object({ environment: z.string(), ...counts })),
+    by_project: z.array(z.object({ project_id: z.string(), ...counts })),
+    questions: z.object({
+      asked: z.int(),
+      answered: z.int(),
+      refused: z.int(),
+      reasons: z.record(z.string(), z.int()).meta({ description: 'Why they were refused.' }),
+      top: z.array(z.object({ question: z.string(), count: z.int(), query: z.string().nullable() })),
+      unanswered: z.array(
+        z.object({
+          question: z.string(),
+          count: z.int(),
+          reason: z.string().nullable(),
+          last_asked_at: timestamp,
+        }),
+      ),
+    }),
+  })
+  .meta({ id: 'Metrics' })
+
+const requestFilter = {
+  ...filter,
+  entry: z.enum(['direct', 'question', 'tool', 'preview']).optional(),
+  status: z.coerce.number().int().min(100).max(599).optional(),
+  error: z.string().max(63).optional(),
+  outcome: z.enum(['answered', 'failed']).optional(),
+}
+
+export const requestsQuery = z.strictObject({ ...pageQuery, ...requestFilter, from: moment, to: moment })
+export const requestsTailQuery = z.strictObject(requestFilter)
+
+export const requestEntry = z
+  .object({
+    id: z.string().meta({ description: 'The X-Request-Id of the answer.' }),
+    at: timestamp,
+    environment: z.string().nullable(),
+    query: z.string().nullable(),
+    version: z.int().nullable(),
+    entry: z.enum(['direct', 'question', 'tool', 'preview']),
+    key_id: z.string().nullable(),
+    status: z.int(),
+    error: z.string().nullable(),
+    reason: z.string().nullable(),
+    total_ms: z.number(),
+    route_ms: z.number().nullable().meta({ description: 'Finding the query that answers a question.' }),
+    queue_ms: z.number(),
+    sql_ms: z.number(),
+    rows: z.int(),
+    bytes: z.int(),
+    cache: z.enum(['hit', 'miss', 'bypass']).nullable(),
+    question: z.string().nullable(),
+    confidence: z.number().nullable(),
+  })
+  .meta({ id: 'Request' })

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { pageOf } from '../../../api/envelope.ts'
+import {
+  keyUsageQuery,
+  metrics,
+  metricsQuery,
+  requestEntry,
+  requestsQuery,
+  requestsTailQuery,
+} from '../../../api/usage.ts'
+import type { App } from '../../app.ts'
+import * as usage from '../../usage/index.ts'
+import { refusals } from '../answers.ts'
+import { callerOf } from '../caller.ts'
+import type { EventStreams } from '../event-streams.ts'
+import type { Http } from '../http.ts'
+import { wireReport, wireRequest } from './usage-wire.ts'
+
+const tags = ['usage']
+const ofProject = z.object({ project_id: z.string() })
+
+export function serveUsage(http: Http, app: App): void {
+  http.get(
+    '/v1/projects/:project_id/metrics',
+    {
+      schema: {
+        tags,
+        summary: 'Usage over time: calls, errors, times, popular queries, questions',
+        description: 'Percentiles are within 1 %. Questions are listed for the days that requests are kept.',
+        params: ofProject,
+        querystring: metricsQuery,
+        response: { 200: metrics, ...refusals },
+      },
+    },
+    async (request) => {
+      const { key_id: keyId, time_zone: timeZone, ...query } = request.query
+      const input = { projectId: request.params.project_id, keyId, timeZone, ...query }
+      return wireReport(await usage.reportUsage(app, callerOf(request), input))
+    },
+  )
+
+  http.get(
+    '/v1/api-keys/:key_id/usage',
+    {
+      schema: {
+        tags,
+        summary: 'Usage of an API key in all projects that it reaches',
+        params: z.object({ key_id: z.string() }),
+        querystring: keyUsageQuery,
+        response: { 200: metrics, ...refusals },
+      },
+    },
+    async (request) => {
+      const { time_zone: timeZone, ...query } = request.query
+      const input = { keyId: request.params.key_id, timeZone, ...query }
+      return wireReport(await usage.reportKeyUsage(app, callerOf(request), input))
+    },
+  )
+
+  http.get(
+    '/v1/projects/:project_id/requests',
+    {
+      schema: {
+        tags,
+        summary: 'The calls of query endpoints and previews, newest first',
+        params: ofProject,
+        querystring: requestsQuery,
+        response: { 200: pageOf(requestEntry), ...refusals },
+      },
+    },
+    async (request) => {
+      const { key_id: keyId, ...query } = request.query
+      const input = { projectId: request.params.project_id, keyId, ...query }
+      const page = await usage.listRequests(app, callerOf(request), input)
+      return { data: page.items.map(wireRequest), next_cursor: page.nextCursor }
+    },
+  )
+}
+
+export function serveRequestEvents(http: Http, app: App, streams: EventStreams): void {
+  http.get(
+    '/v1/projects/:project_id/requests/events',
+    {
+      schema: {
+        tags,
+        summary: 'Every call as it is recorded',
+        description:
+          'Server-sent events: `event: request` with the call as data, a second or two after it; `: ping` every 15 s. The stream ends now and then: connect again.',
+        params: ofProject,
+        querystring: requestsTailQuery,
+        response: {
+          200: { description: 'The stream.', content: { 'text/event-stream': { schema: z.string() } } },
+          ...refusals,
+        },
+      },
+    },
+    async (request, reply) => {
+      const { key_id: keyId, ...query } = request.query
+      const input = { projectId: request.params.project_id, keyId, ...query }
+      const caller = callerOf(request)
+      return streams.answer(reply, ({ send, end }) =>
+        usage.tailRequests(app, caller, {
+          ...input,
+          onRequest: (each) => send('request', wireRequest(each)),
+          onEnd: end,
+        }),
+      )
+    },
+  )
+}

@@ -1,0 +1,236 @@
+import { dayValue, type DateSpan } from './dates.ts'
+import type { IndexedQuery, ProjectIndex } from './index-project.ts'
+import type { IndexedText } from './index-text.ts'
+import { overlaps, type Clock, type Reading, type Span } from './link.ts'
+import { shape, type Shape } from './mask.ts'
+import { openText } from './open-text.ts'
+import { cueWords, roleOf, type Slot } from './project.ts'
+import type { Asked } from './rank.ts'
+import { dotRow } from './vectors.ts'
+
+/** The words of the question that gave a slot its value. */
+export type Source = { start: number; end: number; text: string }
+
+export type Filled = {
+  parameters: Record<string, unknown>
+  sources: Record<string, Source>
+  /** Required slots for which the question holds nothing. */
+  missing: string[]
+  /** Words of the question that were read as values and found no slot. */
+  unused: Source[]
+}
+
+type Option = { span: Span; reading: Reading; score: number }
+type Assignment = Map<Slot, Option>
+type Reference = { text: IndexedText; weight: number }
+
+const penalties = { missing: -6, weak: -1.5 }
+const mostStates = 4_000
+
+/** Gives each slot of the query the span that plays its role: by the words around it in the examples, by order, by type. */
+export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clock: Clock): Filled {
+  const references = referencesOf(index, asked, query)
+  const options = new Map(query.slots.map((slot) => [slot, optionsFor(index, asked, slot, references)]))
+  const chosen = assign(query.slots, options)
+  const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [] }
+  const give = (slot: Slot, value: unknown, { start, end }: { start: number; end: number }): void => {
+    filled.parameters[slot.name] = value
+    filled.sources[slot.name] = { start, end, text: asked.linked.text.slice(start, end) }
+  }
+  for (const [slot, { span, reading }] of chosen) {
+    if (!slot.list) give(slot, boundValue(slot, reading, clock), span)
+    else
+      give(
+        slot,
+        listValues(options.get(slot) ?? [], chosen, slot).map((each) => boundValue(slot, each.reading, clock)),
+        span,
+      )
+  }
+  spreadRanges(query.slots, chosen, { give, clock, done: filled.parameters })
+  for (const slot of query.slots) {
+    if (slot.name in filled.parameters || (slot.type.kind !== 'text' && slot.type.kind !== 'boolean')) continue
+    const taken = Object.values(filled.sources)
+    const found = openText(
+      asked.linked,
+      slot,
+      references.map(({ text }) => text),
+      taken,
+    )
+    if (found !== null) give(slot, found.value, found)
+  }
+  filled.missing = query.slots
+    .filter(({ name, required }) => required && !(name in filled.parameters))
+    .map(({ name }) => name)
+  filled.unused = unusedWords(asked, query, filled)
+  return filled
+}
+
+function referencesOf(index: ProjectIndex, { masked }: Asked, { from, to }: IndexedQuery): Reference[] {
+  const near = index.texts
+    .slice(from, to)
+    .map((text, at) => ({ text, cosine: dotRow(index.masked, from + at, masked) }))
+  const best = Math.max(...near.map(({ cosine }) => cosine))
+  return near.map(({ text, cosine }) => ({ text, weight: Math.exp(8 * (cosine - best)) }))
+}
+
+function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, references: Reference[]): Option[] {
+  const options: Option[] = []
+  for (const span of [...asked.linked.spans, ...asked.linked.weak]) {
+    const reading = span.readings.find(({ type, value }) => type.key === slot.type.key && allowed(slot, value))
+    if (reading === undefined) continue
+    const own = asked.shape.marks.find((mark) => mark.span === span)
+    const seen =
+      own?.type.key === slot.type.key ? asked.shape : shape(asked.linked, index.contexts, new Map([[span, slot.type]]))
+    const standing = own === undefined ? -1 : 0
+    const score =
+      reading.quality +
+      standing +
+      (span.weak ? penalties.weak : 0) +
+      2 * likeness(seen, span, slot, references) +
+      cues(seen, span, slot)
+    options.push({ span, reading, score })
+  }
+  return options
+}
+
+function allowed({ property, type }: Slot, value: unknown): boolean {
+  if (type.pattern !== null && typeof value === 'string' && !type.pattern.test(value)) return false
+  if (typeof value !== 'number') return true
+  const whole = property.type !== 'integer' || Number.isInteger(value)
+  return whole && value >= (property.minimum ?? -Infinity) && value <= (property.maximum ?? Infinity)
+}
+
+/** How much the span stands where the slot's value stands in the query's own texts, near ones counting most. */
+function likeness(seen: Shape, span: Span, slot: Slot, references: Reference[]): number {
+  const place = seen.marks.find((mark) => mark.span === span)
+  if (place === undefined) return 0
+  const ordinal = ordinalOf(seen, place.token)
+  let [sum, total] = [0, 0]
+  for (const { text, weight } of references) {
+    const role = text.roles.find((each) => each.slot === slot.name)
+    const mark = role === undefined ? undefined : text.shape.marks[role.mark]
+    if (mark === undefined) continue
+    const there = ordinalOf(text.shape, mark.token)
+    const order = (ordinal.at === there.at ? 0.6 : 0) + (ordinal.at - ordinal.of === there.at - there.of ? 0.4 : 0)
+    sum += weight * (surroundings(seen.tokens, place.token, text.shape.tokens, mark.token) + order)
+    total += weight
+  }
+  return total === 0 ? 0 : sum / total
+}
+
+function ordinalOf({ marks }: Shape, token: number): { at: number; of: number } {
+  const type = marks.find((mark) => mark.token === token)?.type.key
+  const same = marks.filter((mark) => mark.type.key === type)
+  return { at: same.findIndex((mark) => mark.token === token), of: same.length }
+}
+
+const window: [number, number][] = [
+  [-1, 1],
+  [-2, 0.5],
+  [1, 0.8],
+  [2, 0.3],
+]
+
+function surroundings(left: string[], at: number, right: string[], there: number): number {
+  let score = 0
+  for (const [offset, weight] of window)
+    if ((left[at + offset] ?? '^') === (right[there + offset] ?? '^')) score += weight
+  return score
+}
+
+/** "from Oslo" speaks for `from_city`: words of the slot's own name and role near the span. */
+function cues({ tokens, marks }: Shape, span: Span, slot: Slot): number {
+  const at = marks.find((mark) => mark.span === span)?.token
+  if (at === undefined) return 0
+  const cue = cueWords(slot)
+  const near: [number, number][] = [
+    [-1, 0.6],
+    [-2, 0.4],
+    [-3, 0.2],
+    [1, 0.3],
+  ]
+  return near.reduce((sum, [offset, weight]) => (cue.has(tokens[at + offset] ?? '') ? sum + weight : sum), 0)
+}
+
+/** The best assignment of spans to slots. A span serves one slot: what is said once is not guessed twice. */
+function assign(slots: Slot[], options: Map<Slot, Option[]>): Assignment {
+  const order = [...slots].sort((a, b) => Number(b.required) - Number(a.required))
+  let best: { score: number; chosen: Assignment } = { score: -Infinity, chosen: new Map() }
+  let states = 0
+  const visit = (at: number, score: number, chosen: Assignment): void => {
+    states += 1
+    const slot = order[at]
+    if (slot === undefined) {
+      if (score > best.score) best = { score, chosen: new Map(chosen) }
+      return
+    }
+    if (states > mostStates) return
+    for (const option of (options.get(slot) ?? []).toSorted((a, b) => b.score - a.score)) {
+      if ([...chosen.values()].some((other) => overlaps(other.span, option.span))) continue
+      chosen.set(slot, option)
+      visit(at + 1, score + option.score, chosen)
+      chosen.delete(slot)
+    }
+    visit(at + 1, score + (slot.required ? penalties.missing : 0), chosen)
+  }
+  visit(0, 0, new Map())
+  return best.chosen
+}
+
+function listValues(options: Option[], chosen: Assignment, slot: Slot): Option[] {
+  const others = [...chosen].filter(([other]) => other !== slot).map(([, { span }]) => span)
+  return options
+    .filter(({ span }) => !span.weak && !others.some((other) => overlaps(other, span)))
+    .sort((a, b) => a.span.from - b.span.from)
+}
+
+function boundValue(slot: Slot, { value, days }: Reading, clock: Clock): unknown {
+  if (days !== null && slot.type.kind === 'date') {
+    return dayValue(days, boundOf(slot, days), slot.property.format, clock.timeZone)
+  }
+  const type = slot.list ? slot.property.items?.type : slot.property.type
+  return typeof value === 'number' && type === 'string' ? String(value) : value
+}
+
+/** Which end of a stretch of days a lone date slot means. */
+function boundOf(slot: Slot, { open }: DateSpan): 'first' | 'last' {
+  return roleOf(slot) === 'end' && open !== 'before' ? 'last' : 'first'
+}
+
+type Giving = { give: (slot: Slot, value: unknown, place: Span) => void; clock: Clock; done: Record<string, unknown> }
+
+/** "in March" fills both `from` and `to`; "since March" only `from`, "until March" only `to`. */
+function spreadRanges(slots: Slot[], chosen: Assignment, { give, clock, done }: Giving): void {
+  const dated = slots.filter(({ type }) => type.kind === 'date')
+  const start = dated.find((slot) => roleOf(slot) === 'start')
+  const end = dated.find((slot) => roleOf(slot) === 'end')
+  if (start === undefined || end === undefined) return
+  const [from, to] = [chosen.get(start), chosen.get(end)]
+  const only = from ?? to
+  if (
+    only === undefined ||
+    only.reading.days === null ||
+    (from !== undefined && to !== undefined && from.span !== to.span)
+  )
+    return
+  const { days } = only.reading
+  const put = (slot: Slot, bound: 'first' | 'last'): void =>
+    give(slot, dayValue(days, bound, slot.property.format, clock.timeZone), only.span)
+  delete done[start.name]
+  delete done[end.name]
+  if (days.open !== 'before') put(start, 'first')
+  if (days.open !== 'after') put(end, days.open === 'before' ? 'first' : 'last')
+}
+
+function unusedWords(
+  { linked, shape: { marks } }: Asked,
+  { fixed }: IndexedQuery,
+  { sources, parameters }: Filled,
+): Source[] {
+  const values = new Set(Object.values(parameters).map(String))
+  const used = Object.values(sources)
+  return marks
+    .filter(({ span }) => !used.some(({ start, end }) => span.start < end && start < span.end))
+    .filter(({ span }) => !span.readings.some(({ value }) => values.has(String(value)) || fixed.has(String(value))))
+    .map(({ span: { start, end } }) => ({ start, end, text: linked.text.slice(start, end) }))
+}

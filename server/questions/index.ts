@@ -1,0 +1,31 @@
+export { openEncoder, type Encoder } from './encoder.ts'
+export { buildIndex, type ProjectIndex } from './index-project.ts'
+export type { RoutableProject, SlotProperty } from './project.ts'
+export { route } from './route.ts'
+export { openRouter, type Router } from './router/open.ts'
+export { askedRun } from './verbs/ask.ts'
+export {
+  changeQuestionSettings,
+  findQuestionSettings,
+  forgetOldQuestions,
+  groupQuestions,
+  listQuestions,
+  type LoggedQuestion,
+  type QuestionGroup,
+} from './verbs/asked-questions.ts'
+export type { EvaluationCase } from './verbs/evaluation-cases.ts'
+export {
+  createCase,
+  deleteCase,
+  findRun,
+  listCases,
+  listRuns,
+  runEvaluations,
+  updateCase,
+  type EvaluationRun,
+} from './verbs/evaluations.ts'
+export { openQuestionLog, type QuestionLog } from './verbs/log.ts'
+export { openLanguageModel, type LanguageModel } from './verbs/model.ts'
+export { candidatesOf, schemaOf, wireRouting } from './verbs/refusal.ts'
+export { resolveQuestions } from './verbs/resolve.ts'
+export { tryQuestion, type Tried } from './verbs/try.ts'

@@ -1,0 +1,104 @@
+import { words } from './text.ts'
+
+/** Hashed words and letter triples as a direction of length one, for machines where the encoder does not run. */
+export function hashedVector(text: string, dimensions: number): Float32Array {
+  const vector = new Float32Array(dimensions)
+  const add = (feature: string, weight: number): void => {
+    const hash = fnv(feature)
+    const at = (hash >>> 1) % dimensions
+    vector[at] = (vector[at] ?? 0) + ((hash & 1) === 0 ? weight : -weight)
+  }
+  for (const { stem } of words(text)) {
+    add(stem, 1)
+    const padded = `^${stem}$`
+    for (let at = 0; at + 3 <= padded.length; at += 1) add(`#${padded.slice(at, at + 3)}`, 0.4)
+  }
+  let squares = 0
+  for (const value of vector) squares += value * value
+  const length = Math.sqrt(squares) || 1
+  return vector.map((value) => value / length)
+}
+
+function fnv(text: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return (hash ^ (hash >>> 15)) >>> 0
+}
+
+/** Queries as bags of the tokens of all their texts, searched by shared tokens (BM25). Tokens are numbered. */
+export type LexicalIndex = {
+  documents: number
+  ids: Map<string, number>
+  idf: Float32Array
+  unseenIdf: number
+  postings: { documents: Int32Array; weights: Float32Array }[]
+  /** Each text's token numbers, and its pairs of neighbours as sorted hashes. */
+  texts: { tokens: Int32Array; pairs: Set<number> }[]
+}
+
+export function buildLexical(texts: string[][], documentOf: Int32Array, documents: number): LexicalIndex {
+  const ids = new Map<string, number>()
+  const numbered = texts.map((tokens) =>
+    Int32Array.from(tokens, (token) => {
+      const id = ids.get(token) ?? ids.size
+      ids.set(token, id)
+      return id
+    }),
+  )
+  const bags = Array.from({ length: documents }, () => new Map<number, number>())
+  const sizes = new Float64Array(documents)
+  numbered.forEach((tokens, text) => {
+    const document = documentOf[text] ?? 0
+    const bag = bags[document]
+    sizes[document] = (sizes[document] ?? 0) + tokens.length
+    for (const token of tokens) bag?.set(token, (bag.get(token) ?? 0) + 1)
+  })
+  const having = new Int32Array(ids.size)
+  for (const bag of bags) for (const token of bag.keys()) having[token] = (having[token] ?? 0) + 1
+  const idfOf = (count: number): number => Math.log(1 + (documents - count + 0.5) / (count + 0.5))
+  const idf = Float32Array.from(having, idfOf)
+  const average = sizes.reduce((sum, size) => sum + size, 0) / Math.max(documents, 1)
+  const lists = Array.from({ length: ids.size }, (): [number, number][] => [])
+  bags.forEach((bag, document) => {
+    const longer = 1.2 * (0.25 + (0.75 * (sizes[document] ?? 0)) / average)
+    for (const [token, count] of bag)
+      lists[token]?.push([document, ((idf[token] ?? 0) * count * 2.2) / (count + longer)])
+  })
+  const postings = lists.map((list) => ({
+    documents: Int32Array.from(list, ([document]) => document),
+    weights: Float32Array.from(list, ([, weight]) => weight),
+  }))
+  return {
+    documents,
+    ids,
+    idf,
+    unseenIdf: idfOf(0),
+    postings,
+    texts: numbered.map((tokens) => ({ tokens, pairs: pairsOf(tokens) })),
+  }
+}
+
+/** A question in the index's numbers; words it has never seen are -1. */
+export function numberTokens(index: LexicalIndex, tokens: string[]): Int32Array {
+  return Int32Array.from(tokens, (token) => index.ids.get(token) ?? -1)
+}
+
+export function pairsOf(tokens: Int32Array): Set<number> {
+  const pairs = new Set<number>()
+  for (let at = 0; at <= tokens.length; at += 1) pairs.add((tokens[at - 1] ?? -2) * 1_048_583 + (tokens[at] ?? -3))
+  return pairs
+}
+
+export function bm25(index: LexicalIndex, tokens: Int32Array): Float32Array {
+  const scores = new Float32Array(index.documents)
+  for (const token of new Set(tokens)) {
+    const posting = index.postings[token]
+    if (posting === undefined) continue
+    const { documents, weights } = posting
+    for (let at = 0; at < documents.length; at += 1) {
+      const document = documents[at] as number
+      scores[document] = (scores[document] as number) + (weights[at] as number)
+    }
+  }
+  return scores
+}

@@ -1,0 +1,36 @@
+import { fill } from './fill.ts'
+import type { ProjectIndex } from './index-project.ts'
+import { ask, plain, type RouteOptions, type Routing } from './route.ts'
+
+/** Reads a question for a query that the caller has chosen: only its slots are still to be found. */
+export async function routePinned(
+  index: ProjectIndex,
+  question: string,
+  { name, ...options }: RouteOptions & { name: string },
+): Promise<Routing> {
+  const query = index.queries.find((each) => each.query.name === name)
+  if (query === undefined) throw new TypeError(`The index has no query ${name}.`)
+  const filled = fill(index, await ask(index, plain(question), options), query, options)
+  const own = query.slots.flatMap(({ name: slot }) => {
+    const given = options.given?.[slot]
+    return given === undefined ? [] : [[slot, given] as const]
+  })
+  const parameters = { ...filled.parameters, ...Object.fromEntries(own) }
+  const missing = filled.missing.filter((slot) => parameters[slot] === undefined)
+  const example = index.texts[query.from]?.text ?? query.query.description
+  const { description } = query.query
+  const explanation = {
+    candidates: [{ name, description, score: 0, example }],
+    matchedExample: null,
+    parameters: filled.parameters,
+    sources: filled.sources,
+    unused: filled.unused,
+    confidence: null,
+    threshold: index.calibration.threshold,
+    margin: null,
+    marginLeast: index.encoder.constants.ambiguousMargin,
+    encoder: index.encoder.kind,
+  }
+  if (missing.length > 0) return { outcome: 'missing_slots', query: name, parameters, missing, explanation }
+  return { outcome: 'answer', query: name, parameters, explanation }
+}

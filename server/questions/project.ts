@@ -1,0 +1,177 @@
+import { stem } from './text.ts'
+
+/** What the router knows of a project: plain values, so that an index can be built from a snapshot, a test or a file. */
+export type RoutableProject = {
+  queries: RoutableQuery[]
+  /** Distinct values by `table.column`. A pair gives what people say and what the column holds. */
+  values: Record<string, ListedValue[]>
+}
+
+export type RoutableQuery = {
+  name: string
+  description: string
+  examples: Example[]
+  slots: SlotSchema
+}
+
+type Example = { question: string; parameters: Record<string, unknown> }
+export type ListedValue = string | number | { label: string; value: string | number }
+
+type SlotSchema = { properties?: Record<string, SlotProperty>; required?: string[] }
+
+export type SlotProperty = {
+  type?: string | string[]
+  format?: string
+  title?: string
+  description?: string
+  enum?: unknown[]
+  default?: unknown
+  minimum?: number
+  maximum?: number
+  pattern?: string
+  items?: SlotProperty
+  'x-values-from'?: string
+  /** What people say for a value of the enum: `{ "CA": ["california"] }`. */
+  'x-synonyms'?: Record<string, string[]>
+}
+
+/** What kind of thing fills a slot. Spans and slots meet through it. */
+export type SlotKind = 'values' | 'number' | 'date' | 'time' | 'boolean' | 'text'
+
+/** The type of one or more slots: slots over the same column share it, and so their words and their mask. */
+export type SlotType = {
+  key: string
+  kind: SlotKind
+  /** The words that stand for a value in a masked text: `<customer name>`. */
+  label: string
+  /** Shape of a matching identifier, where the schema gives one. */
+  pattern: RegExp | null
+}
+
+export type Slot = { name: string; type: SlotType; property: SlotProperty; required: boolean; list: boolean }
+
+/** The slots of a query in the order of its schema. */
+export function slotsOf(query: RoutableQuery): Slot[] {
+  const required = new Set(query.slots.required ?? [])
+  return Object.entries(query.slots.properties ?? {}).map(([name, given]) => {
+    const list = given.type === 'array' && given.items !== undefined
+    const property = list ? { ...given, ...given.items } : given
+    const needed = required.has(name) && given.default === undefined
+    const said = query.examples.flatMap(({ parameters }) => parameters[name] ?? [])
+    return { name, type: typeOf(name, property, said), property: given, required: needed, list }
+  })
+}
+
+function typeOf(name: string, property: SlotProperty, said: unknown[]): SlotType {
+  const from = property['x-values-from']
+  const label = spoken(property.title ?? (from === undefined ? name.replace(/_?\d+$/, '') : columnLabel(from)))
+  const declared = kindOf(property)
+  // A text that is a number in every example (a year, a room) is looked for as a number.
+  const numeric = said.length > 0 && said.every((value) => /^\d+(?:\.\d+)?$/.test(String(value)))
+  const kind = declared === 'text' && numeric ? 'number' : declared
+  const pattern = property.pattern === undefined ? null : compile(property.pattern)
+  if (from !== undefined) return { key: `values:${from}`, kind: 'values', label, pattern }
+  if (kind === 'values') return { key: `enum:${label}:${JSON.stringify(property.enum)}`, kind, label, pattern }
+  return { key: `${kind}:${label}`, kind, label, pattern }
+}
+
+const namelessColumns = new Set(['name', 'code', 'id', 'title', 'value', 'label', 'key', 'slug', 'number'])
+
+/** `orders.status` is a status; `customers.name` is a customer name. */
+function columnLabel(from: string): string {
+  const [column = '', table] = from.split('.').toReversed()
+  if (table === undefined || !namelessColumns.has(column)) return column
+  return `${spoken(table).split(' ').map(stem).join(' ')} ${column}`
+}
+
+function kindOf(property: SlotProperty): SlotKind {
+  if (property.enum !== undefined && property.enum.length > 0) return 'values'
+  const type = Array.isArray(property.type) ? property.type.find((name) => name !== 'null') : property.type
+  if (type === 'integer' || type === 'number') return 'number'
+  if (type === 'boolean') return 'boolean'
+  if (property.format === 'date' || property.format === 'date-time') return 'date'
+  return property.format === 'time' ? 'time' : 'text'
+}
+
+/** `customer_name` and `customerName` as people write it. */
+export function spoken(name: string): string {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_\-.]+/g, ' ')
+    .trim()
+    .toLowerCase()
+}
+
+function compile(pattern: string): RegExp | null {
+  try {
+    return new RegExp(pattern, 'u')
+  } catch {
+    return null
+  }
+}
+
+const roleWords = {
+  start: [
+    'from',
+    'start',
+    'since',
+    'after',
+    'begin',
+    'beginning',
+    'starting',
+    'first',
+    'min',
+    'minimum',
+    'least',
+    'between',
+    'above',
+    'over',
+    'more',
+    'greater',
+    'lower',
+    'departure',
+    'source',
+    'origin',
+  ],
+  end: [
+    'to',
+    'end',
+    'until',
+    'till',
+    'before',
+    'ending',
+    'last',
+    'max',
+    'maximum',
+    'most',
+    'below',
+    'under',
+    'less',
+    'fewer',
+    'upper',
+    'through',
+    'by',
+    'destination',
+    'arrival',
+    'target',
+    'and',
+  ],
+}
+
+/** Which end of a range or a journey a slot's name speaks of. */
+export function roleOf({ name }: Slot): 'start' | 'end' | null {
+  const parts = spoken(name).split(' ')
+  if (parts.some((part) => roleWords.start.includes(part))) return 'start'
+  return parts.some((part) => part !== 'and' && part !== 'by' && roleWords.end.includes(part)) ? 'end' : null
+}
+
+/** Words that speak for a slot when they stand beside a value. */
+export function cueWords(slot: Slot): Set<string> {
+  const role = roleOf(slot)
+  const said = [
+    ...spoken(slot.name).split(' '),
+    ...slot.type.label.split(' '),
+    ...(role === null ? [] : roleWords[role]),
+  ]
+  return new Set(said.flatMap((word) => (/^\d+$/.test(word) ? [] : [word, stem(word.replace(/\d+$/, ''))])))
+}

@@ -1,0 +1,215 @@
+import type { IndexedQuery, Uncalibrated } from './index-project.ts'
+import { bm25, numberTokens, pairsOf } from './lexical.ts'
+import type { Linked } from './link.ts'
+import type { Shape } from './mask.ts'
+import { fitSlots } from './signature.ts'
+import { dotRow, rowOf, scan, type Matrix } from './vectors.ts'
+import { squaredDistance, toWhite, type Whitened } from './whiten.ts'
+
+/** A question as the ranker compares it. */
+export type Asked = { linked: Linked; shape: Shape; raw: Float32Array; masked: Float32Array }
+
+/** Leaves a text or a whole query out, to learn from a project's own examples what a good match looks like. */
+export type Without = { text?: number; query?: number }
+
+/** What speaks for a query, by name. The ranker's weights carry the same names. */
+export const featureNames = [
+  'cosRaw',
+  'cosMasked',
+  'cosMasked2nd',
+  'cosName',
+  'centroidRaw',
+  'centroidMasked',
+  'whiteRaw',
+  'whiteMasked',
+  'bm25',
+  'covered',
+  'pairs',
+  'slotsMissing',
+  'spansUnused',
+  'exactSignature',
+] as const
+
+export type FeatureName = (typeof featureNames)[number]
+export type Features = Record<FeatureName, number>
+export type Candidate = { query: number; features: Features; bestText: number; whiteMasked: number }
+
+const candidateCount = 32
+
+/** All evidence that does not depend on the candidate, computed once a question. */
+export type Evidence = {
+  asked: Asked
+  rawCentroids: Float32Array
+  maskedCentroids: Float32Array
+  bm25: Float32Array
+  whiteRaw: Float32Array
+  whiteMasked: Float32Array
+  tokens: Set<number>
+  pairs: Set<number>
+}
+
+export function gather(index: Uncalibrated, asked: Asked): Evidence {
+  const tokens = numberTokens(index.lexical, asked.shape.tokens)
+  return {
+    asked,
+    rawCentroids: scan(index.rawCentroids, asked.raw),
+    maskedCentroids: scan(index.maskedCentroids, asked.masked),
+    bm25: bm25(index.lexical, tokens),
+    whiteRaw: toWhite(index.whiteRaw, asked.raw),
+    whiteMasked: toWhite(index.whiteMasked, asked.masked),
+    tokens: new Set(tokens),
+    pairs: pairsOf(tokens),
+  }
+}
+
+/** First stage: the queries worth a closer look. */
+function shortlist(evidence: Evidence, bestBm25: number, without: Without): number[] {
+  const { rawCentroids, maskedCentroids, bm25: lexical } = evidence
+  const rough = new Float32Array(rawCentroids.length)
+  for (let query = 0; query < rough.length; query += 1) {
+    const words = (lexical[query] as number) / bestBm25
+    rough[query] = (rawCentroids[query] as number) + (maskedCentroids[query] as number) + 0.5 * words
+  }
+  if (without.query !== undefined) rough[without.query] = -Infinity
+  // Sorting numbers alone finds the cut far faster than sorting queries by their score.
+  const cut = rough.toSorted()[Math.max(0, rough.length - candidateCount)] ?? -Infinity
+  const kept: number[] = []
+  for (let query = 0; query < rough.length; query += 1) {
+    if ((rough[query] as number) >= cut && query !== without.query && kept.length < candidateCount) kept.push(query)
+  }
+  return kept
+}
+
+/** Second stage: the features of each shortlisted query. */
+export function compare(index: Uncalibrated, evidence: Evidence, without: Without = {}): Candidate[] {
+  const bestBm25 = evidence.bm25.reduce((best, score) => Math.max(best, score), 1e-6)
+  const candidates = shortlist(evidence, bestBm25, without).map((query) =>
+    measure(index, evidence, query, { without, bestBm25 }),
+  )
+  relate(candidates, 'whiteRaw')
+  relate(candidates, 'whiteMasked')
+  return candidates
+}
+
+const whiteTemperature = 16
+const whiteFloor = -10
+
+/** Whitened distances are logits: only how far a query lies behind the nearest one says something. */
+function relate(candidates: Candidate[], name: 'whiteRaw' | 'whiteMasked'): void {
+  const best = Math.max(...candidates.map(({ features }) => features[name]))
+  for (const { features } of candidates)
+    features[name] = Math.max(whiteFloor, (features[name] - best) / whiteTemperature)
+}
+
+type Measuring = { without: Without; bestBm25: number }
+
+function measure(index: Uncalibrated, evidence: Evidence, query: number, { without, bestBm25 }: Measuring): Candidate {
+  const each = index.queries[query] as IndexedQuery
+  const { asked } = evidence
+  const left = without.text !== undefined && without.text >= each.from && without.text < each.to ? without.text : null
+  const texts = compareTexts(index, evidence, each, left)
+  const name = dotRow(index.names, query, asked.raw)
+  const distance = {
+    raw: whiteDistance(index.whiteRaw, index.raw, evidence.whiteRaw, { query, left }),
+    masked: whiteDistance(index.whiteMasked, index.masked, evidence.whiteMasked, { query, left }),
+  }
+  // A query whose only text is left out still has its name.
+  const alone = texts.raw < -1
+  const features: Features = {
+    cosRaw: alone ? name : texts.raw,
+    cosMasked: alone ? name : texts.masked,
+    cosMasked2nd: alone ? name : Math.max(texts.second, texts.second < -1 ? texts.masked : -1),
+    cosName: name,
+    centroidRaw: centroidCosine(index.raw, asked.raw, each, { known: evidence.rawCentroids[query] ?? 0, left }),
+    centroidMasked: centroidCosine(index.masked, asked.masked, each, {
+      known: evidence.maskedCentroids[query] ?? 0,
+      left,
+    }),
+    whiteRaw: -distance.raw / 2,
+    whiteMasked: -distance.masked / 2,
+    bm25: (evidence.bm25[query] ?? 0) / bestBm25,
+    covered: texts.covered,
+    pairs: texts.pairs,
+    ...fitSlots(asked, each),
+  }
+  return { query, features, bestText: texts.best, whiteMasked: distance.masked }
+}
+
+type TextScores = { raw: number; masked: number; second: number; covered: number; pairs: number; best: number }
+
+/** The closest text of the query in each sense; they need not be the same one. */
+function compareTexts(
+  index: Uncalibrated,
+  evidence: Evidence,
+  { from, to }: IndexedQuery,
+  left: number | null,
+): TextScores {
+  const scores: TextScores = { raw: -2, masked: -2, second: -2, covered: 0, pairs: 0, best: from }
+  const raws = scan(index.raw, evidence.asked.raw, from, to)
+  const maskeds = scan(index.masked, evidence.asked.masked, from, to)
+  for (let text = from; text < to; text += 1) {
+    if (text === left) continue
+    scores.raw = Math.max(scores.raw, raws[text - from] as number)
+    const masked = maskeds[text - from] as number
+    if (masked > scores.masked) {
+      scores.second = scores.masked
+      scores.masked = masked
+      scores.best = text
+    } else scores.second = Math.max(scores.second, masked)
+    const { tokens, pairs } = index.lexical.texts[text] ?? { tokens: new Int32Array(), pairs: new Set<number>() }
+    scores.covered = Math.max(scores.covered, shareIn(index.lexical.idf, tokens, evidence.tokens))
+    scores.pairs = Math.max(scores.pairs, dice(pairs, evidence.pairs))
+  }
+  return scores
+}
+
+/** Share of the text's words, rare ones counting more, that the question has too. */
+function shareIn(idf: Float32Array, tokens: Int32Array, asked: Set<number>): number {
+  let [held, total] = [0, 0]
+  for (const token of tokens) {
+    const weight = idf[token] ?? 0
+    total += weight
+    if (asked.has(token)) held += weight
+  }
+  return total === 0 ? 0 : held / total
+}
+
+function dice(left: Set<number>, right: Set<number>): number {
+  let shared = 0
+  for (const pair of left) if (right.has(pair)) shared += 1
+  return (2 * shared) / (left.size + right.size)
+}
+
+function centroidCosine(
+  matrix: Matrix,
+  vector: Float32Array,
+  { from, to }: IndexedQuery,
+  { known, left }: { known: number; left: number | null },
+): number {
+  if (left === null) return known
+  const sum = new Float32Array(matrix.columns)
+  for (let row = from; row < to; row += 1) {
+    if (row !== left) rowOf(matrix, row).forEach((value, column) => (sum[column] = (sum[column] ?? 0) + value))
+  }
+  let [dot, squares] = [0, 0]
+  sum.forEach((value, column) => {
+    dot += value * (vector[column] ?? 0)
+    squares += value * value
+  })
+  return squares === 0 ? 0 : dot / Math.sqrt(squares)
+}
+
+/** Squared distance to the query's mean, its `left` text taken out of the mean. */
+function whiteDistance(
+  space: Whitened,
+  matrix: Matrix,
+  white: Float32Array,
+  { query, left }: { query: number; left: number | null },
+): number {
+  const count = space.counts[query] ?? 1
+  const mean = rowOf(space.centroids, query)
+  if (left === null || count < 2) return squaredDistance(mean, white)
+  const own = toWhite(space, rowOf(matrix, left))
+  const without = mean.map((value, column) => (value * count - (own[column] as number)) / (count - 1))
+  return squaredDistance(without, white)
+}

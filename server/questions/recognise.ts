@@ -1,0 +1,152 @@
+import { fold } from './text.ts'
+
+/** Something a recogniser saw in a text, with the value it stands for. */
+export type Recognised = {
+  kind: 'number' | 'text' | 'boolean' | 'time'
+  start: number
+  end: number
+  value: unknown
+  /** What stood around the digits: only a slot that speaks of money or shares should prefer it. */
+  unit: 'money' | 'percent' | 'ordinal' | null
+}
+
+const units = new Map(
+  Object.entries({
+    zero: 0,
+    one: 1,
+    two: 2,
+    three: 3,
+    four: 4,
+    five: 5,
+    six: 6,
+    seven: 7,
+    eight: 8,
+    nine: 9,
+    ten: 10,
+    eleven: 11,
+    twelve: 12,
+    thirteen: 13,
+    fourteen: 14,
+    fifteen: 15,
+    sixteen: 16,
+    seventeen: 17,
+    eighteen: 18,
+    nineteen: 19,
+    twenty: 20,
+    thirty: 30,
+    forty: 40,
+    fifty: 50,
+    sixty: 60,
+    seventy: 70,
+    eighty: 80,
+    ninety: 90,
+  }),
+)
+const scales = new Map(Object.entries({ hundred: 100, thousand: 1e3, million: 1e6, billion: 1e9, dozen: 12 }))
+const suffixes = new Map(
+  Object.entries({
+    k: 1e3,
+    m: 1e6,
+    mn: 1e6,
+    million: 1e6,
+    b: 1e9,
+    bn: 1e9,
+    billion: 1e9,
+    thousand: 1e3,
+    hundred: 100,
+    dozen: 12,
+  }),
+)
+
+const digits =
+  /(?<![\p{L}\p{N}_.-])(?<sign>[-−])?(?<money>[$€£¥]\s?)?(?<whole>\d{1,3}(?:,\d{3})+|\d+)(?<fraction>\.\d+)?(?:\s?(?<scale>k|mn|m|bn|b|million|billion|thousand|hundred|dozen)\b)?(?<ordinal>st|nd|rd|th)?(?<percent>\s?(?:%|percent\b|per cent\b))?(?<currency>\s?(?:€|£|dollars?\b|euros?\b|pounds?\b|usd\b|eur\b|gbp\b))?(?![\p{L}\p{N}_])/giu
+
+export function recogniseNumbers(text: string): Recognised[] {
+  const found: Recognised[] = []
+  for (const match of text.matchAll(digits)) {
+    const { sign, money, whole = '', fraction = '', scale, ordinal, percent, currency } = match.groups ?? {}
+    const plain = Number(whole.replaceAll(',', '') + fraction)
+    const value = plain * (suffixes.get(scale?.toLowerCase() ?? '') ?? 1) * (sign === undefined ? 1 : -1)
+    const unit =
+      percent !== undefined
+        ? 'percent'
+        : (money ?? currency) !== undefined
+          ? 'money'
+          : ordinal !== undefined
+            ? 'ordinal'
+            : null
+    found.push({ kind: 'number', start: match.index, end: match.index + match[0].length, value, unit })
+  }
+  return [...found, ...numberWords(text)]
+}
+
+const numberWord = new RegExp(
+  `(?<![\\p{L}\\p{N}])(?:${[...units.keys(), ...scales.keys()].join('|')})(?:(?:\\s+|-|\\s+and\\s+)(?:${[...units.keys(), ...scales.keys()].join('|')}))*(?![\\p{L}\\p{N}])`,
+  'giu',
+)
+
+/** "two hundred and five", "twenty-one", "a dozen". */
+function numberWords(text: string): Recognised[] {
+  return Array.from(text.matchAll(numberWord), (match) => ({
+    kind: 'number' as const,
+    start: match.index,
+    end: match.index + match[0].length,
+    value: spokenNumber(match[0]),
+    unit: null,
+  }))
+}
+
+function spokenNumber(phrase: string): number {
+  let total = 0
+  let part = 0
+  for (const word of phrase.toLowerCase().split(/[\s-]+/)) {
+    const scale = scales.get(word)
+    if (scale === undefined) part += units.get(word) ?? 0
+    else if (scale === 100 || scale === 12) part = Math.max(part, 1) * scale
+    else {
+      total += Math.max(part, 1) * scale
+      part = 0
+    }
+  }
+  return total + part
+}
+
+const quoted =
+  /"([^"]{1,200})"|“([^”]{1,200})”|«([^»]{1,200})»|(?<![\p{L}\p{N}])[‘'`]{1,2}\s?([^'’`‘]{1,200}?)\s?['’]{1,2}(?![\p{L}\p{N}])/gu
+
+export function recogniseQuoted(text: string): Recognised[] {
+  return Array.from(text.matchAll(quoted), (match) => {
+    const inside = match[1] ?? match[2] ?? match[3] ?? match[4] ?? ''
+    const start = match.index + match[0].indexOf(inside)
+    return { kind: 'text' as const, start, end: start + inside.length, value: inside.trim(), unit: null }
+  }).filter(({ value }) => value !== '')
+}
+
+// Letters and digits mixed, or joined by - _ / : an order number, a SKU, an e-mail address, a UUID.
+const identifier =
+  /(?<![\p{L}\p{N}_])(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?=[\w/-]*\d)(?=[\w/-]*[A-Za-z])[A-Za-z0-9]+(?:[-_/][A-Za-z0-9]+)*)(?![\p{L}\p{N}_])/gu
+
+export function recogniseIdentifiers(text: string): Recognised[] {
+  return Array.from(text.matchAll(identifier), (match) => ({
+    kind: 'text' as const,
+    start: match.index,
+    end: match.index + match[0].length,
+    value: match[0],
+    unit: null,
+  })).filter(({ value }) => !/^\d+(?:st|nd|rd|th|k|m|b|am|pm|h)$/i.test(value))
+}
+
+const clock =
+  /(?<![\p{L}\p{N}:.])(?:(?<hour>[01]?\d|2[0-3]):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d))?\s?(?<half>[ap]\.?m\b\.?)?|(?<bare>1[0-2]|[1-9])\s?(?<bareHalf>[ap]\.?m\b\.?)|(?<word>noon|midnight)(?![\p{L}]))/giu
+
+export function recogniseTimes(text: string): Recognised[] {
+  return Array.from(text.matchAll(clock), (match) => {
+    const { hour, minute = '00', second = '00', half, bare, bareHalf, word } = match.groups ?? {}
+    const named = word?.toLowerCase() === 'noon' ? 12 : 0
+    const given = Number(hour ?? bare ?? named)
+    const part = fold(half ?? bareHalf ?? '').charAt(0)
+    const hours = part === 'p' && given < 12 ? given + 12 : part === 'a' && given === 12 ? 0 : given
+    const value = `${String(hours).padStart(2, '0')}:${minute}:${second}`
+    return { kind: 'time' as const, start: match.index, end: match.index + match[0].length, value, unit: null }
+  })
+}

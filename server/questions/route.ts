@@ -1,0 +1,168 @@
+import { fill, type Filled, type Source } from './fill.ts'
+import type { ProjectIndex } from './index-project.ts'
+import { link, overlaps, type Clock } from './link.ts'
+import { shape } from './mask.ts'
+import { openText, textSpan } from './open-text.ts'
+import { gather, type Asked } from './rank.ts'
+import { confidence, confidenceInputs, rank, type Ranked } from './refuse.ts'
+
+/** A query that could answer, best first. */
+type RouteCandidate = { name: string; description: string; score: number; example: string }
+
+/** Why a question was routed as it was. */
+export type Explanation = {
+  candidates: RouteCandidate[]
+  /** The description or example nearest to the question in shape. */
+  matchedExample: string | null
+  /** What was found for the best candidate's slots, also when the question is refused. */
+  parameters: Record<string, unknown>
+  /** The words of the question behind each parameter. */
+  sources: Record<string, Source>
+  /** Words that were read as values but fill no slot. */
+  unused: Source[]
+  confidence: number | null
+  threshold: number
+  margin: number | null
+  marginLeast: number
+  encoder: 'neural' | 'lexical'
+}
+
+export type Routing = { explanation: Explanation } & (
+  | { outcome: 'answer'; query: string; parameters: Record<string, unknown> }
+  | { outcome: 'missing_slots'; query: string; parameters: Record<string, unknown>; missing: string[] }
+  | { outcome: 'ambiguous' }
+  | { outcome: 'no_match'; because: 'empty' | 'too_long' | 'nothing_deployed' | 'not_confident' }
+)
+
+export type RouteOptions = Clock & {
+  /** Values the caller has given for slots; they stand as they are. */
+  given?: Record<string, unknown>
+}
+
+const longestQuestion = 2_000
+const shownCandidates = 5
+// A mask makes any sentence look more like the examples: it may tip the scales, not turn them over.
+const secondLookReach = 1.5
+
+/** Routes a question to a deployed query with slot values, or refuses. The same question gives the same answer. */
+export async function route(index: ProjectIndex, question: string, options: RouteOptions): Promise<Routing> {
+  const text = plain(question)
+  if (text.trim() === '') return refuse(index, 'empty')
+  if (question.length > longestQuestion) return refuse(index, 'too_long')
+  if (index.queries.length === 0) return refuse(index, 'nothing_deployed')
+  const first = judge(index, await ask(index, text, options))
+  const { asked, ranked, sure } = (await lookAgain(index, first)) ?? first
+  const [best, second] = ranked
+  const query = index.queries[best?.candidate.query ?? -1]
+  if (best === undefined || query === undefined) return refuse(index, 'nothing_deployed')
+  const filled = fill(index, asked, query, options)
+  const margin = second === undefined ? null : best.score - second.score
+  const explanation = explain(index, ranked, filled, { confidence: sure, margin })
+  if (sure + lack(index, best, filled) < index.calibration.threshold) {
+    return { outcome: 'no_match', because: 'not_confident', explanation }
+  }
+  if (margin !== null && margin < explanation.marginLeast) return { outcome: 'ambiguous', explanation }
+  const own = query.slots
+    .filter(({ name }) => options.given?.[name] !== undefined)
+    .map(({ name }) => [name, options.given?.[name]])
+  const parameters = { ...filled.parameters, ...Object.fromEntries(own) }
+  const missing = filled.missing.filter((name) => parameters[name] === undefined)
+  const { name } = query.query
+  if (missing.length > 0) return { outcome: 'missing_slots', query: name, parameters, missing, explanation }
+  return { outcome: 'answer', query: name, parameters, explanation }
+}
+
+/** What confidence lost for lack of a value: a question that only lacks one is told which, not that nobody answers it. */
+function lack({ encoder }: ProjectIndex, { candidate }: Ranked, { missing }: Filled): number {
+  return missing.length === 0 ? 0 : -encoder.constants.confidence.weights.slotsMissing * candidate.features.slotsMissing
+}
+
+type Judged = { asked: Asked; ranked: Ranked[]; sure: number }
+
+function judge(index: ProjectIndex, asked: Asked): Judged {
+  const evidence = gather(index, asked)
+  const ranked = rank(index, evidence)
+  return {
+    asked,
+    ranked,
+    sure: confidence(index.encoder.constants, confidenceInputs(evidence, ranked, index.calibration)),
+  }
+}
+
+/**
+ * Free text is known only once a query says where to look for it. When the best query wants one, the words found are
+ * masked and the question is compared once more; the second look stands when it is surer of the same query.
+ */
+async function lookAgain(index: ProjectIndex, { asked, ranked, sure }: Judged): Promise<Judged | null> {
+  const best = ranked[0]?.candidate.query ?? -1
+  const query = index.queries[best]
+  const { linked, shape: seen } = asked
+  const slot = query?.slots.find(
+    ({ type }) => type.kind === 'text' && !seen.marks.some((mark) => mark.type.key === type.key),
+  )
+  const hopeless = sure < index.calibration.threshold - secondLookReach
+  if (query === undefined || slot === undefined || hopeless) return null
+  const taken = seen.marks.map(({ span }) => span)
+  const found = openText(linked, slot, index.texts.slice(query.from, query.to), taken)
+  const span = found === null ? null : textSpan(linked, slot, found)
+  if (span === null) return null
+  const spans = [...linked.spans.filter((other) => !overlaps(span, other)), span]
+  const shaped = shape({ ...linked, spans }, index.contexts, new Map([[span, slot.type]]))
+  const [masked] = await index.encoder.encode([shaped.masked])
+  if (masked === undefined) return null
+  const again = judge(index, { linked: { ...linked, spans }, shape: shaped, raw: asked.raw, masked })
+  return again.ranked[0]?.candidate.query === best && again.sure > sure ? again : null
+}
+
+/** Links, masks and embeds a question: all that the ranker needs of it. */
+export async function ask(index: ProjectIndex, text: string, clock: Clock): Promise<Asked> {
+  const linked = link(index.linker, text, clock)
+  const shaped = shape(linked, index.contexts)
+  const same = shaped.masked === text
+  const [raw, masked = raw] = await index.encoder.encode(same ? [text] : [text, shaped.masked])
+  if (raw === undefined || masked === undefined) throw new TypeError('The encoder gave no vector.')
+  return { linked, shape: shaped, raw, masked }
+}
+
+/** Control characters and lone surrogates become spaces of the same length, so that places in the text stay true. */
+export function plain(question: string): string {
+  return question
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}\u{fffd}]/gu, ' ')
+}
+
+function refuse(index: ProjectIndex, because: 'empty' | 'too_long' | 'nothing_deployed'): Routing {
+  const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [] }
+  return { outcome: 'no_match', because, explanation: explain(index, [], nothing, { confidence: null, margin: null }) }
+}
+
+function explain(
+  index: ProjectIndex,
+  ranked: Ranked[],
+  filled: Filled,
+  sure: Pick<Explanation, 'confidence' | 'margin'>,
+): Explanation {
+  const candidates = ranked.slice(0, shownCandidates).flatMap(({ candidate, score }) => {
+    const query = index.queries[candidate.query]?.query
+    if (query === undefined) return []
+    return [
+      {
+        name: query.name,
+        description: query.description,
+        score,
+        example: index.texts[candidate.bestText]?.text ?? query.description,
+      },
+    ]
+  })
+  return {
+    candidates,
+    matchedExample: candidates[0]?.example ?? null,
+    parameters: filled.parameters,
+    sources: filled.sources,
+    unused: filled.unused,
+    ...sure,
+    threshold: index.calibration.threshold,
+    marginLeast: index.encoder.constants.ambiguousMargin,
+    encoder: index.encoder.kind,
+  }
+}

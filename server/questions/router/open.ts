@@ -1,0 +1,287 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { dataChanged } from '../../data/index.ts'
+import { Failure } from '../../failure.ts'
+import type { Observe } from '../../observe.ts'
+import type { Deployments } from '../../queries/index.ts'
+import type { Database } from '../../store/index.ts'
+import { openEncoder, type Encoder } from '../encoder.ts'
+import { buildIndex, type ProjectIndex } from '../index-project.ts'
+import type { RoutableQuery } from '../project.ts'
+import { keepVectors, type KeptVectors } from './kept-vectors.ts'
+import {
+  findRegressions,
+  keepResults,
+  type ChangedQuery,
+  type EvaluatedPlace,
+  type RoutingReport,
+} from './regressions.ts'
+import { readProject, type Place } from './snapshot.ts'
+
+/** An index for each place that is asked, kept fresh behind the questions. */
+export type Router = {
+  /** The newest index of a place. Waits for the first one, no longer than the limit; a later one takes its place unseen. */
+  index(place: Place, fresh?: 'fresh'): Promise<ProjectIndex>
+  /** As it would be with a query changed. Built for the occasion. */
+  trial(place: Place, changed: RoutableQuery): Promise<ProjectIndex>
+  /** Asks every stored question of a place again, as if the changed query were deployed there. */
+  regressions(input: { projectId: string; environment: string; changed: ChangedQuery }): Promise<RoutingReport>
+  keepResults(place: EvaluatedPlace, results: RoutingReport['results']): Promise<string>
+  /** Waits until what has changed so far is in effect for questions here. */
+  settle(place: Pick<Place, 'projectId' | 'environment'>): Promise<void>
+  /** Vectors of texts, for whoever compares questions with each other. */
+  encode(texts: string[]): Promise<Float32Array[]>
+  /** Opens the encoder before the first question needs it. */
+  warm(): Promise<void>
+  health(): { encoder: 'closed' | 'opening' | 'neural' | 'lexical' | 'failed'; indexes: number }
+  close(): Promise<void>
+}
+
+export type RouterOptions = {
+  modelDir: string
+  threads: number
+  queueLength: number
+  /** Longest wait of a question for its first index. */
+  waitMs: number
+  maxBytes: number
+  store: Database
+  deployments: Deployments
+  observe: Observe
+  now: () => number
+}
+
+type Entry = {
+  place: Place
+  index: ProjectIndex | null
+  fingerprint: string
+  /** Something may have changed since it was built. */
+  stale: boolean
+  building: Promise<void> | null
+  usedAtMs: number
+}
+
+type Built = { index: ProjectIndex; fingerprint: string }
+
+/** A trial is most often what is deployed a moment later: then it is the index. */
+const trialMs = 60_000
+const mostTrials = 2
+
+/** What nobody asked for so long is built again when somebody does. */
+const idleMs = 600_000
+const settleMs = 15_000
+/** More at once would only make each wait longer. */
+const buildsAtOnce = 2
+
+export async function openRouter(options: RouterOptions): Promise<Router> {
+  const { store, deployments, observe, now } = options
+  const entries = new LRUCache<string, Entry>({ maxSize: options.maxBytes })
+  const trials = new LRUCache<string, Built>({ max: mostTrials, ttl: trialMs, ttlAutopurge: true })
+  const encoder = lazyEncoder(options)
+  const turn = turns(buildsAtOnce)
+  let closed = false
+
+  async function build(place: Place, input: { changed?: RoutableQuery; before?: Entry }): Promise<Built | null> {
+    const project = await readProject({ store, deployments }, place, input.changed)
+    const fingerprint = createHash('sha256').update(JSON.stringify(project)).digest('base64url')
+    if (input.before?.index !== null && input.before?.fingerprint === fingerprint) return null
+    const tried = trials.get(keyOf(place))
+    if (tried?.fingerprint === fingerprint) return tried
+    const { building, asking } = await encoder.open()
+    const startedMs = performance.now()
+    const built = await buildIndex(building, project, input.before?.index?.vectors)
+    observe({
+      kind: 'question-index-built',
+      projectId: place.projectId,
+      environment: place.environment,
+      queries: project.queries.length,
+      elapsedMs: Math.round(performance.now() - startedMs),
+    })
+    return { index: { ...built, encoder: asking }, fingerprint }
+  }
+
+  function refresh(entry: Entry): Promise<void> {
+    if (!entry.stale && entry.building === null) return Promise.resolve()
+    entry.building ??= turn(async () => {
+      while (entry.stale) {
+        entry.stale = false
+        if (closed) return
+        try {
+          const built = await build(entry.place, { before: entry })
+          if (built === null) continue
+          Object.assign(entry, built)
+          const key = keyOf(entry.place)
+          // One that is larger than all the room still has it alone: it would be built for every question otherwise.
+          if (entries.peek(key) === entry)
+            entries.set(key, entry, { size: Math.min(sizeOf(built.index), options.maxBytes) })
+        } catch (error) {
+          entry.stale = true
+          throw error
+        }
+      }
+    }).finally(() => {
+      entry.building = null
+    })
+    return entry.building
+  }
+
+  function renew(entry: Entry): void {
+    refresh(entry).catch((error: unknown) => {
+      if (!closed && !(error instanceof Failure)) observe({ kind: 'fault', where: 'question-index', error })
+    })
+  }
+
+  function outdate(isTouched: (place: Place) => boolean): void {
+    for (const [key, entry] of entries.entries()) {
+      if (!isTouched(entry.place)) continue
+      entry.stale = true
+      if (now() - entry.usedAtMs > idleMs && entry.building === null) entries.delete(key)
+      else renew(entry)
+    }
+  }
+
+  function entryOf(place: Place): Entry {
+    const key = keyOf(place)
+    const known = entries.get(key)
+    if (known !== undefined) return known
+    const entry: Entry = { place, index: null, fingerprint: '', stale: true, building: null, usedAtMs: now() }
+    entries.set(key, entry, { size: 1 })
+    return entry
+  }
+
+  const stopDeployments = deployments.onChange((changed) =>
+    outdate(
+      (place) =>
+        changed === null || (place.projectId === changed.projectId && place.environment === changed.environment),
+    ),
+  )
+  const stopData = await store.listen(
+    dataChanged,
+    (projectId) => outdate((place) => place.projectId === projectId),
+    () => outdate(() => true),
+  )
+
+  const router: Omit<Router, 'regressions' | 'keepResults'> = {
+    async index(place, fresh) {
+      const entry = entryOf(place)
+      entry.usedAtMs = now()
+      if (entry.index !== null && fresh === undefined) {
+        if (entry.stale && entry.building === null) renew(entry)
+        return entry.index
+      }
+      await within(refresh(entry), options.waitMs)
+      if (entry.index === null) throw new Failure('overloaded', { retryAfterSeconds: 1 })
+      return entry.index
+    },
+    async trial(place, changed) {
+      const before = entries.peek(keyOf(place))
+      const built = await within(
+        turn(() => build(place, { changed, ...(before !== undefined && { before: { ...before, fingerprint: '' } }) })),
+        options.waitMs * 3,
+      )
+      if (built === null) throw new Failure('internal_error')
+      trials.set(keyOf(place), built)
+      return built.index
+    },
+    async settle({ projectId, environment }) {
+      const touched = [...entries.values()].filter(
+        ({ place }) => place.projectId === projectId && place.environment === environment,
+      )
+      await Promise.all(touched.map((entry) => within(refresh(entry), settleMs).catch(() => undefined)))
+    },
+    encode: async (texts) => (await encoder.open()).asking.encode(texts),
+    warm: async () => void (await encoder.open()),
+    health: () => ({ encoder: encoder.state(), indexes: entries.size }),
+    async close() {
+      closed = true
+      stopDeployments()
+      stopData()
+      entries.clear()
+      trials.clear()
+      await encoder.close()
+    },
+  }
+  return {
+    ...router,
+    regressions: (input) => findRegressions({ ...router, store, deployments, now }, input),
+    keepResults: (place, results) => keepResults(store, place, results),
+  }
+}
+
+type LazyEncoder = {
+  open(): Promise<KeptVectors>
+  state(): ReturnType<Router['health']>['encoder']
+  close(): Promise<void>
+}
+
+/** Opened once, when it is first needed; a failure is tried again at the next need. */
+function lazyEncoder({ modelDir, threads, queueLength, store, observe, now }: RouterOptions): LazyEncoder {
+  let opening: Promise<{ encoder: Encoder; vectors: KeptVectors }> | undefined
+  let state: ReturnType<Router['health']>['encoder'] = 'closed'
+  const open = async (): Promise<{ encoder: Encoder; vectors: KeptVectors }> => {
+    state = 'opening'
+    const startedMs = performance.now()
+    try {
+      const encoder = await openEncoder({ modelDir, threads, queueLength })
+      state = encoder.kind
+      const elapsedMs = Math.round(performance.now() - startedMs)
+      observe({ kind: 'encoder-opened', encoder: encoder.kind, fallbackReason: encoder.fallbackReason, elapsedMs })
+      return { encoder, vectors: keepVectors(encoder, { store, observe, now }) }
+    } catch (error) {
+      state = 'failed'
+      opening = undefined
+      throw error
+    }
+  }
+  return {
+    open: async () => (await (opening ??= open())).vectors,
+    state: () => state,
+    async close() {
+      const opened = await opening?.catch(() => undefined)
+      await opened?.encoder.close()
+    },
+  }
+}
+
+function keyOf({ projectId, environment, only }: Place): string {
+  return `${projectId}\n${environment}\n${only === null ? '*' : only.toSorted().join(',')}`
+}
+
+/** Near enough: vectors, the two whitened spaces and the words. */
+function sizeOf({ texts, queries, encoder }: ProjectIndex): number {
+  const vectorBytes = encoder.dimensions * 4
+  return (
+    texts.length * (2 * vectorBytes + 4_000) + queries.length * 5 * vectorBytes + 2 * encoder.dimensions * vectorBytes
+  )
+}
+
+/** Runs work in the order it came, so many at once. */
+function turns(atOnce: number): <Value>(work: () => Promise<Value>) => Promise<Value> {
+  const waiting: Array<() => void> = []
+  let running = 0
+  return async (work) => {
+    if (running >= atOnce) await new Promise<void>((resolve) => void waiting.push(resolve))
+    running += 1
+    try {
+      return await work()
+    } finally {
+      running -= 1
+      waiting.shift()?.()
+    }
+  }
+}
+
+async function within<Value>(work: Promise<Value>, limitMs: number): Promise<Value> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () =>
+      late.reject(
+        new Failure('overloaded', {
+          message: 'The questions of this project are being read. Try again in a moment.',
+          retryAfterSeconds: 2,
+        }),
+      ),
+    limitMs,
+  )
+  work.catch(() => undefined)
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,236 @@
+import { isDeepStrictEqual } from 'node:util'
+import { permittedQueries, placeFor, resolveCall, withFixedParameters, type KeyCaller } from '../../access/index.ts'
+import type { App } from '../../app.ts'
+import { Failure } from '../../failure.ts'
+import { checkSlots, type LiveVersion, type Run } from '../../queries/index.ts'
+import type { Explanation } from '../route.ts'
+import type { Place } from '../router/snapshot.ts'
+import { decide, type Asking, type Decision } from './decide.ts'
+import { refusalOf } from './refusal.ts'
+
+export type Question = {
+  question: string
+  projectId: string
+  environment?: string | undefined
+  /** Says which query is meant, after a refusal that named it. */
+  queryName?: string | undefined
+  parameters: Readonly<Record<string, unknown>>
+  timeZone: string
+  explain: boolean
+  fresh: boolean
+  signal: () => AbortSignal
+}
+
+type Parts = Pick<App, 'deployments' | 'router' | 'languageModel' | 'questionLog' | 'observe' | 'now'>
+
+/** From a question to what is to be run, or the refusal. The one door of questions with an API key. */
+export async function askedRun(
+  app: Parts,
+  caller: KeyCaller,
+  input: Question,
+): Promise<{ run: Run; decision: Decision }> {
+  const { key } = caller
+  const startedMs = performance.now()
+  let place: { projectId: string; environment: string } | null = null
+  let decision: Decision | null = null
+  try {
+    place = resolveCall(key, input, app.deployments)
+    const only = onlyOf(app, caller, place)
+    const asked = await route(
+      app,
+      { ...place, only },
+      {
+        ...input,
+        given: givenOf(caller, input),
+        signal: input.signal(),
+      },
+    )
+    decision = asked.decision
+    const { version } = asked
+    const { routing } = decision
+    if (routing.outcome !== 'answer' || version === null) {
+      throw refusalOf(decision, { slots: version?.slots ?? null, explain: input.explain })
+    }
+    const parameters = parametersOf(caller, input, { routing, version })
+    checkFound(input, { decision, version, parameters })
+    note(app, caller, { input, place, decision, outcome: 'answered', parameters })
+    const { fresh, signal, question } = input
+    const confidence = routing.explanation.confidence
+    const run: Run = {
+      ...place,
+      name: routing.query,
+      version,
+      parameters,
+      keyId: key.id,
+      requestId: caller.requestId,
+      entry: 'question',
+      question: { text: question, confidence },
+      routeMs: performance.now() - startedMs,
+      fresh,
+      signal,
+    }
+    return { run, decision }
+  } catch (error) {
+    if (error instanceof Failure) {
+      const elapsedMs = performance.now() - startedMs
+      sayRefused(app, caller, { input, place, decision, failure: error, elapsedMs })
+    }
+    throw error
+  }
+}
+
+/** The queries a key is limited to that are there; null where it is not. A name that is not there changes nothing. */
+function onlyOf(
+  app: Parts,
+  { key }: KeyCaller,
+  place: { projectId: string; environment: string },
+): readonly string[] | null {
+  const names = permittedQueries(key.permissions, place)
+  return names?.filter((name) => app.deployments.has(place.projectId, place.environment, name)) ?? null
+}
+
+type Routed = { decision: Decision; version: LiveVersion | null }
+
+/** Routes, and looks once more where the query that answers has gone since its index was built. */
+async function route(app: Parts, place: Place, asking: Asking): Promise<Routed> {
+  const { queryName } = asking
+  const isEmpty = (place.only ?? app.deployments.list(place.projectId, place.environment)).length === 0
+  if (isEmpty) return { decision: nothingDeployed, version: null }
+  for (const fresh of [undefined, 'fresh'] as const) {
+    const index = await app.router.index(place, fresh)
+    if (queryName !== undefined && !index.queries.some(({ query }) => query.name === queryName)) continue
+    const decision = await decide(app, index, asking)
+    const { routing } = decision
+    if (!('query' in routing)) return { decision, version: null }
+    const live = app.deployments.find({ ...place, name: routing.query })
+    if (live !== undefined) return { decision, version: live.version }
+  }
+  throw new Failure('overloaded', { retryAfterSeconds: 1 })
+}
+
+const noExplanation: Explanation = {
+  candidates: [],
+  matchedExample: null,
+  parameters: {},
+  sources: {},
+  unused: [],
+  confidence: null,
+  threshold: 0,
+  margin: null,
+  marginLeast: 0,
+  encoder: 'neural',
+}
+const nothingDeployed: Decision = {
+  routing: { outcome: 'no_match', because: 'nothing_deployed', explanation: noExplanation },
+  decidedBy: 'router',
+  elapsedMs: 0,
+}
+
+/** What stands whatever the question says: the caller's parameters and what the key fixes. */
+function givenOf({ key }: KeyCaller, { parameters }: Question): Record<string, unknown> {
+  const given = Object.entries(parameters).filter(([, value]) => value !== null)
+  return { ...Object.fromEntries(given), ...key.fixedParameters }
+}
+
+/** The slots of the run. A question that speaks of another value than the key fixes is refused, not bent. */
+function parametersOf(
+  { key }: KeyCaller,
+  { parameters }: Question,
+  { routing, version }: { routing: Extract<Decision['routing'], { outcome: 'answer' }>; version: LiveVersion },
+): Record<string, unknown> {
+  const names = [...version.compiled().names]
+  const isFixed = (name: string): boolean => Object.hasOwn(key.fixedParameters, name)
+  const { explanation } = routing
+  const clash = names.find(
+    (name) =>
+      isFixed(name) &&
+      Object.hasOwn(explanation.parameters, name) &&
+      !isDeepStrictEqual(explanation.parameters[name], key.fixedParameters[name]),
+  )
+  if (clash !== undefined) {
+    throw new Failure('invalid_query', {
+      reason: 'invalid_slots',
+      message: `The API key fixes ${clash}, and the question asks for another value.`,
+      details: [{ field: clash, message: 'is fixed by the API key' }],
+    })
+  }
+  const found = Object.entries(routing.parameters).filter(([name]) => !isFixed(name))
+  return withFixedParameters(key, { ...Object.fromEntries(found), ...parameters }, names)
+}
+
+/** A value that the router found and the schema refuses is the question's gap, not a malformed call. */
+function checkFound(
+  { parameters: given, explain }: Question,
+  { decision, version, parameters }: { decision: Decision; version: LiveVersion; parameters: Record<string, unknown> },
+): void {
+  const checked = checkSlots(version.compiled(), parameters)
+  if (!('details' in checked)) return
+  const details = checked.details.filter(({ field }) => !Object.hasOwn(given, field.split('.')[0] ?? ''))
+  const missing = [...new Set(details.map(({ field }) => field.split('.')[0] ?? ''))]
+  if (missing.length === 0 || missing.length < checked.details.length) return
+  const { routing } = decision
+  if (routing.outcome !== 'answer') return
+  const good = Object.fromEntries(Object.entries(parameters).filter(([name]) => !missing.includes(name)))
+  const gap = { ...routing, outcome: 'missing_slots' as const, parameters: good, missing }
+  throw refusalOf({ ...decision, routing: gap }, { slots: version.slots, explain, details })
+}
+
+type Noted = {
+  input: Question
+  place: { projectId: string; environment: string }
+  decision: Decision
+  outcome: 'answered' | 'no_match' | 'ambiguous' | 'missing_slots'
+  parameters: Record<string, unknown>
+}
+
+function note(app: Parts, caller: KeyCaller, { input, place, decision, outcome, parameters }: Noted): void {
+  const { explanation } = decision.routing
+  app.questionLog.note({
+    ...place,
+    text: input.question,
+    outcome,
+    query: 'query' in decision.routing ? decision.routing.query : (explanation.candidates[0]?.name ?? null),
+    parameters,
+    confidence: explanation.confidence,
+    keyId: caller.key.id,
+    requestId: caller.requestId,
+  })
+}
+
+type Refusal = {
+  input: Question
+  place: { projectId: string; environment: string } | null
+  decision: Decision | null
+  failure: Failure
+  elapsedMs: number
+}
+
+/** A question that found nothing to run is a call all the same. */
+function sayRefused(app: Parts, caller: KeyCaller, refusal: Refusal): void {
+  const { input, place, decision, failure, elapsedMs } = refusal
+  const { reason = null } = failure
+  if (place !== null && decision !== null && failure.code === 'unanswerable') {
+    const outcome = reason as Noted['outcome']
+    note(app, caller, { input, place, decision, outcome, parameters: decision.routing.explanation.parameters })
+  }
+  const confidence = decision?.routing.explanation.confidence ?? null
+  app.observe({
+    kind: 'query-answered',
+    requestId: caller.requestId,
+    entry: 'question',
+    ...(place ?? placeFor(caller.key, input)),
+    query: decision !== null && 'query' in decision.routing ? decision.routing.query : null,
+    version: null,
+    keyId: caller.key.id,
+    question: { text: input.question, confidence },
+    code: failure.code,
+    reason,
+    totalMs: elapsedMs,
+    routeMs: elapsedMs,
+    queueMs: 0,
+    sqlMs: 0,
+    rows: 0,
+    bytes: 0,
+    cache: null,
+  })
+}

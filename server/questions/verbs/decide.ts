@@ -1,0 +1,39 @@
+import type { App } from '../../app.ts'
+import { routePinned } from '../pin.ts'
+import { route, type Routing } from '../route.ts'
+import type { ProjectIndex } from '../index-project.ts'
+
+/** What became of a question, and who settled it: the router itself, the optional model, or a caller who named the query. */
+export type Decision = { routing: Routing; decidedBy: 'router' | 'model' | 'caller'; elapsedMs: number }
+
+export type Asking = {
+  question: string
+  timeZone: string
+  /** Values that stand as they are. */
+  given: Record<string, unknown>
+  queryName?: string | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** Routes a question in an index; where the router is of two minds the model may help. */
+export async function decide(
+  app: Pick<App, 'now' | 'languageModel'>,
+  index: ProjectIndex,
+  asking: Asking,
+): Promise<Decision> {
+  const startedMs = performance.now()
+  const { question, timeZone, given, queryName: name } = asking
+  const options = { timeZone, given, now: new Date(app.now()) }
+  const done = (routing: Routing, decidedBy: Decision['decidedBy']): Decision => ({
+    routing,
+    decidedBy,
+    elapsedMs: performance.now() - startedMs,
+  })
+  const routing =
+    name === undefined
+      ? await route(index, question, options)
+      : await routePinned(index, question, { ...options, name })
+  const helped = await app.languageModel?.help(index, { ...asking, now: options.now }, routing)
+  if (helped !== undefined && helped !== null) return done(helped, 'model')
+  return done(routing, name === undefined ? 'router' : 'caller')
+}

@@ -1,0 +1,209 @@
+import { recordAct, requireRole, type Caller } from '../../access/index.ts'
+import type { App } from '../../app.ts'
+import { Failure } from '../../failure.ts'
+import { newId } from '../../ids.ts'
+import { isUniqueViolation, pageAfter, type EvaluationResult, type Page } from '../../store/index.ts'
+import { caseOf, evaluate, readCases, type EvaluationCase } from './evaluation-cases.ts'
+import { storable } from './log.ts'
+
+export type EvaluationRun = {
+  id: string
+  environment: string
+  at: Date
+  by: string
+  /** What was deployed when it ran; null: somebody asked for it. */
+  query: string | null
+  version: number | null
+  total: number
+  passed: number
+  results: EvaluationResult[]
+}
+
+type Expected = {
+  question: string
+  expectedQuery: string | null
+  expectedParameters: Record<string, unknown> | null
+}
+
+type Parts = Pick<App, 'store'>
+
+export async function createCase(
+  app: Parts,
+  caller: Caller,
+  { projectId, ...expected }: { projectId: string } & Expected & { source?: EvaluationCase['source'] },
+): Promise<EvaluationCase> {
+  await requireRole(app, caller, projectId, 'editor')
+  await requireExpected(app, projectId, expected)
+  const row = {
+    id: newId('evaluationCase'),
+    project_id: projectId,
+    ...columnsOf(expected),
+    source: expected.source ?? 'written',
+    created_by: labelOf(caller),
+  }
+  try {
+    return await app.store.db.transaction().execute(async (transaction) => {
+      const made = await transaction.insertInto('evaluation_cases').values(row).returningAll().executeTakeFirstOrThrow()
+      await recordAct(transaction, caller, { action: 'evaluation.created', target: row.id, projectId })
+      return caseOf(made)
+    })
+  } catch (error) {
+    throw asTaken(error)
+  }
+}
+
+export async function updateCase(
+  app: Parts,
+  caller: Caller,
+  { projectId, id, ...expected }: { projectId: string; id: string } & Expected,
+): Promise<EvaluationCase> {
+  await requireRole(app, caller, projectId, 'editor')
+  await requireExpected(app, projectId, expected)
+  try {
+    return await app.store.db.transaction().execute(async (transaction) => {
+      const changed = await transaction
+        .updateTable('evaluation_cases')
+        .set(columnsOf(expected))
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst()
+      if (changed === undefined) throw noCase()
+      await recordAct(transaction, caller, { action: 'evaluation.changed', target: id, projectId })
+      return caseOf(changed)
+    })
+  } catch (error) {
+    throw asTaken(error)
+  }
+}
+
+export async function deleteCase(app: Parts, caller: Caller, input: { projectId: string; id: string }): Promise<void> {
+  const { projectId, id } = input
+  await requireRole(app, caller, projectId, 'editor')
+  await app.store.db.transaction().execute(async (transaction) => {
+    const { numDeletedRows } = await transaction
+      .deleteFrom('evaluation_cases')
+      .where('project_id', '=', projectId)
+      .where('id', '=', id)
+      .executeTakeFirst()
+    if (numDeletedRows === 0n) throw noCase()
+    await recordAct(transaction, caller, { action: 'evaluation.deleted', target: id, projectId })
+  })
+}
+
+type Paged = { projectId: string; limit: number; cursor?: string | undefined }
+
+/** Newest first. */
+export async function listCases(app: Parts, caller: Caller, input: Paged): Promise<Page<EvaluationCase>> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  const page = await pageAfter(
+    (after, limit) =>
+      app.store.db
+        .selectFrom('evaluation_cases')
+        .selectAll()
+        .where('project_id', '=', input.projectId)
+        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
+    input,
+    (row) => row.id,
+  )
+  return { ...page, items: page.items.map(caseOf) }
+}
+
+/** Asks every case of what is deployed now and keeps the results. */
+export async function runEvaluations(
+  app: Pick<App, 'store' | 'router' | 'deployments' | 'now'>,
+  caller: Caller,
+  input: { projectId: string; environment: string },
+): Promise<EvaluationRun> {
+  const { projectId, environment } = input
+  await requireRole(app, caller, projectId, 'editor')
+  const cases = await readCases(app.store, projectId)
+  const isEmpty = app.deployments.list(projectId, environment).length === 0
+  const index = isEmpty ? null : await app.router.index({ ...input, only: null }, 'fresh')
+  const results = await evaluate(index, cases, app.now())
+  const id = await app.router.keepResults({ projectId, environment, by: labelOf(caller) }, results)
+  return findRun(app, caller, { projectId, id })
+}
+
+/** Newest first, without their results. */
+export async function listRuns(
+  app: Parts,
+  caller: Caller,
+  input: Paged & { query?: string | undefined },
+): Promise<Page<Omit<EvaluationRun, 'results'>>> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  return pageAfter(
+    (after, limit) =>
+      app.store.db
+        .selectFrom('evaluation_runs')
+        .select(['id', 'environment', 'at', 'by', 'query', 'version', 'total', 'passed'])
+        .where('project_id', '=', input.projectId)
+        .$if(input.query !== undefined, (query) => query.where('query', '=', input.query ?? ''))
+        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
+    input,
+    (run) => run.id,
+  )
+}
+
+export async function findRun(
+  app: Parts,
+  caller: Caller,
+  { projectId, id }: { projectId: string; id: string },
+): Promise<EvaluationRun> {
+  await requireRole(app, caller, projectId, 'viewer')
+  const run = await app.store.db
+    .selectFrom('evaluation_runs')
+    .select(['id', 'environment', 'at', 'by', 'query', 'version', 'total', 'passed', 'results'])
+    .where('project_id', '=', projectId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (run === undefined) throw new Failure('not_found', { message: 'There is no such evaluation run.' })
+  return run
+}
+
+/** A misspelled name would be a case that fails for ever. */
+async function requireExpected(app: Parts, projectId: string, { expectedQuery }: Expected): Promise<void> {
+  if (expectedQuery === null) return
+  const found = await app.store.db
+    .selectFrom('queries')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('name', '=', expectedQuery)
+    .executeTakeFirst()
+  if (found !== undefined) return
+  throw new Failure('invalid_request', {
+    reason: 'invalid_field',
+    details: [{ field: 'expected_query', message: `the project has no query ${expectedQuery}` }],
+  })
+}
+
+function columnsOf({ question, expectedQuery, expectedParameters }: Expected) {
+  return {
+    question: storable(question),
+    expected_query: expectedQuery,
+    expected_parameters: expectedParameters === null ? null : storable(JSON.stringify(expectedParameters)),
+  }
+}
+
+function asTaken(error: unknown): unknown {
+  if (!isUniqueViolation(error, 'evaluation_cases_project_id_question_key')) return error
+  return new Failure('conflict', {
+    reason: 'name_taken',
+    message: 'The project has an evaluation case with this question already.',
+    cause: error,
+  })
+}
+
+function noCase(): Failure {
+  return new Failure('not_found', { message: 'There is no such evaluation case.' })
+}
+
+export function labelOf(caller: Caller): string {
+  return 'label' in caller ? caller.label : caller.kind
+}

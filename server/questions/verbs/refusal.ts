@@ -1,0 +1,90 @@
+import type { SlotsSchema } from '../../../api/slots.ts'
+import { Failure, type FailureDetail } from '../../failure.ts'
+import type { Explanation } from '../route.ts'
+import type { Decision } from './decide.ts'
+
+type Refused = Exclude<Decision['routing'], { outcome: 'answer' }>
+
+/** Says why a question is not answered, and what would get it through. */
+export function refusalOf(
+  decision: Decision,
+  { slots, explain, details }: { slots: SlotsSchema | null; explain: boolean; details?: FailureDetail[] },
+): Failure {
+  const routing = decision.routing as Refused
+  const candidates = candidatesOf(routing.explanation)
+  const fields = { candidates, ...(explain && { routing: wireRouting(decision) }) }
+  if (routing.outcome === 'no_match') {
+    return new Failure('unanswerable', { reason: 'no_match', message: noMatch(routing, candidates), fields })
+  }
+  if (routing.outcome === 'ambiguous') {
+    const { marginLeast } = routing.explanation
+    const best = candidates[0]?.score ?? 0
+    const close = candidates.filter(({ score }, at) => at < 2 || best - score < marginLeast)
+    return new Failure('unanswerable', {
+      reason: 'ambiguous',
+      message: `Several queries could answer this: ${close.map(({ name }) => name).join(', ')}. Ask more exactly, or add query_name to say which.`,
+      fields: { ...fields, candidates: close },
+    })
+  }
+  const { query, missing, parameters } = routing
+  return new Failure('unanswerable', {
+    reason: 'missing_slots',
+    message: `${query} would answer this, but the question does not say ${missing.join(', ')}. Repeat the call with parameters and query_name.`,
+    details: details ?? missing.map((field) => ({ field, message: 'is required' })),
+    fields: {
+      query_used: query,
+      parameters,
+      schema: schemaOf(slots, missing),
+      ...fields,
+    },
+  })
+}
+
+/** Only what is missing, so that a form can be drawn of it. */
+export function schemaOf(slots: SlotsSchema | null, missing: string[]): Record<string, unknown> {
+  const properties = missing.flatMap((name) => {
+    const schema = slots?.properties[name]
+    return schema === undefined ? [] : [[name, schema] as const]
+  })
+  return { type: 'object', properties: Object.fromEntries(properties), required: missing, additionalProperties: false }
+}
+
+function noMatch(routing: Extract<Refused, { outcome: 'no_match' }>, candidates: Array<{ name: string }>): string {
+  if (routing.because === 'empty') return 'There is no question in the text.'
+  if (routing.because === 'too_long') return 'The question is too long.'
+  if (routing.because === 'nothing_deployed') return 'No query that this caller may use is deployed there.'
+  const names = candidates.slice(0, 3).map(({ name }) => name)
+  return `No deployed query answers this question.${names.length === 0 ? '' : ` The nearest are ${names.join(', ')}.`}`
+}
+
+export function candidatesOf({ candidates }: Explanation) {
+  return candidates.map(({ name, description, score, example }) => ({
+    name,
+    description,
+    score: round(score),
+    example,
+  }))
+}
+
+/** Why a question was routed as it was, in wire names. */
+export function wireRouting({ routing: { explanation }, decidedBy, elapsedMs }: Decision) {
+  const { matchedExample, sources, unused, confidence, threshold, margin, marginLeast, encoder } = explanation
+  return {
+    candidates: candidatesOf(explanation),
+    matched_example: matchedExample,
+    parameters: explanation.parameters,
+    sources,
+    unused,
+    confidence: round(confidence),
+    threshold: round(threshold),
+    margin: round(margin),
+    least_margin: marginLeast,
+    encoder,
+    decided_by: decidedBy,
+    routing_time_ms: round(elapsedMs),
+  }
+}
+
+function round<Value extends number | null>(value: Value): Value {
+  return (value === null ? value : Math.round(value * 10_000) / 10_000) as Value
+}

@@ -1,0 +1,129 @@
+import { requireRole, type Caller } from '../../access/index.ts'
+import type { App } from '../../app.ts'
+import { Failure } from '../../failure.ts'
+import { changeQuery, createQuery, findQuery, type Query } from '../../queries/index.ts'
+import type { QuestionResolution } from '../../store/index.ts'
+import type { EvaluationCase } from './evaluation-cases.ts'
+import { createCase } from './evaluations.ts'
+import { routePinned } from '../pin.ts'
+import { routable } from '../router/snapshot.ts'
+
+/** What people asked, and what to make of it. */
+export type Resolve = {
+  projectId: string
+  questions: string[]
+  as: QuestionResolution
+  /** For an example and a draft, the query; for an evaluation what must answer, null for a refusal. */
+  query: string | null
+  /** Of every question; what is left out is read from each. */
+  parameters: Record<string, unknown>
+  /** For a draft. */
+  sql?: string | undefined
+}
+
+export type Resolved = { resolved: number; query: Query | null; cases: EvaluationCase[] }
+
+type Parts = Pick<App, 'store' | 'catalogs' | 'engine' | 'router' | 'questionLog' | 'now'>
+
+/** One act makes of a group of questions examples of a query, evaluation cases, a new draft, or nothing. */
+export async function resolveQuestions(app: Parts, caller: Caller, input: Resolve): Promise<Resolved> {
+  await requireRole(app, caller, input.projectId, 'editor')
+  await app.questionLog.flush()
+  const made = await make(app, caller, input)
+  const { numUpdatedRows } = await app.store.db
+    .updateTable('questions')
+    .set({ resolved: input.as })
+    .where('project_id', '=', input.projectId)
+    .where('text', 'in', input.questions)
+    .executeTakeFirst()
+  return { resolved: Number(numUpdatedRows), ...made }
+}
+
+async function make(app: Parts, caller: Caller, input: Resolve): Promise<Omit<Resolved, 'resolved'>> {
+  if (input.as === 'dismissed') return { query: null, cases: [] }
+  if (input.as === 'evaluation') return { query: null, cases: await makeCases(app, caller, input) }
+  const name = input.query
+  if (name === null) throw invalid('query', 'is required')
+  const query =
+    input.as === 'example'
+      ? await addExamples(app, caller, { ...input, name })
+      : await makeDraft(app, caller, { ...input, name })
+  return { query, cases: [] }
+}
+
+/** A question that is a case already stays as it is. */
+async function makeCases(app: Parts, caller: Caller, input: Resolve): Promise<EvaluationCase[]> {
+  const { projectId, query, parameters } = input
+  const cases: EvaluationCase[] = []
+  for (const question of input.questions) {
+    const known = await app.store.db
+      .selectFrom('questions')
+      .select('outcome')
+      .where('project_id', '=', projectId)
+      .where('text', '=', question)
+      .where('query', '=', query)
+      .where('outcome', '=', 'answered')
+      .limit(1)
+      .executeTakeFirst()
+    const expected = {
+      projectId,
+      question,
+      expectedQuery: query,
+      expectedParameters: Object.keys(parameters).length === 0 ? null : parameters,
+      // Asked, answered, and now said to be right.
+      source: known === undefined ? ('missed' as const) : ('confirmed' as const),
+    }
+    const made = await createCase(app, caller, expected).catch((error: unknown) => {
+      if (error instanceof Failure && error.reason === 'name_taken') return null
+      throw error
+    })
+    if (made !== null) cases.push(made)
+  }
+  return cases
+}
+
+type Named = Resolve & { name: string }
+
+/** Goes into the draft: an author looks at it, deploys it, and the gate asks everything again. */
+async function addExamples(app: Parts, caller: Caller, input: Named): Promise<Query> {
+  const { projectId, name, questions } = input
+  const draft = await findQuery(app, caller, { projectId, name })
+  const known = new Set(draft.examples.map(({ question }) => question))
+  const fresh = questions.filter((question) => !known.has(question))
+  const index = await app.router.trial({ projectId, environment: '', only: [] }, routable(draft))
+  const examples = [...draft.examples]
+  for (const question of fresh) {
+    const options = { name, given: input.parameters, timeZone: 'UTC', now: new Date(app.now()) }
+    const { explanation } = await routePinned(index, question, options)
+    const slots = Object.keys(draft.slots.properties)
+    const found = Object.entries({ ...explanation.parameters, ...input.parameters })
+    examples.push({ question, parameters: Object.fromEntries(found.filter(([slot]) => slots.includes(slot))) })
+  }
+  return changeQuery(app, caller, { projectId, name, changes: { examples } })
+}
+
+/** Without SQL it begins as all rows of the first table, for its author to narrow. */
+async function makeDraft(app: Parts, caller: Caller, { projectId, name, questions, sql }: Named): Promise<Query> {
+  const statement = sql ?? (await firstRows(app, projectId))
+  return createQuery(app, caller, {
+    projectId,
+    name,
+    sql: statement,
+    description: questions[0] ?? '',
+    examples: questions.map((question) => ({ question, parameters: {} })),
+    cacheSeconds: null,
+    timeoutMs: null,
+    maxRows: null,
+    maxBytes: null,
+  })
+}
+
+async function firstRows(app: Parts, projectId: string): Promise<string> {
+  const [table] = (await app.catalogs.get(projectId)).tables
+  if (table === undefined) throw invalid('sql', 'is required: the project has no table yet')
+  return `SELECT * FROM ${table.name} LIMIT 100`
+}
+
+function invalid(field: string, message: string): Failure {
+  return new Failure('invalid_request', { reason: 'invalid_field', details: [{ field, message }] })
+}

@@ -1,0 +1,83 @@
+import type { SlotsSchema } from '../../../api/slots.ts'
+import { requireRole, type Caller } from '../../access/index.ts'
+import type { App } from '../../app.ts'
+import { Failure } from '../../failure.ts'
+import { findQuery, previewQuery, runQuery, type RunAnswer } from '../../queries/index.ts'
+import { routable, type Place } from '../router/snapshot.ts'
+import { decide, type Asking, type Decision } from './decide.ts'
+
+export type Trial = {
+  projectId: string
+  environment: string
+  question: string
+  timeZone: string
+  parameters: Record<string, unknown>
+  queryName?: string | undefined
+  /** A draft that takes part as if it were deployed. */
+  draft?: string | undefined
+  run: boolean
+  signal: () => AbortSignal
+}
+
+export type Tried = {
+  /** Null where there is nothing to compare the question with. */
+  decision: Decision | null
+  slots: SlotsSchema | null
+  answer: RunAnswer | null
+}
+
+type Parts = Pick<
+  App,
+  | 'store'
+  | 'catalogs'
+  | 'engine'
+  | 'answers'
+  | 'queryCallers'
+  | 'deployments'
+  | 'router'
+  | 'languageModel'
+  | 'observe'
+  | 'config'
+  | 'now'
+>
+
+/** Asks as an author: what would be chosen and why, and only with `run` the rows too. Not counted as a question. */
+export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Promise<Tried> {
+  const { projectId, environment, question, timeZone, parameters: given, queryName, signal } = input
+  await requireRole(app, caller, projectId, input.draft === undefined ? 'viewer' : 'editor')
+  const place: Place = { projectId, environment, only: null }
+  const draft = input.draft === undefined ? null : await findQuery(app, caller, { projectId, name: input.draft })
+  if (draft === null && app.deployments.list(projectId, environment).length === 0) {
+    return { decision: null, slots: null, answer: null }
+  }
+  const index = draft === null ? await app.router.index(place, 'fresh') : await app.router.trial(place, routable(draft))
+  if (queryName !== undefined && !index.queries.some(({ query }) => query.name === queryName)) {
+    throw new Failure('not_found', { message: `${queryName} is not deployed in ${environment}.` })
+  }
+  const asking: Asking = { question, timeZone, given, queryName, signal: signal() }
+  const decision = await decide(app, index, asking)
+  const { routing } = decision
+  if (!('query' in routing)) return { decision, slots: null, answer: null }
+  const live = app.deployments.find({ projectId, environment, name: routing.query })
+  const slots = routing.query === draft?.name ? draft.slots : (live?.version.slots ?? null)
+  if (!input.run || routing.outcome !== 'answer') return { decision, slots, answer: null }
+  const { query: name, parameters } = routing
+  if (name === draft?.name) {
+    return {
+      decision,
+      slots,
+      answer: await previewQuery(app, caller, { projectId, name, parameters, signal }),
+    }
+  }
+  if (live === undefined) return { decision, slots, answer: null }
+  const run = {
+    ...place,
+    name,
+    version: live.version,
+    parameters,
+    keyId: null,
+    entry: 'preview' as const,
+    signal,
+  }
+  return { decision, slots, answer: await runQuery(app, run) }
+}

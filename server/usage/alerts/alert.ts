@@ -1,0 +1,147 @@
+import type { AlertType, ChannelType } from '../../store/index.ts'
+
+export type Alert = {
+  id: string
+  projectId: string
+  name: string
+  type: AlertType
+  threshold: number | null
+  resolveThreshold: number | null
+  windowMinutes: number
+  forMinutes: number
+  minRequests: number
+  remindMinutes: number | null
+  environment: string | null
+  query: string | null
+  enabled: boolean
+  state: 'ok' | 'firing'
+  value: number | null
+  pendingSince: Date | null
+  startedAt: Date | null
+  notifiedAt: Date | null
+  evaluatedAt: Date | null
+  createdAt: Date
+}
+
+/** A way to tell people. What is secret of it is shown once, where it was made. */
+export type Channel = { id: string; type: ChannelType; target: string; secret?: string }
+
+export type EventKind = 'firing' | 'resolved' | 'reminder' | 'test'
+
+/** What goes out, in wire names. */
+export type Message = {
+  type: 'alert.firing' | 'alert.resolved' | 'alert.test'
+  timestamp: string
+  data: {
+    alert_id: string
+    name: string
+    state: 'ok' | 'firing'
+    value: number | null
+    threshold: number | null
+    project_id: string
+    environment: string | null
+    query: string | null
+    started_at: string | null
+    alert_type: AlertType
+    reminder?: true
+  }
+}
+
+export const alertColumns = [
+  'id',
+  'project_id as projectId',
+  'name',
+  'type',
+  'threshold',
+  'resolve_threshold as resolveThreshold',
+  'window_minutes as windowMinutes',
+  'for_minutes as forMinutes',
+  'min_requests as minRequests',
+  'remind_minutes as remindMinutes',
+  'environment',
+  'query',
+  'enabled',
+  'state',
+  'value',
+  'pending_since as pendingSince',
+  'started_at as startedAt',
+  'notified_at as notifiedAt',
+  'evaluated_at as evaluatedAt',
+  'created_at as createdAt',
+] as const
+
+const minuteMs = 60_000
+
+/** What was measured; `enough`: there was traffic enough to judge by. */
+export type Measured = { value: number; enough: boolean }
+
+export type Verdict = Pick<Alert, 'state' | 'pendingSince' | 'startedAt' | 'notifiedAt'> & { event: EventKind | null }
+
+/** From an alert as it stands and what was measured to how it stands now and what is to be told. */
+export function judge(alert: Alert, { value, enough }: Measured, at: Date): Verdict {
+  const limit = alert.state === 'firing' ? (alert.resolveThreshold ?? alert.threshold) : alert.threshold
+  const isBad = enough && isBeyond(alert, value, limit)
+  if (!isBad) {
+    const event = alert.state === 'firing' ? 'resolved' : null
+    return {
+      state: 'ok',
+      pendingSince: null,
+      startedAt: null,
+      notifiedAt: event === null ? alert.notifiedAt : at,
+      event,
+    }
+  }
+  const pendingSince = alert.pendingSince ?? at
+  if (alert.state === 'firing') {
+    const { startedAt, notifiedAt, remindMinutes } = alert
+    const isDue = remindMinutes !== null && minutesBetween(notifiedAt ?? at, at) >= remindMinutes
+    return {
+      state: 'firing',
+      pendingSince,
+      startedAt,
+      notifiedAt: isDue ? at : notifiedAt,
+      event: isDue ? 'reminder' : null,
+    }
+  }
+  if (minutesBetween(pendingSince, at) < alert.forMinutes) {
+    return { state: 'ok', pendingSince, startedAt: null, notifiedAt: alert.notifiedAt, event: null }
+  }
+  return { state: 'firing', pendingSince, startedAt: at, notifiedAt: at, event: 'firing' }
+}
+
+function isBeyond({ type, windowMinutes }: Alert, value: number, limit: number | null): boolean {
+  if (type === 'requests_below') return value < (limit ?? 0)
+  if (type === 'job_failed' || type === 'schema_drift') return value >= Math.max(1, limit ?? 1)
+  // Without a limit it is the schedule that promises, and the window is the grace it has.
+  if (type === 'data_stale' && limit === null) return value > windowMinutes
+  return value > (limit ?? 0)
+}
+
+function minutesBetween(from: Date, to: Date): number {
+  return (to.getTime() - from.getTime()) / minuteMs
+}
+
+export function messageOf(alert: Alert, verdict: Pick<Verdict, 'state' | 'startedAt'>, event: MessageEvent): Message {
+  const { kind, value, at } = event
+  const type = kind === 'resolved' ? 'alert.resolved' : kind === 'test' ? 'alert.test' : 'alert.firing'
+  return {
+    type,
+    timestamp: at.toISOString(),
+    data: {
+      alert_id: alert.id,
+      name: alert.name,
+      state: verdict.state,
+      value,
+      threshold: alert.threshold,
+      project_id: alert.projectId,
+      environment: alert.environment,
+      query: alert.query,
+      // Of what is over, too: when it began.
+      started_at: (verdict.startedAt ?? alert.startedAt)?.toISOString() ?? null,
+      alert_type: alert.type,
+      ...(kind === 'reminder' && { reminder: true as const }),
+    },
+  }
+}
+
+type MessageEvent = { kind: EventKind; value: number | null; at: Date }

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto'
+import type { Transaction } from 'kysely'
+import type { App } from '../../app.ts'
+import { Failure } from '../../failure.ts'
+import { newId } from '../../ids.ts'
+import type { ChannelType, Tables } from '../../store/index.ts'
+import { invalid } from '../range.ts'
+import type { Channel } from './alert.ts'
+import type { ChannelSecrets } from './send.ts'
+
+export type ChannelInput =
+  /** One that is there already, as it is. */
+  | { id: string }
+  | { type: 'webhook'; url: string; secret?: string | undefined }
+  | { type: 'slack'; url: string }
+  | { type: 'email'; to: string[] }
+
+type NewChannel = Channel & { sealed: Buffer | null }
+type Parts = Pick<App, 'vault' | 'outbound' | 'alerts'>
+
+/** What is wrong with a channel is said before anything is written. A secret that is not given is made. */
+export async function readChannels(app: Parts, inputs: ChannelInput[]): Promise<Array<NewChannel | { id: string }>> {
+  const channels: Array<NewChannel | { id: string }> = []
+  for (const [index, input] of inputs.entries()) {
+    channels.push('type' in input ? await readChannel(app, input, `channels.${index}`) : { id: input.id })
+  }
+  return channels
+}
+
+async function readChannel(
+  app: Parts,
+  input: Extract<ChannelInput, { type: ChannelType }>,
+  field: string,
+): Promise<NewChannel> {
+  const id = newId('alertChannel')
+  if (input.type === 'email') {
+    if (!app.alerts.sendsMail) throw invalid(field, 'needs a mail server: SLUICE_SMTP_URL is not set')
+    return { id, type: 'email', target: input.to.join(', '), sealed: null }
+  }
+  const url = await readUrl(app, input.url, `${field}.url`)
+  if (input.type === 'slack') {
+    // Of such an address all but its host is the credential.
+    return { id, type: 'slack', target: `${url.origin}/…`, sealed: app.vault.seal({ url: url.href }) }
+  }
+  const secret = input.secret ?? makeSecret()
+  if (!isSecret(secret)) throw invalid(`${field}.secret`, 'must be whsec_ and the base64 of 24 to 64 bytes')
+  const secrets: ChannelSecrets = { url: url.href, secret }
+  const shown = input.secret === undefined ? { secret } : {}
+  return { id, type: 'webhook', target: url.origin + url.pathname, ...shown, sealed: app.vault.seal(secrets) }
+}
+
+async function readUrl(app: Parts, text: string, field: string): Promise<URL> {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
+    throw invalid(field, 'must be an http(s) address')
+  if (url.username !== '' || url.password !== '') throw invalid(field, 'must hold no user name or password')
+  const problem = await app.outbound.check(url.href)
+  // A name that does not resolve today may tomorrow; an address that is forbidden stays so.
+  if (problem?.code !== 'url_not_allowed') return url
+  const { message } = problem
+  throw new Failure('invalid_request', { reason: 'url_not_allowed', message, details: [{ field, message }] })
+}
+
+export function makeSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`
+}
+
+function isSecret(text: string): boolean {
+  const encoded = /^whsec_([A-Za-z0-9+/]+=*)$/.exec(text)?.[1]
+  if (encoded === undefined) return false
+  const bytes = Buffer.from(encoded, 'base64').length
+  return bytes >= 24 && bytes <= 64
+}
+
+/** Makes the channels of an alert those given; the ones named by id stay as they are. */
+export async function writeChannels(
+  transaction: Transaction<Tables>,
+  alertId: string,
+  channels: Array<NewChannel | { id: string }>,
+): Promise<void> {
+  const kept = channels.filter((channel) => !('type' in channel)).map(({ id }) => id)
+  const known = await transaction.selectFrom('alert_channels').select('id').where('alert_id', '=', alertId).execute()
+  const unknown = kept.find((id) => !known.some((row) => row.id === id))
+  if (unknown !== undefined) throw invalid('channels', `name ${unknown}, which the alert does not have`)
+  await transaction
+    .deleteFrom('alert_channels')
+    .where('alert_id', '=', alertId)
+    .$if(kept.length > 0, (rows) => rows.where('id', 'not in', kept))
+    .execute()
+  for (const [position, channel] of channels.entries()) {
+    if (!('type' in channel)) {
+      await transaction.updateTable('alert_channels').set({ position }).where('id', '=', channel.id).execute()
+      continue
+    }
+    const { id, type, target, sealed } = channel
+    await transaction
+      .insertInto('alert_channels')
+      .values({ id, alert_id: alertId, position, type, target, sealed_secrets: sealed })
+      .execute()
+  }
+}

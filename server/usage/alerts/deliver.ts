@@ -1,0 +1,101 @@
+import type { Vault } from '../../access/index.ts'
+import type { Observe } from '../../observe.ts'
+import type { ChannelType, Database } from '../../store/index.ts'
+import type { Message } from './alert.ts'
+import type { ChannelSecrets, Sender, Sent } from './send.ts'
+
+type Parts = { store: Pick<Database, 'db' | 'pool'>; vault: Vault; sender: Sender; observe: Observe }
+
+type Claimed = {
+  id: string
+  alertId: string
+  channelType: ChannelType
+  target: string
+  attempt: number
+  createdAt: Date
+  message: Message
+  /** Null when the channel is gone. */
+  channelId: string | null
+  sealed: Buffer | null
+}
+
+const secondMs = 1000
+/** The pause after each attempt; the last one repeats. */
+const pausesMs = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400].map((seconds) => seconds * secondMs)
+const givenUpMs = 24 * 3_600 * secondMs
+/** Someone who has not finished by then is taken for dead. */
+const leaseMs = 180 * secondMs
+const mostAtOnce = 50
+
+/**
+ * Delivers what is due. Each delivery is claimed first, so that replicas share the work; all go at once, so that one
+ * receiver that hangs holds up nobody else's. What a crash interrupts is tried again: a receiver may see it twice.
+ */
+export async function deliverDue(parts: Parts, { now, signal }: { now: () => Date; signal: AbortSignal }) {
+  const claimed = await claim(parts.store, now())
+  await Promise.all(
+    claimed.map(async (delivery) => {
+      const at = now()
+      try {
+        const sent = await send(parts, delivery, { at, signal })
+        await settle(parts, delivery, { sent, at: now() })
+      } catch (error) {
+        // It stays claimed until its lease is over, and is then due again.
+        if (!signal.aborted) parts.observe({ kind: 'fault', where: 'alert-deliveries', error })
+      }
+    }),
+  )
+  return claimed.length
+}
+
+async function claim({ pool }: Pick<Database, 'pool'>, at: Date): Promise<Claimed[]> {
+  const { rows } = await pool.query<Claimed>(
+    `with due as (
+       select id from alert_deliveries where status = 'pending' and next_attempt_at <= $1
+        order by next_attempt_at limit ${mostAtOnce} for update skip locked),
+     taken as (
+       update alert_deliveries d set attempt = attempt + 1, next_attempt_at = $2 from due where d.id = due.id
+       returning d.*)
+     select t.id, t.alert_id as "alertId", t.channel_type as "channelType", t.target, t.attempt,
+            t.created_at as "createdAt", e.message, c.id as "channelId", c.sealed_secrets as sealed
+       from taken t join alert_events e on e.id = t.event_id left join alert_channels c on c.id = t.channel_id`,
+    [at, new Date(at.getTime() + leaseMs)],
+  )
+  return rows
+}
+
+async function send(
+  { vault, sender }: Parts,
+  delivery: Claimed,
+  { at, signal }: { at: Date; signal: AbortSignal },
+): Promise<Sent> {
+  const { channelId, sealed, channelType: type, id, target, message } = delivery
+  if (channelId === null) return { ok: false, status: null, error: 'The channel was removed.', final: true }
+  const secrets = sealed === null ? {} : (vault.open(sealed) as ChannelSecrets)
+  return sender.send({ id, type, target, secrets, message }, { at, signal })
+}
+
+async function settle(
+  { store, observe }: Parts,
+  { id, alertId, attempt, createdAt }: Claimed,
+  { sent, at }: { sent: Sent; at: Date },
+): Promise<void> {
+  const pauseMs = pausesMs[Math.min(attempt, pausesMs.length) - 1] ?? 0
+  const next = new Date(at.getTime() + pauseMs)
+  const isOver = sent.ok || sent.final || next.getTime() - createdAt.getTime() > givenUpMs
+  await store.db
+    .updateTable('alert_deliveries')
+    .set({
+      status: sent.ok ? 'delivered' : isOver ? 'failed' : 'pending',
+      response_status: sent.status,
+      error: sent.ok ? null : sent.error.slice(0, 500),
+      next_attempt_at: isOver ? null : next,
+      finished_at: isOver ? at : null,
+    })
+    .where('id', '=', id)
+    .where('attempt', '=', attempt)
+    .execute()
+  if (!sent.ok) {
+    observe({ kind: 'alert-undelivered', alertId, deliveryId: id, final: isOver, reason: sent.error.slice(0, 200) })
+  }
+}

@@ -1,0 +1,87 @@
+import type { Observe } from '../../observe.ts'
+import type { Database } from '../../store/index.ts'
+import { alertColumns, judge, type Alert, type Verdict } from './alert.ts'
+import { measure } from './measure.ts'
+import { announce } from './notify.ts'
+
+type Parts = { store: Pick<Database, 'db' | 'pool'>; observe: Observe }
+
+/** Any two numbers; locks with two keys meet no others of ours but these. */
+const lock = '(1936356709, 4)'
+
+/**
+ * Looks at every alert once. One replica at a time does it, and none when another has within the interval: false then.
+ * An alert that cannot be judged is said and left as it is; the others are judged all the same.
+ */
+export async function evaluateAlerts(
+  { store, observe }: Parts,
+  { at, intervalMs }: { at: Date; intervalMs: number },
+): Promise<boolean> {
+  const client = await store.pool.connect()
+  try {
+    const { rows } = await client.query<{ taken: boolean }>(`select pg_try_advisory_lock${lock} as taken`)
+    if (rows[0]?.taken !== true) return false
+    try {
+      if (!(await isDue(store, at, intervalMs))) return false
+      const run = async (text: string, values: unknown[]) =>
+        (await client.query<Record<string, unknown>>(text, values)).rows
+      const alerts = await store.db.selectFrom('alerts').select(alertColumns).where('enabled', '=', true).execute()
+      for (const alert of alerts) {
+        try {
+          const measured = await measure(run, alert, at)
+          const verdict = judge(alert, measured, at)
+          await keep(store, { alert, verdict, value: measured.value, at })
+          const { state } = verdict
+          if (state !== alert.state) {
+            observe({ kind: 'alert-changed', alertId: alert.id, projectId: alert.projectId, state })
+          }
+        } catch (error) {
+          observe({ kind: 'fault', where: 'alerts', error })
+        }
+      }
+      return true
+    } finally {
+      await client.query(`select pg_advisory_unlock${lock}`)
+    }
+  } finally {
+    client.release()
+  }
+}
+
+async function isDue({ db }: Pick<Database, 'db'>, at: Date, intervalMs: number): Promise<boolean> {
+  const last = await db.selectFrom('alert_rounds').select('evaluated_at').executeTakeFirst()
+  // A little early is no matter: timers of replicas are not in step. A clock that went back is no reason to stop.
+  if (last !== undefined && Math.abs(at.getTime() - last.evaluated_at.getTime()) < intervalMs * 0.9) return false
+  await db
+    .insertInto('alert_rounds')
+    .values({ evaluated_at: at })
+    .onConflict((conflict) => conflict.column('only_row').doUpdateSet({ evaluated_at: at }))
+    .execute()
+  return true
+}
+
+type Judged = { alert: Alert; verdict: Verdict; value: number; at: Date }
+
+/** The new state and what it gives to tell commit together: nothing is told twice or not at all. */
+async function keep({ db }: Pick<Database, 'db'>, { alert, verdict, value, at }: Judged): Promise<void> {
+  const { event, state, pendingSince, startedAt, notifiedAt } = verdict
+  await db.transaction().execute(async (transaction) => {
+    const changed = await transaction
+      .updateTable('alerts')
+      .set({
+        state,
+        value,
+        pending_since: pendingSince,
+        started_at: startedAt,
+        notified_at: notifiedAt,
+        evaluated_at: at,
+      })
+      .where('id', '=', alert.id)
+      // One that was switched off or reset meanwhile is not spoken for.
+      .where('enabled', '=', true)
+      .where('state', '=', alert.state)
+      .returning('id')
+      .executeTakeFirst()
+    if (changed !== undefined && event !== null) await announce(transaction, { alert, verdict, kind: event, value, at })
+  })
+}

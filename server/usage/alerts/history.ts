@@ -1,0 +1,85 @@
+import type { Caller } from '../../access/index.ts'
+import type { App } from '../../app.ts'
+import { pageAfter, type ChannelType, type Page } from '../../store/index.ts'
+import type { EventKind } from './alert.ts'
+import { requireAlert } from './manage.ts'
+
+export type AlertEvent = {
+  id: string
+  at: Date
+  kind: EventKind
+  value: number | null
+  threshold: number | null
+}
+
+export type Delivery = {
+  id: string
+  eventId: string
+  channelId: string
+  channelType: ChannelType
+  target: string
+  status: 'pending' | 'delivered' | 'failed'
+  attempt: number
+  createdAt: Date
+  nextAttemptAt: Date | null
+  finishedAt: Date | null
+  responseStatus: number | null
+  error: string | null
+}
+
+type Input = { projectId: string; alertId: string; limit: number; cursor?: string | undefined }
+
+/** Newest first. */
+export async function listEvents(app: Pick<App, 'store'>, caller: Caller, input: Input): Promise<Page<AlertEvent>> {
+  await requireAlert(app, caller, { ...input, least: 'viewer' })
+  return pageAfter(
+    (after, limit) =>
+      app.store.db
+        .selectFrom('alert_events')
+        .select(['id', 'at', 'kind', 'value', 'threshold'])
+        .where('alert_id', '=', input.alertId)
+        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
+    input,
+    (event) => event.id,
+  )
+}
+
+/** Newest first. */
+export async function listDeliveries(app: Pick<App, 'store'>, caller: Caller, input: Input): Promise<Page<Delivery>> {
+  await requireAlert(app, caller, { ...input, least: 'viewer' })
+  return pageAfter(
+    (after, limit) =>
+      app.store.db
+        .selectFrom('alert_deliveries')
+        .select([
+          'id',
+          'event_id as eventId',
+          'channel_id as channelId',
+          'channel_type as channelType',
+          'target',
+          'status',
+          'attempt',
+          'created_at as createdAt',
+          'next_attempt_at as nextAttemptAt',
+          'finished_at as finishedAt',
+          'response_status as responseStatus',
+          'error',
+        ])
+        .where('alert_id', '=', input.alertId)
+        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
+    input,
+    (delivery) => delivery.id,
+  )
+}
+
+/** What alerts went through is history for a while, and then nothing. Deliveries go with their events. */
+export async function forgetOldAlerts(app: Pick<App, 'store' | 'now' | 'config'>): Promise<void> {
+  const before = new Date(app.now() - app.config.limits.alertRetentionDays * 86_400_000)
+  await app.store.db.deleteFrom('alert_events').where('at', '<', before).execute()
+}

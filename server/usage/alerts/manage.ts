@@ -1,0 +1,242 @@
+import { personOf, recordAct, requireRole, type Caller } from '../../access/index.ts'
+import type { App } from '../../app.ts'
+import { Failure } from '../../failure.ts'
+import { newId } from '../../ids.ts'
+import { pageAfter, type Page, type Role } from '../../store/index.ts'
+import { invalid } from '../range.ts'
+import { alertColumns, type Alert, type Channel } from './alert.ts'
+import { makeSecret, readChannels, writeChannels, type ChannelInput } from './channels.ts'
+import { announce } from './notify.ts'
+import { checkRules } from './rules.ts'
+import type { ChannelSecrets } from './send.ts'
+
+export type AlertRecord = Alert & { channels: Channel[] }
+
+export type AlertInput = Pick<
+  Alert,
+  | 'name'
+  | 'type'
+  | 'threshold'
+  | 'resolveThreshold'
+  | 'windowMinutes'
+  | 'forMinutes'
+  | 'minRequests'
+  | 'remindMinutes'
+  | 'environment'
+  | 'query'
+  | 'enabled'
+> & { channels: ChannelInput[] }
+
+type Parts = Pick<App, 'store' | 'vault' | 'outbound' | 'alerts' | 'now'>
+type Place = { projectId: string; alertId: string }
+
+const mostAlerts = 200
+
+export async function createAlert(
+  app: Parts,
+  caller: Caller,
+  { projectId, ...input }: AlertInput & { projectId: string },
+): Promise<AlertRecord> {
+  await requireRole(app, caller, projectId, 'editor')
+  await checkRules(app, projectId, input)
+  const channels = await readChannels(app, input.channels)
+  const id = newId('alert', app.now())
+  await app.store.db.transaction().execute(async (transaction) => {
+    const { count } = await transaction
+      .selectFrom('alerts')
+      .select((row) => row.fn.countAll<number>().as('count'))
+      .where('project_id', '=', projectId)
+      .executeTakeFirstOrThrow()
+    if (count >= mostAlerts) throw invalid('name', `is one too many: a project has at most ${mostAlerts} alerts`)
+    await transaction
+      .insertInto('alerts')
+      .values({ ...columnsOf(input), id, project_id: projectId, created_by: personOf(caller) })
+      .execute()
+    await writeChannels(transaction, id, channels)
+    const details = { name: input.name, type: input.type }
+    await recordAct(transaction, caller, { action: 'alert.created', target: id, projectId, details })
+  })
+  return withSecrets(await read(app, { projectId, alertId: id }), channels)
+}
+
+export async function findAlert(app: Pick<App, 'store'>, caller: Caller, place: Place): Promise<AlertRecord> {
+  await requireRole(app, caller, place.projectId, 'viewer')
+  return read(app, place)
+}
+
+export async function listAlerts(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  input: { projectId: string; limit: number; cursor?: string | undefined },
+): Promise<Page<AlertRecord>> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  const page = await pageAfter(
+    (after, limit) =>
+      app.store.db
+        .selectFrom('alerts')
+        .select(alertColumns)
+        .where('project_id', '=', input.projectId)
+        .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
+        .orderBy('id')
+        .limit(limit)
+        .execute(),
+    input,
+    (alert) => alert.id,
+  )
+  const channels = await channelsOf(
+    app,
+    page.items.map(({ id }) => id),
+  )
+  return { ...page, items: page.items.map((alert) => Object.assign(alert, { channels: channels.get(alert.id) ?? [] })) }
+}
+
+/** What is not given stays. One that is changed in what it watches, or switched off, begins anew and is told of no end. */
+export async function updateAlert(
+  app: Parts,
+  caller: Caller,
+  { projectId, alertId, channels: given, ...changes }: Partial<AlertInput> & Place,
+): Promise<AlertRecord> {
+  await requireRole(app, caller, projectId, 'editor')
+  const { channels: _channels, ...before } = await read(app, { projectId, alertId })
+  const known = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+  const after: Alert = { ...before, ...known }
+  await checkRules(app, projectId, after)
+  const channels = given === undefined ? undefined : await readChannels(app, given)
+  await app.store.db.transaction().execute(async (transaction) => {
+    const fresh = { state: 'ok' as const, value: null, pending_since: null, started_at: null, notified_at: null }
+    await transaction
+      .updateTable('alerts')
+      .set({ ...columnsOf(after), ...(watchesElse(before, after) && fresh) })
+      .where('id', '=', alertId)
+      .execute()
+    if (channels !== undefined) await writeChannels(transaction, alertId, channels)
+    const details = { changed: [...Object.keys(known), ...(given === undefined ? [] : ['channels'])] }
+    await recordAct(transaction, caller, { action: 'alert.updated', target: alertId, projectId, details })
+  })
+  return withSecrets(await read(app, { projectId, alertId }), channels ?? [])
+}
+
+function watchesElse(before: Alert, after: Alert): boolean {
+  const names = ['type', 'threshold', 'resolveThreshold', 'windowMinutes', 'environment', 'query'] as const
+  return !after.enabled || names.some((name) => before[name] !== after[name])
+}
+
+export async function deleteAlert(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  { projectId, alertId }: Place,
+): Promise<void> {
+  await requireRole(app, caller, projectId, 'editor')
+  const { name } = await read(app, { projectId, alertId })
+  await app.store.db.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('alerts').where('id', '=', alertId).execute()
+    await recordAct(transaction, caller, { action: 'alert.deleted', target: alertId, projectId, details: { name } })
+  })
+}
+
+/** Sends a message of the type `alert.test` through every channel; its state stays as it is. */
+export async function testAlert(app: Parts, caller: Caller, place: Place): Promise<{ deliveryIds: string[] }> {
+  await requireRole(app, caller, place.projectId, 'editor')
+  const { channels: _channels, ...alert } = await read(app, place)
+  const at = new Date(app.now())
+  const deliveryIds = await app.store.db.transaction().execute(async (transaction) => {
+    const { projectId, alertId: target } = place
+    await recordAct(transaction, caller, { action: 'alert.tested', target, projectId })
+    return announce(transaction, { alert, verdict: alert, kind: 'test', value: alert.value, at })
+  })
+  return { deliveryIds }
+}
+
+/** A new secret for a webhook. For the time of grace messages carry the signatures of both. */
+export async function rotateAlertSecret(
+  app: Parts,
+  caller: Caller,
+  { projectId, alertId, channelId, graceSeconds }: Place & { channelId: string; graceSeconds: number },
+): Promise<Channel> {
+  await requireRole(app, caller, projectId, 'editor')
+  await read(app, { projectId, alertId })
+  return app.store.db.transaction().execute(async (transaction) => {
+    const row = await transaction
+      .selectFrom('alert_channels')
+      .select(['id', 'type', 'target', 'sealed_secrets'])
+      .where('alert_id', '=', alertId)
+      .where('id', '=', channelId)
+      .where('type', '=', 'webhook')
+      .forUpdate()
+      .executeTakeFirst()
+    if (row === undefined || row.sealed_secrets === null) {
+      throw new Failure('not_found', { message: `The alert has no webhook ${channelId}.` })
+    }
+    const { url, secret: old } = app.vault.open(row.sealed_secrets) as ChannelSecrets
+    const secret = makeSecret()
+    const previous = { secret: old ?? '', untilMs: app.now() + graceSeconds * 1000 }
+    const sealed = app.vault.seal({ url, secret, ...(graceSeconds > 0 && { previous }) })
+    await transaction
+      .updateTable('alert_channels')
+      .set({ sealed_secrets: sealed })
+      .where('id', '=', channelId)
+      .execute()
+    const details = { channel_id: channelId }
+    await recordAct(transaction, caller, { action: 'alert.secret_rotated', target: alertId, projectId, details })
+    return { id: row.id, type: row.type, target: row.target, secret }
+  })
+}
+
+/** An alert of another project is as missing as one that does not exist. */
+export async function requireAlert(
+  app: Pick<App, 'store'>,
+  caller: Caller,
+  { projectId, alertId, least }: Place & { least: Role },
+): Promise<void> {
+  await requireRole(app, caller, projectId, least)
+  await read(app, { projectId, alertId })
+}
+
+async function read(app: Pick<App, 'store'>, { projectId, alertId }: Place): Promise<AlertRecord> {
+  const alert = await app.store.db
+    .selectFrom('alerts')
+    .select(alertColumns)
+    .where('id', '=', alertId)
+    .where('project_id', '=', projectId)
+    .executeTakeFirst()
+  if (alert === undefined) throw new Failure('not_found', { message: `There is no alert ${alertId}.` })
+  return { ...alert, channels: (await channelsOf(app, [alertId])).get(alertId) ?? [] }
+}
+
+async function channelsOf(app: Pick<App, 'store'>, alertIds: string[]): Promise<Map<string, Channel[]>> {
+  const found = new Map<string, Channel[]>()
+  if (alertIds.length === 0) return found
+  const rows = await app.store.db
+    .selectFrom('alert_channels')
+    .select(['id', 'alert_id', 'type', 'target'])
+    .where('alert_id', 'in', alertIds)
+    .orderBy('position')
+    .execute()
+  for (const { alert_id: alertId, ...channel } of rows) found.set(alertId, [...(found.get(alertId) ?? []), channel])
+  return found
+}
+
+function withSecrets(record: AlertRecord, made: Array<{ id: string; secret?: string }>): AlertRecord {
+  const secrets = new Map(made.map(({ id, secret }) => [id, secret]))
+  const channels = record.channels.map((channel) => {
+    const secret = secrets.get(channel.id)
+    return secret === undefined ? channel : Object.assign(channel, { secret })
+  })
+  return { ...record, channels }
+}
+
+function columnsOf(input: Omit<AlertInput, 'channels'>) {
+  return {
+    name: input.name,
+    type: input.type,
+    threshold: input.threshold,
+    resolve_threshold: input.resolveThreshold,
+    window_minutes: input.windowMinutes,
+    for_minutes: input.forMinutes,
+    min_requests: input.minRequests,
+    remind_minutes: input.remindMinutes,
+    environment: input.environment,
+    query: input.query,
+    enabled: input.enabled,
+  }
+}

@@ -1,0 +1,49 @@
+import type { Transaction } from 'kysely'
+import { newId } from '../../ids.ts'
+import type { Tables } from '../../store/index.ts'
+import { messageOf, type Alert, type EventKind, type Verdict } from './alert.ts'
+
+type Event = {
+  alert: Alert
+  verdict: Pick<Verdict, 'state' | 'startedAt'>
+  kind: EventKind
+  value: number | null
+  at: Date
+}
+
+/** Writes an event into the history and, for each channel of the alert, a delivery that is due at once. */
+export async function announce(transaction: Transaction<Tables>, event: Event): Promise<string[]> {
+  const { alert, verdict, kind, value, at } = event
+  const eventId = newId('alertEvent', at.getTime())
+  await transaction
+    .insertInto('alert_events')
+    .values({
+      id: eventId,
+      alert_id: alert.id,
+      at,
+      kind,
+      value,
+      threshold: alert.threshold,
+      message: JSON.stringify(messageOf(alert, verdict, { kind, value, at })),
+    })
+    .execute()
+  const channels = await transaction
+    .selectFrom('alert_channels')
+    .select(['id', 'type', 'target'])
+    .where('alert_id', '=', alert.id)
+    .orderBy('position')
+    .execute()
+  const deliveries = channels.map((channel) => ({
+    id: newId('delivery', at.getTime()),
+    event_id: eventId,
+    alert_id: alert.id,
+    channel_id: channel.id,
+    channel_type: channel.type,
+    target: channel.target,
+    status: 'pending' as const,
+    created_at: at,
+    next_attempt_at: at,
+  }))
+  if (deliveries.length > 0) await transaction.insertInto('alert_deliveries').values(deliveries).execute()
+  return deliveries.map(({ id }) => id)
+}

@@ -1,0 +1,50 @@
+import type { Database } from '../store/index.ts'
+import type { CallRow } from './call.ts'
+
+/**
+ * A call that found no query names project and environment as its caller wrote them. Only names that exist are written
+ * down, else anyone with a key could fill the tables with names.
+ */
+export type Environments = {
+  /** Looks up what these calls name and is not known yet. */
+  know(calls: readonly CallRow[]): Promise<void>
+  /** The call with an environment that exists or none; nothing where there is no such project. */
+  placed(call: CallRow): CallRow[]
+}
+
+/** Projects that want no questions kept in words, of those asked here. */
+export async function findSilent(store: Pick<Database, 'pool'>, calls: readonly CallRow[]): Promise<Set<string>> {
+  const asked = new Set(calls.filter((call) => call.question !== null).map((call) => call.project_id))
+  if (asked.size === 0) return asked
+  const { rows } = await store.pool.query<{ project_id: string }>(
+    "select project_id from question_settings where log <> 'full' and project_id = any($1)",
+    [[...asked]],
+  )
+  return new Set(rows.map((row) => row.project_id))
+}
+
+const mostProjects = 10_000
+
+export function openEnvironments(store: Pick<Database, 'pool'>): Environments {
+  let known = new Map<string, Set<string>>()
+  const isKnown = ({ version, project_id: projectId, environment }: CallRow): boolean =>
+    version !== null || known.get(projectId)?.has(environment ?? '') === true
+  return {
+    async know(calls) {
+      const unknown = new Set(calls.filter((call) => !isKnown(call)).map((call) => call.project_id))
+      if (unknown.size === 0) return
+      if (known.size > mostProjects) known = new Map()
+      const { rows } = await store.pool.query<{ project_id: string; name: string }>(
+        'select project_id, name from environments where project_id = any($1)',
+        [[...unknown]],
+      )
+      for (const { project_id: projectId, name } of rows) {
+        known.set(projectId, (known.get(projectId) ?? new Set()).add(name))
+      }
+    },
+    placed(call) {
+      if (isKnown(call)) return [call]
+      return known.has(call.project_id) ? [{ ...call, environment: null }] : []
+    },
+  }
+}

@@ -1,0 +1,201 @@
+import type { Database } from '../store/index.ts'
+import { addLatency, bucketText, type Latencies } from './latencies.ts'
+import type { Range } from './range.ts'
+import { grainMs, type Grain } from './rollup.ts'
+
+/** Calls that were counted together. `requests` holds neither those rejected nor previews. */
+export type Figures = {
+  requests: number
+  errors: number
+  rejected: number
+  totalMs: number
+  rows: number
+  bytes: number
+}
+
+export type Filter = {
+  projectIds: readonly string[]
+  environment?: string | undefined
+  query?: string | undefined
+  keyId?: string | undefined
+}
+
+/** Counted by one thing; what it was not counted by is null. */
+export type Group = Figures & {
+  by: keyof typeof groupings
+  piece: number | null
+  query: string | null
+  version: number | null
+  keyId: string | null
+  environment: string | null
+  projectId: string | null
+  entry: string | null
+  status: number | null
+  error: string | null
+  reason: string | null
+  cache: string | null
+}
+
+export type Times = { byPiece: Map<number, Latencies>; byQuery: Map<string, Latencies> }
+
+type Piece = { grain: Grain; from: number; to: number }
+type Source = { text: string; values: unknown[] }
+
+/** What everything is counted by, as grouping sets of one statement. */
+const groupings = {
+  all: '()',
+  piece: '(piece)',
+  query: '(query)',
+  version: '(query, version)',
+  key: '(key_id)',
+  environment: '(environment)',
+  project: '(project_id)',
+  outcome: '(entry, status, error, reason)',
+  cache: '(cache)',
+} as const
+const columns = ['piece', 'query', 'version', 'key_id', 'environment', 'project_id', 'entry', 'cache'] as const
+/** `grouping(…)` has one bit a column, set where the column was not grouped by. */
+const sets = new Map<number, keyof typeof groupings>(
+  Object.entries(groupings).map(([by, text]) => {
+    const names = new Set(text.match(/\w+/g))
+    const bits = columns.reduce((sum, column) => sum * 2 + (names.has(column) ? 0 : 1), 0)
+    return [bits, by as keyof typeof groupings]
+  }),
+)
+
+const rejected = 'status in (401, 403, 429)'
+
+export async function readGroups(store: Pick<Database, 'pool'>, filter: Filter, range: Range): Promise<Group[]> {
+  const { text, values } = await sourceOf(store, filter, range)
+  const { rows } = await store.pool.query<Omit<Group, 'by'> & { bits: number }>(
+    `with calls as (${text})
+     select grouping(${columns.join(', ')}) as bits, piece, query, version, key_id as "keyId", environment,
+            project_id as "projectId", entry, status, error, reason, cache,
+            coalesce(sum(calls) filter (where not ${rejected}), 0)::bigint as requests,
+            coalesce(sum(calls) filter (where status >= 400 and not ${rejected}), 0)::bigint as errors,
+            coalesce(sum(calls) filter (where ${rejected}), 0)::bigint as rejected,
+            coalesce(sum(total_ms) filter (where not ${rejected}), 0) as "totalMs",
+            coalesce(sum(rows), 0)::bigint as rows, coalesce(sum(bytes), 0)::bigint as bytes
+       from calls group by grouping sets (${Object.values(groupings).join(', ')})`,
+    values,
+  )
+  return rows.flatMap(({ bits, ...row }) => {
+    const by = sets.get(bits)
+    return by === undefined ? [] : [{ ...row, by }]
+  })
+}
+
+export async function readTimes(store: Pick<Database, 'pool'>, filter: Filter, range: Range): Promise<Times> {
+  const { text, values } = await sourceOf(store, filter, range)
+  const { rows } = await store.pool.query<{
+    piece: number | null
+    query: string | null
+    bucket: number
+    count: number
+  }>(
+    `with calls as (${text})
+     select piece, query, bucket, sum(count)::bigint as count
+       from calls, unnest(buckets, counts) as each(bucket, count)
+      group by grouping sets ((piece, bucket), (query, bucket))`,
+    values,
+  )
+  const times: Times = { byPiece: new Map(), byQuery: new Map() }
+  for (const { piece, query, bucket, count } of rows) {
+    if (piece !== null) addLatency(at(times.byPiece, piece), bucket, count)
+    else if (query !== null) addLatency(at(times.byQuery, query), bucket, count)
+  }
+  return times
+}
+
+/**
+ * Calls, errors and times of an exact window, for an alert. Calls are counted by whole minutes; of the minute in which
+ * the window begins, the single calls are read.
+ */
+export async function readWindow(
+  run: (text: string, values: unknown[]) => Promise<Array<Record<string, unknown>>>,
+  filter: { projectId: string; environment?: string | undefined; query?: string | undefined },
+  { from, to }: { from: Date; to: Date },
+): Promise<{ requests: number; errors: number; asked: number; unanswered: number; times: Latencies }> {
+  const whole = new Date(Math.ceil(from.getTime() / grainMs.minute) * grainMs.minute)
+  const values = [filter.projectId, from, whole, to, filter.environment ?? null, filter.query ?? null]
+  const counts = await run(
+    `${windowText} select coalesce(sum(calls), 0)::bigint as requests,
+            coalesce(sum(calls) filter (where status >= 400), 0)::bigint as errors,
+            coalesce(sum(calls) filter (where entry = 'question'), 0)::bigint as asked,
+            coalesce(sum(calls) filter (where entry = 'question' and status = 422), 0)::bigint as unanswered
+       from calls`,
+    values,
+  )
+  const buckets = await run(
+    `${windowText} select bucket, sum(count)::bigint as count
+       from calls, unnest(buckets, counts) as each(bucket, count) group by bucket`,
+    values,
+  )
+  const times: Latencies = new Map()
+  for (const row of buckets) addLatency(times, Number(row['bucket']), Number(row['count']))
+  const number = (name: string): number => Number(counts[0]?.[name] ?? 0)
+  return {
+    requests: number('requests'),
+    errors: number('errors'),
+    asked: number('asked'),
+    unanswered: number('unanswered'),
+    times,
+  }
+}
+
+const windowText = `with calls as (
+  select status, entry, calls, buckets, counts from usage_rollups
+   where project_id = $1 and grain = 'minute' and start >= $3 and start <= $4 and not ${rejected}
+     and ($5::text is null or environment = $5) and ($6::text is null or query = $6)
+  union all
+  select status, entry, 1, array[${bucketText('total_ms')}], array[1::bigint] from requests
+   where project_id = $1 and at >= $2 and at < least($3, $4) and not ${rejected} and entry <> 'preview'
+     and ($5::text is null or environment = $5) and ($6::text is null or (query = $6 and version is not null)))`
+
+function at<Key>(map: Map<Key, Latencies>, key: Key): Latencies {
+  let found = map.get(key)
+  if (found === undefined) map.set(key, (found = new Map()))
+  return found
+}
+
+async function sourceOf(store: Pick<Database, 'pool'>, filter: Filter, range: Range): Promise<Source> {
+  const { rows } = await store.pool.query<{ grain: Grain; until: Date }>('select grain, until from usage_progress')
+  const until = new Map(rows.map((row) => [row.grain, row.until.getTime()]))
+  const grains: Grain[] = ['day', 'hour', 'minute']
+  const pieces = cover({ from: range.from.getTime(), to: range.to.getTime() }, until, {
+    grains: grains.slice(grains.indexOf(range.coarsest)),
+  })
+  const values: unknown[] = [
+    filter.projectIds,
+    range.starts,
+    filter.environment ?? null,
+    filter.query ?? null,
+    filter.keyId ?? null,
+  ]
+  const texts = pieces.map(({ grain, from, to }) => {
+    values.push(new Date(from), new Date(to))
+    const last = values.length
+    return `select *, width_bucket(start, $2::timestamptz[]) - 1 as piece from usage_rollups
+      where project_id = any($1) and grain = '${grain}' and start >= $${last - 1} and start < $${last}
+        and ($3::text is null or environment = $3) and ($4::text is null or query = $4)
+        and ($5::text is null or key_id = $5)`
+  })
+  return { text: texts.join(' union all '), values }
+}
+
+/** The span in the coarsest grains that are complete, finer ones at its ends. */
+export function cover(
+  { from, to }: { from: number; to: number },
+  until: ReadonlyMap<Grain, number>,
+  { grains }: { grains: readonly Grain[] },
+): Piece[] {
+  const [grain = 'minute', ...finer] = grains
+  if (from >= to) return []
+  if (finer.length === 0) return [{ grain, from, to }]
+  const size = grainMs[grain]
+  const begin = Math.ceil(from / size) * size
+  const end = Math.floor(Math.min(to, until.get(grain) ?? 0) / size) * size
+  const rest = (from: number, to: number): Piece[] => cover({ from, to }, until, { grains: finer })
+  if (begin >= end) return rest(from, to)
+  return [...rest(from, begin), { grain, from: begin, to: end }, ...rest(end, to)]
+}

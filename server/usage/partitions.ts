@@ -1,0 +1,110 @@
+import type { Database } from '../store/index.ts'
+
+const dayMs = 86_400_000
+
+type Partitioned = 'requests' | 'usage_rollups'
+
+/** One partition a day for requests, one a month for rollups. */
+type Partition = { table: Partitioned; name: string; from: Date; to: Date }
+
+export type Partitions = {
+  /** Makes those that rows of these moments need; once made, no question is asked again. */
+  ensure(moments: { requests: Iterable<number>; rollups: Iterable<number> }): Promise<void>
+}
+
+/** Any two numbers; locks with two keys meet no others of ours but these. */
+const lock = '(1936356709, 2)'
+
+export function openPartitions(store: Pick<Database, 'pool'>): Partitions {
+  const made = new Set<string>()
+  return {
+    async ensure(moments) {
+      const wanted = [...unique(moments.requests, dayOf), ...unique(moments.rollups, monthOf)]
+      const missing = wanted.filter(({ name }) => !made.has(name))
+      if (missing.length === 0) return
+      const client = await store.pool.connect()
+      try {
+        await client.query('begin')
+        // Replicas that come at the same time take turns.
+        await client.query(`select pg_advisory_xact_lock${lock}`)
+        for (const partition of missing) await client.query(makeText(partition))
+        await client.query('commit')
+      } catch (error) {
+        await client.query('rollback').catch(() => undefined)
+        throw error
+      } finally {
+        client.release()
+      }
+      for (const { name } of missing) made.add(name)
+    },
+  }
+}
+
+/** Drops whole partitions that ended before the moment given. Never a row. */
+export async function dropPartitions(store: Pick<Database, 'pool'>, table: Partitioned, before: Date): Promise<number> {
+  const { rows } = await store.pool.query<{ name: string }>(
+    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = $1::regclass order by 1`,
+    [table],
+  )
+  const old = rows.filter(({ name }) => endOf(table, name) <= before)
+  const client = await store.pool.connect()
+  try {
+    for (const { name } of old) {
+      // It needs the table for a moment; whoever reads it for long is not made to wait, and the next hour will do.
+      await client.query(`begin; set local lock_timeout = '2s'; drop table if exists sluice_partitions.${name}; commit`)
+    }
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined)
+    throw error
+  } finally {
+    client.release()
+  }
+  return old.length
+}
+
+function unique(moments: Iterable<number>, partitionOf: (moment: number) => Partition): Partition[] {
+  const found = new Map<string, Partition>()
+  for (const moment of moments) {
+    const partition = partitionOf(moment)
+    found.set(partition.name, partition)
+  }
+  return [...found.values()]
+}
+
+function dayOf(moment: number): Partition {
+  const from = new Date(Math.floor(moment / dayMs) * dayMs)
+  const name = `requests_${from.toISOString().slice(0, 10).replaceAll('-', '')}`
+  return { table: 'requests', name, from, to: new Date(from.getTime() + dayMs) }
+}
+
+function monthOf(moment: number): Partition {
+  const at = new Date(moment)
+  const from = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1))
+  const to = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1))
+  return { table: 'usage_rollups', name: `rollups_${from.toISOString().slice(0, 7).replace('-', '')}`, from, to }
+}
+
+function endOf(table: Partitioned, name: string): Date {
+  const digits = /(\d{4})(\d\d)(\d\d)?$/.exec(name)
+  if (digits === null) return new Date(8.64e15)
+  const [, year, month, day = '01'] = digits
+  const moment = Date.parse(`${year}-${month}-${day}T00:00:00Z`)
+  return (table === 'requests' ? dayOf(moment) : monthOf(moment)).to
+}
+
+/**
+ * Made beside and then attached: that lets others write meanwhile, where a partition made in place would lock them out.
+ */
+function makeText({ table, name, from, to }: Partition): string {
+  const whole = `sluice_partitions.${name}`
+  return `do $$ begin
+    if to_regclass('${whole}') is null then
+      create table ${whole} (like public.${table} including defaults including constraints)${
+        table === 'usage_rollups' ? ' with (fillfactor = 70)' : ''
+      };
+      alter table public.${table} attach partition ${whole}
+        for values from ('${from.toISOString()}') to ('${to.toISOString()}');
+    end if;
+  end $$`
+}

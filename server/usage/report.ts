@@ -1,0 +1,191 @@
+import { findKey, requireRole, type Caller } from '../access/index.ts'
+import type { App } from '../app.ts'
+import type { Database } from '../store/index.ts'
+import { readGroups, readTimes, type Figures, type Filter, type Group } from './figures.ts'
+import { addLatency, type Latencies } from './latencies.ts'
+import { readRange, type Range, type RangeInput } from './range.ts'
+
+export type Report = {
+  range: Range
+  totals: Figures & { times: Latencies; cached: { hit: number; miss: number; bypass: number } }
+  series: Array<Figures & { start: Date; times: Latencies }>
+  queries: Array<Figures & { query: string; times: Latencies }>
+  keys: Array<Figures & { keyId: string; name: string | null }>
+  versions: Array<Figures & { query: string; version: number }>
+  environments: Array<Figures & { environment: string }>
+  projects: Array<Figures & { projectId: string }>
+  failures: Array<{ status: number; error: string; reason: string; count: number }>
+  questions: Questions
+}
+
+export type Questions = {
+  asked: number
+  answered: number
+  refused: number
+  byReason: Record<string, number>
+  /** Of the days for which requests are kept. */
+  top: Array<{ question: string; count: number; query: string | null }>
+  unanswered: Array<{ question: string; count: number; reason: string | null; lastAskedAt: Date }>
+}
+
+type Parts = Pick<App, 'store' | 'usage' | 'now'>
+type Asked = RangeInput & { environment?: string | undefined; query?: string | undefined }
+
+/** Usage of a project over a span of time. */
+export async function reportUsage(
+  app: Parts,
+  caller: Caller,
+  { projectId, ...input }: Asked & { projectId: string; keyId?: string | undefined },
+): Promise<Report> {
+  await requireRole(app, caller, projectId, 'viewer')
+  return report(app, { ...input, projectIds: [projectId] })
+}
+
+/** Usage of an API key in every project that it reaches, for those who may see the key. */
+export async function reportKeyUsage(
+  app: Parts & Pick<App, 'keyUses'>,
+  caller: Caller,
+  { keyId, ...input }: Asked & { keyId: string },
+): Promise<Report> {
+  const { permissions } = await findKey(app, caller, keyId)
+  const named = permissions.map(({ projectId }) => projectId)
+  const projectIds = named.includes('*') ? await allProjects(app.store) : [...new Set(named)]
+  return report(app, { ...input, keyId, projectIds })
+}
+
+async function allProjects({ db }: Pick<Database, 'db'>): Promise<string[]> {
+  return (await db.selectFrom('projects').select('id').execute()).map(({ id }) => id)
+}
+
+/** What this process has seen is written first, so that it is counted. */
+async function report(app: Parts, input: Filter & RangeInput): Promise<Report> {
+  const range = await readRange(app.store, app.now(), input)
+  await app.usage.flush()
+  const [groups, times, questions] = await Promise.all([
+    readGroups(app.store, input, range),
+    readTimes(app.store, input, range),
+    readQuestions(app.store, input, range),
+  ])
+  const of = (by: Group['by']): Group[] => groups.filter((group) => group.by === by)
+  const pieces = new Map(of('piece').map((group) => [group.piece, group]))
+  const outcomes = of('outcome')
+  return {
+    range,
+    totals: { ...figuresOf(of('all')[0]), times: merged(times.byPiece.values()), cached: cachedOf(of('cache')) },
+    series: range.starts.map((start, piece) => ({
+      ...figuresOf(pieces.get(piece)),
+      start,
+      times: times.byPiece.get(piece) ?? new Map(),
+    })),
+    queries: of('query').flatMap(({ query, ...group }) =>
+      query === null || query === ''
+        ? []
+        : [{ ...figuresOf(group), query, times: times.byQuery.get(query) ?? new Map() }],
+    ),
+    keys: await named(app.store, of('key')),
+    versions: of('version').flatMap(({ query, version, ...group }) =>
+      query === null || query === '' || version === null ? [] : [{ ...figuresOf(group), query, version }],
+    ),
+    environments: of('environment').flatMap(({ environment, ...group }) =>
+      environment === null || environment === '' ? [] : [{ ...figuresOf(group), environment }],
+    ),
+    projects: of('project').flatMap(({ projectId, ...group }) =>
+      projectId === null ? [] : [{ ...figuresOf(group), projectId }],
+    ),
+    failures: failuresOf(outcomes),
+    questions: { ...countQuestions(outcomes), ...questions },
+  }
+}
+
+const none: Figures = { requests: 0, errors: 0, rejected: 0, totalMs: 0, rows: 0, bytes: 0 }
+
+function figuresOf(group: Figures | undefined): Figures {
+  const { requests, errors, rejected, totalMs, rows, bytes } = group ?? none
+  return { requests, errors, rejected, totalMs, rows, bytes }
+}
+
+function merged(all: Iterable<Latencies>): Latencies {
+  const sum: Latencies = new Map()
+  for (const each of all) for (const [bucket, count] of each) addLatency(sum, bucket, count)
+  return sum
+}
+
+function cachedOf(groups: Group[]): { hit: number; miss: number; bypass: number } {
+  const of = (state: string): number => groups.find(({ cache }) => cache === state)?.requests ?? 0
+  return { hit: of('hit'), miss: of('miss'), bypass: of('bypass') }
+}
+
+function failuresOf(outcomes: Group[]): Report['failures'] {
+  const counts = new Map<string, Report['failures'][number]>()
+  for (const { status, error, reason, requests, rejected } of outcomes) {
+    if (status === null || status < 400) continue
+    const key = `${status}\n${error}\n${reason}`
+    const entry = counts.get(key) ?? { status, error: error ?? '', reason: reason ?? '', count: 0 }
+    entry.count += requests + rejected
+    counts.set(key, entry)
+  }
+  return [...counts.values()].toSorted((left, right) => right.count - left.count)
+}
+
+function countQuestions(outcomes: Group[]): Pick<Questions, 'asked' | 'answered' | 'refused' | 'byReason'> {
+  const counts = { asked: 0, answered: 0, refused: 0, byReason: {} as Record<string, number> }
+  for (const { entry, status, reason, requests } of outcomes) {
+    if (entry !== 'question' || status === null) continue
+    counts.asked += requests
+    if (status < 400) counts.answered += requests
+    if (status !== 422) continue
+    counts.refused += requests
+    const why = reason ?? ''
+    counts.byReason[why] = (counts.byReason[why] ?? 0) + requests
+  }
+  return counts
+}
+
+async function named(store: Pick<Database, 'db'>, groups: Group[]): Promise<Report['keys']> {
+  const used = groups.flatMap(({ keyId, ...group }) =>
+    keyId === null || keyId === '' ? [] : [{ ...figuresOf(group), keyId }],
+  )
+  const busiest = used
+    .toSorted((left, right) => right.requests + right.rejected - left.requests - left.rejected)
+    .slice(0, mostKeys)
+  if (busiest.length === 0) return []
+  const rows = await store.db
+    .selectFrom('api_keys')
+    .select(['id', 'name'])
+    .where(
+      'id',
+      'in',
+      busiest.map(({ keyId }) => keyId),
+    )
+    .execute()
+  const names = new Map(rows.map(({ id, name }) => [id, name]))
+  return busiest.map((each) => Object.assign(each, { name: names.get(each.keyId) ?? null }))
+}
+
+const mostKeys = 100
+const mostQuestions = 10
+
+/** The same question in other capitals or with other spaces is the same question. */
+async function readQuestions(
+  store: Pick<Database, 'pool'>,
+  filter: Filter,
+  { from, to }: Range,
+): Promise<Pick<Questions, 'top' | 'unanswered'>> {
+  const text = `from requests where project_id = any($1) and at >= $2 and at < $3 and entry = 'question'
+      and question is not null and ($4::text is null or environment = $4) and ($5::text is null or query = $5)
+      and ($6::text is null or key_id = $6)`
+  const values = [filter.projectIds, from, to, filter.environment ?? null, filter.query ?? null, filter.keyId ?? null]
+  const same = String.raw`lower(regexp_replace(btrim(question), '\s+', ' ', 'g'))`
+  const top = await store.pool.query<Questions['top'][number]>(
+    `select min(question) as question, count(*) as count, mode() within group (order by query) as query
+       ${text} and status not in (401, 403, 429) group by ${same} order by count(*) desc, 1 limit ${mostQuestions}`,
+    values,
+  )
+  const unanswered = await store.pool.query<Questions['unanswered'][number]>(
+    `select min(question) as question, count(*) as count, mode() within group (order by reason) as reason,
+            max(at) as "lastAskedAt"
+       ${text} and status = 422 group by ${same} order by count(*) desc, 1 limit ${mostQuestions}`,
+    values,
+  )
+  return { top: top.rows, unanswered: unanswered.rows }
+}

@@ -1,0 +1,163 @@
+import { requireRole, type Caller } from '../access/index.ts'
+import type { App } from '../app.ts'
+import { pageAfter, type Page } from '../store/index.ts'
+import { invalid } from './range.ts'
+
+/** One call in the log. */
+export type RequestEntry = {
+  at: Date
+  id: string
+  environment: string | null
+  query: string | null
+  version: number | null
+  entry: string
+  keyId: string | null
+  status: number
+  error: string | null
+  reason: string | null
+  totalMs: number
+  routeMs: number | null
+  queueMs: number
+  sqlMs: number
+  rows: number
+  bytes: number
+  cache: string | null
+  question: string | null
+  confidence: number | null
+}
+
+export type RequestsInput = {
+  projectId: string
+  environment?: string | undefined
+  query?: string | undefined
+  keyId?: string | undefined
+  entry?: string | undefined
+  status?: number | undefined
+  error?: string | undefined
+  outcome?: 'answered' | 'failed' | undefined
+  from?: Date | undefined
+  to?: Date | undefined
+  limit: number
+  cursor?: string | undefined
+}
+
+type Parts = Pick<App, 'store' | 'usage' | 'now'>
+
+/** Newest first. */
+export async function listRequests(app: Parts, caller: Caller, input: RequestsInput): Promise<Page<RequestEntry>> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  if (input.from !== undefined && input.to !== undefined && input.from >= input.to) {
+    throw invalid('from', 'must be before to')
+  }
+  await app.usage.flush()
+  const cursorOf = ({ at, id }: RequestEntry): string => `${at.getTime()} ${id}`
+  return pageAfter((after, limit) => read(app, input, { limit, before: positionOf(after) }), input, cursorOf)
+}
+
+type Position = { at: Date; id: string }
+
+function positionOf(after: string | undefined): Position | undefined {
+  if (after === undefined) return undefined
+  const [at = '', id = ''] = after.split(' ')
+  if (!/^\d{1,15}$/.test(at)) throw invalid('cursor', 'must be the next_cursor of the page before')
+  return { at: new Date(Number(at)), id }
+}
+
+function read(
+  { store }: Pick<App, 'store'>,
+  input: Omit<RequestsInput, 'limit' | 'cursor'>,
+  { limit, before }: { limit: number; before?: Position | undefined },
+): Promise<RequestEntry[]> {
+  const { environment, query, keyId, entry, status, error, outcome, from, to } = input
+  return store.db
+    .selectFrom('requests')
+    .select([
+      'at',
+      'id',
+      'environment',
+      'query',
+      'version',
+      'entry',
+      'key_id as keyId',
+      'status',
+      'error',
+      'reason',
+      'total_ms as totalMs',
+      'route_ms as routeMs',
+      'queue_ms as queueMs',
+      'sql_ms as sqlMs',
+      'rows',
+      'bytes',
+      'cache',
+      'question',
+      'confidence',
+    ])
+    .where('project_id', '=', input.projectId)
+    .$if(environment !== undefined, (rows) => rows.where('environment', '=', environment ?? ''))
+    .$if(query !== undefined, (rows) => rows.where('query', '=', query ?? ''))
+    .$if(keyId !== undefined, (rows) => rows.where('key_id', '=', keyId ?? ''))
+    .$if(entry !== undefined, (rows) => rows.where('entry', '=', entry ?? ''))
+    .$if(status !== undefined, (rows) => rows.where('status', '=', status ?? 0))
+    .$if(error !== undefined, (rows) => rows.where('error', '=', error ?? ''))
+    .$if(outcome !== undefined, (rows) => rows.where('status', outcome === 'answered' ? '<' : '>=', 400))
+    .$if(from !== undefined, (rows) => rows.where('at', '>=', from ?? new Date(0)))
+    .$if(to !== undefined, (rows) => rows.where('at', '<', to ?? new Date(0)))
+    .$if(before !== undefined, (rows) =>
+      rows
+        .where('at', '<=', before?.at ?? new Date(0))
+        .where((row) =>
+          row.or([
+            row('at', '<', before?.at ?? new Date(0)),
+            row.and([row('at', '=', before?.at ?? new Date(0)), row('id', '<', before?.id ?? '')]),
+          ]),
+        ),
+    )
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+const tailMs = 1_000
+/** Replicas write up to a second apart: this far back a look may still find something new. */
+const overlapMs = 10_000
+const mostAtOnce = 200
+
+/** Every further call as it is written, until the returned function is called. */
+export async function tailRequests(
+  app: Parts,
+  caller: Caller,
+  input: Omit<RequestsInput, 'from' | 'to' | 'limit' | 'cursor'> & {
+    onRequest: (entry: RequestEntry) => void
+    onEnd: () => void
+  },
+): Promise<() => void> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  await app.usage.flush()
+  const begun = app.now()
+  let told = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+  const look = async (): Promise<void> => {
+    const from = new Date(Math.max(begun, app.now() - overlapMs))
+    const found = await read(app, { ...input, from }, { limit: mostAtOnce })
+    const seen = new Set<string>()
+    for (const entry of found.toReversed()) {
+      const key = `${entry.at.getTime()} ${entry.id}`
+      seen.add(key)
+      if (!told.has(key) && !stopped) input.onRequest(entry)
+    }
+    told = seen
+  }
+  const again = (): void => {
+    if (stopped) return
+    timer = setTimeout(() => {
+      look().then(again, () => input.onEnd())
+    }, tailMs)
+  }
+  again()
+  return () => {
+    stopped = true
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
+import { openQueryProject, type QueryProject } from '../harness/queries.ts'
+
+let t: TestApp
+let q: QueryProject
+beforeAll(async () => {
+  t = await openTestApp()
+  q = await openQueryProject(t)
+  await q.deploy({
+    name: 'orders_in_region',
+    description: 'Orders that came from a region',
+    sql: 'SELECT id FROM orders WHERE region = $region',
+    slots: region,
+    examples: asked('north', 'south', 'east'),
+  })
+  await q.deploy({
+    name: 'amount_by_day',
+    description: 'The amount that came in on each day',
+    sql: 'SELECT day, sum(amount) AS amount FROM orders GROUP BY day ORDER BY day',
+    examples: ['How much came in each day?', 'daily amount', 'sum per day'].map((question) => ({ question })),
+  })
+})
+afterAll(() => t.close())
+
+const region = {
+  type: 'object',
+  properties: { region: { type: 'string', enum: ['north', 'south', 'east'] } },
+  required: ['region'],
+}
+
+function asked(...regions: string[]) {
+  const words = ['Which orders came from the', 'Show me orders of the', 'List what was ordered in the']
+  return regions.map((each, at) => ({ question: `${words[at]} ${each}`, parameters: { region: each } }))
+}
+
+const thief = {
+  description: 'Revenue of a region',
+  sql: 'SELECT sum(amount) AS revenue FROM orders WHERE region = $region',
+  slots: region,
+  examples: [
+    { question: 'What is the revenue of the north?', parameters: { region: 'north' } },
+    { question: 'Which orders came from the north', parameters: { region: 'north' } },
+  ],
+}
+
+describe('deploy', () => {
+  test('409 for a query that takes a question of another, with the confusion; nothing changes', async () => {
+    await expectStatus(201, t.operator.post(q.path, { name: 'thief', ...thief }))
+    const answer = await t.operator.post(`${q.path}/thief/deploy`, {})
+    expect(answer).toMatchObject({ status: 409, body: { error: 'conflict', reason: 'routing_regression' } })
+    expect(answer.body.routing.checked).toBeGreaterThanOrEqual(6)
+    expect(answer.body.routing.regressions).toContainEqual({
+      question: 'Which orders came from the north',
+      query: 'orders_in_region',
+      taken_by: 'thief',
+      source: 'example',
+    })
+    expect((await t.operator.get(`${q.path}/thief`)).body.deployments).toEqual([])
+  })
+
+  test('200 with check says the same and changes nothing', async () => {
+    const { status, body } = await t.operator.post(`${q.path}/thief/deploy`, { check: true })
+    expect(status).toBe(200)
+    expect(body.routing.regressions.map((each: { query: string }) => each.query)).toContain('orders_in_region')
+    expect((await t.operator.get(`${q.path}/thief`)).body.deployments).toEqual([])
+  })
+
+  test('200 with force goes through, and undeploying gives the question back', async () => {
+    const forced = await t.operator.post(`${q.path}/thief/deploy`, { force: true })
+    expect(forced).toMatchObject({ status: 200, body: { status: 'deployed' } })
+    expect(forced.body.routing.regressions.length).toBeGreaterThan(0)
+    await expectStatus(200, t.operator.post(`${q.path}/thief/undeploy`, { environment: 'production' }))
+    const ask = { query: 'Which orders came from the north', project_id: q.projectId }
+    expect((await q.caller.post('/v1/query', ask)).body).toMatchObject({
+      query_used: 'orders_in_region',
+      parameters: { region: 'north' },
+      row_count: 10,
+    })
+  })
+
+  test('200 for a neighbour that asks for something else, with all questions asked again', async () => {
+    const examples = ['What is the revenue of the north?', 'revenue in the east', 'How much money did the south make?']
+    const [north, east, south] = examples
+    const query = {
+      ...thief,
+      name: 'revenue_of_region',
+      examples: [
+        { question: north, parameters: { region: 'north' } },
+        { question: east, parameters: { region: 'east' } },
+        { question: south, parameters: { region: 'south' } },
+      ],
+    }
+    await expectStatus(201, t.operator.post(q.path, query))
+    const { status, body } = await t.operator.post(`${q.path}/revenue_of_region/deploy`, {})
+    expect({ status, routing: body.routing }).toEqual({ status: 200, routing: { checked: 9, regressions: [] } })
+    const ask = { query: 'revenue of the south', project_id: q.projectId }
+    expect((await q.caller.post('/v1/query', ask)).body).toMatchObject({ query_used: 'revenue_of_region' })
+  })
+})

@@ -1,0 +1,125 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openTestApp, type TestApp } from '../harness/app.ts'
+import { openQueryProject, type QueryProject } from '../harness/queries.ts'
+import { openSource, type Source } from '../harness/source.ts'
+
+let t: TestApp
+let model: Source
+let q: QueryProject
+let asked: Array<{ headers: IncomingMessage['headers']; body: string }> = []
+beforeAll(async () => {
+  model = await openSource()
+  t = await openTestApp({
+    SLUICE_OUTBOUND_ALLOW: model.host,
+    SLUICE_LLM_BASE_URL: `http://${model.host}/v1`,
+    SLUICE_LLM_MODEL: 'tiny',
+    SLUICE_LLM_API_KEY: 'secret-of-the-model',
+    SLUICE_LANGUAGE_MODEL_TIMEOUT_MS: '1000',
+  })
+  q = await openQueryProject(t)
+  const examples = ['list the customers by name', 'which customers are there?', 'all our customers, please']
+  const twin = { description: 'Customers by name', examples: examples.map((question) => ({ question })) }
+  await q.deploy({ name: 'customers_a', sql: "SELECT 'a' AS x", ...twin })
+  await q.deploy({ name: 'customers_b', sql: "SELECT 'b' AS x", ...twin })
+  await q.deploy({
+    name: 'orders_noted',
+    description: 'Orders whose note holds a text',
+    sql: 'SELECT $note AS note, count(*) AS n FROM orders',
+    slots: { type: 'object', properties: { note: { type: 'string' } }, required: ['note'] },
+    examples: [{ question: 'Which orders are noted?' }, { question: 'search the notes of orders' }],
+  })
+  await q.deploy({
+    name: 'order_count',
+    description: 'How many orders there are',
+    sql: 'SELECT count(*) AS n FROM orders',
+    examples: [
+      { question: 'How many orders are there?' },
+      { question: 'number of orders' },
+      { question: 'count orders' },
+    ],
+  })
+}, 90_000)
+afterAll(async () => {
+  await t.close()
+  await model.close()
+})
+beforeEach(() => {
+  asked = []
+})
+
+/** The endpoint answers with this; what it was asked is kept. */
+function answers(respond: (response: ServerResponse) => void): void {
+  model.handle((request, response) => {
+    const pieces: Buffer[] = []
+    request.on('data', (piece: Buffer) => pieces.push(piece))
+    request.on('end', () => {
+      asked.push({ headers: request.headers, body: Buffer.concat(pieces).toString() })
+      respond(response)
+    })
+  })
+}
+
+function chooses(choice: unknown): void {
+  const content = typeof choice === 'string' ? choice : JSON.stringify(choice)
+  answers((response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content } }] }))
+  })
+}
+
+function ask(query: string, more: Record<string, unknown> = {}) {
+  return q.caller.post('/v1/query', { query, project_id: q.projectId, explain: true, ...more })
+}
+
+const ambiguous = 'list the customers by name'
+
+describe('a language model', () => {
+  test('settles what is ambiguous, and sees the question, the schemas and no row', async () => {
+    chooses({ query: 'customers_b', parameters: {} })
+    const { body } = await ask(ambiguous)
+    expect(body).toMatchObject({ query_used: 'customers_b', data: [{ x: 'b' }], routing: { decided_by: 'model' } })
+    expect(asked).toHaveLength(1)
+    expect(asked[0]?.headers.authorization).toBe('Bearer secret-of-the-model')
+    const sent = JSON.parse(asked[0]?.body ?? '')
+    expect(sent).toMatchObject({ model: 'tiny', temperature: 0 })
+    expect(JSON.parse(sent.messages[1].content)).toMatchObject({ question: ambiguous })
+    expect(asked[0]?.body).not.toContain('SELECT')
+  })
+
+  test('fills an open text from the words of the question, and nothing it made up', async () => {
+    chooses({ query: 'orders_noted', parameters: { note: 'fragile glass' } })
+    const named = { query_name: 'orders_noted' }
+    const filled = await ask('Which orders are noted as fragile glass?', named)
+    expect(filled.body).toMatchObject({ parameters: { note: 'fragile glass' }, routing: { decided_by: 'model' } })
+    chooses({ query: 'orders_noted', parameters: { note: 'made up' } })
+    const made = await ask('search the notes of orders', named)
+    expect(made).toMatchObject({ status: 422, body: { reason: 'missing_slots', query_used: 'orders_noted' } })
+    expect(JSON.stringify(made.body)).not.toContain('made up')
+  })
+
+  test('is not asked where the router is sure', async () => {
+    chooses({ query: 'customers_a', parameters: {} })
+    expect((await ask('How many orders are there?')).body).toMatchObject({ query_used: 'order_count' })
+    expect(asked).toEqual([])
+  })
+
+  test.each([
+    ['hangs', () => answers(() => undefined)],
+    ['answers 500', () => answers((response) => void response.writeHead(500).end('{}'))],
+    ['talks nonsense', () => chooses('I would say customers_b, probably.')],
+    ['answers something else than a completion', () => answers((response) => void response.end('{"ok":true}'))],
+    ['names a query that was not offered', () => chooses({ query: 'order_count', parameters: {} })],
+    ['names none', () => chooses({ query: null, parameters: {} })],
+    ['answers without end', () => answers((response) => void response.end('x'.repeat(200_000)))],
+  ])('that %s leaves the answer of the router', async (_, prepare) => {
+    prepare()
+    const startedMs = performance.now()
+    expect(await ask(ambiguous)).toMatchObject({
+      status: 422,
+      body: { reason: 'ambiguous', routing: { decided_by: 'router' } },
+    })
+    expect(asked).toHaveLength(1)
+    expect(performance.now() - startedMs).toBeLessThan(4_000)
+  })
+})

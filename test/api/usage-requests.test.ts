@@ -1,0 +1,194 @@
+import { once } from 'node:events'
+import { get } from 'node:http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Observation } from '../../server/observe.ts'
+import { openUsage } from '../../server/usage/index.ts'
+import { expectStatus, openTestApp, operatorToken, type TestApp } from '../harness/app.ts'
+import { openQueryProject, type QueryProject } from '../harness/queries.ts'
+
+let t: TestApp
+let q: QueryProject
+let path: string
+beforeAll(async () => {
+  t = await openTestApp()
+  q = await openQueryProject(t)
+  path = `/v1/projects/${q.projectId}/requests`
+  await q.deploy({ name: 'one', sql: 'SELECT id FROM orders WHERE id = $id::INTEGER' })
+  for (const id of [1, 2, 3, 4]) await expectStatus(200, q.caller.post('/v1/queries/one', { id }))
+  await expectStatus(400, q.caller.post('/v1/queries/one', {}))
+  await expectStatus(404, q.caller.post('/v1/queries/never', {}))
+  await expectStatus(200, t.operator.post(`${q.path}/one/preview`, { parameters: { id: 1 } }))
+})
+afterAll(() => t.close())
+
+function answered(more: Partial<Extract<Observation, { kind: 'query-answered' }>> = {}): Observation {
+  return {
+    kind: 'query-answered',
+    requestId: 'req_1',
+    entry: 'direct',
+    projectId: q.projectId,
+    environment: 'production',
+    query: 'one',
+    version: 1,
+    keyId: 'key_1',
+    code: null,
+    reason: null,
+    totalMs: 1,
+    queueMs: 0.5,
+    sqlMs: 0.5,
+    rows: 1,
+    bytes: 10,
+    cache: null,
+    ...more,
+  }
+}
+
+describe('200', () => {
+  test('every call is there once, newest first, under the id of its answer', async () => {
+    const answer = await q.caller.post('/v1/queries/one', { id: 5 })
+    const { body } = await t.operator.get(path)
+    expect(body.data).toHaveLength(8)
+    expect(body.data[0]).toMatchObject({
+      id: answer.headers['x-request-id'],
+      query: 'one',
+      version: 1,
+      environment: 'production',
+      entry: 'direct',
+      status: 200,
+      error: null,
+      rows: 1,
+      cache: null,
+      question: null,
+    })
+    expect(body.data[0].total_ms).toBeGreaterThan(0)
+    expect(body.data.map((each: { entry: string }) => each.entry)).toContain('preview')
+  })
+
+  test('pages follow one another without a gap', async () => {
+    const ids: string[] = []
+    let cursor = ''
+    do {
+      const page = (await expectStatus(200, t.operator.get(`${path}?limit=3${cursor}`))).body
+      ids.push(...page.data.map((each: { id: string }) => each.id))
+      cursor = page.next_cursor === null ? '' : `&cursor=${page.next_cursor}`
+    } while (cursor !== '')
+    const all = (await t.operator.get(path)).body.data.map((each: { id: string }) => each.id)
+    expect(ids).toEqual(all)
+  })
+
+  test.each([
+    ['outcome=failed', 2],
+    ['outcome=answered&entry=direct', 5],
+    ['status=404', 1],
+    ['error=invalid_query', 1],
+    ['entry=preview', 1],
+    ['query=one&environment=production', 6],
+    ['key_id=key_none', 0],
+    ['to=2020-01-01T00:00:00Z', 0],
+  ])('filtered by %s', async (query, count) => {
+    expect((await t.operator.get(`${path}?${query}`)).body.data).toHaveLength(count)
+  })
+
+  test('the tail tells of calls as they come', async () => {
+    const address = await t.listen()
+    const request = get(`${address}${path}/events?outcome=failed`, {
+      headers: { authorization: `Bearer ${operatorToken}` },
+    })
+    const [response] = await once(request, 'response')
+    let text = ''
+    response.on('data', (piece: Buffer) => (text += piece.toString()))
+    await q.caller.post('/v1/queries/one', { id: 1 })
+    await q.caller.post('/v1/queries/one', {})
+    await expect.poll(() => text, { timeout: 10_000 }).toContain('event: request')
+    const events = text.match(/event: request\ndata: .*/g) ?? []
+    expect(events).toHaveLength(1)
+    expect(events[0]).toContain('"missing_slots"')
+    request.destroy()
+  })
+
+  test('questions are kept with how they were answered', async () => {
+    t.app.usage.observe(
+      answered({ entry: 'question', question: { text: 'How many orders?', confidence: 0.9 }, routeMs: 3 }),
+    )
+    t.app.usage.observe(
+      answered({ entry: 'question', question: { text: 'how  many Orders?', confidence: 0.9 }, routeMs: 3 }),
+    )
+    const refused = { entry: 'question', version: null, query: null, code: 'unanswerable' } as const
+    t.app.usage.observe(
+      answered({ ...refused, reason: 'no_match', question: { text: 'What is love?', confidence: null } }),
+    )
+    const { questions } = (await t.operator.get(`/v1/projects/${q.projectId}/metrics`)).body
+    expect(questions).toMatchObject({
+      asked: 3,
+      answered: 2,
+      refused: 1,
+      reasons: { no_match: 1 },
+      top: [
+        { count: 2, query: 'one' },
+        { question: 'What is love?', count: 1, query: null },
+      ],
+      unanswered: [{ question: 'What is love?', count: 1, reason: 'no_match' }],
+    })
+  })
+})
+
+describe('refusals', () => {
+  test.each(['limit=0', 'status=9', 'outcome=maybe', 'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', 'cursor=x'])(
+    '400 %s',
+    async (query) => expect((await t.operator.get(`${path}?${query}`)).status).toBe(400),
+  )
+})
+
+describe('under load', () => {
+  test('what cannot be written down is counted, and figures outlast the log of single calls', async () => {
+    const events: Observation[] = []
+    const usage = openUsage({
+      store: t.app.store,
+      observe: (event) => void events.push(event),
+      now: t.app.now,
+      queueLength: 5,
+      flushMs: 600_000,
+    })
+    const before = (await t.operator.get(`/v1/projects/${q.projectId}/metrics?key_id=key_2`)).body.totals.requests
+    for (let count = 0; count < 12; count += 1) usage.observe(answered({ keyId: 'key_2' }))
+    expect(usage.shed()).toBe(7)
+    await usage.flush()
+    expect(events).toContainEqual({ kind: 'usage-shed', requests: 7 })
+    expect((await t.operator.get(`${path}?key_id=key_2`)).body.data).toHaveLength(5)
+    const { totals } = (await t.operator.get(`/v1/projects/${q.projectId}/metrics?key_id=key_2`)).body
+    expect(totals.requests - before).toBe(12)
+    await usage.close()
+  })
+
+  test('a database that is away loses nothing that fits, and counts nothing twice', async () => {
+    let isAway = true
+    const pool = new Proxy(t.app.store.pool, {
+      get(target, name, receiver) {
+        if (isAway && (name === 'query' || name === 'connect')) return () => Promise.reject(new Error('away'))
+        const value: unknown = Reflect.get(target, name, receiver)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const usage = openUsage({ store: { pool }, observe: () => {}, now: t.app.now, queueLength: 10, flushMs: 600_000 })
+    for (let count = 0; count < 4; count += 1) usage.observe(answered({ keyId: 'key_3' }))
+    await expect(usage.flush()).rejects.toThrow('away')
+    usage.observe(answered({ keyId: 'key_3' }))
+    isAway = false
+    await usage.flush()
+    await usage.flush()
+    await usage.close()
+    expect((await t.operator.get(`${path}?key_id=key_3`)).body.data).toHaveLength(5)
+    const { totals } = (await t.operator.get(`/v1/projects/${q.projectId}/metrics?key_id=key_3`)).body
+    expect(totals).toMatchObject({ requests: 5, rows: 5 })
+  })
+
+  test('names that callers make up are not written down as environments, nor projects that are none', async () => {
+    const refused = { version: null, code: 'query_not_found', keyId: 'key_4' } as const
+    t.app.usage.observe(answered({ ...refused, environment: 'made_up' }))
+    t.app.usage.observe(answered({ ...refused, projectId: 'prj_none' }))
+    const { body } = await t.operator.get(`/v1/projects/${q.projectId}/metrics?key_id=key_4`)
+    expect(body).toMatchObject({ totals: { requests: 1 }, by_environment: [] })
+    const rows = await t.app.store.db.selectFrom('requests').select('id').where('project_id', '=', 'prj_none').execute()
+    expect(rows).toEqual([])
+  })
+})

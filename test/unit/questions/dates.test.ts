@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { dayValue, recogniseDates } from '../../../server/questions/dates.ts'
+
+const clock = { now: new Date('2025-06-15T10:00:00Z'), timeZone: 'UTC' }
+
+test.each([
+  ['on 2025-03-04', '2025-03-04', '2025-03-04', null],
+  ['in March 2024', '2024-03-01', '2024-03-31', null],
+  ['last month', '2025-05-01', '2025-05-31', null],
+  ['this week', '2025-06-09', '2025-06-15', null],
+  ['last week', '2025-06-02', '2025-06-08', null],
+  ['last 7 days', '2025-06-08', '2025-06-15', null],
+  ['past three months', '2025-03-15', '2025-06-15', null],
+  ['last year', '2024-01-01', '2024-12-31', null],
+  ['Q3 2025', '2025-07-01', '2025-09-30', null],
+  ['second quarter of 2024', '2024-04-01', '2024-06-30', null],
+  ['last quarter', '2025-01-01', '2025-03-31', null],
+  ['first half of 2025', '2025-01-01', '2025-06-30', null],
+  ['year to date', '2025-01-01', '2025-06-15', null],
+  ['since March', '2025-03-01', '2025-03-31', 'after'],
+  ['until May 2025', '2025-05-01', '2025-05-31', 'before'],
+  ['before 2020', '2020-01-01', '2020-12-31', 'before'],
+  ['yesterday', '2025-06-14', '2025-06-14', null],
+  ['between January and April 2025', '2025-01-01', '2025-04-30', null],
+  ['from 3 May 2025 to 9 May 2025', '2025-05-03', '2025-05-09', null],
+  ['from November to February 2025', '2024-11-01', '2025-02-28', null],
+  ['in 2023', '2023-01-01', '2023-12-31', null],
+])('%s', (text, first, last, open) => {
+  expect(recogniseDates(`orders ${text}`, clock)).toMatchObject([{ first, last, open }])
+})
+
+test.each(['325 parcels', 'room 12', 'may I see the list', 'AB-2024', '$2024'])('%s names no day', (text) => {
+  expect(recogniseDates(text, clock)).toEqual([])
+})
+
+test("today is the caller's day, not the server's", () => {
+  const late = new Date('2025-06-15T23:30:00Z')
+  const [oslo] = recogniseDates('orders today', { now: late, timeZone: 'Europe/Oslo' })
+  const [york] = recogniseDates('orders today', { now: late, timeZone: 'America/New_York' })
+  expect([oslo?.first, york?.first]).toEqual(['2025-06-16', '2025-06-15'])
+})
+
+test('an instant is the end of the day where the caller is, also when clocks change', () => {
+  const [march] = recogniseDates('in March 2025', clock)
+  if (march === undefined) throw new Error('March is a month.')
+  expect(dayValue(march, 'first', 'date', 'Europe/Oslo')).toBe('2025-03-01')
+  expect(dayValue(march, 'first', 'date-time', 'Europe/Oslo')).toBe('2025-02-28T23:00:00Z')
+  expect(dayValue(march, 'last', 'date-time', 'Europe/Oslo')).toBe('2025-03-31T21:59:59Z')
+})

@@ -1,0 +1,55 @@
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openEncoder, type Encoder } from '../../../server/questions/index.ts'
+
+const modelDir = 'models/question-encoder'
+let encoder: Encoder
+beforeAll(async () => {
+  encoder = await openEncoder({ modelDir, threads: 2, queueLength: 4 })
+})
+afterAll(async () => {
+  await encoder.close()
+})
+
+const cosine = (left: Float32Array, right: Float32Array): number =>
+  left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0)
+
+test('a vector has length one and does not depend on what else is asked', async () => {
+  const [alone] = await encoder.encode(['which orders are late'])
+  const [beside] = await encoder.encode(['which orders are late', 'top ten customers', 'a'])
+  expect(cosine(alone ?? new Float32Array(), alone ?? new Float32Array())).toBeCloseTo(1, 5)
+  expect(beside).toEqual(alone)
+})
+
+test('questions of one meaning lie closer than others', async () => {
+  const [late, delayed, recipe] = await encoder.encode([
+    'which orders are late',
+    'show delayed orders',
+    'a recipe for soup',
+  ])
+  if (late === undefined || delayed === undefined || recipe === undefined)
+    throw new Error('Three texts, three vectors.')
+  expect(cosine(late, delayed)).toBeGreaterThan(cosine(late, recipe) + 0.3)
+})
+
+test('a full queue is refused, not grown', async () => {
+  const texts = Array.from({ length: 20 }, (_, at) => `question ${at}`)
+  const answers = await Promise.allSettled(texts.map((text) => encoder.encode([text])))
+  const refused = answers.filter(({ status }) => status === 'rejected')
+  expect(refused.length).toBeGreaterThan(0)
+  expect(
+    refused.every((each) => each.status === 'rejected' && (each.reason as { code?: string }).code === 'overloaded'),
+  ).toBe(true)
+})
+
+test('a changed model file is not opened', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'encoder-'))
+  for (const file of ['tokenizer.json', 'router_constants.json']) await copyFile(join(modelDir, file), join(dir, file))
+  const model = await readFile(join(modelDir, 'model_quantized.onnx'))
+  model[1000] = (model[1000] ?? 0) ^ 1
+  await writeFile(join(dir, 'model_quantized.onnx'), model)
+  await expect(openEncoder({ modelDir: dir, threads: 1 })).rejects.toThrow(/SHA-256/)
+  await rm(dir, { recursive: true })
+})

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import { lexicalEncoder } from '../../../server/questions/encoder.ts'
+import { buildIndex, type RoutableProject } from '../../../server/questions/index.ts'
+import { readConstants } from '../../../server/questions/constants.ts'
+import { link } from '../../../server/questions/link.ts'
+import { shape } from '../../../server/questions/mask.ts'
+import { readTokenizer } from '../../../server/questions/tokenizer.ts'
+
+const clock = { now: new Date('2025-06-15T10:00:00Z'), timeZone: 'UTC' }
+const tokenizer = await readTokenizer('models/question-encoder/tokenizer.json')
+const constants = await readConstants('models/question-encoder/router_constants.json')
+const string = { type: 'string' } as const
+
+const project: RoutableProject = {
+  values: {
+    'rivers.name': ['Colorado', 'Rio Grande', 'Ohio'],
+    'states.name': ['Colorado', 'Ohio', 'New York', 'New York City', 'South Dakota'],
+    'bands.title': ['The Where', 'List', 'Colorado River', ...Array.from({ length: 40 }, (_, at) => `Band ${at}`)],
+  },
+  queries: [
+    {
+      name: 'river_length',
+      description: 'how long is the <river name> river',
+      slots: { properties: { river: { ...string, 'x-values-from': 'rivers.name' } }, required: ['river'] },
+      examples: [{ question: 'length of the Rio Grande river', parameters: { river: 'Rio Grande' } }],
+    },
+    {
+      name: 'state_capital',
+      description: 'capital of <state name>',
+      slots: { properties: { state: { ...string, 'x-values-from': 'states.name' } }, required: ['state'] },
+      examples: [{ question: 'list the capital of Ohio', parameters: { state: 'Ohio' } }],
+    },
+    {
+      name: 'band_members',
+      description: 'list the members of a band',
+      slots: { properties: { band: { ...string, 'x-values-from': 'bands.title' } }, required: ['band'] },
+      examples: [],
+    },
+    {
+      name: 'grades',
+      description: 'students with a grade',
+      slots: { properties: { grade: { ...string, enum: ['A', 'A-', 'B+', 'B'] } }, required: ['grade'] },
+      examples: [],
+    },
+  ],
+}
+const index = await buildIndex(lexicalEncoder({ tokenizer, constants }, 'by choice'), project)
+
+const masked = (text: string): string => shape(link(index.linker, text, clock), index.contexts).masked
+const values = (text: string): unknown[] =>
+  shape(link(index.linker, text, clock), index.contexts).marks.map(
+    ({ span, type }) => span.readings.find((reading) => reading.type.key === type.key)?.value,
+  )
+
+test('a value is masked by its type, read from the words around it', () => {
+  expect(masked('how long is the colorado river')).toBe('how long is the <river name> river')
+  expect(masked('what is the capital of colorado')).toBe('what is the capital of <state name>')
+})
+
+test('the longest value wins over the values inside it', () => {
+  expect(values('capital of new york city')).toEqual(['New York City'])
+  expect(values('capital of new york')).toEqual(['New York'])
+})
+
+test('case, diacritics, plurals and one wrong letter still find the value', () => {
+  expect(values('capital of SOUTH DAKOTA')).toEqual(['South Dakota'])
+  expect(values('capital of söuth dakota')).toEqual(['South Dakota'])
+  expect(values('capital of south dakotas')).toEqual(['South Dakota'])
+  expect(values('capital of south dakotta')).toEqual(['South Dakota'])
+})
+
+test('a value of a long list that is an ordinary word is not masked', () => {
+  expect(masked('list the capital of ohio')).toBe('list the capital of <state name>')
+})
+
+test('signs belong to a value that is written with them', () => {
+  expect(values('students with a B+')).toEqual(['B+'])
+  expect(values('students with a B')).toEqual(['B'])
+  expect(values('students with an A-')).toEqual(['A-'])
+})
+
+test('a placeholder in a description stands for the slot it names', () => {
+  const [description] = index.texts
+  expect(description?.roles).toEqual([{ slot: 'river', mark: 0 }])
+  expect(description?.shape.tokens).toEqual(['how', 'long', 'is', 'the', '<river name>', 'river'])
+})
+
+test('a text made to be expensive gives few words and few spans', () => {
+  for (const text of ['1,'.repeat(1000), 'march '.repeat(333), 'ohio '.repeat(400), '<'.repeat(2000)]) {
+    const linked = link(index.linker, text, clock)
+    expect(linked.words.length).toBeLessThanOrEqual(64)
+    expect(linked.spans.length).toBeLessThanOrEqual(24)
+  }
+})

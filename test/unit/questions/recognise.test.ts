@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import {
+  recogniseIdentifiers,
+  recogniseNumbers,
+  recogniseQuoted,
+  recogniseTimes,
+} from '../../../server/questions/recognise.ts'
+
+test.each([
+  ['orders over 1,250.50', 1250.5, null],
+  ['more than $3k', 3000, 'money'],
+  ['at least 20 euros', 20, 'money'],
+  ['15% discount', 15, 'percent'],
+  ['12.5 per cent', 12.5, 'percent'],
+  ['the 3rd quarter', 3, 'ordinal'],
+  ['two hundred and five parcels', 205, null],
+  ['twenty-one days', 21, null],
+  ['a dozen eggs', 12, null],
+  ['three million rows', 3_000_000, null],
+  ['below -4 degrees', -4, null],
+])('%s', (text, value, unit) => {
+  expect(recogniseNumbers(text)).toMatchObject([{ value, unit }])
+})
+
+test('digits inside a word or a code are no number', () => {
+  expect(recogniseNumbers('show AB-1234 and x2y and v1.2.3')).toEqual([])
+})
+
+test('quoted text keeps its inside and its place', () => {
+  const text = "titles with “blue whale” or 'red fox'"
+  const found = recogniseQuoted(text)
+  expect(found.map(({ value }) => value)).toEqual(['blue whale', 'red fox'])
+  expect(found.map(({ start, end }) => text.slice(start, end))).toEqual(['blue whale', 'red fox'])
+})
+
+test('an apostrophe opens no quotation', () => {
+  expect(recogniseQuoted("Anna's orders and Tom's parcels")).toEqual([])
+})
+
+test.each(['AB-1234', 'sku_77a', '0d5c1f2e-9a01-4b7e-8f00-1a2b3c4d5e6f', 'anna@example.com'])(
+  '%s is an identifier',
+  (value) => {
+    expect(recogniseIdentifiers(`what about ${value} today`)).toMatchObject([{ value }])
+  },
+)
+
+test.each([
+  ['at 5:30 pm', '17:30:00'],
+  ['after 9 a.m.', '09:00:00'],
+  ['before noon', '12:00:00'],
+  ['by 23:15', '23:15:00'],
+  ['12 am sharp', '00:00:00'],
+])('%s', (text, value) => {
+  expect(recogniseTimes(text)).toMatchObject([{ value }])
+})

@@ -1,0 +1,370 @@
+import { Webhook } from 'standardwebhooks'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { expectStatus, openTestApp, type Answer, type TestApp } from '../harness/app.ts'
+import { openQueryProject, type QueryProject } from '../harness/queries.ts'
+import { openMailServer, openReceiver, type MailServer, type Receiver } from '../harness/receivers.ts'
+import { orders, putTable } from '../harness/tables.ts'
+
+let t: TestApp
+let q: QueryProject
+let mail: MailServer
+let receiver: Receiver
+let path: string
+const minuteMs = 60_000
+
+beforeAll(async () => {
+  mail = await openMailServer()
+  t = await openTestApp({
+    SLUICE_SMTP_URL: mail.url,
+    SLUICE_OUTBOUND_ALLOW: '127.0.0.1',
+    SLUICE_ALERT_INTERVAL_SECONDS: '1',
+    SLUICE_WEBHOOK_TIMEOUT_MS: '300',
+  })
+})
+beforeEach(async () => {
+  receiver = await openReceiver()
+  q = await openQueryProject(t)
+  path = `/v1/projects/${q.projectId}/alerts`
+  await q.deploy({ name: 'one', sql: 'SELECT id FROM orders WHERE id = $id::INTEGER' })
+})
+afterEach(async () => {
+  await t.app.store.db.deleteFrom('alerts').execute()
+  await receiver.close()
+})
+afterAll(async () => {
+  await t.close()
+  await mail.close()
+})
+
+async function create(alert: Record<string, unknown>): Promise<Answer['body']> {
+  const made = await expectStatus(201, t.operator.post(path, { name: 'Errors', window_minutes: 1, ...alert }))
+  return made.body
+}
+const read = async (id: string): Promise<Answer['body']> => (await t.operator.get(`${path}/${id}`)).body
+const deliveries = async (id: string): Promise<Answer['body']> =>
+  (await t.operator.get(`${path}/${id}/deliveries`)).body.data
+/** One round of the evaluation, `afterMs` after the last, and of deliveries. */
+async function round(afterMs = 1_000): Promise<void> {
+  t.advance(afterMs)
+  expect(await t.app.alerts.evaluate()).toBe(true)
+  await t.app.alerts.deliver()
+}
+async function call(good: number, bad: number): Promise<void> {
+  for (let count = 0; count < good; count += 1) await q.caller.post('/v1/queries/one', { id: 1 })
+  for (let count = 0; count < bad; count += 1) await q.caller.post('/v1/queries/one', {})
+}
+const hooks = () => receiver.received.filter((each) => each.path === '/hook')
+
+describe('an error rate', () => {
+  test('fires once and resolves once through webhook, mail and Slack, signed as Standard Webhooks say', async () => {
+    const alert = await create({
+      type: 'error_rate_above',
+      threshold: 0.5,
+      query: 'one',
+      environment: 'production',
+      channels: [
+        { type: 'webhook', url: `${receiver.origin}/hook` },
+        { type: 'slack', url: `${receiver.origin}/slack` },
+        { type: 'email', to: 'ops@example.org' },
+      ],
+    })
+    const { secret } = alert.channels[0]
+    expect(secret).toMatch(/^whsec_/)
+    expect(JSON.stringify(await read(alert.id))).not.toContain(secret)
+    await call(1, 1)
+    await round()
+    expect((await read(alert.id)).state).toBe('ok')
+    await call(0, 1)
+    await round()
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'firing', value: 2 / 3 })
+    expect(hooks()).toHaveLength(1)
+    const [first] = hooks()
+    const message = new Webhook(secret).verify(first?.body ?? '', first?.headers ?? {})
+    expect(message).toMatchObject({
+      type: 'alert.firing',
+      timestamp: expect.stringMatching(/Z$/),
+      data: {
+        alert_id: alert.id,
+        name: 'Errors',
+        state: 'firing',
+        value: 2 / 3,
+        threshold: 0.5,
+        project_id: q.projectId,
+        environment: 'production',
+        query: 'one',
+        started_at: expect.stringMatching(/Z$/),
+      },
+    })
+    t.advance(minuteMs)
+    await call(3, 0)
+    await round()
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'ok', value: 0, started_at: null })
+    expect(hooks()).toHaveLength(2)
+    expect(JSON.parse(hooks()[1]?.body ?? '')).toMatchObject({ type: 'alert.resolved', data: { state: 'ok' } })
+    const slack = receiver.received.filter((each) => each.path === '/slack').map((each) => JSON.parse(each.body).text)
+    expect(slack).toEqual([
+      expect.stringMatching(/Firing: Errors.*66\.7 %, threshold 50 % \(one in production\)/),
+      expect.stringMatching(/Resolved: Errors/),
+    ])
+    expect(mail.mails).toHaveLength(2)
+    expect(mail.mails[0]).toMatch(/Subject: \[Sluice\] Firing: Errors/)
+    expect(mail.mails[0]).toMatch(/Content-Type: text\/plain[\s\S]*Content-Type: text\/html/)
+    const history = (await t.operator.get(`${path}/${alert.id}/history`)).body.data
+    expect(history.map((event: { kind: string }) => event.kind)).toEqual(['resolved', 'firing'])
+    expect(new Set((await deliveries(alert.id)).map((each: { status: string }) => each.status))).toEqual(
+      new Set(['delivered']),
+    )
+  })
+
+  test('waits for enough requests and for its duration, and holds on until it is well below', async () => {
+    const alert = await create({
+      type: 'error_rate_above',
+      threshold: 0.5,
+      resolve_threshold: 0.2,
+      for_minutes: 1,
+      min_requests: 3,
+      window_minutes: 3,
+    })
+    await call(0, 2)
+    await round()
+    await call(0, 1)
+    await round()
+    expect((await read(alert.id)).state).toBe('ok')
+    await round(minuteMs)
+    expect((await read(alert.id)).state).toBe('firing')
+    await call(6, 0)
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'firing', value: 3 / 9 })
+    await call(9, 0)
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'ok', value: 3 / 18 })
+  })
+
+  test('reminds while it fires, as often as asked', async () => {
+    const channels = [{ type: 'webhook', url: `${receiver.origin}/hook` }]
+    await create({ type: 'error_rate_above', threshold: 0.1, window_minutes: 60, remind_minutes: 10, channels })
+    await call(0, 1)
+    await round()
+    await round(9 * minuteMs)
+    expect(hooks()).toHaveLength(1)
+    await round(minuteMs)
+    await round()
+    expect(hooks()).toHaveLength(2)
+    expect(JSON.parse(hooks()[1]?.body ?? '')).toMatchObject({ type: 'alert.firing', data: { reminder: true } })
+  })
+})
+
+describe('every other type', () => {
+  test('requests above and below, and slow answers', async () => {
+    const above = await create({ type: 'requests_above', threshold: 2 })
+    const below = await create({ type: 'requests_below', threshold: 2 })
+    const slow = await create({ type: 'p95_latency_above', threshold: 0.001 })
+    const quick = await create({ type: 'p95_latency_above', threshold: 60_000 })
+    await round()
+    expect([(await read(above.id)).state, (await read(below.id)).state]).toEqual(['ok', 'firing'])
+    await call(3, 0)
+    await round()
+    expect([(await read(above.id)).state, (await read(below.id)).state]).toEqual(['firing', 'ok'])
+    expect([(await read(slow.id)).state, (await read(quick.id)).state]).toEqual(['firing', 'ok'])
+    expect((await read(above.id)).value).toBe(3)
+  })
+
+  test('unanswered questions', async () => {
+    const alert = await create({ type: 'unanswered_rate_above', threshold: 0.4 })
+    const asked = (answered: boolean): void =>
+      t.app.usage.observe({
+        kind: 'query-answered',
+        entry: 'question',
+        projectId: q.projectId,
+        environment: 'production',
+        query: answered ? 'one' : null,
+        version: answered ? 1 : null,
+        keyId: 'key_1',
+        code: answered ? null : 'unanswerable',
+        reason: answered ? null : 'no_match',
+        totalMs: 1,
+        queueMs: 0,
+        sqlMs: 0,
+        rows: 0,
+        bytes: 0,
+        cache: null,
+      })
+    asked(true)
+    await call(0, 3)
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'ok', value: 0 })
+    asked(false)
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'firing', value: 0.5 })
+  })
+
+  test('a job that failed, and data that is old', async () => {
+    const failed = await create({ type: 'job_failed' })
+    const stale = await create({ type: 'data_stale', threshold: 30 })
+    const ofQuery = await create({ type: 'data_stale', threshold: 30, query: 'one' })
+    await round()
+    expect([(await read(failed.id)).state, (await read(stale.id)).state]).toEqual(['ok', 'ok'])
+    await t.app.store.db
+      .insertInto('jobs')
+      .values({
+        id: `job_${q.projectId}`,
+        project_id: q.projectId,
+        job_type: 'test',
+        status: 'failed',
+        source: 'datasource',
+        source_id: 'ds_1',
+        source_event_type: 'http_api',
+        input: '{}',
+        finished_at: new Date(t.app.now()),
+      })
+      .execute()
+    await round()
+    expect(await read(failed.id)).toMatchObject({ state: 'firing', value: 1 })
+    await round(31 * minuteMs)
+    expect((await read(failed.id)).state).toBe('ok')
+    expect((await read(stale.id)).state).toBe('firing')
+    expect((await read(ofQuery.id)).state).toBe('firing')
+    expect((await read(stale.id)).value).toBeGreaterThan(30)
+  })
+
+  test('data later than its schedule promises', async () => {
+    const alert = await create({ type: 'data_stale', window_minutes: 5 })
+    await t.app.store.db
+      .updateTable('datasources')
+      .set({ schedule: '0 * * * *', refreshed_at: new Date(t.app.now()) })
+      .where('project_id', '=', q.projectId)
+      .execute()
+    await round()
+    expect((await read(alert.id)).state).toBe('ok')
+    await round(66 * minuteMs)
+    expect((await read(alert.id)).state).toBe('firing')
+  })
+
+  test('a change of columns that a deployed query reads', async () => {
+    const alert = await create({ type: 'schema_drift', window_minutes: 10_080 })
+    const elsewhere = await create({ type: 'schema_drift', window_minutes: 10_080, environment: 'staging' })
+    await putTable(t.app, q.projectId, { name: 'orders', rows: orders(3) })
+    const drift = (name: string) => ({ added: [], removed: [name], changed: [] })
+    const write = (name: string) =>
+      t.app.store.db
+        .updateTable('data_objects')
+        .set({ drift: JSON.stringify(drift(name)) })
+        .where('project_id', '=', q.projectId)
+        .where('version', '=', 2)
+        .execute()
+    await write('paid')
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'ok', value: 0 })
+    await write('id')
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'firing', value: 1 })
+    expect((await read(elsewhere.id)).state).toBe('ok')
+  })
+})
+
+describe('deliveries', () => {
+  const firing = async (url: string): Promise<Answer['body']> => {
+    const alert = await create({ type: 'requests_below', threshold: 1, channels: [{ type: 'webhook', url }] })
+    await round()
+    return alert
+  }
+
+  test('a receiver that fails is tried again later and later, under the same id, for a day', async () => {
+    receiver.answer(500)
+    const alert = await firing(`${receiver.origin}/hook`)
+    const [first] = await deliveries(alert.id)
+    expect(first).toMatchObject({ status: 'pending', attempt: 1, response_status: 500 })
+    expect(await t.app.alerts.deliver()).toBe(0)
+    t.advance(5_000)
+    expect(await t.app.alerts.deliver()).toBe(1)
+    t.advance(5_000)
+    expect(await t.app.alerts.deliver()).toBe(0)
+    receiver.answer(200)
+    t.advance(25_000)
+    expect(await t.app.alerts.deliver()).toBe(1)
+    expect(await deliveries(alert.id)).toMatchObject([{ status: 'delivered', attempt: 3, response_status: 200 }])
+    expect(new Set(hooks().map((each) => each.headers['webhook-id']))).toEqual(new Set([first.id]))
+    expect(new Set(hooks().map((each) => each.headers['webhook-timestamp'])).size).toBe(3)
+  })
+
+  test('after a day it is given up', async () => {
+    receiver.answer(503)
+    const alert = await firing(`${receiver.origin}/hook`)
+    for (let hours = 0; hours < 30; hours += 1) {
+      t.advance(60 * minuteMs)
+      await t.app.alerts.deliver()
+    }
+    const [last] = await deliveries(alert.id)
+    expect(last).toMatchObject({ status: 'failed', response_status: 503, next_attempt_at: null })
+    expect(last.attempt).toBeGreaterThan(8)
+  })
+
+  test.each([
+    ['/slow-headers', /did not finish its answer within 300 milliseconds/],
+    ['/redirect', /redirects/],
+    ['/close', /closed the connection/],
+    ['/nowhere', /answered 404/],
+  ])('a receiver at %s is a clear error, and holds up nobody', async (route, error) => {
+    const good = { type: 'webhook', url: `${receiver.origin}/hook` }
+    const bad = { type: 'webhook', url: `${receiver.origin}${route}` }
+    const alert = await create({
+      type: 'requests_below',
+      threshold: 1,
+      channels: [bad, good, { type: 'email', to: ['a@example.org'] }],
+    })
+    const before = mail.mails.length
+    await round()
+    const all = await deliveries(alert.id)
+    const of = (target: string) => all.find((each: { target: string }) => each.target.endsWith(target))
+    expect(of(route)).toMatchObject({ status: 'pending', error: expect.stringMatching(error) })
+    expect(of('/hook')).toMatchObject({ status: 'delivered' })
+    expect(mail.mails).toHaveLength(before + 1)
+  })
+
+  test('410 ends it', async () => {
+    receiver.answer(410)
+    const alert = await firing(`${receiver.origin}/hook`)
+    expect(await deliveries(alert.id)).toMatchObject([{ status: 'failed', attempt: 1 }])
+  })
+
+  test('a test goes through every channel; a rotated secret is signed with beside the old one for a while', async () => {
+    const channels = [{ type: 'webhook', url: `${receiver.origin}/hook` }]
+    const alert = await create({ type: 'requests_above', threshold: 1_000, channels })
+    const [{ id, secret: old }] = alert.channels
+    const rotated = await expectStatus(
+      200,
+      t.operator.post(`${path}/${alert.id}/channels/${id}/rotate`, { grace_seconds: 60 }),
+    )
+    const { delivery_ids: sent } = (await expectStatus(200, t.operator.post(`${path}/${alert.id}/test`))).body
+    expect(sent).toHaveLength(1)
+    await t.app.alerts.deliver()
+    const [first] = hooks()
+    const moved = t.app.now() - Date.now()
+    const verify = (secret: string, each = first): unknown => {
+      // The library compares with its own clock, which no test moves.
+      const real = Date.now
+      Date.now = () => real() + moved
+      try {
+        return new Webhook(secret).verify(each?.body ?? '', each?.headers ?? {})
+      } finally {
+        Date.now = real
+      }
+    }
+    expect(verify(old)).toMatchObject({ type: 'alert.test' })
+    expect(verify(rotated.body.secret)).toMatchObject({ type: 'alert.test' })
+    t.advance(61_000)
+    await t.operator.post(`${path}/${alert.id}/test`)
+    await t.app.alerts.deliver()
+    expect(hooks()[1]?.headers['webhook-signature']).not.toContain(' ')
+    expect((await read(alert.id)).state).toBe('ok')
+  })
+})
+
+test('one replica at a time evaluates, and none again within the interval', async () => {
+  t.advance(1_000)
+  const rounds = await Promise.all([t.app.alerts.evaluate(), t.app.alerts.evaluate(), t.app.alerts.evaluate()])
+  expect(rounds.filter(Boolean)).toHaveLength(1)
+  expect(await t.app.alerts.evaluate()).toBe(false)
+})

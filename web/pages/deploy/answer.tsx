@@ -1,0 +1,97 @@
+import { Badge, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { Ago } from '../../parts/time.tsx'
+import { refusalOf, rowsOf, type Outcome } from './calls.ts'
+import { Grid } from './grid.tsx'
+import { Scroll } from './scroll.tsx'
+
+type Form = 'table' | 'json' | 'headers'
+
+/** A long answer as text would freeze the page. */
+const mostTextLength = 200_000
+
+/** What came back: as rows, as sent, and with its headers. */
+export function Answer({ outcome }: { outcome: Outcome }) {
+  const rows = rowsOf(outcome.body)
+  const refusal = refusalOf(outcome.body)
+  const [wanted, setForm] = useState<Form>('table')
+  const form = wanted === 'table' && rows === null ? 'json' : wanted
+  const good = outcome.status < 400
+  return (
+    <Stack gap="sm" aria-live="polite">
+      <Group justify="space-between" gap="sm">
+        <Group gap="xs" className="numbers">
+          <Badge
+            variant="light"
+            tt="none"
+            radius="sm"
+            size="lg"
+            color={good ? 'tide' : 'red'}
+            c="var(--mantine-color-text)"
+          >
+            {outcome.status} {good ? 'OK' : (refusal?.reason ?? refusal?.error ?? '')}
+          </Badge>
+          <Facts outcome={outcome} rows={rows?.length ?? null} />
+        </Group>
+        <SegmentedControl
+          size="xs"
+          aria-label="Show the answer as"
+          value={form}
+          onChange={(value) => setForm(value === 'json' || value === 'headers' ? value : 'table')}
+          data={[
+            ...(rows === null ? [] : [{ value: 'table', label: 'Table' }]),
+            { value: 'json', label: 'JSON' },
+            { value: 'headers', label: 'Headers' },
+          ]}
+        />
+      </Group>
+      {refusal !== null && <Text>{refusal.message}</Text>}
+      {form === 'table' && rows !== null && <Rows rows={rows} />}
+      {form === 'json' && (
+        <Scroll look="code" label="Answer as JSON">
+          {textOf(outcome.body)}
+        </Scroll>
+      )}
+      {form === 'headers' && (
+        <Scroll look="code" label="Headers of the answer">
+          {outcome.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
+        </Scroll>
+      )}
+    </Stack>
+  )
+}
+
+function Rows({ rows }: { rows: Array<Record<string, unknown>> }) {
+  if (rows.length === 0) return <Text c="dimmed">No rows fit what was asked.</Text>
+  return <Grid rows={rows} label="Rows of the answer" />
+}
+
+function Facts({ outcome: { body, elapsedMs }, rows }: { outcome: Outcome; rows: number | null }) {
+  const told = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+  const { execution_time_ms: runMs, version, as_of: asOf, truncated } = told
+  return (
+    <Text size="xs" c="dimmed">
+      {[
+        rows === null
+          ? ''
+          : `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}${truncated === true ? ' (cut off)' : ''}`,
+        typeof runMs === 'number' ? `${runMs} ms to run` : '',
+        `${elapsedMs} ms in all`,
+        typeof version === 'number' ? `version ${version}` : '',
+      ]
+        .filter((each) => each !== '')
+        .join(' · ')}
+      {typeof asOf === 'string' && (
+        <>
+          {' · data from '}
+          <Ago at={asOf} />
+        </>
+      )}
+    </Text>
+  )
+}
+
+function textOf(body: unknown): string {
+  const text = typeof body === 'string' ? body : JSON.stringify(body, null, 2)
+  return text.length > mostTextLength ? `${text.slice(0, mostTextLength)}\n… cut off here, the table has it all` : text
+}

@@ -1,0 +1,102 @@
+import { Button, Group, PasswordInput, SegmentedControl, Stack, Text, Title } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { Play } from 'lucide-react'
+import { useRef, useState, type ReactNode } from 'react'
+import { RefusalNotice } from '../../parts/refusal.tsx'
+import { Answer } from './answer.tsx'
+import { makeCall, type Outcome } from './calls.ts'
+
+export type Call = {
+  start: () => void
+  stop: () => void
+  pending: boolean
+  outcome: Outcome | undefined
+  error: Error | null
+}
+
+export function useCall(request: (signal: AbortSignal) => Parameters<typeof makeCall>[0]): Call {
+  const running = useRef<AbortController>(null)
+  const act = useMutation({
+    mutationFn: () => {
+      running.current?.abort()
+      running.current = new AbortController()
+      return makeCall(request(running.current.signal))
+    },
+  })
+  return {
+    start: () => act.mutate(),
+    stop: () => running.current?.abort(),
+    pending: act.isPending,
+    outcome: act.data,
+    error: act.error?.name === 'AbortError' ? null : act.error,
+  }
+}
+
+export function CallButtons({ call, verb, ready }: { call: Call; verb: string; ready: boolean }) {
+  return (
+    <Group gap="sm">
+      <Button type="submit" leftSection={<Play size={15} aria-hidden />} disabled={!ready} loading={call.pending}>
+        {verb}
+      </Button>
+      {call.pending && (
+        <Button variant="default" onClick={call.stop}>
+          Cancel
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+export function CallAnswer({ call, waiting }: { call: Call; waiting: string }) {
+  return (
+    <section>
+      <Title order={2} mb="sm">
+        Answer
+      </Title>
+      <RefusalNotice error={call.error} />
+      {call.outcome === undefined ? (
+        call.error === null && <Text c="dimmed">{waiting}</Text>
+      ) : (
+        <Answer outcome={call.outcome} />
+      )}
+    </section>
+  )
+}
+
+/** Who calls: the signed-in person, or a key, which this page keeps for as long as it is shown and no longer. */
+export function useCaller(selfToo: boolean): { key: string | null; field: ReactNode } {
+  const [asSelf, setAsSelf] = useState(selfToo)
+  const [key, setKey] = useState('')
+  const field = (
+    <Stack gap="xs">
+      {selfToo ? (
+        <SegmentedControl
+          fullWidth
+          aria-label="Call as"
+          value={asSelf ? 'self' : 'key'}
+          onChange={(value) => setAsSelf(value === 'self')}
+          data={[
+            { value: 'self', label: 'As me' },
+            { value: 'key', label: 'With a key' },
+          ]}
+        />
+      ) : (
+        <Text c="dimmed" size="xs">
+          You are a viewer here: calls need an API key.
+        </Text>
+      )}
+      {!asSelf && (
+        <PasswordInput
+          label="API key"
+          description="Forgotten when you leave the page."
+          placeholder="slc_live_…"
+          autoComplete="off"
+          spellCheck={false}
+          value={key}
+          onChange={(event) => setKey(event.currentTarget.value.trim())}
+        />
+      )}
+    </Stack>
+  )
+  return { key: asSelf ? null : key, field }
+}

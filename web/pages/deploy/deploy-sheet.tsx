@@ -1,0 +1,177 @@
+import { Button, Checkbox, Group, List, Modal, Stack, Text, Title } from '@mantine/core'
+import { CircleCheck, TriangleAlert } from 'lucide-react'
+import { useState } from 'react'
+import { Loaded } from '../../parts/loaded.tsx'
+import { RefusalNotice } from '../../parts/refusal.tsx'
+import { Ago } from '../../parts/time.tsx'
+import classes from './deploy.module.css'
+import { Diff } from './diff.tsx'
+import { useMove, useReport, type Move } from './moves.ts'
+import type { Place } from './place.ts'
+import { useDiff } from './queries.ts'
+import { sayChange, sayCompatibility, sayRouting } from './words.ts'
+import type { DeployReport } from './wire.ts'
+
+type Props = { place: Place; name: string; move: Move; onClose: () => void }
+
+/** Shows what a move would change and for whom, and makes it only then. */
+export function DeploySheet(props: Props) {
+  const { name, move, onClose } = props
+  const titles = {
+    deploy: `Deploy ${name} to ${move.environment}`,
+    promote: `Promote ${name} to ${move.environment}`,
+    rollback: `Roll back ${name} in ${move.environment}`,
+  }
+  return (
+    <Modal opened onClose={onClose} title={titles[move.kind]} size="44rem">
+      <Sheet {...props} />
+    </Modal>
+  )
+}
+
+function Sheet({ place, name, move, onClose }: Props) {
+  const of = { projectId: place.project.id, name }
+  const report = useReport(of, move)
+  const act = useMove(of, move)
+  const [accepted, setAccepted] = useState(false)
+  // Rolling back is the way out of trouble: the server lets it pass, and so does the sheet.
+  const gated = move.kind !== 'rollback' && report.data !== undefined && isBad(report.data)
+  const verbs = { deploy: 'Deploy', promote: 'Promote', rollback: 'Roll back to' }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        act.mutate(gated, { onSuccess: onClose })
+      }}
+    >
+      <Stack gap="lg">
+        <Loaded query={report}>{(found) => <Findings of={of} report={found} move={move} />}</Loaded>
+        {gated && (
+          <Checkbox
+            label="Deploy it all the same: I know whom this concerns"
+            checked={accepted}
+            onChange={(event) => setAccepted(event.currentTarget.checked)}
+          />
+        )}
+        <RefusalNotice error={act.error} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button
+            type="submit"
+            data-autofocus
+            {...(gated && { color: 'red.9' })}
+            disabled={report.data === undefined || (gated && !accepted)}
+            loading={act.isPending}
+          >
+            {report.data === undefined
+              ? `${verbs[move.kind]} ${name}`
+              : `${verbs[move.kind]} version ${report.data.version}`}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** What the server refuses unless it is forced. */
+function isBad({ compatibility, routing }: DeployReport): boolean {
+  return compatibility === 'breaking' || routing.regressions.length > 0
+}
+
+function Findings({ of, report, move }: { of: { projectId: string; name: string }; report: DeployReport; move: Move }) {
+  const target = move.kind === 'deploy' && move.version === undefined ? 'draft' : report.version
+  const diff = useDiff(of, report.previous_version, target)
+  return (
+    <Stack gap="lg">
+      <Text>
+        {report.previous_version === null ? (
+          <>
+            Version {report.version} becomes the first to answer in {report.environment}.
+          </>
+        ) : (
+          <>
+            Version {report.version} takes the place of version {report.previous_version} in {report.environment}. Calls
+            under way end with the old one.
+          </>
+        )}
+      </Text>
+      <Verdict report={report} />
+      {report.compatibility === 'breaking' && <Callers report={report} />}
+      <section>
+        <Title order={3} mb={4}>
+          Questions
+        </Title>
+        <Text c="dimmed">{sayRouting(report)}</Text>
+        <Regressions regressions={report.routing.regressions} />
+      </section>
+      {report.previous_version !== null && (
+        <section>
+          <Title order={3} mb={6}>
+            What changes
+          </Title>
+          <Loaded query={diff}>{({ diff: text }) => <Diff text={text} label="What changes" />}</Loaded>
+        </section>
+      )}
+    </Stack>
+  )
+}
+
+function Verdict({ report }: { report: DeployReport }) {
+  const breaking = report.compatibility === 'breaking'
+  const Icon = breaking ? TriangleAlert : CircleCheck
+  return (
+    <div className={classes['verdict']} data-level={report.compatibility}>
+      <Icon size={18} aria-hidden />
+      <div>
+        <Text fw={600}>{sayCompatibility(report)}</Text>
+        {report.changes.length > 0 && (
+          <List spacing={2} mt={4}>
+            {report.changes.map(({ level, message }) => (
+              <List.Item key={message}>
+                {sayChange(message)}
+                {breaking && level !== 'breaking' && ' (unnoticed by callers)'}
+              </List.Item>
+            ))}
+          </List>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function Callers({ report: { callers, environment } }: { report: DeployReport }) {
+  return (
+    <section>
+      <Title order={3} mb={4}>
+        Who calls it
+      </Title>
+      {callers.length === 0 ? (
+        <Text c="dimmed">No key has called it in {environment} in the last 30 days.</Text>
+      ) : (
+        <List spacing={2}>
+          {callers.map(({ key_id: id, name, last_called_at: at }) => (
+            <List.Item key={id}>
+              <b>{name ?? id}</b>, last <Ago at={at} />
+            </List.Item>
+          ))}
+        </List>
+      )}
+    </section>
+  )
+}
+
+function Regressions({ regressions }: { regressions: DeployReport['routing']['regressions'] }) {
+  if (regressions.length === 0) return null
+  return (
+    <List spacing={2} mt={4}>
+      {regressions.slice(0, 10).map(({ question, query, taken_by: takenBy }) => (
+        <List.Item key={question}>
+          “{question}” {query === null ? 'is refused today' : `goes to ${query} today`} and{' '}
+          {takenBy === null ? 'would be refused' : `would go to ${takenBy}`}
+        </List.Item>
+      ))}
+    </List>
+  )
+}

@@ -1,0 +1,28 @@
+import { Text } from '@mantine/core'
+import classes from './deploy.module.css'
+import { Scroll } from './scroll.tsx'
+
+type Kind = 'added' | 'removed' | 'place' | 'same'
+
+const kinds: Record<string, Kind> = { '+': 'added', '-': 'removed', '@': 'place' }
+
+/** A unified diff. Signs and colour say the same, so that neither is needed alone. */
+export function Diff({ text, label }: { text: string; label: string }) {
+  const lines = text.split('\n').filter((line) => !/^(---|\+\+\+|===|Index:|\\ )/.test(line))
+  while (lines.at(-1) === '') lines.pop()
+  if (lines.length === 0) return <Text c="dimmed">They are the same, word for word.</Text>
+  return (
+    <Scroll look="code" label={label}>
+      {lines.map((line, at) => {
+        const kind = kinds[line.charAt(0)] ?? 'same'
+        return (
+          // Lines have no name of their own, and a diff is never changed in place.
+          // oxlint-disable-next-line react/no-array-index-key
+          <code key={at} className={classes['line']} data-kind={kind}>
+            {line === '' ? ' ' : line}
+          </code>
+        )
+      })}
+    </Scroll>
+  )
+}

@@ -1,0 +1,135 @@
+import { ActionIcon, Button, Group, Menu, Modal, Select, Stack, Text } from '@mantine/core'
+import { Ellipsis } from 'lucide-react'
+import { useState } from 'react'
+import { call } from '../../api.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { RefusalNotice } from '../../parts/refusal.tsx'
+import { SecretBox } from '../../parts/secret-box.tsx'
+import { useAct } from '../../queries.ts'
+import { deployKeys } from './queries.ts'
+import type { ApiKey, CreatedApiKey } from './wire.ts'
+
+type Asking = 'rotate' | 'disable' | 'revoke' | null
+
+const refresh = [deployKeys.apiKeys]
+
+/** What can be done with a key. Each asks first, except what takes nothing away. */
+export function KeyActs({ apiKey: key }: { apiKey: ApiKey }) {
+  const [asking, setAsking] = useState<Asking>(null)
+  const path = `/v1/api-keys/${key.id}`
+  const enable = useAct(() => call<ApiKey>('POST', `${path}/enable`), {
+    refresh,
+    say: () => `${key.name} works again.`,
+  })
+  const disable = useAct(() => call<ApiKey>('POST', `${path}/disable`), {
+    refresh,
+    say: () => `${key.name} is disabled.`,
+  })
+  const revoke = useAct(() => call<undefined>('DELETE', path), { refresh, say: () => `${key.name} is revoked.` })
+  const close = (): void => setAsking(null)
+  if (key.status === 'revoked') return null
+  return (
+    <>
+      <Menu position="bottom-end" width={180} shadow="md" withInitialFocusPlaceholder={false}>
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${key.name}`}>
+            <Ellipsis size={16} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {key.status === 'active' && <Menu.Item onClick={() => setAsking('rotate')}>Rotate…</Menu.Item>}
+          {key.status === 'active' && <Menu.Item onClick={() => setAsking('disable')}>Disable…</Menu.Item>}
+          {key.status === 'disabled' && <Menu.Item onClick={() => enable.mutate()}>Enable</Menu.Item>}
+          <Menu.Item c="var(--sluice-danger)" onClick={() => setAsking('revoke')}>
+            Revoke…
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <RotateDialog apiKey={key} opened={asking === 'rotate'} onClose={close} />
+      <Confirm
+        opened={asking === 'disable'}
+        onClose={close}
+        title={`Disable ${key.name}`}
+        verb={`Disable ${key.name}`}
+        act={disable}
+      >
+        Whatever calls with it is refused within a second, until you enable it again. Its secret stays the same.
+      </Confirm>
+      <Confirm
+        opened={asking === 'revoke'}
+        onClose={close}
+        title={`Revoke ${key.name}`}
+        verb={`Revoke ${key.name}`}
+        act={revoke}
+      >
+        Whatever calls with it is refused within a second. This cannot be undone; a new key has a new secret.
+      </Confirm>
+    </>
+  )
+}
+
+const graces = [
+  { value: '86400', label: 'One day' },
+  { value: '604800', label: 'One week' },
+  { value: '3600', label: 'One hour' },
+  { value: '0', label: 'Not at all: it ends at once' },
+]
+
+function RotateDialog({ apiKey: key, opened, onClose }: { apiKey: ApiKey; opened: boolean; onClose: () => void }) {
+  const [graceSeconds, setGraceSeconds] = useState('86400')
+  const rotate = useAct(
+    (seconds: number) =>
+      call<CreatedApiKey>('POST', `/v1/api-keys/${key.id}/rotate`, { body: { grace_seconds: seconds } }),
+    { refresh },
+  )
+  const made = rotate.data
+  const close = (): void => {
+    rotate.reset()
+    onClose()
+  }
+  const unread = made === undefined
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={unread ? `Rotate ${key.name}` : `New secret of ${key.name}`}
+      closeOnClickOutside={unread}
+      closeOnEscape={unread}
+      withCloseButton={unread}
+    >
+      {made === undefined ? (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            rotate.mutate(Number(graceSeconds))
+          }}
+        >
+          <Stack gap="md">
+            <Text>The key gets a new secret and keeps everything else.</Text>
+            <Select
+              label="The old secret stays good for"
+              data={graces}
+              value={graceSeconds}
+              onChange={(value) => setGraceSeconds(value ?? '86400')}
+            />
+            <RefusalNotice error={rotate.error} />
+            <Group justify="flex-end" gap="sm">
+              <Button variant="default" onClick={close}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={rotate.isPending}>
+                Rotate {key.name}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      ) : (
+        <SecretBox label="API key" secret={made.secret} onStored={close}>
+          {graceSeconds === '0'
+            ? 'The old secret is refused from now on.'
+            : `Put it where the old one is. Until then the old one works for ${graces.find(({ value }) => value === graceSeconds)?.label.toLowerCase()} more.`}
+        </SecretBox>
+      )}
+    </Modal>
+  )
+}

@@ -1,0 +1,130 @@
+import { Badge, Button, Group, Text } from '@mantine/core'
+import { KeyRound, Plus } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { Empty } from '../../parts/empty.tsx'
+import { Heading } from '../../parts/heading.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Row, Rows } from '../../parts/rows.tsx'
+import { Ago, Day } from '../../parts/time.tsx'
+import { KeyActs } from './key-acts.tsx'
+import { NewKeyDialog } from './new-key-dialog.tsx'
+import type { Place } from './place.ts'
+import { useApiKeys } from './queries.ts'
+import { reaches, sayReach } from './reaches.ts'
+import type { ApiKey } from './wire.ts'
+
+const rank: Record<ApiKey['status'], number> = { active: 0, disabled: 1, expired: 2, revoked: 3 }
+
+/** The keys that reach this project. */
+export function KeysPage({ place }: { place: Place }) {
+  const { project } = place
+  const owner = project.role === 'owner'
+  const keys = useApiKeys(owner)
+  const [creating, setCreating] = useState(false)
+  const button = (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
+      New API key
+    </Button>
+  )
+  const here = (keys.data ?? [])
+    .filter((key) => reaches(key, { projectId: project.id }))
+    .toSorted((a, b) => rank[a.status] - rank[b.status] || a.name.localeCompare(b.name))
+  return (
+    <>
+      <Heading title="API keys" within={project.name} action={owner && here.length > 0 ? button : undefined}>
+        {owner
+          ? 'Each application that calls has a key of its own, which reaches what you give it and nothing else.'
+          : 'Owners make and revoke the keys with which applications call what is deployed here.'}
+      </Heading>
+      {owner ? (
+        <Loaded query={keys}>
+          {() =>
+            here.length === 0 ? (
+              <Empty icon={<KeyRound size={20} />} action={button}>
+                A key lets an application call what is deployed in this project. None does so far.
+              </Empty>
+            ) : (
+              <Rows label="API keys">
+                {here.map((key) => (
+                  <KeyRow key={key.id} place={place} apiKey={key} />
+                ))}
+              </Rows>
+            )
+          }
+        </Loaded>
+      ) : (
+        <Empty icon={<KeyRound size={20} />}>You are not an owner of this project. Ask one of them for a key.</Empty>
+      )}
+      <NewKeyDialog project={project} opened={creating} onClose={() => setCreating(false)} />
+    </>
+  )
+}
+
+function KeyRow({ place, apiKey: key }: { place: Place; apiKey: ApiKey }) {
+  const over = key.status === 'revoked' || key.status === 'expired'
+  return (
+    <Row
+      end={
+        <>
+          <StatusBadge status={key.status} />
+          <KeyActs apiKey={key} />
+        </>
+      }
+    >
+      <Group gap="xs">
+        <Text
+          component={Link}
+          href={place.to(`keys/${key.id}`)}
+          fw={500}
+          c={over ? 'dimmed' : 'var(--mantine-color-anchor)'}
+          {...(over && { td: 'line-through' })}
+        >
+          {key.name}
+        </Text>
+      </Group>
+      <Text size="xs">{sayReach(key, place.project.id)}</Text>
+      <Text size="xs" c="dimmed">
+        <KeyStart apiKey={key} />
+        {' · '}
+        {key.last_used_at === null ? (
+          'never used'
+        ) : (
+          <>
+            used <Ago at={key.last_used_at} />
+          </>
+        )}
+        {key.expires_at !== null && (
+          <>
+            {key.status === 'expired' ? ' · ended ' : ' · until '}
+            <Day at={key.expires_at} />
+          </>
+        )}
+      </Text>
+    </Row>
+  )
+}
+
+export function KeyStart({ apiKey: { start, last4 } }: { apiKey: ApiKey }) {
+  return (
+    <Text component="span" ff="monospace" size="xs">
+      {start}…{last4}
+    </Text>
+  )
+}
+
+const statuses: Record<ApiKey['status'], { label: string; color: string }> = {
+  active: { label: 'Active', color: 'tide' },
+  disabled: { label: 'Disabled', color: 'yellow' },
+  expired: { label: 'Expired', color: 'gray' },
+  revoked: { label: 'Revoked', color: 'gray' },
+}
+
+export function StatusBadge({ status }: { status: ApiKey['status'] }) {
+  const { label, color } = statuses[status]
+  return (
+    <Badge variant="light" color={color} tt="none" radius="sm" c="var(--mantine-color-text)">
+      {label}
+    </Badge>
+  )
+}

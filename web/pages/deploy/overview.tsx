@@ -1,0 +1,154 @@
+import { Code, Group, Stack, Text } from '@mantine/core'
+import { Card } from '../../parts/card.tsx'
+import { CopyMark } from '../../parts/copy.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { Radio } from 'lucide-react'
+import classes from './deploy.module.css'
+import type { Place } from './place.ts'
+import { useDeployments, useVersion } from './queries.ts'
+import { Snippets } from './snippets.tsx'
+import { exampleValues } from './slot-values.ts'
+import { Scroll } from './scroll.tsx'
+import { Who } from './who.tsx'
+import type { Query, SlotSchema, SlotsSchema, Version } from './wire.ts'
+
+/** What a caller has to know. */
+export function Overview({ place, query, live }: { place: Place; query: Query; live: number | null }) {
+  const version = useVersion({ projectId: place.project.id, name: query.name }, live ?? undefined)
+  if (live === null) {
+    return (
+      <Empty icon={<Radio size={20} />}>
+        {query.name} does not answer in {place.environment}. Deploying it gives it an address there.
+      </Empty>
+    )
+  }
+  return <Loaded query={version}>{(found) => <Facts place={place} name={query.name} version={found} />}</Loaded>
+}
+
+function Facts({ place, name, version }: { place: Place; name: string; version: Version }) {
+  const { project, environment } = place
+  const deployments = useDeployments(project.id)
+  const live = deployments.data?.find((each) => each.name === name && each.environment === environment)
+  const url = `${location.origin}/v1/queries/${name}`
+  return (
+    <Stack gap="lg">
+      <Card title="Address">
+        <dl className={classes['facts']}>
+          <dt>Call</dt>
+          <dd>
+            <Group gap={4} wrap="nowrap">
+              <Code>POST {url}</Code>
+              <CopyMark text={url} what="address" />
+            </Group>
+          </dd>
+          {live !== undefined && (
+            <>
+              <dt>Deployed</dt>
+              <dd>
+                by <Who place={place} label={live.deployed_by} /> <Ago at={live.deployed_at} />
+              </dd>
+            </>
+          )}
+          <dt>Reads</dt>
+          <dd>{Object.keys(version.tables).join(', ') || 'no table'}</dd>
+          <dt>Answers again</dt>
+          <dd>
+            {version.cache_seconds === null || version.cache_seconds === 0
+              ? 'Every call runs'
+              : `For up to ${version.cache_seconds} s while the data is the same`}
+          </dd>
+        </dl>
+      </Card>
+      <Card title="Slots" about="What a caller sends, as a JSON object.">
+        <Slots slots={version.slots} />
+      </Card>
+      <Card title="Columns" about="What comes back in each row.">
+        <Scroll label="Columns">
+          <table className={classes['plain']}>
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Type</th>
+              </tr>
+            </thead>
+            <tbody>
+              {version.columns.map((column) => (
+                <tr key={column.name}>
+                  <td>
+                    <Code>{column.name}</Code>
+                  </td>
+                  <td>{column.type.toLowerCase()}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      </Card>
+      <Card title="From your code" about="Put an API key into the environment as SLUICE_API_KEY.">
+        <Snippets
+          target={{ kind: 'direct', projectId: project.id, environment, name }}
+          body={exampleValues(version.slots, version.examples[0]?.parameters)}
+        />
+      </Card>
+    </Stack>
+  )
+}
+
+function Slots({ slots: { properties, required } }: { slots: SlotsSchema }) {
+  const entries = Object.entries(properties)
+  if (entries.length === 0) return <Text c="dimmed">It takes none: every call gives the same.</Text>
+  return (
+    <Scroll label="Slots">
+      <table className={classes['plain']}>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Takes</th>
+            <th scope="col">Left out</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map(([name, slot]) => (
+            <tr key={name}>
+              <td>
+                <Code>{name}</Code>
+              </td>
+              <td>
+                {sayKind(slot)}
+                {slot.description !== undefined && (
+                  <Text size="xs" c="dimmed">
+                    {slot.description}
+                  </Text>
+                )}
+              </td>
+              <td>{sayAbsent(slot, required.includes(name))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+function sayKind(slot: SlotSchema): string {
+  if (slot.type === 'array') return `a list, each ${sayKind({ ...slot.items })}`
+  if ('enum' in slot && slot.enum !== undefined) {
+    const some = slot.enum.slice(0, 6).map(String).join(', ')
+    return `one of ${some}${slot.enum.length > 6 ? ` and ${slot.enum.length - 6} more` : ''}`
+  }
+  if (slot.type === 'string')
+    return slot.format === 'date' ? 'a date' : slot.format === 'date-time' ? 'a moment' : 'text'
+  if (slot.type === 'boolean') return 'true or false'
+  const bounds = [
+    slot.minimum === undefined ? '' : ` from ${slot.minimum}`,
+    slot.maximum === undefined ? '' : ` up to ${slot.maximum}`,
+  ].join('')
+  return `${slot.type === 'integer' ? 'a whole number' : 'a number'}${bounds}`
+}
+
+function sayAbsent({ default: usual }: SlotSchema, required: boolean): string {
+  if (required) return 'refused'
+  return usual === undefined || usual === null ? 'no value' : JSON.stringify(usual)
+}

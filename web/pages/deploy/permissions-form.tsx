@@ -1,0 +1,133 @@
+import { Checkbox, Fieldset, Radio, Stack, Text } from '@mantine/core'
+import { useEnvironments, useProjects } from '../../queries.ts'
+import type { Project } from '../../wire.ts'
+import classes from './keys.module.css'
+import { useQueryList } from './queries.ts'
+import type { Permission } from './wire.ts'
+
+/** What is ticked, by project. Null stands for all, now and later. */
+export type Granted = Record<string, { environments: string[] | null; queries: string[] | null }>
+
+export function permissionsOf(granted: Granted): Permission[] {
+  return Object.entries(granted).map(([projectId, { environments, queries }]) =>
+    Object.assign({ project_id: projectId, environments: environments ?? ('*' as const) }, queries && { queries }),
+  )
+}
+
+type Props = { granted: Granted; onChange: (granted: Granted) => void }
+
+/** Projects, in each its environments and its queries. Only one's own projects: no one can give what is not theirs. */
+export function PermissionsForm({ granted, onChange }: Props) {
+  const projects = useProjects()
+  const own = (projects.data ?? []).filter(({ role }) => role === 'owner')
+  return (
+    <Stack gap="xs">
+      <Text fw={500}>It reaches</Text>
+      {own.map((project) => {
+        const given = granted[project.id]
+        return (
+          <div key={project.id} className={classes['project']}>
+            <Checkbox
+              label={project.name}
+              checked={given !== undefined}
+              onChange={(event) => {
+                const { [project.id]: _gone, ...rest } = granted
+                onChange(
+                  event.currentTarget.checked
+                    ? { ...granted, [project.id]: { environments: ['production'], queries: null } }
+                    : rest,
+                )
+              }}
+            />
+            {given !== undefined && (
+              <ProjectPermissions
+                project={project}
+                given={given}
+                onChange={(changed) => onChange({ ...granted, [project.id]: changed })}
+              />
+            )}
+          </div>
+        )
+      })}
+    </Stack>
+  )
+}
+
+type Given = Granted[string]
+
+function ProjectPermissions({
+  project,
+  given,
+  onChange,
+}: {
+  project: Project
+  given: Given
+  onChange: (given: Given) => void
+}) {
+  const environments = useEnvironments(project.id)
+  const queries = useQueryList(project.id)
+  return (
+    <Stack gap="md" pl="xl" pt="sm">
+      <Choice
+        legend={`Environments of ${project.name}`}
+        all="All, now and later"
+        some="Only these"
+        names={environments.data?.map(({ name }) => name) ?? []}
+        first={['production']}
+        chosen={given.environments}
+        onChange={(chosen) => onChange({ ...given, environments: chosen })}
+      />
+      <Choice
+        legend={`Queries of ${project.name}`}
+        all="All that are deployed there, now and later"
+        some="Only these"
+        names={queries.data?.map(({ name }) => name) ?? []}
+        first={[]}
+        chosen={given.queries}
+        onChange={(chosen) => onChange({ ...given, queries: chosen })}
+      />
+    </Stack>
+  )
+}
+
+type ChoiceProps = {
+  legend: string
+  all: string
+  some: string
+  names: string[]
+  /** What is ticked when one begins to choose. */
+  first: string[]
+  chosen: string[] | null
+  onChange: (chosen: string[] | null) => void
+}
+
+function Choice({ legend, all, some, names, first, chosen, onChange }: ChoiceProps) {
+  return (
+    <Fieldset legend={legend} variant="unstyled" className={classes['choice'] ?? ''}>
+      <Radio.Group
+        aria-label={legend}
+        value={chosen === null ? 'all' : 'some'}
+        onChange={(value) => onChange(value === 'all' ? null : first)}
+      >
+        <Stack gap={6}>
+          <Radio value="some" label={some} disabled={names.length === 0} />
+          {chosen !== null && (
+            <div className={classes['names']}>
+              {names.map((name) => (
+                <Checkbox
+                  key={name}
+                  label={name}
+                  checked={chosen.includes(name)}
+                  onChange={(event) =>
+                    onChange(event.currentTarget.checked ? [...chosen, name] : chosen.filter((each) => each !== name))
+                  }
+                />
+              ))}
+            </div>
+          )}
+          <Radio value="all" label={all} />
+        </Stack>
+      </Radio.Group>
+    </Fieldset>
+  )
+}

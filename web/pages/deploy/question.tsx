@@ -1,0 +1,196 @@
+import { Code, Mark, Paper, Stack, Text, Textarea, Title } from '@mantine/core'
+import { useState } from 'react'
+import { Card } from '../../parts/card.tsx'
+import { CallAnswer, CallButtons, useCall, useCaller } from './call.tsx'
+import type { Outcome } from './calls.ts'
+import classes from './deploy.module.css'
+import type { Place } from './place.ts'
+import { Scroll } from './scroll.tsx'
+import { headersOf, pathOf, type CallTarget } from './snippet-text.ts'
+import { Snippets } from './snippets.tsx'
+import type { Routing } from './wire.ts'
+
+/** Asks in plain language, and shows why the answer is what it is. */
+export function QuestionConsole({ place }: { place: Place }) {
+  const { project, environment } = place
+  const [question, setQuestion] = useState('')
+  const [asked, setAsked] = useState('')
+  const caller = useCaller(true)
+  const target: CallTarget = { kind: 'question', projectId: project.id, environment }
+  const timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone
+  const call = useCall((signal) =>
+    caller.key === null
+      ? {
+          path: `/v1/projects/${project.id}/ask`,
+          headers: {},
+          body: { question, environment, run: true, time_zone: timeZone },
+          key: null,
+          signal,
+        }
+      : {
+          path: pathOf(target),
+          headers: headersOf(target),
+          body: { query: question, project_id: project.id, explain: true, time_zone: timeZone },
+          key: caller.key,
+          signal,
+        },
+  )
+  return (
+    <Stack gap="lg">
+      <div className={classes['console']}>
+        <Paper component="section" radius="lg" p="lg" bg="var(--sluice-surface)" bd="1px solid var(--sluice-line)">
+          <form
+            onSubmit={(event) => {
+              event.preventDefault()
+              setAsked(question)
+              call.start()
+            }}
+          >
+            <Stack gap="md">
+              {caller.field}
+              <Textarea
+                label="Question"
+                placeholder="revenue in the north since March"
+                autosize
+                minRows={3}
+                maxLength={2000}
+                value={question}
+                onChange={(event) => setQuestion(event.currentTarget.value)}
+                onKeyDown={(event) => {
+                  if (event.key !== 'Enter' || event.shiftKey) return
+                  event.preventDefault()
+                  event.currentTarget.form?.requestSubmit()
+                }}
+              />
+              <CallButtons call={call} verb="Ask" ready={question.trim() !== '' && caller.key !== ''} />
+            </Stack>
+          </form>
+        </Paper>
+        <Stack gap="lg">
+          {call.outcome !== undefined && <Explanation question={asked} outcome={call.outcome} />}
+          <CallAnswer call={call} waiting="Ask to see which query answers, and with which values." />
+        </Stack>
+      </div>
+      <Card title="From your code" about="The same question. Put an API key into the environment as SLUICE_API_KEY.">
+        <Snippets target={target} body={{ query: question, project_id: project.id }} />
+      </Card>
+    </Stack>
+  )
+}
+
+/** An answer, a refusal and a trial tell of the routing under the same names. */
+type Told = { query_used?: string | null; outcome?: string; reason?: string; missing?: string[]; routing?: Routing }
+
+function Explanation({ question, outcome: { body } }: { question: string; outcome: Outcome }) {
+  const told = (typeof body === 'object' && body !== null ? body : {}) as Told
+  const { routing } = told
+  if (routing === undefined) return null
+  return (
+    <section>
+      <Title order={2} mb="sm">
+        How it was understood
+      </Title>
+      <Stack gap="md">
+        <Text fw={500}>{sayOutcome(told, routing)}</Text>
+        <Text aria-label="The question, with the words that gave values">{marked(question, routing)}</Text>
+        <Values routing={routing} />
+        <Candidates routing={routing} />
+      </Stack>
+    </section>
+  )
+}
+
+function sayOutcome({ query_used: name, outcome, reason, missing }: Told, { confidence, threshold }: Routing): string {
+  const sure = confidence === null ? '' : ` Confidence ${percent(confidence)}; ${percent(threshold)} is needed.`
+  switch (outcome ?? reason ?? 'answered') {
+    case 'no_match':
+      return `No deployed query answers this.${sure}`
+    case 'ambiguous':
+      return `Several queries could answer this.${sure}`
+    case 'missing_slots':
+      return `${name ?? 'A query'} would answer this, but the question does not say ${missing?.join(', ') ?? 'all it needs'}.`
+    default:
+      return `Answered by ${name ?? 'a query'}.${sure}`
+  }
+}
+
+/** The question with the words behind each value marked. */
+function marked(question: string, { sources }: Routing) {
+  const spans = Object.entries(sources)
+    .map(([slot, { start, end }]) => ({ slot, start, end }))
+    .toSorted((a, b) => a.start - b.start)
+  let reached = 0
+  const parts = spans.flatMap(({ slot, start, end }) => {
+    if (start < reached || end > question.length) return []
+    const before = question.slice(reached, start)
+    reached = end
+    return [
+      before,
+      <Mark key={slot} title={slot} c="var(--mantine-color-text)" bg="var(--sluice-warn)">
+        {question.slice(start, end)}
+      </Mark>,
+    ]
+  })
+  return [...parts, question.slice(reached)]
+}
+
+function Values({ routing: { parameters, sources } }: { routing: Routing }) {
+  const entries = Object.entries(parameters)
+  if (entries.length === 0) return null
+  return (
+    <Scroll label="Values">
+      <table className={classes['plain']}>
+        <thead>
+          <tr>
+            <th scope="col">Slot</th>
+            <th scope="col">Value</th>
+            <th scope="col">From the words</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map(([slot, value]) => (
+            <tr key={slot}>
+              <td>
+                <Code>{slot}</Code>
+              </td>
+              <td>{typeof value === 'string' ? value : JSON.stringify(value)}</td>
+              <td>{sources[slot] === undefined ? 'not in the question' : `“${sources[slot].text}”`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+function Candidates({ routing: { candidates } }: { routing: Routing }) {
+  if (candidates.length === 0) return null
+  return (
+    <Scroll label="Candidates">
+      <table className={classes['plain']}>
+        <thead>
+          <tr>
+            <th scope="col">Candidate</th>
+            <th scope="col">Score</th>
+            <th scope="col">Nearest example</th>
+          </tr>
+        </thead>
+        <tbody>
+          {candidates.slice(0, 5).map(({ name, score, example }) => (
+            <tr key={name}>
+              <td>
+                <Code>{name}</Code>
+              </td>
+              <td>{score.toFixed(2)}</td>
+              <td>{example}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`
+}

@@ -1,0 +1,90 @@
+import { Select, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import type { Typed } from './slot-values.ts'
+import type { SlotSchema, SlotsSchema } from './wire.ts'
+
+type Props = {
+  slots: SlotsSchema
+  values: Typed
+  errors: Record<string, string>
+  onChange: (values: Typed) => void
+}
+
+/** One field for each slot, drawn from its schema. */
+export function SlotsForm({ slots: { properties, required }, values, errors, onChange }: Props) {
+  const entries = Object.entries(properties)
+  if (entries.length === 0) return <Text c="dimmed">It takes no slots.</Text>
+  return (
+    <Stack gap="md">
+      {entries.map(([name, slot]) => (
+        <SlotField
+          key={name}
+          name={name}
+          slot={slot}
+          required={required.includes(name)}
+          value={values[name] ?? ''}
+          error={errors[name]}
+          onChange={(value) => onChange({ ...values, [name]: value })}
+        />
+      ))}
+    </Stack>
+  )
+}
+
+type FieldProps = {
+  name: string
+  slot: SlotSchema
+  required: boolean
+  value: string | string[]
+  error: string | undefined
+  onChange: (value: string | string[]) => void
+}
+
+function SlotField({ name, slot, required, value, error, onChange }: FieldProps) {
+  const usual = slot.default === undefined || slot.default === null ? undefined : JSON.stringify(slot.default)
+  const shared = {
+    label: name,
+    description: slot.description,
+    // Marked, not enforced: how the endpoint answers a call that lacks it is worth trying too.
+    withAsterisk: required,
+    error,
+    placeholder: usual === undefined ? (required ? undefined : 'left out') : `${usual} when left out`,
+  }
+  if (slot.type === 'array') {
+    return (
+      <TagsInput
+        {...shared}
+        placeholder="Enter after each"
+        value={[value].flat().filter((each) => each !== '')}
+        onChange={onChange}
+        acceptValueOnBlur
+      />
+    )
+  }
+  const text = String(value)
+  const choices = slot.type === 'boolean' ? ['true', 'false'] : slot.enum?.map(String)
+  if (choices !== undefined) {
+    return (
+      <Select
+        {...shared}
+        data={choices}
+        value={text === '' ? null : text}
+        onChange={(chosen) => onChange(chosen ?? '')}
+        searchable={choices.length > 8}
+        clearable
+        clearButtonProps={{ 'aria-label': `Leave ${name} out` }}
+        allowDeselect
+      />
+    )
+  }
+  return (
+    <TextInput
+      {...shared}
+      type={slot.type === 'string' && slot.format === 'date' ? 'date' : 'text'}
+      inputMode={slot.type === 'integer' ? 'numeric' : slot.type === 'number' ? 'decimal' : 'text'}
+      autoComplete="off"
+      spellCheck={false}
+      value={text}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  )
+}

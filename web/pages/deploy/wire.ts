@@ -1,0 +1,26 @@
+import type { z } from 'zod'
+import type * as keys from '../../../api/keys.ts'
+import type * as questions from '../../../api/questions.ts'
+import type * as queries from '../../../api/queries.ts'
+
+export type { SlotSchema, SlotsSchema } from '../../../api/slots.ts'
+
+export type Query = z.output<typeof queries.query>
+export type LiveDeployment = z.output<typeof queries.liveDeployment>
+export type VersionEntry = z.output<typeof queries.versionEntry>
+export type Version = z.output<typeof queries.version>
+export type VersionsDiff = z.output<typeof queries.versionsDiff>
+export type HistoryEntry = z.output<typeof queries.historyEntry>
+/** What a deployment did, or would do. */
+export type DeployReport = z.output<typeof queries.deployment>
+
+export type ApiKey = z.output<typeof keys.apiKey>
+export type CreatedApiKey = z.output<typeof keys.createdApiKey>
+export type NewApiKey = z.input<typeof keys.newApiKey>
+export type Permission = NewApiKey['permissions'][number]
+export type Plan = z.output<typeof keys.plan>
+export type Reach = z.output<typeof keys.reach>
+
+export type Routing = z.output<typeof questions.routing>
+export type QuestionGroup = z.output<typeof questions.questionGroup>
+export type LoggedQuestion = z.output<typeof questions.loggedQuestion>

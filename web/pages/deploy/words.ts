@@ -1,0 +1,57 @@
+import type { DeployReport, HistoryEntry } from './wire.ts'
+
+/** `column orders is new` as what the change does: `Adds column orders`. */
+export function sayChange(message: string): string {
+  const known: Array<[RegExp, string]> = [
+    [/^(column|slot) (\S+) is new$/, 'Adds $1 $2'],
+    [/^(column|slot) (\S+) is gone$/, 'Removes $1 $2'],
+    [/^(column|slot) (\S+) was (.+) and is (.+)$/, 'Changes $1 $2 from $3 to $4'],
+  ]
+  for (const [pattern, words] of known) if (pattern.test(message)) return message.replace(pattern, words)
+  return message.charAt(0).toUpperCase() + message.slice(1)
+}
+
+/** What the change means for those who call it. */
+export function sayCompatibility({ compatibility, changes, environment }: DeployReport): string {
+  if (compatibility === 'first')
+    return `Nothing answers under this name in ${environment} yet, so no caller is affected.`
+  if (compatibility === 'breaking') return 'Existing callers would break.'
+  return changes.length === 0
+    ? 'Callers notice no difference in columns and slots.'
+    : 'Existing callers are unaffected.'
+}
+
+export function sayRouting({ routing: { checked, regressions } }: DeployReport): string {
+  if (checked === 0) return 'No questions are on record yet that could be routed differently.'
+  const asked = checked === 1 ? '1 question' : `${checked} questions`
+  if (regressions.length === 0) return `${asked} asked again: each still goes where it went.`
+  return `${asked} asked again: ${regressions.length} would no longer go where ${regressions.length === 1 ? 'it' : 'they'} went.`
+}
+
+/** An act as the end of a sentence that begins with who did it. */
+export function sayAct({ act, version, previous_version: before, environment }: HistoryEntry): string {
+  const instead = before === null || before === version ? '' : ` instead of version ${before}`
+  switch (act) {
+    case 'deploy':
+      return `deployed version ${version} to ${environment}${instead}`
+    case 'promote':
+      return `promoted version ${version} to ${environment}${instead}`
+    case 'rollback':
+      return `rolled ${environment} back to version ${version}${before === null ? '' : ` from ${before}`}`
+    case 'undeploy':
+      return `undeployed version ${before ?? version} from ${environment}`
+    default:
+      return act satisfies never
+  }
+}
+
+export function sayMs(ms: number | null): string {
+  if (ms === null) return 'none'
+  return ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`
+}
+
+/** A share from 0 to 1. */
+export function sayShare(share: number): string {
+  const percent = share * 100
+  return `${percent === 0 || percent >= 10 ? percent.toFixed(0) : percent.toFixed(1)} %`
+}
