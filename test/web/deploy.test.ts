@@ -46,6 +46,8 @@ beforeAll(async () => {
       examples: [
         { question: 'revenue in the north', parameters: { region: 'north' } },
         { question: 'how much did we sell in the south', parameters: { region: 'south' } },
+        { question: 'sales of the east', parameters: { region: 'east' } },
+        { question: 'what does the north earn', parameters: { region: 'north' } },
       ],
     }),
   )
@@ -104,9 +106,8 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   await page.getByText('x-sluice-version: 1').waitFor()
 
   await page.getByText('Question', { exact: true }).click()
-  await page.getByRole('textbox', { name: 'Question' }).fill('revenue in the east')
+  await page.getByRole('textbox', { name: 'Question' }).fill('how much did we sell in the east')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  await page.waitForTimeout(3000); await page.screenshot({ path: '/tmp/q.png', fullPage: true })
   await page.getByText('Answered by sales_by_region').waitFor()
   await page.getByRole('row', { name: 'region east “east”' }).waitFor()
   await page.getByRole('cell', { name: 'east', exact: true }).last().waitFor()
@@ -311,6 +312,33 @@ test('calls appear in the live tail and in the metrics, and a missed question be
   expect(complaints).toEqual([])
 })
 
+test('an alert is made from a template, tested, turned off and deleted', async () => {
+  const { page, complaints } = await t.visitAs(owner, `/p/${projectId}/deploy/alerts`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByRole('button', { name: 'New alert' }).click()
+  const making = page.getByRole('dialog', { name: 'New alert' })
+  await making.getByRole('button', { name: 'Create alert' }).click()
+  await making.getByText('Say where to tell it.').waitFor()
+  await making.getByRole('combobox', { name: 'By' }).click()
+  await page.getByRole('option', { name: 'Webhook' }).click()
+  await making.getByLabel('URL').fill('https://hooks.example.org/sluice')
+  await making.getByRole('button', { name: 'Create alert' }).click()
+  await page.getByText('Shown only this once').waitFor()
+  await page.getByRole('button', { name: 'I have stored it' }).click()
+  const row = page.getByRole('list', { name: 'Alerts' }).getByRole('listitem').filter({ hasText: 'Too many errors' }).first()
+  await row.getByText('Too many errors: above 5 % of calls within 5 min · in production').waitFor()
+  await row.getByRole('button', { name: 'Send a test' }).click()
+  await row.getByRole('button', { name: 'History' }).click()
+  await row.getByRole('region', { name: 'What was sent' }).getByText('hooks.example.org').first().waitFor()
+  await row.getByRole('switch').click()
+  await row.getByText('Off', { exact: true }).waitFor()
+  await page.screenshot({ path: join(artefacts, 'alerts-history-light-1280.png') })
+  await row.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete Too many errors' }).click()
+  await page.getByText('Hear of trouble before your callers tell you').waitFor()
+  expect(complaints).toEqual([])
+})
+
 /** What axe finds, in one line each. The schemes share their structure, so the dark one is asked only for contrast. */
 async function findBarriers(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
   const axe = new AxeBuilder({ page })
@@ -376,7 +404,7 @@ const pages: Shown[] = [
     name: 'try-question',
     at: 'try?by=question',
     ready: async (page) => {
-      await page.getByRole('textbox', { name: 'Question' }).fill('revenue in the east')
+      await page.getByRole('textbox', { name: 'Question' }).fill('how much did we sell in the east')
       await page.getByRole('textbox', { name: 'Question' }).press('Enter')
       await page.getByRole('region', { name: 'Candidates' }).waitFor()
     },
@@ -392,6 +420,14 @@ const pages: Shown[] = [
     ready: async (page) => {
       await page.getByRole('region', { name: 'Popular queries' }).waitFor()
       await page.locator('svg.recharts-surface').nth(2).waitFor()
+    },
+  },
+  {
+    name: 'new-alert',
+    at: 'alerts',
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'New alert' }).click()
+      await page.getByRole('dialog').getByLabel('Address').waitFor()
     },
   },
   {
