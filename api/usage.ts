@@ -20,6 +20,8 @@ export const metricsQuery = z.strictObject({
   time_zone: z.string().max(64).optional().meta({ description: 'Where days and hours begin, e.g. Europe/Berlin.' }),
 })
 
+export const keyUsageQuery = metricsQuery.omit({ key_id: true })
+
 const ms = z.number().nullable().meta({ description: 'Milliseconds; null without requests.' })
 const counts = {
   requests: z.int().meta({ description: 'Authenticated calls, refusals included, those rejected not.' }),
@@ -56,6 +58,7 @@ export const metrics = z
     by_key: z.array(z.object({ key_id: z.string(), name: z.string().nullable(), ...counts })),
     by_version: z.array(z.object({ query: z.string(), version: z.int(), ...counts })),
     by_environment: z.array(z.object({ environment: z.string(), ...counts })),
+    by_project: z.array(z.object({ project_id: z.string(), ...counts })),
     questions: z.object({
       asked: z.int(),
       answered: z.int(),

@@ -8,14 +8,14 @@ export type EarlyRefusals = {
   /** From here on a verb tells how the call went, also when it refuses it. */
   begin(request: FastifyRequest): void
   /** The route's hook: a call that is refused earlier, over a limit or a malformed body, is a call all the same. */
-  onError(request: FastifyRequest, reply: FastifyReply, error: FastifyError): Promise<void>
+  onError: (request: FastifyRequest, reply: FastifyReply, error: FastifyError) => Promise<void>
 }
 
 export function openEarlyRefusals(app: Pick<App, 'observe'>, entry: Run['entry']): EarlyRefusals {
   const begun = new WeakSet<FastifyRequest>()
   return {
     begin: (request) => void begun.add(request),
-    async onError(request, _reply, error) {
+    onError: async (request, _reply, error) => {
       // Whoever is not known to have a key is nobody's caller.
       if (request.keyCaller === null || begun.has(request)) return
       const { query_name: name = null } = request.params as { query_name?: string }

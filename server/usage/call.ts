@@ -41,8 +41,8 @@ export function callOf(event: QueryAnswered, at: number): CallRow | undefined {
     id: event.requestId ?? newId('request', at),
     project_id: projectId,
     // What a caller made up is not written down as if it were the name of something.
-    environment: environment !== null && name.test(environment) ? environment : null,
-    query: query !== null && name.test(query) ? query : null,
+    environment: event.version !== null || isName(environment) ? environment : null,
+    query: event.version !== null || isName(query) ? query : null,
     version: event.version,
     entry: event.entry,
     key_id: event.keyId,
@@ -59,6 +59,10 @@ export function callOf(event: QueryAnswered, at: number): CallRow | undefined {
     question: question === undefined ? null : storable(question.text.slice(0, longestQuestion)),
     confidence: question?.confidence ?? null,
   }
+}
+
+function isName(text: string | null): boolean {
+  return text !== null && name.test(text)
 }
 
 /** PostgreSQL keeps no NUL and no half of a surrogate pair. */

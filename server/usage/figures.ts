@@ -14,7 +14,7 @@ export type Figures = {
 }
 
 export type Filter = {
-  projectId: string
+  projectIds: readonly string[]
   environment?: string | undefined
   query?: string | undefined
   keyId?: string | undefined
@@ -28,6 +28,7 @@ export type Group = Figures & {
   version: number | null
   keyId: string | null
   environment: string | null
+  projectId: string | null
   entry: string | null
   status: number | null
   error: string | null
@@ -48,10 +49,11 @@ const groupings = {
   version: '(query, version)',
   key: '(key_id)',
   environment: '(environment)',
+  project: '(project_id)',
   outcome: '(entry, status, error, reason)',
   cache: '(cache)',
 } as const
-const columns = ['piece', 'query', 'version', 'key_id', 'environment', 'entry', 'cache'] as const
+const columns = ['piece', 'query', 'version', 'key_id', 'environment', 'project_id', 'entry', 'cache'] as const
 /** `grouping(…)` has one bit a column, set where the column was not grouped by. */
 const sets = new Map<number, keyof typeof groupings>(
   Object.entries(groupings).map(([by, text]) => {
@@ -67,8 +69,8 @@ export async function readGroups(store: Pick<Database, 'pool'>, filter: Filter, 
   const { text, values } = await sourceOf(store, filter, range)
   const { rows } = await store.pool.query<Omit<Group, 'by'> & { bits: number }>(
     `with calls as (${text})
-     select grouping(${columns.join(', ')}) as bits, piece, query, version, key_id as "keyId", environment, entry,
-            status, error, reason, cache,
+     select grouping(${columns.join(', ')}) as bits, piece, query, version, key_id as "keyId", environment,
+            project_id as "projectId", entry, status, error, reason, cache,
             coalesce(sum(calls) filter (where not ${rejected}), 0)::bigint as requests,
             coalesce(sum(calls) filter (where status >= 400 and not ${rejected}), 0)::bigint as errors,
             coalesce(sum(calls) filter (where ${rejected}), 0)::bigint as rejected,
@@ -111,7 +113,7 @@ export async function readTimes(store: Pick<Database, 'pool'>, filter: Filter, r
  */
 export async function readWindow(
   run: (text: string, values: unknown[]) => Promise<Array<Record<string, unknown>>>,
-  filter: Pick<Filter, 'projectId' | 'environment' | 'query'>,
+  filter: { projectId: string; environment?: string | undefined; query?: string | undefined },
   { from, to }: { from: Date; to: Date },
 ): Promise<{ requests: number; errors: number; asked: number; unanswered: number; times: Latencies }> {
   const whole = new Date(Math.ceil(from.getTime() / grainMs.minute) * grainMs.minute)
@@ -164,7 +166,7 @@ async function sourceOf(store: Pick<Database, 'pool'>, filter: Filter, range: Ra
     grains: grains.slice(grains.indexOf(range.coarsest)),
   })
   const values: unknown[] = [
-    filter.projectId,
+    filter.projectIds,
     range.starts,
     filter.environment ?? null,
     filter.query ?? null,
@@ -174,7 +176,7 @@ async function sourceOf(store: Pick<Database, 'pool'>, filter: Filter, range: Ra
     values.push(new Date(from), new Date(to))
     const last = values.length
     return `select *, width_bucket(start, $2::timestamptz[]) - 1 as piece from usage_rollups
-      where project_id = $1 and grain = '${grain}' and start >= $${last - 1} and start < $${last}
+      where project_id = any($1) and grain = '${grain}' and start >= $${last - 1} and start < $${last}
         and ($3::text is null or environment = $3) and ($4::text is null or query = $4)
         and ($5::text is null or key_id = $5)`
   })

@@ -7,14 +7,12 @@ export {
   rotateAlertSecret,
   testAlert,
   updateAlert,
-  type AlertInput,
   type AlertRecord,
-  type ChannelInput,
 } from './alerts/manage.ts'
 export { openAlerts, type Alerts } from './alerts/open.ts'
 export { percentile, round } from './latencies.ts'
 export { openPrometheus, type Prometheus } from './prometheus.ts'
 export { openUsage, type Usage } from './record.ts'
-export { reportUsage, type Report } from './report.ts'
+export { reportKeyUsage, reportUsage, type Report } from './report.ts'
 export { listRequests, tailRequests, type RequestEntry } from './requests.ts'
 export { keepUsage } from './rollup.ts'

@@ -1,4 +1,4 @@
-import { requireRole, type Caller } from '../access/index.ts'
+import { findKey, requireRole, type Caller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import type { Database } from '../store/index.ts'
 import { readGroups, readTimes, type Figures, type Filter, type Group } from './figures.ts'
@@ -13,6 +13,7 @@ export type Report = {
   keys: Array<Figures & { keyId: string; name: string | null }>
   versions: Array<Figures & { query: string; version: number }>
   environments: Array<Figures & { environment: string }>
+  projects: Array<Figures & { projectId: string }>
   failures: Array<{ status: number; error: string; reason: string; count: number }>
   questions: Questions
 }
@@ -28,10 +29,36 @@ export type Questions = {
 }
 
 type Parts = Pick<App, 'store' | 'usage' | 'now'>
+type Asked = RangeInput & { environment?: string | undefined; query?: string | undefined }
 
-/** Usage of a project over a span of time. What this process has seen is written first, so that it is counted. */
-export async function reportUsage(app: Parts, caller: Caller, input: Filter & RangeInput): Promise<Report> {
-  await requireRole(app, caller, input.projectId, 'viewer')
+/** Usage of a project over a span of time. */
+export async function reportUsage(
+  app: Parts,
+  caller: Caller,
+  { projectId, ...input }: Asked & { projectId: string; keyId?: string | undefined },
+): Promise<Report> {
+  await requireRole(app, caller, projectId, 'viewer')
+  return report(app, { ...input, projectIds: [projectId] })
+}
+
+/** Usage of an API key in every project that it reaches, for those who may see the key. */
+export async function reportKeyUsage(
+  app: Parts & Pick<App, 'keyUses'>,
+  caller: Caller,
+  { keyId, ...input }: Asked & { keyId: string },
+): Promise<Report> {
+  const { permissions } = await findKey(app, caller, keyId)
+  const named = permissions.map(({ projectId }) => projectId)
+  const projectIds = named.includes('*') ? await allProjects(app.store) : [...new Set(named)]
+  return report(app, { ...input, keyId, projectIds })
+}
+
+async function allProjects({ db }: Pick<Database, 'db'>): Promise<string[]> {
+  return (await db.selectFrom('projects').select('id').execute()).map(({ id }) => id)
+}
+
+/** What this process has seen is written first, so that it is counted. */
+async function report(app: Parts, input: Filter & RangeInput): Promise<Report> {
   const range = await readRange(app.store, app.now(), input)
   await app.usage.flush()
   const [groups, times, questions] = await Promise.all([
@@ -61,6 +88,9 @@ export async function reportUsage(app: Parts, caller: Caller, input: Filter & Ra
     ),
     environments: of('environment').flatMap(({ environment, ...group }) =>
       environment === null || environment === '' ? [] : [{ ...figuresOf(group), environment }],
+    ),
+    projects: of('project').flatMap(({ projectId, ...group }) =>
+      projectId === null ? [] : [{ ...figuresOf(group), projectId }],
     ),
     failures: failuresOf(outcomes),
     questions: { ...countQuestions(outcomes), ...questions },
@@ -141,10 +171,10 @@ async function readQuestions(
   filter: Filter,
   { from, to }: Range,
 ): Promise<Pick<Questions, 'top' | 'unanswered'>> {
-  const text = `from requests where project_id = $1 and at >= $2 and at < $3 and entry = 'question'
+  const text = `from requests where project_id = any($1) and at >= $2 and at < $3 and entry = 'question'
       and question is not null and ($4::text is null or environment = $4) and ($5::text is null or query = $5)
       and ($6::text is null or key_id = $6)`
-  const values = [filter.projectId, from, to, filter.environment ?? null, filter.query ?? null, filter.keyId ?? null]
+  const values = [filter.projectIds, from, to, filter.environment ?? null, filter.query ?? null, filter.keyId ?? null]
   const same = String.raw`lower(regexp_replace(btrim(question), '\s+', ' ', 'g'))`
   const top = await store.pool.query<Questions['top'][number]>(
     `select min(question) as question, count(*) as count, mode() within group (order by query) as query

@@ -77,7 +77,7 @@ export function openTally(most: number): Tally {
 function keyOf(call: CallRow, start: number): string {
   const query = call.version === null ? '' : call.query
   const { project_id, environment, version, key_id, entry, status, error, reason, cache } = call
-  return [start, project_id, environment, query, version, key_id, entry, status, error, reason, cache].join('\n')
+  return `${start} ${project_id} ${environment} ${query} ${version} ${key_id} ${entry} ${status} ${error} ${reason} ${cache}`
 }
 
 function rowOf({ of, start, latencies, ...count }: Count): Record<string, unknown> {

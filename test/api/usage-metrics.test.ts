@@ -138,6 +138,14 @@ describe('200', () => {
     })
   })
 
+  test('a key has its own figures, for those who may see the key', async () => {
+    const { body } = await expectStatus(200, t.operator.get(`/v1/api-keys/${narrowId}/usage`))
+    expect(body.totals).toMatchObject({ requests: 1, errors: 0, rejected: 3 })
+    expect(body.by_project).toMatchObject([{ project_id: q.projectId, requests: 1 }])
+    const viewer = await t.member(q.projectId, 'viewer')
+    expect((await viewer.get(`/v1/api-keys/${narrowId}/usage`)).status).toBe(404)
+  })
+
   test('hours and days made of minutes say the same, and old days are dropped whole', async () => {
     const from = new Date(Date.now() - 3_600_000).toISOString()
     const range = `?from=${from}&to=${new Date(Date.now() + 86_400_000).toISOString()}`

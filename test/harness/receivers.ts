@@ -40,13 +40,12 @@ export async function openMailServer(): Promise<MailServer> {
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     onData(stream, _session, done) {
-      buffer(stream).then(
-        (whole) => {
-          mails.push(whole.toString())
-          done()
-        },
-        (error: Error) => done(error),
-      )
+      const pieces: Buffer[] = []
+      stream.on('data', (piece: Buffer) => pieces.push(piece))
+      stream.on('end', () => {
+        mails.push(Buffer.concat(pieces).toString())
+        done()
+      })
     },
   })
   await new Promise<void>((resolve) => {

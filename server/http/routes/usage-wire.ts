@@ -40,6 +40,7 @@ export function wireReport({ range, totals, series, queries, questions, ...repor
       .toSorted((left, right) => left.query.localeCompare(right.query) || left.version - right.version)
       .map(wireVersion),
     by_environment: report.environments.map((each) => ({ environment: each.environment, ...wireCounts(each) })),
+    by_project: report.projects.map((each) => ({ project_id: each.projectId, ...wireCounts(each) })),
     questions: {
       asked: questions.asked,
       answered: questions.answered,

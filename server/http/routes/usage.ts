@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { pageOf } from '../../../api/envelope.ts'
-import { metrics, metricsQuery, requestEntry, requestsQuery, requestsTailQuery } from '../../../api/usage.ts'
+import {
+  keyUsageQuery,
+  metrics,
+  metricsQuery,
+  requestEntry,
+  requestsQuery,
+  requestsTailQuery,
+} from '../../../api/usage.ts'
 import type { App } from '../../app.ts'
 import * as usage from '../../usage/index.ts'
 import { refusals } from '../answers.ts'
@@ -29,6 +36,24 @@ export function serveUsage(http: Http, app: App): void {
       const { key_id: keyId, time_zone: timeZone, ...query } = request.query
       const input = { projectId: request.params.project_id, keyId, timeZone, ...query }
       return wireReport(await usage.reportUsage(app, callerOf(request), input))
+    },
+  )
+
+  http.get(
+    '/v1/api-keys/:key_id/usage',
+    {
+      schema: {
+        tags,
+        summary: 'Usage of an API key in all projects that it reaches',
+        params: z.object({ key_id: z.string() }),
+        querystring: keyUsageQuery,
+        response: { 200: metrics, ...refusals },
+      },
+    },
+    async (request) => {
+      const { time_zone: timeZone, ...query } = request.query
+      const input = { keyId: request.params.key_id, timeZone, ...query }
+      return wireReport(await usage.reportKeyUsage(app, callerOf(request), input))
     },
   )
 

@@ -10,8 +10,6 @@ import { announce } from './notify.ts'
 import { checkRules } from './rules.ts'
 import type { ChannelSecrets } from './send.ts'
 
-export type { ChannelInput } from './channels.ts'
-
 export type AlertRecord = Alert & { channels: Channel[] }
 
 export type AlertInput = Pick<

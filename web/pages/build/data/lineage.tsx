@@ -1,8 +1,18 @@
 import '@xyflow/react/dist/style.css'
 import { useComputedColorScheme } from '@mantine/core'
-import { Background, Handle, Position, ReactFlow, type Edge, type Node, type NodeProps } from '@xyflow/react'
+import { useElementSize } from '@mantine/hooks'
+import {
+  Background,
+  Handle,
+  Position,
+  ReactFlow,
+  type Edge,
+  type Node,
+  type NodeProps,
+  type ReactFlowInstance,
+} from '@xyflow/react'
 import { Cable, Database, FileCode2, FileJson, Gauge, type LucideIcon } from 'lucide-react'
-import { useMemo } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
 import { Loaded } from '../../../parts/loaded.tsx'
 import { paths } from '../../../paths.ts'
@@ -22,6 +32,7 @@ const kinds: Record<Kind, { column: number; words: string; icon: LucideIcon }> =
   query: { column: 3, words: 'Deployed query', icon: FileCode2 },
 }
 
+const fit = { padding: 0.12, maxZoom: 1 }
 const nodeTypes = { card: CardNode }
 
 /** From the source over its rows to what is deployed on them. */
@@ -36,15 +47,21 @@ function Graph({ project, object, graph }: GraphProps) {
   const scheme = useComputedColorScheme('light')
   const [, navigate] = useLocation()
   const { nodes, edges } = useMemo(() => layOut(project.id, object, graph), [project.id, object, graph])
+  const { ref, width } = useElementSize()
+  const [flow, setFlow] = useState<ReactFlowInstance<Card> | null>(null)
+  useEffect(() => {
+    if (width > 0) void flow?.fitView(fit)
+  }, [flow, width])
   return (
-    <div className={classes.graph}>
+    <div ref={ref} className={classes.graph}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
         nodeTypes={nodeTypes}
         colorMode={scheme}
         fitView
-        fitViewOptions={{ padding: 0.15, maxZoom: 1 }}
+        fitViewOptions={fit}
+        onInit={setFlow}
         minZoom={0.2}
         nodesDraggable={false}
         nodesConnectable={false}

@@ -1,0 +1,181 @@
+/**
+ * What recording usage costs, and how reports do on a large table: `node bench/usage.ts [millions of raw rows]`, on a
+ * PostgreSQL of its own. Goals: recording < 5 % of a call, the slowest dashboard query < 1 s, 10 million calls a day.
+ */
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config, Limits } from '../server/config.ts'
+import type { Observation } from '../server/observe.ts'
+import { openDatabase } from '../server/store/index.ts'
+import { keepUsage, listRequests, openUsage, reportUsage } from '../server/usage/index.ts'
+
+const millions = Number(process.argv[2] ?? 2)
+const days = 7
+const dayMs = 86_400_000
+const projectId = 'prj_bench'
+
+const dataDir = await mkdtemp(join(tmpdir(), 'sluice-bench-'))
+await chmod(dataDir, 0o711)
+const observe = (event: Observation): void => {
+  if (event.kind === 'fault') console.error(event.error)
+}
+const store = await openDatabase({ dataDir, connections: 4, timeoutMs: 600_000, observe })
+const now = (): number => Date.now()
+const usage = openUsage({ store, observe, now, queueLength: 1_000_000, flushMs: 3_600_000 })
+try {
+  await store.db.insertInto('projects').values({ id: projectId, name: 'Bench' }).execute()
+  await recording()
+  await fill()
+  await dashboards()
+} finally {
+  await usage.close()
+  await store.close()
+  await rm(dataDir, { recursive: true, force: true })
+}
+
+function call(index: number): Observation {
+  return {
+    kind: 'query-answered',
+    requestId: `req_01JD${String(index).padStart(22, '0')}`,
+    entry: 'direct',
+    projectId,
+    environment: index % 10 === 0 ? 'staging' : 'production',
+    query: `query_${index % 20}`,
+    version: 1 + (index % 2),
+    keyId: `key_${String(index % 5).padStart(26, '0')}`,
+    code: index % 50 === 0 ? 'invalid_query' : null,
+    reason: index % 50 === 0 ? 'missing_slots' : null,
+    totalMs: 1 + (index % 97) / 3,
+    queueMs: 0.2,
+    sqlMs: 1 + (index % 97) / 4,
+    rows: index % 30,
+    bytes: 1_000,
+    cache: null,
+  }
+}
+
+/** The cost on the path of a call, then that of writing, per call, in the process that answers. */
+async function recording(): Promise<void> {
+  const count = 200_000
+  const events = Array.from({ length: count }, (_, index) => call(index))
+  await usage.flush()
+  const before = process.cpuUsage()
+  const begin = performance.now()
+  for (const event of events) usage.observe(event)
+  const observedMs = performance.now() - begin
+  const beginWrite = performance.now()
+  await usage.flush()
+  const writtenMs = performance.now() - beginWrite
+  const { user, system } = process.cpuUsage(before)
+  const cpuUs = (user + system) / count
+  console.log(`observing        ${((observedMs * 1000) / count).toFixed(2)} µs a call, on its path`)
+  console.log(`writing          ${Math.round((count / writtenMs) * 1000).toLocaleString('en')} calls/s in one flush`)
+  console.log(`CPU              ${cpuUs.toFixed(1)} µs a call in this process; a call of a query takes ~1 ms of CPU`)
+  await size('after 200,000 calls')
+}
+
+/** Raw rows of a week by SQL, in the shape the recorder writes, and the minutes that belong to them. */
+async function fill(): Promise<void> {
+  const end = Math.floor(now() / dayMs) * dayMs
+  const count = millions * 1_000_000
+  const stepMs = (days * dayMs) / count
+  const begin = performance.now()
+  // Any call makes the partitions of its day and month; these are nobody's and are gone with the truncation.
+  for (let day = 0; day <= days; day += 1) {
+    const past = openUsage({ store, observe, now: () => end - day * dayMs, queueLength: 10, flushMs: 3_600_000 })
+    past.observe(call(1))
+    await past.close()
+  }
+  await store.pool.query('truncate requests, usage_rollups')
+  for (let day = 0; day < days; day += 1) {
+    const from = new Date(end - (days - day) * dayMs)
+    await store.pool.query(
+      `insert into requests select $1::timestamptz + make_interval(secs => i * $3::float8 / 1000), 'req_01JD' || lpad(i::text, 22, '0'), $2,
+         case when i % 10 = 0 then 'staging' else 'production' end, 'query_' || i % 20, 1 + i % 2, 'direct',
+         'key_' || lpad((i % 5)::text, 26, '0'), case when i % 50 = 0 then 400 else 200 end,
+         case when i % 50 = 0 then 'invalid_query' end, case when i % 50 = 0 then 'missing_slots' end,
+         1 + (i % 97) / 3.0, null, 0.2, 1 + (i % 97) / 4.0, i % 30, 1000, null, null, null
+       from generate_series(0, $4::bigint - 1) as i`,
+      [from, projectId, stepMs, Math.floor(count / days)],
+    )
+    // 100 kinds of calls in every minute, 30 different times each: far more than a project usually has.
+    await store.pool.query(
+      `insert into usage_rollups select $2, 'minute', $1::timestamptz + make_interval(mins => m), m * 100 + k,
+         case when k % 10 = 0 then 'staging' else 'production' end, 'query_' || k % 20, 1, 'key_' || k % 5, 'direct',
+         case when k % 50 = 0 then 400 else 200 end, '', '', '', $3::bigint, 10.5 * $3::bigint, 8 * $3::bigint, 15 * $3::bigint, 1000 * $3::bigint,
+         array(select b::smallint from generate_series(20, 49) b), array(select ($3::bigint / 30 + 1) from generate_series(20, 49))
+       from generate_series(0, 1439) m, generate_series(0, 99) k`,
+      [from, projectId, Math.max(1, Math.floor(count / days / 1440 / 100))],
+    )
+  }
+  const elapsedMs = performance.now() - begin
+  console.log(
+    `filled           ${count.toLocaleString('en')} requests and ${(days * 144_000).toLocaleString('en')} minutes in ${Math.round(elapsedMs / 1000)} s`,
+  )
+  const condensing = performance.now()
+  const limits = { requestRetentionDays: 30, rollupRetentionDays: 400 } as Limits
+  await keepUsage({ store, now, config: { limits } as Config })
+  console.log(
+    `condensed        a week of minutes into hours and days in ${((performance.now() - condensing) / 1000).toFixed(1)} s`,
+  )
+  await store.pool.query('vacuum analyze requests, usage_rollups')
+  await size('filled')
+}
+
+async function size(when: string): Promise<void> {
+  const { rows } = await store.pool.query<{ parent: string; bytes: number; rows: number }>(
+    `select i.inhparent::regclass::text as parent, sum(pg_total_relation_size(i.inhrelid))::bigint as bytes
+       from pg_inherits i where i.inhparent in ('requests'::regclass, 'usage_rollups'::regclass) group by 1 order by 1`,
+  )
+  for (const { parent, bytes } of rows) {
+    const { rows: counted } = await store.pool.query<{ count: number }>(`select count(*) as count from ${parent}`)
+    const count = counted[0]?.count ?? 0
+    const each = count === 0 ? 0 : Math.round(bytes / count)
+    console.log(
+      `size ${when}  ${parent}: ${count.toLocaleString('en')} rows, ${(bytes / 1e6).toFixed(0)} MB, ${each} MB a million`,
+    )
+  }
+}
+
+async function dashboards(): Promise<void> {
+  const app = { store, usage, now }
+  const caller = { kind: 'system', requestId: null } as const
+  const to = new Date(Math.floor(now() / dayMs) * dayMs)
+  const back = (ms: number): Date => new Date(to.getTime() - ms)
+  const asked: Array<[string, () => Promise<unknown>]> = [
+    ['metrics, last hour by minute', () => reportUsage(app, caller, { projectId, from: back(3_600_000), to })],
+    [
+      'metrics, a day by 5 minutes',
+      () => reportUsage(app, caller, { projectId, from: back(dayMs), to, interval: '5m' }),
+    ],
+    ['metrics, a day by minute', () => reportUsage(app, caller, { projectId, from: back(dayMs), to, interval: '1m' })],
+    [
+      'metrics, a week by hour',
+      () => reportUsage(app, caller, { projectId, from: back(7 * dayMs), to, interval: '1h' }),
+    ],
+    [
+      'metrics, 400 days by day',
+      () => reportUsage(app, caller, { projectId, from: back(400 * dayMs), to, interval: '1d' }),
+    ],
+    ['requests, first page', () => listRequests(app, caller, { projectId, limit: 50 })],
+    [
+      'requests, failed of one query',
+      () => listRequests(app, caller, { projectId, query: 'query_0', outcome: 'failed', limit: 50 }),
+    ],
+    [
+      'requests, none to be found, a day',
+      () => listRequests(app, caller, { projectId, error: 'never', from: back(dayMs), to, limit: 50 }),
+    ],
+  ]
+  for (const [name, ask] of asked) {
+    const times: number[] = []
+    for (let round = 0; round < 3; round += 1) {
+      const begin = performance.now()
+      await ask()
+      times.push(performance.now() - begin)
+    }
+    const [fastest = 0, median = 0, slowest = 0] = times.toSorted((left, right) => left - right)
+    console.log(`${name.padEnd(36)} median ${median.toFixed(0)} ms (${fastest.toFixed(0)} to ${slowest.toFixed(0)})`)
+  }
+}
