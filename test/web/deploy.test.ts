@@ -40,7 +40,9 @@ beforeAll(async () => {
       description: 'Revenue of one region.',
       sql: salesSql,
       slots: {
-        properties: { region: { type: 'string', 'x-values-from': 'orders.region', description: 'north, south or east' } },
+        properties: {
+          region: { type: 'string', 'x-values-from': 'orders.region', description: 'north, south or east' },
+        },
         required: ['region'],
       },
       examples: [
@@ -99,20 +101,11 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   await page.getByRole('cell', { name: 'north' }).waitFor()
   await page.getByText('With a key', { exact: true }).click()
   await page.getByLabel('API key', { exact: true }).fill(secret)
-  await page.getByLabel('region').fill('south')
+  await page.getByRole('textbox', { name: 'region' }).fill('south')
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.getByRole('cell', { name: 'south' }).waitFor()
   await page.getByText('Headers', { exact: true }).click()
   await page.getByText('x-sluice-version: 1').waitFor()
-
-  await page.getByText('Question', { exact: true }).click()
-  await page.getByRole('textbox', { name: 'Question' }).fill('how much did we sell in the east')
-  await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  await page.getByText('Answered by sales_by_region').waitFor()
-  await page.getByRole('row', { name: 'region east “east”' }).waitFor()
-  await page.getByRole('cell', { name: 'east', exact: true }).last().waitFor()
-  await page.getByText('Direct call', { exact: true }).click()
-  await page.getByLabel('region').fill('south')
 
   const pasted: Record<string, string> = {}
   for (const language of ['curl', 'TypeScript', 'Python']) {
@@ -312,6 +305,33 @@ test('calls appear in the live tail and in the metrics, and a missed question be
   expect(complaints).toEqual([])
 })
 
+test('a question shows which words gave which value, and which query answers', async () => {
+  const question = (region: string) => `how many orders came from the ${region}`
+  await expectStatus(
+    201,
+    owner.post(path, {
+      name: 'count_by_region',
+      description: 'The number of orders that came from one region.',
+      sql: 'select count(*) as orders from orders where region = $region',
+      slots: { properties: { region: { type: 'string', enum: ['north', 'south', 'east'] } }, required: ['region'] },
+      examples: [
+        { question: question('north'), parameters: { region: 'north' } },
+        { question: question('south'), parameters: { region: 'south' } },
+        { question: 'number of orders from the east', parameters: { region: 'east' } },
+      ],
+    }),
+  )
+  await expectStatus(200, owner.post(`${path}/count_by_region/deploy`, { force: true }))
+  const { page, complaints } = await t.visitAs(owner, `/p/${projectId}/deploy/try?by=question`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByRole('textbox', { name: 'Question' }).fill(question('east'))
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByText('Answered by count_by_region').waitFor()
+  await page.getByRole('row', { name: 'region east “east”' }).waitFor()
+  await page.getByRole('region', { name: 'Rows of the answer' }).getByRole('cell', { name: '1000' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
 test('an alert is made from a template, tested, turned off and deleted', async () => {
   const { page, complaints } = await t.visitAs(owner, `/p/${projectId}/deploy/alerts`)
   page.setDefaultTimeout(waitMs)
@@ -325,12 +345,16 @@ test('an alert is made from a template, tested, turned off and deleted', async (
   await making.getByRole('button', { name: 'Create alert' }).click()
   await page.getByText('Shown only this once').waitFor()
   await page.getByRole('button', { name: 'I have stored it' }).click()
-  const row = page.getByRole('list', { name: 'Alerts' }).getByRole('listitem').filter({ hasText: 'Too many errors' }).first()
+  const row = page
+    .getByRole('list', { name: 'Alerts' })
+    .getByRole('listitem')
+    .filter({ hasText: 'Too many errors' })
+    .first()
   await row.getByText('Too many errors: above 5 % of calls within 5 min · in production').waitFor()
   await row.getByRole('button', { name: 'Send a test' }).click()
   await row.getByRole('button', { name: 'History' }).click()
   await row.getByRole('region', { name: 'What was sent' }).getByText('hooks.example.org').first().waitFor()
-  await row.getByRole('switch').click()
+  await row.getByRole('switch').press('Space')
   await row.getByText('Off', { exact: true }).waitFor()
   await page.screenshot({ path: join(artefacts, 'alerts-history-light-1280.png') })
   await row.getByRole('button', { name: 'Delete' }).click()
@@ -395,7 +419,7 @@ const pages: Shown[] = [
     name: 'try-refused',
     at: 'endpoints/sales_by_region/try',
     ready: async (page) => {
-      await page.getByLabel('region').fill('')
+      await page.getByRole('textbox', { name: 'region' }).fill('')
       await page.getByRole('button', { name: 'Call', exact: true }).click()
       await page.getByText(/^400 /).waitFor()
     },
