@@ -48,7 +48,7 @@ for (const [name, most] of [
   const ratios: number[] = []
   const shown: string[] = []
   for (let round = 0; round < rounds; round += 1) {
-    app.usage.observe = recorder.observe
+    app.usage.observe = (event) => recorder.observe(event)
     const recorded = await load(`/v1/queries/${name}`, most)
     app.usage.observe = () => {}
     const silent = await load(`/v1/queries/${name}`, most)
