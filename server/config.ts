@@ -197,7 +197,7 @@ export const limits = {
   answerCacheBytes: limit(134_217_728, [0, 68_719_476_736], 'Memory for answers that may be given again.'),
   projectIdleSeconds: limit(300, [1, 86_400], "How long a project's tables stay open in an executor without use."),
   encoderThreads: limit(2, [1, 16], 'Threads that read questions.'),
-  questionQueueLength: limit(256, [1, 10_000], 'Texts that may wait for a thread that reads questions.'),
+  questionQueueLength: limit(1_000, [1, 10_000], 'Texts that may wait for a thread that reads questions.'),
   questionIndexWaitMs: limit(10_000, [10, 120_000], 'Longest wait of a question while its project is read first.'),
   questionIndexBytes: limit(
     536_870_912,

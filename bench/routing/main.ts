@@ -71,7 +71,7 @@ async function judge(index: ProjectIndex, question: BenchQuestion): Promise<Judg
     slots: { expected: expected.length, given: Object.keys(explanation.parameters).length, right: correct },
     // Relative to the project's own threshold, so that several projects of a set can be put together.
     confidence: (explanation.confidence ?? -Infinity) - explanation.threshold,
-    answered: routing.outcome !== 'no_match',
+    answered: routing.outcome === 'answer',
     elapsedMs,
   }
 }

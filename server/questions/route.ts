@@ -58,7 +58,9 @@ export async function route(index: ProjectIndex, question: string, options: Rout
   const filled = fill(index, asked, query, options)
   const margin = second === undefined ? null : best.score - second.score
   const explanation = explain(index, ranked, filled, { confidence: sure, margin })
-  if (sure < index.calibration.threshold) return { outcome: 'no_match', because: 'not_confident', explanation }
+  if (sure + lack(index, best, filled) < index.calibration.threshold) {
+    return { outcome: 'no_match', because: 'not_confident', explanation }
+  }
   if (margin !== null && margin < explanation.marginLeast) return { outcome: 'ambiguous', explanation }
   const own = query.slots
     .filter(({ name }) => options.given?.[name] !== undefined)
@@ -68,6 +70,11 @@ export async function route(index: ProjectIndex, question: string, options: Rout
   const { name } = query.query
   if (missing.length > 0) return { outcome: 'missing_slots', query: name, parameters, missing, explanation }
   return { outcome: 'answer', query: name, parameters, explanation }
+}
+
+/** What confidence lost for lack of a value: a question that only lacks one is told which, not that nobody answers it. */
+function lack({ encoder }: ProjectIndex, { candidate }: Ranked, { missing }: Filled): number {
+  return missing.length === 0 ? 0 : -encoder.constants.confidence.weights.slotsMissing * candidate.features.slotsMissing
 }
 
 type Judged = { asked: Asked; ranked: Ranked[]; sure: number }

@@ -113,7 +113,7 @@ describe('200', () => {
 
   test('says once how it went, with the question and its confidence, and the log leaves the words out', async () => {
     await ask('Which orders came from the north?')
-    const last = t.observations.filter((each) => each.kind === 'query-answered').at(-1)
+    const last = t.observations.findLast((each) => each.kind === 'query-answered')
     expect(last).toMatchObject({
       entry: 'question',
       query: 'orders_in_region',

@@ -208,6 +208,8 @@ describe('…/questions', () => {
     const kept = await resolve({ questions: ['When do we close on Sunday?'], as: 'evaluation' })
     expect(kept.body.evaluations).toMatchObject([{ expected_query: null, source: 'missed' }])
     expect((await t.operator.get(`${path}/questions/unanswered`)).body.data).toEqual([])
+    const right = { questions: ['Which orders came from the south?'], as: 'evaluation', query: 'orders_in_region' }
+    expect((await resolve(right)).body.evaluations).toMatchObject([{ source: 'confirmed' }])
     expect(await resolve({ questions: ['x'], as: 'example' })).toMatchObject({
       status: 400,
       body: { details: [{ field: 'query' }] },

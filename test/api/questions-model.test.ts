@@ -68,8 +68,8 @@ function chooses(choice: unknown): void {
   })
 }
 
-function ask(query: string) {
-  return q.caller.post('/v1/query', { query, project_id: q.projectId, explain: true })
+function ask(query: string, more: Record<string, unknown> = {}) {
+  return q.caller.post('/v1/query', { query, project_id: q.projectId, explain: true, ...more })
 }
 
 const ambiguous = 'list the customers by name'
@@ -89,10 +89,11 @@ describe('a language model', () => {
 
   test('fills an open text from the words of the question, and nothing it made up', async () => {
     chooses({ query: 'orders_noted', parameters: { note: 'fragile glass' } })
-    const filled = await ask('search fragile glass among the notes of orders')
+    const named = { query_name: 'orders_noted' }
+    const filled = await ask('Which orders are noted as fragile glass?', named)
     expect(filled.body).toMatchObject({ parameters: { note: 'fragile glass' }, routing: { decided_by: 'model' } })
     chooses({ query: 'orders_noted', parameters: { note: 'made up' } })
-    const made = await ask('search the notes of orders')
+    const made = await ask('search the notes of orders', named)
     expect(made).toMatchObject({ status: 422, body: { reason: 'missing_slots', query_used: 'orders_noted' } })
     expect(JSON.stringify(made.body)).not.toContain('made up')
   })

@@ -69,6 +69,23 @@ describe('a shop', () => {
     expect(body.data).toHaveLength(body.row_count)
   })
 
+  test.each([
+    ['What did the customer order?', 'orders_of_customer', ['customer']],
+    ['customers from the city', 'customers_in_city', ['city']],
+    ['Which orders are worth more than that?', 'orders_above', ['amount']],
+  ])('asks back what %j leaves open, and the same call with it gets through', async (question, query, missing) => {
+    const { status, body } = await shop.ask(question)
+    expect({ status, reason: body.reason, query: body.query_used, required: body.schema?.required }).toEqual({
+      status: 422,
+      reason: 'missing_slots',
+      query,
+      required: missing,
+    })
+    const values = { customer: 'Ada Byron', city: 'Boston', amount: 100 }
+    const parameters = Object.fromEntries(missing.map((slot) => [slot, values[slot as keyof typeof values]]))
+    expect((await shop.ask(question, { parameters })).body).toMatchObject({ query_used: query, parameters })
+  })
+
   test.each(refused)('refuses %j', async (question) => {
     const { status, body } = await shop.ask(question)
     expect({ status, error: body.error, reason: body.reason, used: body.query_used }).toEqual({

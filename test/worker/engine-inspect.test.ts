@@ -21,6 +21,12 @@ const refusal = async (sql: string): Promise<Failure> =>
   )
 
 describe('inspection', () => {
+  test('says what to do when the columns depend on a slot', async () => {
+    const failure = await refusal('SELECT * FROM range($count)')
+    expect(failure).toMatchObject({ code: 'invalid_request', reason: 'invalid_sql' })
+    expect(failure.message).toContain('takes no slot')
+  })
+
   test('names tables, columns, slots and results without running anything', async () => {
     const sql = `WITH recent AS (SELECT * EXCLUDE (paid) FROM orders WHERE placed_at >= $since)
       SELECT region, sum(amount) AS total, count(*) AS n FROM recent

@@ -1,12 +1,11 @@
 import { DuckDBListType, DuckDBTypeId, type DuckDBPreparedStatement, type DuckDBType } from '@duckdb/node-api'
 import { inspectSql, type Sighting } from './inspect.ts'
 import { prepare, withConnection, type Cancellable, type Instance } from './instances.ts'
-import { planFor } from './plan.ts'
+import { planFor, resultTypes, uniqueNames } from './plan.ts'
 import type { Catalog, InspectCall, Inspection, Slot, SlotType } from './protocol.ts'
 import { bindableSlots, bindSlots, castOf } from './slots.ts'
 import { castSlots, withoutSemicolon } from './sql-text.ts'
 import { suggestType } from './suggest.ts'
-import { uniqueNames } from './plan.ts'
 import { typeName } from './values.ts'
 
 /** What a statement reads, needs and returns, without running it. */
@@ -27,7 +26,8 @@ export function inspect(instance: Instance, call: Cancellable, input: InspectCal
       castSlots(sql, (name) => casts.get(name) ?? 'VARCHAR'),
     )
     const names = uniqueNames(Array.from({ length: typed.columnCount }, (_, index) => typed.columnName(index)))
-    const columns = names.map((name, index) => ({ name, type: typeName(typed.columnType(index)) }))
+    const types = resultTypes(typed, input.sql)
+    const columns = types.map((type, index) => ({ name: names[index] ?? '', type: typeName(type) }))
     return { tables: [...sighting.tables].sort(), columnsByTable: columnsByTable(sighting, catalog), slots, columns }
   })
 }

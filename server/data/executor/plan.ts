@@ -1,8 +1,9 @@
-import type { DuckDBType } from '@duckdb/node-api'
+import type { DuckDBPreparedStatement, DuckDBType } from '@duckdb/node-api'
 import { inspectSql } from './inspect.ts'
 import { prepare, rememberPlan, withConnection, type Cancellable, type Instance } from './instances.ts'
 import type { Column } from './protocol.ts'
 import type { BoundSlot } from './slots.ts'
+import { sqlFailure } from './sql-failure.ts'
 import { castSlots, quoteText, withoutSemicolon } from './sql-text.ts'
 import { directEncoder, doubt, hopefulValue, jsonText, typeName } from './values.ts'
 
@@ -32,13 +33,24 @@ export async function planFor(
     await inspectSql(lease, instance.catalog, input.sql)
     const sql = castSlots(withoutSemicolon(input.sql), (name) => casts.get(name) ?? 'VARCHAR')
     const statement = await prepare(lease, sql)
-    const types = Array.from({ length: statement.columnCount }, (_, index) => statement.columnType(index))
+    const types = resultTypes(statement, input.sql)
     const names = uniqueNames(types.map((_, index) => statement.columnName(index)))
     const columns = types.map((type, index) => ({ name: names[index] ?? '', type: typeName(type) }))
     const plan: Plan = { sql, columns, types, lastRowCount: null, hopeful: true }
     rememberPlan(instance, key, plan)
     return plan
   })
+}
+
+/** What a table function gives is known only with its arguments, so a slot among them leaves the result untyped. */
+export function resultTypes(statement: DuckDBPreparedStatement, sql: string): DuckDBType[] {
+  try {
+    return Array.from({ length: statement.columnCount }, (_, index) => statement.columnType(index))
+  } catch {
+    const message =
+      'The columns depend on a slot. A function in FROM, such as range, takes no slot; use it in WHERE or LIMIT.'
+    throw sqlFailure(sql, message)
+  }
 }
 
 /** A row object can hold a name once: the second `a` is `a_1`. Names that differ in case stay as they are. */

@@ -61,8 +61,7 @@ export function serveAskedQuestions(http: Http, app: App): void {
     async (request) => {
       const input = { projectId: request.params.project_id, ...request.query }
       const groups = await questions.groupQuestions(app, callerOf(request), input)
-      const data = groups.map(({ lastAt, ...group }) => ({ ...group, last_at: lastAt.toISOString() }))
-      return { data, next_cursor: null }
+      return { data: groups.map(wireGroup), next_cursor: null }
     },
   )
 
@@ -169,6 +168,10 @@ function wireTried({ decision, slots }: questions.Tried, explain: boolean): z.ou
     candidates: questions.candidatesOf(routing.explanation),
     ...(explain && { routing: questions.wireRouting(decision) }),
   }
+}
+
+function wireGroup({ lastAt, ...group }: questions.QuestionGroup): z.output<typeof questionGroup> {
+  return { ...group, last_at: lastAt.toISOString() }
 }
 
 function wireQuestion(question: questions.LoggedQuestion): z.output<typeof loggedQuestion> {

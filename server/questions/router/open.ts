@@ -60,6 +60,12 @@ type Entry = {
   usedAtMs: number
 }
 
+type Built = { index: ProjectIndex; fingerprint: string }
+
+/** A trial is most often what is deployed a moment later: then it is the index. */
+const trialMs = 60_000
+const mostTrials = 2
+
 /** What nobody asked for so long is built again when somebody does. */
 const idleMs = 600_000
 const settleMs = 15_000
@@ -69,14 +75,17 @@ const buildsAtOnce = 2
 export async function openRouter(options: RouterOptions): Promise<Router> {
   const { store, deployments, observe, now } = options
   const entries = new LRUCache<string, Entry>({ maxSize: options.maxBytes })
+  const trials = new LRUCache<string, Built>({ max: mostTrials, ttl: trialMs, ttlAutopurge: true })
   const encoder = lazyEncoder(options)
   const turn = turns(buildsAtOnce)
   let closed = false
 
-  async function build(place: Place, input: { changed?: RoutableQuery; before?: Entry }) {
+  async function build(place: Place, input: { changed?: RoutableQuery; before?: Entry }): Promise<Built | null> {
     const project = await readProject({ store, deployments }, place, input.changed)
     const fingerprint = createHash('sha256').update(JSON.stringify(project)).digest('base64url')
     if (input.before?.index !== null && input.before?.fingerprint === fingerprint) return null
+    const tried = trials.get(keyOf(place))
+    if (tried?.fingerprint === fingerprint) return tried
     const { building, asking } = await encoder.open()
     const startedMs = performance.now()
     const built = await buildIndex(building, project, input.before?.index?.vectors)
@@ -91,15 +100,19 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
   }
 
   function refresh(entry: Entry): Promise<void> {
+    if (!entry.stale && entry.building === null) return Promise.resolve()
     entry.building ??= turn(async () => {
-      while (entry.stale && !closed) {
+      while (entry.stale) {
         entry.stale = false
+        if (closed) return
         try {
           const built = await build(entry.place, { before: entry })
           if (built === null) continue
           Object.assign(entry, built)
           const key = keyOf(entry.place)
-          if (entries.peek(key) === entry) entries.set(key, entry, { size: sizeOf(built.index) })
+          // One that is larger than all the room still has it alone: it would be built for every question otherwise.
+          if (entries.peek(key) === entry)
+            entries.set(key, entry, { size: Math.min(sizeOf(built.index), options.maxBytes) })
         } catch (error) {
           entry.stale = true
           throw error
@@ -166,6 +179,7 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
         options.waitMs * 3,
       )
       if (built === null) throw new Failure('internal_error')
+      trials.set(keyOf(place), built)
       return built.index
     },
     async settle({ projectId, environment }) {
@@ -182,6 +196,7 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       stopDeployments()
       stopData()
       entries.clear()
+      trials.clear()
       await encoder.close()
     },
   }

@@ -97,7 +97,9 @@ export async function groupQuestions(
     .orderBy('lastAt', 'desc')
     .limit(mostTexts)
     .execute()
-  const asked = rows.map((row) => ({ ...row, text: row.text ?? '', count: Number(row.count) }))
+  const asked = rows.map(({ text, outcome, query, count, lastAt }): Asked => {
+    return { text: text ?? '', outcome, query, count: Number(count), lastAt }
+  })
   asked.sort((a, b) => b.count - a.count || Number(b.lastAt) - Number(a.lastAt))
   const vectors = await app.router.encode(asked.map(({ text }) => text))
   return gather(asked, vectors)
@@ -109,14 +111,14 @@ type Asked = { text: string; outcome: QuestionOutcome; query: string | null; cou
 
 /** Each joins the first group whose leader it resembles; those asked most lead. */
 function gather(asked: Asked[], vectors: Float32Array[]): QuestionGroup[] {
-  const groups: Array<QuestionGroup & { leader: Float32Array }> = []
+  const groups: Array<{ group: QuestionGroup; leader: Float32Array }> = []
   asked.forEach((each, at) => {
     const vector = vectors[at] ?? new Float32Array()
-    let group = groups.find(({ leader }) => cosine(leader, vector) >= sameCosine)
+    let group = groups.find(({ leader }) => cosine(leader, vector) >= sameCosine)?.group
     if (group === undefined) {
       const { text: question, lastAt, query: nearest } = each
-      group = { question, count: 0, lastAt, outcomes: {}, nearest, questions: [], leader: vector }
-      groups.push(group)
+      group = { question, count: 0, lastAt, outcomes: {}, nearest, questions: [] }
+      groups.push({ group, leader: vector })
     }
     group.count += each.count
     group.outcomes[each.outcome] = (group.outcomes[each.outcome] ?? 0) + each.count
@@ -125,7 +127,7 @@ function gather(asked: Asked[], vectors: Float32Array[]): QuestionGroup[] {
     if (same === undefined) group.questions.push({ text: each.text, count: each.count })
     else same.count += each.count
   })
-  return groups.map(({ leader: _, ...group }) => group)
+  return groups.map(({ group }) => group)
 }
 
 /** Of vectors of length one. */

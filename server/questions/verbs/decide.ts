@@ -29,8 +29,11 @@ export async function decide(
     decidedBy,
     elapsedMs: performance.now() - startedMs,
   })
-  if (name !== undefined) return done(await routePinned(index, question, { ...options, name }), 'caller')
-  const routing = await route(index, question, options)
+  const routing =
+    name === undefined
+      ? await route(index, question, options)
+      : await routePinned(index, question, { ...options, name })
   const helped = await app.languageModel?.help(index, { ...asking, now: options.now }, routing)
-  return helped === undefined || helped === null ? done(routing, 'router') : done(helped, 'model')
+  if (helped !== undefined && helped !== null) return done(helped, 'model')
+  return done(routing, name === undefined ? 'router' : 'caller')
 }

@@ -83,6 +83,7 @@ function Cells({ columns, row }: { columns: Column[]; row: Row | undefined }) {
 
 function widthOf(name: string, type: string): string {
   const least = Math.min(name.length * 0.6 + 2, 14)
-  const usual = isNumeric(type) || type === 'BOOLEAN' || type === 'DATE' ? 7 : type.startsWith('TIMESTAMP') ? 12 : 11
-  return `minmax(${Math.max(least, usual)}rem, 1fr)`
+  const short = isNumeric(type) || type === 'BOOLEAN' || type === 'DATE'
+  const usual = short ? 7 : type.startsWith('TIMESTAMP') ? 12 : 11
+  return `minmax(${Math.max(least, usual)}rem, ${short ? 1 : 2}fr)`
 }

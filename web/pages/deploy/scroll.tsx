@@ -4,7 +4,7 @@ import classes from './deploy.module.css'
 
 type Props = {
   label: string
-  look?: 'sideways' | 'code' | 'grid'
+  look?: 'sideways' | 'code' | 'grid' | 'tall'
   children: ReactNode
   onScroll?: UIEventHandler<HTMLElement>
 }

@@ -44,3 +44,14 @@ export function sayAct({ act, version, previous_version: before, environment }: 
       return act satisfies never
   }
 }
+
+export function sayMs(ms: number | null): string {
+  if (ms === null) return 'none'
+  return ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`
+}
+
+/** A share from 0 to 1. */
+export function sayShare(share: number): string {
+  const percent = share * 100
+  return `${percent === 0 || percent >= 10 ? percent.toFixed(0) : percent.toFixed(1)} %`
+}

@@ -176,9 +176,9 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
           <RequestPane draft={draft} onChange={change} disabled={!editor} />
         </div>
         <div className={shared.panel}>
-          <Tabs defaultValue="response" keepMounted={false}>
+          <Tabs defaultValue={editor ? 'response' : 'history'} keepMounted={false}>
             <Tabs.List>
-              <Tabs.Tab value="response">Response</Tabs.Tab>
+              {editor && <Tabs.Tab value="response">Response</Tabs.Tab>}
               {source !== null && <Tabs.Tab value="history">History</Tabs.Tab>}
             </Tabs.List>
             <Tabs.Panel value="response" className={classes.response ?? ''}>

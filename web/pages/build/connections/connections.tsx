@@ -86,7 +86,9 @@ function Line({ project, source, rows }: LineProps) {
           <Link href={paths.table(project.id, source.table_name)}>{source.table_name}</Link>
         )}
       </td>
-      <td data-end>{rows?.row_count !== undefined && rows.row_count !== null && sayNumber(rows.row_count)}</td>
+      <td data-end data-unit="rows">
+        {rows?.row_count !== undefined && rows.row_count !== null && sayNumber(rows.row_count)}
+      </td>
       <td>{source.refreshed_at !== null && <Ago at={source.refreshed_at} />}</td>
       <td>
         <Text component="span" c="dimmed">

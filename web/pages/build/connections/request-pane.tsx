@@ -27,7 +27,7 @@ export function RequestPane({ draft, onChange, disabled }: Props) {
     <Tabs value={part} onChange={setPart} keepMounted={false}>
       <Tabs.List className={classes.parts ?? ''} aria-label="Parts of the request">
         {parts.map(({ value, label, count }) => (
-          <Tabs.Tab key={value} value={value} px={9}>
+          <Tabs.Tab key={value} value={value} className={classes.part ?? ''}>
             {label}
             {count(draft) > 0 && <span className={classes.count}>{count(draft)}</span>}
           </Tabs.Tab>

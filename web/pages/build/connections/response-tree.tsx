@@ -50,13 +50,13 @@ function Node({ label, value: given, steps, open: opened = false, picked, onPick
         <UnstyledButton
           className={classes.pick ?? ''}
           aria-pressed={chosen}
-          aria-label={`Use ${path === '' ? 'the whole response' : path} as rows`}
+          title={path === '' ? undefined : path}
           onClick={() => onPick(path)}
         >
           <span className={label === null ? classes.whole : classes.key}>{name}</span>
           <span className={classes.summary}>{summaryOf(value)}</span>
-          <span className={classes.offer} aria-hidden>
-            <Table2 size={13} />
+          <span className={classes.offer}>
+            <Table2 size={13} aria-hidden />
             {chosen ? 'the rows' : 'use as rows'}
           </span>
         </UnstyledButton>

@@ -17,6 +17,7 @@ const pattern = /\.?([^.[\]"']+)|\[(\d+)\]|\.?\[("(?:[^"\\]|\\.)*")\]|\.?\['([^'
 
 /** The value an extractor takes, as the server takes it; undefined where it finds nothing. */
 export function valueAt(root: unknown, path: string): unknown {
+  if (isObject(root) && Object.hasOwn(root, path.trim())) return readText(root[path.trim()])
   let value = root
   for (const step of stepsOf(path)) {
     value = readText(value)

@@ -38,9 +38,14 @@ export function Profile({ columns, rowCount }: { columns: ColumnProfile[]; rowCo
 function Spread({ column, rowCount }: { column: ColumnProfile; rowCount: number }) {
   if (column.histogram.length > 1) return <Histogram column={column} />
   const most = column.top_values[0]?.count ?? 1
-  // Where every value is its own, their frequencies say nothing.
   const telling = column.top_values.slice(0, 5)
-  if (telling.length === 0) return <Text c="dimmed">No values.</Text>
+  if (telling.length === 0) {
+    return <Text c="dimmed">{column.distinct_count === 0 ? 'No values.' : 'Lists and objects are not counted.'}</Text>
+  }
+  // Where every value is its own, bars say nothing.
+  if (most === 1) {
+    return <Text className={classes.examples ?? ''}>For example {telling.map(({ value }) => value).join(', ')}</Text>
+  }
   return (
     <ul className={classes.values} aria-label={`Commonest values of ${column.name}`}>
       {telling.map(({ value, count }) => (

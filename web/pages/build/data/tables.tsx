@@ -70,8 +70,12 @@ export function TablesSection({ project }: { project: Project }) {
                           {sources.data?.find(({ id }) => id === table.datasource_id)?.name ?? 'its connection'}
                         </Link>
                       </td>
-                      <td data-end>{sayNumber(table.row_count ?? 0)}</td>
-                      <td data-end>{table.columns?.length}</td>
+                      <td data-end data-unit="rows">
+                        {sayNumber(table.row_count ?? 0)}
+                      </td>
+                      <td data-end data-unit="columns">
+                        {table.columns?.length}
+                      </td>
                       <td data-end>{saySize(table.size_bytes)}</td>
                       <td>
                         <Ago at={table.created_at} />

@@ -72,6 +72,9 @@ function Sheet({ project, query, onClose }: Props) {
       {report !== undefined && (
         <>
           <Verdict report={report} />
+          <Text c="dimmed">
+            Version {report.version} answers at <Code>POST /v1/queries/{query.name}</Code>.
+          </Text>
           <Difference path={path} from={report.previous_version} revision={query.revision} />
           {breaking && (
             <Checkbox

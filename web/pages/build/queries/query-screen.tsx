@@ -44,6 +44,7 @@ export function QueryScreen({ project, query, tables }: Props) {
       <div className={classes.work}>
         <div className={shared.panel}>
           <SqlEditor
+            key={draft.generation}
             value={content.sql}
             onChange={(sql) => change({ sql })}
             onRun={() => run.mutate()}
@@ -91,9 +92,9 @@ function Acts({ project, query, draft, onDeploy }: ActsProps) {
   return (
     <Group gap="xs">
       {draft.dirty && (
-        <Text size="xs" c="dimmed" aria-live="polite">
-          Not saved yet
-        </Text>
+        <Button variant="subtle" color="gray" onClick={draft.discard}>
+          Discard changes
+        </Button>
       )}
       <DeleteQuery project={project} query={query} />
       <Button
@@ -126,60 +127,62 @@ function Slots({ project, draft, tables }: SlotsProps) {
   const { content, change, values, setValues, run, editor } = draft
   const slots = Object.entries(content.slots.properties)
   return (
-    <form
-      className={`${shared.panel} ${classes.slots}`}
-      aria-label="Slots"
-      onSubmit={(event) => {
-        event.preventDefault()
-        run.mutate()
-      }}
-    >
-      <Stack gap="md">
-        {slots.length === 0 && (
-          <Text c="dimmed">
-            No slots. Write <Code>$name</Code> in the SQL where callers choose a value.
-          </Text>
-        )}
-        {slots.map(([name, slot]) => (
-          <div key={name} className={classes.slot}>
-            <SlotField
-              projectId={project.id}
-              name={name}
-              slot={slot}
-              required={content.slots.required.includes(name)}
-              value={values[name]}
-              onChange={(value) => setValues({ ...values, [name]: value })}
-            />
-            {editor && (
-              <Tooltip label={`What ${name} takes`}>
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  aria-label={`Define ${name}`}
-                  onClick={() => setDefining(name)}
-                >
-                  <SlidersHorizontal size={15} aria-hidden />
-                </ActionIcon>
-              </Tooltip>
-            )}
-          </div>
-        ))}
-        {editor && (
-          <Button
-            type="submit"
-            variant="light"
-            loading={run.isPending}
-            leftSection={<Play size={16} aria-hidden />}
-            rightSection={
-              <Kbd size="xs" aria-hidden>
-                Ctrl ⏎
-              </Kbd>
-            }
-          >
-            Run
-          </Button>
-        )}
-      </Stack>
+    <>
+      <form
+        className={`${shared.panel} ${classes.slots}`}
+        aria-label="Slots"
+        onSubmit={(event) => {
+          event.preventDefault()
+          run.mutate()
+        }}
+      >
+        <Stack gap="md">
+          {slots.length === 0 && (
+            <Text c="dimmed">
+              No slots. Write <Code>$name</Code> in the SQL where callers choose a value.
+            </Text>
+          )}
+          {slots.map(([name, slot]) => (
+            <div key={name} className={classes.slot}>
+              <SlotField
+                projectId={project.id}
+                name={name}
+                slot={slot}
+                required={content.slots.required.includes(name)}
+                value={values[name]}
+                onChange={(value) => setValues({ ...values, [name]: value })}
+              />
+              {editor && (
+                <Tooltip label={`What ${name} takes`}>
+                  <ActionIcon
+                    variant="subtle"
+                    color="gray"
+                    aria-label={`Define ${name}`}
+                    onClick={() => setDefining(name)}
+                  >
+                    <SlidersHorizontal size={15} aria-hidden />
+                  </ActionIcon>
+                </Tooltip>
+              )}
+            </div>
+          ))}
+          {editor && (
+            <Button
+              type="submit"
+              variant="light"
+              loading={run.isPending}
+              leftSection={<Play size={16} aria-hidden />}
+              rightSection={
+                <Kbd size="xs" aria-hidden>
+                  Ctrl ⏎
+                </Kbd>
+              }
+            >
+              Run
+            </Button>
+          )}
+        </Stack>
+      </form>
       <SlotDialog
         name={defining}
         slots={content.slots}
@@ -187,6 +190,6 @@ function Slots({ project, draft, tables }: SlotsProps) {
         onClose={() => setDefining(null)}
         onChange={(slots) => change({ slots })}
       />
-    </form>
+    </>
   )
 }

@@ -2,18 +2,21 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { call, isRefusal } from '../../../api.ts'
-import { useAct } from '../../../queries.ts'
+import { useAct, useUser } from '../../../queries.ts'
 import type { Project } from '../../../wire.ts'
 import { buildKeys } from '../asked.ts'
 import type { Preview, Query, SlotsSchema } from '../wire.ts'
-import { inspect, parametersOf, type SlotValues } from './slots.ts'
+import { inspect } from './inspect.ts'
+import { parametersOf, type SlotValues } from './slots.ts'
 import type { SqlMistake } from './sql-editor.tsx'
 
 export type Content = Pick<Query, 'sql' | 'slots' | 'description' | 'examples'>
 
 /** A query while it is edited: what differs from what is saved, what the server makes of it, and its acts. */
 export function useQueryDraft(project: Project, query: Query) {
-  const [content, setContent] = useState<Content>(() => contentOf(query))
+  const kept = `sluice-draft ${useUser().id} ${project.id} ${query.name} ${query.revision}`
+  const [content, setContent] = useState<Content>(() => readKept(kept) ?? contentOf(query))
+  const [generation, setGeneration] = useState(0)
   const [values, setValues] = useState<SlotValues>({})
   const client = useQueryClient()
   const editor = project.role !== 'viewer'
@@ -35,7 +38,7 @@ export function useQueryDraft(project: Project, query: Query) {
     if (settled.sql === content.sql) change({ slots: suggested })
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- when there is something new to take over
   }, [suggested])
-  useLeaveGuard(dirty)
+  useKept(kept, dirty ? content : null)
 
   const path = `/v1/projects/${project.id}/queries/${query.name}`
   const save = useAct(
@@ -62,6 +65,11 @@ export function useQueryDraft(project: Project, query: Query) {
     values,
     setValues,
     dirty,
+    generation,
+    discard: () => {
+      setContent(contentOf(query))
+      setGeneration(generation + 1)
+    },
     editor,
     inspection,
     mistake: mistakeOf(inspection.error),
@@ -93,11 +101,16 @@ function mistakeOf(error: Error | null): SqlMistake | null {
   }
 }
 
-function useLeaveGuard(dirty: boolean): void {
+/** What is not saved outlives leaving the page, in this window and for this person. */
+function useKept(key: string, content: Content | null): void {
+  const text = content === null ? null : JSON.stringify(content)
   useEffect(() => {
-    if (!dirty) return undefined
-    const warn = (event: BeforeUnloadEvent): void => event.preventDefault()
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [dirty])
+    if (text === null) sessionStorage.removeItem(key)
+    else sessionStorage.setItem(key, text)
+  }, [key, text])
+}
+
+function readKept(key: string): Content | null {
+  const text = sessionStorage.getItem(key)
+  return text === null ? null : (JSON.parse(text) as Content)
 }

@@ -1,0 +1,113 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Observation } from '../../server/observe.ts'
+import { openRouter } from '../../server/questions/index.ts'
+import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
+import { openQueryProject, type QueryProject } from '../harness/queries.ts'
+import { openSource, execute, type Source } from '../harness/source.ts'
+
+let t: TestApp
+let source: Source
+let q: QueryProject
+beforeAll(async () => {
+  source = await openSource()
+  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host })
+  await t.app.jobs.start()
+  q = await openQueryProject(t)
+}, 60_000)
+afterAll(async () => {
+  await t.close()
+  await source.close()
+})
+
+const modelDir = join(import.meta.dirname, '../../models/question-encoder')
+
+function routerOn(observations: Observation[], more: { modelDir?: string; waitMs?: number } = {}) {
+  const { store, deployments } = t.app
+  return openRouter({
+    modelDir,
+    threads: 1,
+    queueLength: 256,
+    waitMs: 20_000,
+    maxBytes: 100_000_000,
+    store,
+    deployments,
+    observe: (event) => void observations.push(event),
+    now: Date.now,
+    ...more,
+  })
+}
+
+describe('the index of a place', () => {
+  test('knows new values of a column as soon as they are collected', async () => {
+    const datasourceId = 'ds_people'
+    const put = async (...names: string[]) => {
+      source.answer(names.map((name, id) => ({ id, name })))
+      await expectStatus(
+        200,
+        execute(t.operator, { projectId: q.projectId, datasourceId, url: source.url, name: 'people' }),
+      )
+    }
+    await put('Ada Byron', 'Alan Turing')
+    await q.deploy({
+      name: 'person',
+      description: 'A person by name',
+      sql: 'SELECT id FROM people WHERE name = $name',
+      slots: {
+        type: 'object',
+        properties: { name: { type: 'string', 'x-values-from': 'people.name' } },
+        required: ['name'],
+      },
+      examples: [
+        { question: 'who is Ada Byron?', parameters: { name: 'Ada Byron' } },
+        { question: 'find Alan Turing', parameters: { name: 'Alan Turing' } },
+        { question: 'look up the person Ada Byron', parameters: { name: 'Ada Byron' } },
+      ],
+    })
+    const ask = (query: string) => q.caller.post('/v1/query', { query, project_id: q.projectId })
+    await expect
+      .poll(async () => (await ask('who is alan turing?')).body.parameters, { timeout: 15_000 })
+      .toEqual({
+        name: 'Alan Turing',
+      })
+    await put('Ada Byron', 'Alan Turing', 'Zofia Kowalska')
+    await expect
+      .poll(async () => (await ask('who is zofia kowalska?')).body.parameters, { timeout: 15_000 })
+      .toEqual({
+        name: 'Zofia Kowalska',
+      })
+  })
+
+  test('is built after a restart without reading any text again', async () => {
+    const place = { projectId: q.projectId, environment: 'production', only: null }
+    const observations: Observation[] = []
+    const router = await routerOn(observations)
+    const before = await t.app.store.db.selectFrom('question_vectors').select('text_hash').execute()
+    await router.index(place)
+    const after = await t.app.store.db.selectFrom('question_vectors').select('text_hash').execute()
+    expect(before.length).toBeGreaterThan(50)
+    expect(after).toHaveLength(before.length)
+    expect(observations).toContainEqual(expect.objectContaining({ kind: 'encoder-opened', encoder: 'neural' }))
+    expect(router.health()).toEqual({ encoder: 'neural', indexes: 1 })
+    await router.close()
+  })
+
+  test('503 while it takes too long to build the first one', async () => {
+    const router = await routerOn([], { waitMs: 1 })
+    const place = { projectId: q.projectId, environment: 'production', only: null }
+    await expect(router.index(place)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 2 })
+    await router.close()
+  })
+
+  test('a model that is not the one we know is refused, and health says so', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'sluice-model-'))
+    await writeFile(join(dir, 'model_quantized.onnx'), 'something else')
+    const router = await routerOn([], { modelDir: dir })
+    await expect(router.warm()).rejects.toThrow('SHA-256')
+    expect(router.health().encoder).toBe('failed')
+    await router.close()
+    await rm(dir, { recursive: true })
+  })
+})

@@ -1,0 +1,170 @@
+import { Badge, Button, Group, Switch, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Bell, Plus } from 'lucide-react'
+import { useState } from 'react'
+import { call } from '../../api.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Heading } from '../../parts/heading.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { RefusalNotice } from '../../parts/refusal.tsx'
+import { Row, Rows } from '../../parts/rows.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { useAct } from '../../queries.ts'
+import type { Page } from '../../wire.ts'
+import { AlertHistory } from './alert-history.tsx'
+import { sayRule } from './alert-kinds.ts'
+import { NewAlertDialog } from './new-alert-dialog.tsx'
+import type { Place } from './place.ts'
+import type { Alert } from './usage-wire.ts'
+
+export const alertsKey = (projectId: string) => ['projects', projectId, 'deploy', 'alerts']
+
+/** Who is told when something is not as it should be. */
+export function AlertsPage({ place }: { place: Place }) {
+  const { project, editor } = place
+  const alerts = useQuery({
+    queryKey: alertsKey(project.id),
+    refetchInterval: 30_000,
+    queryFn: async ({ signal }) =>
+      (await call<Page<Alert>>('GET', `/v1/projects/${project.id}/alerts?limit=200`, { signal })).data,
+  })
+  const [creating, setCreating] = useState(false)
+  const button = (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
+      New alert
+    </Button>
+  )
+  return (
+    <>
+      <Heading
+        title="Alerts"
+        within={project.name}
+        action={editor && (alerts.data?.length ?? 0) > 0 ? button : undefined}
+      >
+        Each looks every minute and tells when it fires and when all is well again.
+        {!editor && ' You are a viewer here. Editors make and change them.'}
+      </Heading>
+      <Loaded query={alerts}>
+        {(list) =>
+          list.length === 0 ? (
+            <Empty icon={<Bell size={20} />} action={editor && button}>
+              Hear of trouble before your callers tell you: too many errors, slow answers, data that is late.
+            </Empty>
+          ) : (
+            <Rows label="Alerts">
+              {list.map((alert) => (
+                <AlertRow key={alert.id} place={place} alert={alert} />
+              ))}
+            </Rows>
+          )
+        }
+      </Loaded>
+      <NewAlertDialog place={place} opened={creating} onClose={() => setCreating(false)} />
+    </>
+  )
+}
+
+function AlertRow({ place: { project, editor }, alert }: { place: Place; alert: Alert }) {
+  const path = `/v1/projects/${project.id}/alerts/${alert.id}`
+  const refresh = [alertsKey(project.id)]
+  const [asking, setAsking] = useState(false)
+  const [open, setOpen] = useState(false)
+  const test = useAct(() => call<{ delivery_ids: string[] }>('POST', `${path}/test`), {
+    refresh,
+    say: () => `A test of ${alert.name} is on its way.`,
+  })
+  const change = useAct((enabled: boolean) => call<Alert>('PATCH', path, { body: { enabled } }), { refresh })
+  const remove = useAct(() => call<undefined>('DELETE', path), { refresh, say: () => `${alert.name} is deleted.` })
+  return (
+    <Row
+      end={
+        <>
+          <State alert={alert} />
+          <Group gap={4}>
+            <Button variant="subtle" color="gray" size="xs" aria-expanded={open} onClick={() => setOpen(!open)}>
+              History
+            </Button>
+            {editor && (
+              <>
+                <Button
+                  variant="subtle"
+                  color="gray"
+                  size="xs"
+                  disabled={alert.channels.length === 0}
+                  loading={test.isPending}
+                  onClick={() => test.mutate()}
+                  aria-label={`Send a test of ${alert.name}`}
+                >
+                  Test
+                </Button>
+                <Button
+                  variant="subtle"
+                  color="gray"
+                  size="xs"
+                  onClick={() => setAsking(true)}
+                  aria-label={`Delete ${alert.name}`}
+                >
+                  Delete
+                </Button>
+                <Switch
+                  aria-label={`${alert.name} is on`}
+                  checked={alert.enabled}
+                  onChange={(event) => change.mutate(event.currentTarget.checked)}
+                />
+              </>
+            )}
+          </Group>
+          <Confirm
+            opened={asking}
+            onClose={() => setAsking(false)}
+            title={`Delete ${alert.name}`}
+            verb={`Delete ${alert.name}`}
+            act={remove}
+          >
+            No one is told any more, and its history is gone.
+          </Confirm>
+        </>
+      }
+    >
+      <Text fw={500}>{alert.name}</Text>
+      <Text size="xs">{sayRule(alert)}</Text>
+      <Text size="xs" c="dimmed">
+        {alert.channels.length === 0
+          ? 'tells no one'
+          : `tells ${alert.channels.map(({ type, target }) => `${type} ${target}`).join(', ')}`}
+      </Text>
+      <RefusalNotice error={test.error ?? change.error} />
+      {open && <AlertHistory path={path} projectId={project.id} />}
+    </Row>
+  )
+}
+
+function State({ alert: { state, enabled, started_at: since } }: { alert: Alert }) {
+  const firing = state === 'firing' && enabled
+  return (
+    <Badge
+      variant="light"
+      tt="none"
+      radius="sm"
+      color={!enabled ? 'gray' : firing ? 'red' : 'tide'}
+      c="var(--mantine-color-text)"
+    >
+      {!enabled ? (
+        'Off'
+      ) : firing ? (
+        <>
+          Firing
+          {since !== null && (
+            <>
+              {' '}
+              since <Ago at={since} />
+            </>
+          )}
+        </>
+      ) : (
+        'All well'
+      )}
+    </Badge>
+  )
+}

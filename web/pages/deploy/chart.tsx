@@ -1,0 +1,42 @@
+import '@mantine/charts/styles.css'
+import { AreaChart, LineChart } from '@mantine/charts'
+
+export type ChartLine = { name: string; label: string; color: string; dashed?: boolean }
+export type ChartPoint = Record<string, number | string | null>
+
+type Props = {
+  kind: 'area' | 'line'
+  points: ChartPoint[]
+  lines: ChartLine[]
+  unit: string
+}
+
+/** Drawn by a library that is loaded only here. The table behind it says the same, so readers skip the drawing. */
+export function Chart({ kind, points, lines, unit }: Props) {
+  const Drawn = kind === 'area' ? AreaChart : LineChart
+  return (
+    <div aria-hidden>
+      <Drawn
+        h={220}
+        data={points}
+        dataKey="time"
+        series={lines.map(({ name, label, color, dashed }) => ({
+          name,
+          label,
+          color,
+          ...(dashed === true && { strokeDasharray: '5 4' }),
+        }))}
+        withLegend={lines.length > 1}
+        withDots={false}
+        curveType="linear"
+        strokeWidth={2}
+        tickLine="none"
+        gridAxis="x"
+        valueFormatter={(value) => `${value.toLocaleString('en', { maximumFractionDigits: 1 })}${unit}`}
+        {...(kind === 'area' && { fillOpacity: 0.15, withGradient: false })}
+        areaChartProps={{ accessibilityLayer: false }}
+        lineChartProps={{ accessibilityLayer: false }}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,225 @@
+import { Button, Paper, Skeleton, Stack, Text } from '@mantine/core'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { Card } from '../../parts/card.tsx'
+import { Heading } from '../../parts/heading.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Link } from 'wouter'
+import type { ChartLine, ChartPoint } from './chart.tsx'
+import classes from './deploy.module.css'
+import type { Place } from './place.ts'
+import { Scroll } from './scroll.tsx'
+import { UsageFilterBar, useUsageFilter } from './usage-filter.tsx'
+import { useMetrics } from './usage-queries.ts'
+import type { Metrics } from './usage-wire.ts'
+import { sayMs, sayShare } from './words.ts'
+
+const Chart = lazy(async () => ({ default: (await import('./chart.tsx')).Chart }))
+
+/** How much is called, how fast, and how well. */
+export function MetricsPage({ place }: { place: Place }) {
+  const { project, environment } = place
+  const { hours, query } = useUsageFilter()
+  const metrics = useMetrics(project.id, { environment, query }, hours)
+  return (
+    <>
+      <Heading title="Metrics" within={project.name}>
+        Calls in {environment}, as they were answered. New ones appear within half a minute.
+      </Heading>
+      <UsageFilterBar place={place} withRange />
+      <Loaded query={metrics}>{(found) => <Figures place={place} metrics={found} />}</Loaded>
+    </>
+  )
+}
+
+function Figures({ place, metrics }: { place: Place; metrics: Metrics }) {
+  const { totals, series } = metrics
+  const label = labelOf(metrics)
+  const points = series.map(({ time, ...figures }): ChartPoint => ({
+    time: label(time),
+    requests: figures.requests,
+    errors: figures.errors,
+    average_ms: figures.average_ms,
+    p50_ms: figures.p50_ms,
+    p95_ms: figures.p95_ms,
+    p99_ms: figures.p99_ms,
+    error_percent: figures.requests === 0 ? null : figures.error_rate * 100,
+  }))
+  return (
+    <Stack gap="lg">
+      <dl className={classes['tiles']}>
+        <Tile label="Calls" value={totals.requests.toLocaleString('en')} more={`${totals.rejected} turned away`} />
+        <Tile label="Errors" value={sayShare(totals.error_rate)} more={`${totals.errors} of ${totals.requests}`} />
+        <Tile label="Average" value={sayMs(totals.average_ms)} more={`median ${sayMs(totals.p50_ms)}`} />
+        <Tile label="95 of 100 within" value={sayMs(totals.p95_ms)} more={`99 within ${sayMs(totals.p99_ms)}`} />
+      </dl>
+      <Figure
+        title="Calls"
+        unit=""
+        kind="area"
+        points={points}
+        lines={[
+          { name: 'requests', label: 'Calls', color: 'tide.6' },
+          { name: 'errors', label: 'Errors', color: 'red.7', dashed: true },
+        ]}
+      />
+      <Figure
+        title="Response time"
+        unit=" ms"
+        kind="line"
+        points={points}
+        lines={[
+          { name: 'average_ms', label: 'Average', color: 'gray.6', dashed: true },
+          { name: 'p50_ms', label: 'Median', color: 'tide.4' },
+          { name: 'p95_ms', label: '95th percentile', color: 'tide.7' },
+          { name: 'p99_ms', label: '99th percentile', color: 'orange.7' },
+        ]}
+      />
+      <Figure
+        title="Error rate"
+        unit=" %"
+        kind="area"
+        points={points}
+        lines={[{ name: 'error_percent', label: 'Error rate', color: 'red.7' }]}
+      />
+      <Popular place={place} metrics={metrics} />
+      <Errors metrics={metrics} />
+    </Stack>
+  )
+}
+
+function Tile({ label, value, more }: { label: string; value: string; more: string }) {
+  return (
+    <Paper
+      className={classes['tile'] ?? ''}
+      radius="lg"
+      p="md"
+      bd="1px solid var(--sluice-line)"
+      bg="var(--sluice-surface)"
+    >
+      <dt>{label}</dt>
+      <dd>
+        <span className={`${classes['figure']} numbers`}>{value}</span>
+        <Text component="span" size="xs" c="dimmed" className="numbers">
+          {more}
+        </Text>
+      </dd>
+    </Paper>
+  )
+}
+
+type FigureProps = { title: string; unit: string; kind: 'area' | 'line'; points: ChartPoint[]; lines: ChartLine[] }
+
+function Figure({ title, unit, kind, points, lines }: FigureProps) {
+  const [tabled, setTabled] = useState(false)
+  return (
+    <Card
+      title={title}
+      about={
+        <Button variant="subtle" size="compact-xs" ml={-6} aria-expanded={tabled} onClick={() => setTabled(!tabled)}>
+          {tabled ? `Show ${title.toLowerCase()} as a chart` : `Show ${title.toLowerCase()} as a table`}
+        </Button>
+      }
+    >
+      {tabled ? (
+        <PlainTable
+          label={title}
+          head={['Time', ...lines.map((line) => line.label)]}
+          rows={points
+            .toReversed()
+            .map((point) => [String(point['time']), ...lines.map(({ name }) => sayValue(point[name], unit))])}
+        />
+      ) : (
+        <Suspense fallback={<Skeleton height={220} />}>
+          <Chart kind={kind} points={points} lines={lines} unit={unit} />
+        </Suspense>
+      )}
+    </Card>
+  )
+}
+
+function Popular({ place, metrics: { popular_queries: popular } }: { place: Place; metrics: Metrics }) {
+  return (
+    <Card title="Popular queries">
+      {popular.length === 0 ? (
+        <Text c="dimmed">Nothing was called in this time.</Text>
+      ) : (
+        <PlainTable
+          label="Popular queries"
+          head={['Query', 'Calls', 'Errors', 'Average', '95 of 100 within']}
+          rows={popular.map((each) => [
+            <Link key={each.query} href={place.to(`endpoints/${each.query}`)} className={classes['name'] ?? ''}>
+              {each.query}
+            </Link>,
+            each.requests.toLocaleString('en'),
+            sayShare(each.error_rate),
+            sayMs(each.average_ms),
+            sayMs(each.p95_ms),
+          ])}
+        />
+      )}
+    </Card>
+  )
+}
+
+function Errors({ metrics: { errors } }: { metrics: Metrics }) {
+  if (errors.length === 0) return null
+  return (
+    <Card title="What went wrong">
+      <PlainTable
+        label="What went wrong"
+        head={['Status', 'Error', 'Reason', 'Calls']}
+        rows={errors.map(({ status, error, reason, count }) => [
+          String(status),
+          error,
+          reason ?? '',
+          count.toLocaleString('en'),
+        ])}
+      />
+    </Card>
+  )
+}
+
+export function PlainTable({ label, head, rows }: { label: string; head: string[]; rows: ReactNode[][] }) {
+  return (
+    <Scroll label={label} look="tall">
+      <table className={classes['plain']}>
+        <thead>
+          <tr>
+            {head.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells, row) => (
+            // Rows are whole values, drawn anew together.
+            // oxlint-disable-next-line react/no-array-index-key
+            <tr key={row}>
+              {cells.map((cell, at) => (
+                <td key={head[at]}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+function sayValue(value: number | string | null | undefined, unit: string): string {
+  if (typeof value !== 'number') return 'none'
+  return `${value.toLocaleString('en', { maximumFractionDigits: 1 })}${unit}`
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const hour = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' })
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+
+/** As exact as the interval, and no more. */
+function labelOf({ interval, from, to }: Metrics): (time: string) => string {
+  const oneDay = Date.parse(to) - Date.parse(from) <= 86_400_000
+  const format = interval === '1d' ? day : oneDay ? clock : hour
+  return (time) => format.format(new Date(time))
+}

@@ -1,0 +1,11 @@
+import type { z } from 'zod'
+import type * as alerts from '../../../api/alerts.ts'
+import type * as usage from '../../../api/usage.ts'
+
+export type Metrics = z.output<typeof usage.metrics>
+export type RequestEntry = z.output<typeof usage.requestEntry>
+export type Alert = z.output<typeof alerts.alert>
+export type AlertType = Alert['type']
+export type NewAlert = z.input<typeof alerts.newAlert>
+export type AlertEvent = z.output<typeof alerts.alertEvent>
+export type AlertDelivery = z.output<typeof alerts.alertDelivery>
