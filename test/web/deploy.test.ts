@@ -107,20 +107,6 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   await page.getByText('Headers', { exact: true }).click()
   await page.getByText('x-sluice-version: 1').waitFor()
 
-<<<<<<< HEAD
-  await page.getByText('Question', { exact: true }).click()
-  await page.getByRole('textbox', { name: 'Question' }).fill('revenue in the east')
-  await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  await page.waitForTimeout(3000)
-  await page.screenshot({ path: '/tmp/q.png', fullPage: true })
-  await page.getByText('Answered by sales_by_region').waitFor()
-  await page.getByRole('row', { name: 'region east “east”' }).waitFor()
-  await page.getByRole('cell', { name: 'east', exact: true }).last().waitFor()
-  await page.getByText('Direct call', { exact: true }).click()
-  await page.getByLabel('region').fill('south')
-
-=======
->>>>>>> web-deploy
   const pasted: Record<string, string> = {}
   for (const language of ['curl', 'TypeScript', 'Python']) {
     await page.getByText(language, { exact: true }).click()
