@@ -41,6 +41,7 @@ const permissions = [{ project_id: projectId, environments: '*' }]
 const { secret } = await manage('/v1/api-keys', { name: 'bench', plan: 'unlimited', permissions })
 
 const recorder = { ...app.usage }
+const record: typeof app.usage.observe = (event) => recorder.observe(event)
 for (const [name, most] of [
   ['lookup', rowCount],
   ['kept', 0],
@@ -48,7 +49,7 @@ for (const [name, most] of [
   const ratios: number[] = []
   const shown: string[] = []
   for (let round = 0; round < rounds; round += 1) {
-    app.usage.observe = (event) => recorder.observe(event)
+    app.usage.observe = record
     const recorded = await load(`/v1/queries/${name}`, most)
     app.usage.observe = () => {}
     const silent = await load(`/v1/queries/${name}`, most)

@@ -23,7 +23,6 @@ export type Filter = {
 /** Counted by one thing; what it was not counted by is null. */
 export type Group = Figures & {
   by: keyof typeof groupings
-  piece: number | null
   query: string | null
   version: number | null
   keyId: string | null
@@ -44,7 +43,6 @@ type Source = { text: string; values: unknown[] }
 /** What everything is counted by, as grouping sets of one statement. */
 const groupings = {
   all: '()',
-  piece: '(piece)',
   query: '(query)',
   version: '(query, version)',
   key: '(key_id)',
@@ -53,7 +51,7 @@ const groupings = {
   outcome: '(entry, status, error, reason)',
   cache: '(cache)',
 } as const
-const columns = ['piece', 'query', 'version', 'key_id', 'environment', 'project_id', 'entry', 'cache'] as const
+const columns = ['query', 'version', 'key_id', 'environment', 'project_id', 'entry', 'cache'] as const
 /** `grouping(…)` has one bit a column, set where the column was not grouped by. */
 const groupingOf = new Map<number, keyof typeof groupings>(
   Object.entries(groupings).map(([by, text]) => {
@@ -65,36 +63,43 @@ const groupingOf = new Map<number, keyof typeof groupings>(
 
 const rejected = 'status in (401, 403, 429)'
 
-/** The pieces of the series are counted from figures as fine as they are; all else from the coarsest there are. */
-export async function readGroups(store: Pick<Database, 'pool'>, filter: Filter, range: Range): Promise<Group[]> {
-  const { all, piece, ...others } = groupings
-  const [pieces, rest] = await Promise.all([
-    readSets(store, { filter, range, coarsest: range.coarsest }, [piece]),
-    readSets(store, { filter, range, coarsest: 'day' }, [all, ...Object.values(others)]),
-  ])
-  return [...pieces, ...rest]
-}
-
 type Asked = { filter: Filter; range: Range; coarsest: Grain }
 
-async function readSets(store: Pick<Database, 'pool'>, asked: Asked, sets: string[]): Promise<Group[]> {
-  const { text, values } = await sourceOf(store, asked)
+const sums = `
+  coalesce(sum(calls) filter (where not ${rejected}), 0)::bigint as requests,
+  coalesce(sum(calls) filter (where status >= 400 and not ${rejected}), 0)::bigint as errors,
+  coalesce(sum(calls) filter (where ${rejected}), 0)::bigint as rejected,
+  coalesce(sum(total_ms) filter (where not ${rejected}), 0) as "totalMs",
+  coalesce(sum(rows), 0)::bigint as rows, coalesce(sum(bytes), 0)::bigint as bytes`
+
+/** Counted by everything but time, from the coarsest figures there are. */
+export async function readGroups(store: Pick<Database, 'pool'>, filter: Filter, range: Range): Promise<Group[]> {
+  const { text, values } = await sourceOf(store, { filter, range, coarsest: 'day' })
   const { rows } = await store.pool.query<Omit<Group, 'by'> & { bits: number }>(
     `with calls as (${text})
-     select grouping(${columns.join(', ')}) as bits, piece, query, version, key_id as "keyId", environment,
-            project_id as "projectId", entry, status, error, reason, cache,
-            coalesce(sum(calls) filter (where not ${rejected}), 0)::bigint as requests,
-            coalesce(sum(calls) filter (where status >= 400 and not ${rejected}), 0)::bigint as errors,
-            coalesce(sum(calls) filter (where ${rejected}), 0)::bigint as rejected,
-            coalesce(sum(total_ms) filter (where not ${rejected}), 0) as "totalMs",
-            coalesce(sum(rows), 0)::bigint as rows, coalesce(sum(bytes), 0)::bigint as bytes
-       from calls group by grouping sets (${sets.join(', ')})`,
+     select grouping(${columns.join(', ')}) as bits, query, version, key_id as "keyId", environment,
+            project_id as "projectId", entry, status, error, reason, cache, ${sums}
+       from calls group by grouping sets (${Object.values(groupings).join(', ')})`,
     values,
   )
   return rows.flatMap(({ bits, ...row }) => {
     const by = groupingOf.get(bits)
     return by === undefined ? [] : [{ ...row, by }]
   })
+}
+
+/** Counted by the pieces of the range, from figures no coarser than those. */
+export async function readPieces(
+  store: Pick<Database, 'pool'>,
+  filter: Filter,
+  range: Range,
+): Promise<Map<number, Figures>> {
+  const { text, values } = await sourceOf(store, { filter, range, coarsest: range.coarsest })
+  const { rows } = await store.pool.query<Figures & { piece: number }>(
+    `with calls as (${text}) select piece, ${sums} from calls group by piece`,
+    values,
+  )
+  return new Map(rows.map(({ piece, ...figures }) => [piece, figures]))
 }
 
 export async function readTimes(store: Pick<Database, 'pool'>, filter: Filter, range: Range): Promise<Times> {

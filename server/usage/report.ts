@@ -1,7 +1,7 @@
 import { findKey, requireRole, type Caller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import type { Database } from '../store/index.ts'
-import { readGroups, readTimes, type Figures, type Filter, type Group } from './figures.ts'
+import { readGroups, readPieces, readTimes, type Figures, type Filter, type Group } from './figures.ts'
 import { addLatency, type Latencies } from './latencies.ts'
 import { readRange, type Range, type RangeInput } from './range.ts'
 
@@ -61,13 +61,13 @@ async function allProjects({ db }: Pick<Database, 'db'>): Promise<string[]> {
 async function report(app: Parts, input: Filter & RangeInput): Promise<Report> {
   const range = await readRange(app.store, app.now(), input)
   await app.usage.flush()
-  const [groups, times, questions] = await Promise.all([
+  const [groups, pieces, times, questions] = await Promise.all([
     readGroups(app.store, input, range),
+    readPieces(app.store, input, range),
     readTimes(app.store, input, range),
     readQuestions(app.store, input, range),
   ])
   const of = (by: Group['by']): Group[] => groups.filter((group) => group.by === by)
-  const pieces = new Map(of('piece').map((group) => [group.piece, group]))
   const outcomes = of('outcome')
   return {
     range,
