@@ -25,6 +25,10 @@ const body = {
   timeout_ms: z.int().min(10).max(3_600_000).nullable().meta({ description: 'Null: the limit of the service.' }),
   max_rows: z.int().min(1).max(100_000_000).nullable().meta({ description: 'Null: the limit of the service.' }),
   max_bytes: z.int().min(1).max(10_000_000_000).nullable().meta({ description: 'Null: the limit of the service.' }),
+  rate_limit: z
+    .strictObject({ per_minute: z.int().min(1).max(1_000_000), burst: z.int().min(1).max(1_000_000) })
+    .nullable()
+    .meta({ description: "Of each key's calls of this query, beside the key's own limit. Null: none." }),
 }
 
 export const newQuery = z.strictObject({
@@ -37,6 +41,7 @@ export const newQuery = z.strictObject({
   timeout_ms: body.timeout_ms.default(null),
   max_rows: body.max_rows.default(null),
   max_bytes: body.max_bytes.default(null),
+  rate_limit: body.rate_limit.default(null),
 })
 
 /** Fields that are left out stay as they are. */

@@ -1,5 +1,5 @@
 /**
- * What recording usage costs, and how reports do on a large table: `node bench/usage.ts [millions of raw rows]`, on a
+ * What recording usage costs, and how reports do on a large table: `node bench/usage.ts [millions of raw rows] [days]`, on a
  * PostgreSQL of its own. Goals: recording < 5 % of a call, the slowest dashboard query < 1 s, 10 million calls a day.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { openDatabase } from '../server/store/index.ts'
 import { keepUsage, listRequests, openUsage, reportUsage } from '../server/usage/index.ts'
 
 const millions = Number(process.argv[2] ?? 2)
-const days = 7
+const days = Number(process.argv[3] ?? 7)
 const dayMs = 86_400_000
 const projectId = 'prj_bench'
 
@@ -117,7 +117,7 @@ async function fill(): Promise<void> {
   const limits = { requestRetentionDays: 30, rollupRetentionDays: 400 } as Limits
   await keepUsage({ store, now, config: { limits } as Config })
   console.log(
-    `condensed        a week of minutes into hours and days in ${((performance.now() - condensing) / 1000).toFixed(1)} s`,
+    `condensed        ${days} days of minutes into hours and days in ${((performance.now() - condensing) / 1000).toFixed(1)} s`,
   )
   await store.pool.query('vacuum analyze requests, usage_rollups')
   await size('filled')

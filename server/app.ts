@@ -39,7 +39,16 @@ import {
   type Router,
 } from './questions/index.ts'
 import { openDatabase, type Database } from './store/index.ts'
-import { openAlerts, openPrometheus, openUsage, type Alerts, type Prometheus, type Usage } from './usage/index.ts'
+import {
+  openAlerts,
+  openPrometheus,
+  openTraces,
+  openUsage,
+  type Alerts,
+  type Prometheus,
+  type Traces,
+  type Usage,
+} from './usage/index.ts'
 
 /** Everything that is open while the service runs. Verbs take the parts they use: `Pick<App, 'store'>`. */
 export type App = KeyAccess & {
@@ -91,13 +100,16 @@ export async function openApp(
   }
   const prometheus = openPrometheus()
   let usage: Usage | undefined
+  let traces: Traces | undefined
   const observe: Observe = (event) => {
     log(event)
     prometheus.observe(event)
     usage?.observe(event)
+    traces?.observe(event)
   }
   const { dataDir, limits } = config
   try {
+    if (config.traceEndpoint !== undefined) traces = opened(await openTraces(now), (part) => part.close())
     const store = opened(await openDatabase({ ...databaseOptions(config), observe }), (part) => part.close())
     usage = opened(openUsage({ store, observe, now, queueLength: limits.usageQueueLength }), (part) => part.close())
     const vault = await openInstalledVault({ store, dataDir, secretKey: config.secretKey })

@@ -132,6 +132,12 @@ export const settings = {
     'Comma-separated plans of API keys: name=per_minute/burst or name=per_minute/burst/per_day; a name alone has no limit.',
   ),
   defaultPlan: setting('SLUICE_DEFAULT_PLAN', text.default('pro'), 'pro', 'Plan of an API key made without one.'),
+  traceEndpoint: setting(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    url(/^https?$/),
+    'none',
+    'OpenTelemetry collector that traces are sent to (OTLP over HTTP); the other OTEL_* variables mean what its specification says.',
+  ),
   smtpUrl: setting(
     'SLUICE_SMTP_URL',
     url(/^smtps?$/),

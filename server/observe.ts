@@ -8,7 +8,16 @@ export type Observation =
   | { kind: 'app-started'; address: string; elapsedMs: number; database: 'embedded' | 'external' }
   | { kind: 'app-stopping'; signal: string }
   | { kind: 'app-stopped'; elapsedMs: number }
-  | { kind: 'request-answered'; requestId: string; method: string; route: string; status: number; elapsedMs: number }
+  | {
+      kind: 'request-answered'
+      requestId: string
+      method: string
+      route: string
+      status: number
+      elapsedMs: number
+      /** As the caller sent it: the trace that the request is part of. */
+      traceParent?: string | undefined
+    }
   | { kind: 'request-failed'; requestId: string; method: string; route: string; error: unknown }
   | { kind: 'database-started'; pid: number; adopted: boolean }
   | { kind: 'database-lost'; error: unknown }

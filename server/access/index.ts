@@ -26,9 +26,9 @@ export {
   type KeyInput,
 } from './keys/manage.ts'
 export { openKeyAccess, type KeyAccess } from './keys/open.ts'
-export { permits, permittedQueries, type Permission } from './keys/permissions.ts'
+export { permittedQueries, type Permission } from './keys/permissions.ts'
 export { reachOfKey, type Reach } from './keys/reach.ts'
-export { placeFor, resolveCall, resolveScope, type DeploymentsIndex } from './keys/resolve.ts'
+export { placeFor, resolveCall, resolveScope } from './keys/resolve.ts'
 export { takeCall, type Standing } from './limits/limiter.ts'
 export { ratePolicy, type Policy } from './limits/policies.ts'
 export { changeRole, listMembers, removeMember, type Member } from './members.ts'

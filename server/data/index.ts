@@ -1,14 +1,7 @@
 export { dataChanged, openCatalogs, type Catalogs, type ProjectCatalog } from './catalogs.ts'
 export { buildDataline } from './dataline.ts'
 export { driftBetween } from './drift.ts'
-export {
-  openEngine,
-  type Engine,
-  type EngineOptions,
-  type FileOptions,
-  type ReadAnswer,
-  type ReadInput,
-} from './engine.ts'
+export { openEngine, type Engine, type EngineOptions, type ReadInput } from './engine.ts'
 export type {
   Catalog,
   CatalogTable,
@@ -32,5 +25,5 @@ export {
   refuseInUse,
   type DataObject,
 } from './objects.ts'
-export type { ReadStream, StreamChunk } from './read-stream.ts'
+export type { ReadStream } from './read-stream.ts'
 export { sweepFiles } from './sweep.ts'

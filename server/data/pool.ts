@@ -41,8 +41,6 @@ export type PoolOptions = Omit<ChildSettings, 'name'> & {
 const killAfterMs = 1_000
 const respawnMs = { first: 50, most: 5_000, healthyAfter: 10_000 }
 
-export type Pool = ReturnType<typeof createPool>
-
 /** Executors of one kind and the work that waits for them. */
 export function createPool(options: PoolOptions) {
   const { executors, concurrency, queueLength, observe, now } = options

@@ -26,7 +26,15 @@ export async function ensureExample(app: App, owner: UserCaller, address: string
   await app.store.db.updateTable('installation').set({ example_project_id: projectId }).execute()
   await connectSample(app, owner, { projectId, address })
   for (const query of exampleQueries) {
-    const content = { ...query, projectId, cacheSeconds: null, timeoutMs: null, maxRows: null, maxBytes: null }
+    const content = {
+      ...query,
+      projectId,
+      cacheSeconds: null,
+      timeoutMs: null,
+      maxRows: null,
+      maxBytes: null,
+      rateLimit: null,
+    }
     await createQuery(app, owner, content)
     await deployQuery(app, owner, { projectId, name: query.name, environment: 'production', force: true })
   }

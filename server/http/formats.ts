@@ -9,7 +9,6 @@ const formats = {
 } as const
 
 export type AnswerFormat = (typeof formats)[keyof typeof formats]
-export const mediaTypes = Object.keys(formats)
 
 export const contentTypes: Record<AnswerFormat, string> = {
   json: 'application/json; charset=utf-8',

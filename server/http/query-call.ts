@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { authenticateKey, takeCall, type KeyCaller, type Policy, type Standing } from '../access/index.ts'
+import { authenticateKey, ratePolicy, takeCall, type KeyCaller, type Policy, type Standing } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import { limitFailures } from './failed-credentials.ts'
+import type { Run } from '../queries/index.ts'
 import { setRateHeaders } from './rate-headers.ts'
 
 declare module 'fastify' {
@@ -26,22 +27,36 @@ export async function authenticateQueryCall(app: App, request: FastifyRequest, r
     authenticateKey(app, { secret: keyOf(request), requestId: request.id }),
   )
   request.keyCaller = caller
-  await limitCall(app, request, reply, caller.key.policies)
+  const { waitSeconds } = await count(app, { request, reply }, caller.key.id, caller.key.policies)
+  if (waitSeconds > 0) throw tooMany('Too many calls with this API key.', waitSeconds)
 }
 
-/** Counts the call against further policies, a query's own for example; its headers join those that are there. */
-export async function limitCall(
+/** The limit that a query has of its own, for each key; its headers join those of the key. */
+export async function limitQuery(app: Pick<App, 'buckets'>, run: Run, call: Call): Promise<void> {
+  const { rateLimit, queryId } = run.version
+  if (rateLimit === null) return
+  const subject = `${keyCallerOf(call.request).key.id} ${queryId}`
+  const { waitSeconds } = await count(app, call, subject, [ratePolicy(run.name, rateLimit)])
+  if (waitSeconds > 0) throw tooMany(`Too many calls of ${run.name} with this API key.`, waitSeconds)
+}
+
+type Call = { request: FastifyRequest; reply: FastifyReply }
+
+async function count(
   app: Pick<App, 'buckets'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply }: Call,
+  subject: string,
   policies: readonly Policy[],
-): Promise<void> {
-  const { waitSeconds, standings } = await takeCall(app.buckets, keyCallerOf(request).key.id, policies)
+): Promise<{ waitSeconds: number }> {
+  const { waitSeconds, standings } = await takeCall(app.buckets, subject, policies)
   request.standings = [...request.standings, ...standings]
   setRateHeaders(reply, request.standings)
-  if (waitSeconds === 0) return
-  throw new Failure('rate_limit_exceeded', {
-    message: `Too many calls with this API key. Wait ${waitSeconds} s.`,
+  return { waitSeconds }
+}
+
+function tooMany(what: string, waitSeconds: number): Failure {
+  return new Failure('rate_limit_exceeded', {
+    message: `${what} Wait ${waitSeconds} s.`,
     retryAfterSeconds: waitSeconds,
   })
 }

@@ -193,6 +193,7 @@ function observeRequests(http: Http, app: App): void {
       route: request.routeOptions.url ?? 'unknown',
       status: reply.statusCode,
       elapsedMs: reply.elapsedTime,
+      traceParent: request.headers['traceparent'] as string | undefined,
     })
     done()
   })

@@ -18,6 +18,8 @@ export type QueryContent = {
   timeoutMs: number | null
   maxRows: number | null
   maxBytes: number | null
+  /** Of each key's calls of this query, beside the key's own limit. */
+  rateLimit: { perMinute: number; burst: number } | null
 }
 
 export type Draft = QueryContent & {
@@ -200,6 +202,8 @@ export function columnsOf(content: QueryContent) {
     timeout_ms: content.timeoutMs,
     max_rows: content.maxRows,
     max_bytes: content.maxBytes,
+    rate_per_minute: content.rateLimit?.perMinute ?? null,
+    rate_burst: content.rateLimit?.burst ?? null,
   }
 }
 
@@ -215,7 +219,12 @@ export function contentOfRow(row: ContentRow): QueryContent {
     timeoutMs: row.timeout_ms,
     maxRows: row.max_rows,
     maxBytes: row.max_bytes,
+    rateLimit: rateLimitOf(row),
   }
+}
+
+function rateLimitOf({ rate_per_minute: perMinute, rate_burst: burst }: ContentRow): QueryContent['rateLimit'] {
+  return perMinute === null || burst === null ? null : { perMinute, burst }
 }
 
 export function contentOf(draft: QueryContent): QueryContent {

@@ -2,7 +2,7 @@ export { openAnswers, type Answer, type Answers } from './answers.ts'
 export { openQueryCallers, type QueryCallers } from './callers.ts'
 export { directRun, tellRefusal } from './call.ts'
 export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, wireRouting, type DeployReport } from './deploy.ts'
-export type { Deployment, LiveVersion } from './deployment-index.ts'
+export type { LiveVersion } from './deployment-index.ts'
 export { openDeployments, type Deployments } from './deployments.ts'
 export {
   changeQuery,

@@ -100,6 +100,7 @@ function settingsOf({ description, examples, ...content }: QueryContent): string
     timeout_ms: content.timeoutMs,
     max_rows: content.maxRows,
     max_bytes: content.maxBytes,
+    rate_limit: content.rateLimit,
     examples,
   }
   return JSON.stringify(settings, null, 2)

@@ -1,7 +1,7 @@
 export { openEncoder, type Encoder } from './encoder.ts'
-export { buildIndex, type ProjectIndex, type VectorCache } from './index-project.ts'
-export type { ListedValue, RoutableProject, RoutableQuery, SlotProperty } from './project.ts'
-export { route, type Routing, type RouteOptions } from './route.ts'
+export { buildIndex, type ProjectIndex } from './index-project.ts'
+export type { RoutableProject, SlotProperty } from './project.ts'
+export { route } from './route.ts'
 export { openRouter, type Router } from './router/open.ts'
 export { askedRun } from './verbs/ask.ts'
 export {

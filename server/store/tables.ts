@@ -279,6 +279,8 @@ type QueriesTable = {
   timeout_ms: number | null
   max_rows: number | null
   max_bytes: number | null
+  rate_per_minute: number | null
+  rate_burst: number | null
   revision: Generated<number>
   content_hash: string
   created_at: CreatedAt
@@ -301,6 +303,8 @@ type QueryVersionsTable = {
   timeout_ms: number | null
   max_rows: number | null
   max_bytes: number | null
+  rate_per_minute: number | null
+  rate_burst: number | null
   columns: Json<Array<{ name: string; type: string }>>
   tables: Json<Record<string, string[]>>
   content_hash: string

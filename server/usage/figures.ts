@@ -1,7 +1,7 @@
 import type { Database } from '../store/index.ts'
 import { addLatency, bucketText, type Latencies } from './latencies.ts'
 import type { Range } from './range.ts'
-import { grainMs, type Grain } from './rollup.ts'
+import { grainMs, grains, type Grain } from './rollup.ts'
 
 /** Calls that were counted together. `requests` holds neither those rejected nor previews. */
 export type Figures = {
@@ -55,7 +55,7 @@ const groupings = {
 } as const
 const columns = ['piece', 'query', 'version', 'key_id', 'environment', 'project_id', 'entry', 'cache'] as const
 /** `grouping(…)` has one bit a column, set where the column was not grouped by. */
-const sets = new Map<number, keyof typeof groupings>(
+const groupingOf = new Map<number, keyof typeof groupings>(
   Object.entries(groupings).map(([by, text]) => {
     const names = new Set(text.match(/\w+/g))
     const bits = columns.reduce((sum, column) => sum * 2 + (names.has(column) ? 0 : 1), 0)
@@ -65,8 +65,20 @@ const sets = new Map<number, keyof typeof groupings>(
 
 const rejected = 'status in (401, 403, 429)'
 
+/** The pieces of the series are counted from figures as fine as they are; all else from the coarsest there are. */
 export async function readGroups(store: Pick<Database, 'pool'>, filter: Filter, range: Range): Promise<Group[]> {
-  const { text, values } = await sourceOf(store, filter, range)
+  const { all, piece, ...others } = groupings
+  const [pieces, rest] = await Promise.all([
+    readSets(store, { filter, range, coarsest: range.coarsest }, [piece]),
+    readSets(store, { filter, range, coarsest: 'day' }, [all, ...Object.values(others)]),
+  ])
+  return [...pieces, ...rest]
+}
+
+type Asked = { filter: Filter; range: Range; coarsest: Grain }
+
+async function readSets(store: Pick<Database, 'pool'>, asked: Asked, sets: string[]): Promise<Group[]> {
+  const { text, values } = await sourceOf(store, asked)
   const { rows } = await store.pool.query<Omit<Group, 'by'> & { bits: number }>(
     `with calls as (${text})
      select grouping(${columns.join(', ')}) as bits, piece, query, version, key_id as "keyId", environment,
@@ -76,34 +88,37 @@ export async function readGroups(store: Pick<Database, 'pool'>, filter: Filter, 
             coalesce(sum(calls) filter (where ${rejected}), 0)::bigint as rejected,
             coalesce(sum(total_ms) filter (where not ${rejected}), 0) as "totalMs",
             coalesce(sum(rows), 0)::bigint as rows, coalesce(sum(bytes), 0)::bigint as bytes
-       from calls group by grouping sets (${Object.values(groupings).join(', ')})`,
+       from calls group by grouping sets (${sets.join(', ')})`,
     values,
   )
   return rows.flatMap(({ bits, ...row }) => {
-    const by = sets.get(bits)
+    const by = groupingOf.get(bits)
     return by === undefined ? [] : [{ ...row, by }]
   })
 }
 
 export async function readTimes(store: Pick<Database, 'pool'>, filter: Filter, range: Range): Promise<Times> {
-  const { text, values } = await sourceOf(store, filter, range)
-  const { rows } = await store.pool.query<{
-    piece: number | null
-    query: string | null
-    bucket: number
-    count: number
-  }>(
+  const [pieces, queries] = await Promise.all([
+    readBuckets<number>(store, { filter, range, coarsest: range.coarsest }, 'piece'),
+    readBuckets<string>(store, { filter, range, coarsest: 'day' }, 'query'),
+  ])
+  return { byPiece: pieces, byQuery: queries }
+}
+
+async function readBuckets<Key>(
+  store: Pick<Database, 'pool'>,
+  asked: Asked,
+  column: 'piece' | 'query',
+): Promise<Map<Key, Latencies>> {
+  const { text, values } = await sourceOf(store, asked)
+  const { rows } = await store.pool.query<{ key: Key; bucket: number; count: number }>(
     `with calls as (${text})
-     select piece, query, bucket, sum(count)::bigint as count
-       from calls, unnest(buckets, counts) as each(bucket, count)
-      group by grouping sets ((piece, bucket), (query, bucket))`,
+     select ${column} as key, bucket, sum(count)::bigint as count
+       from calls, unnest(buckets, counts) as each(bucket, count) group by 1, 2`,
     values,
   )
-  const times: Times = { byPiece: new Map(), byQuery: new Map() }
-  for (const { piece, query, bucket, count } of rows) {
-    if (piece !== null) addLatency(at(times.byPiece, piece), bucket, count)
-    else if (query !== null) addLatency(at(times.byQuery, query), bucket, count)
-  }
+  const times = new Map<Key, Latencies>()
+  for (const { key, bucket, count } of rows) addLatency(at(times, key), bucket, count)
   return times
 }
 
@@ -158,12 +173,11 @@ function at<Key>(map: Map<Key, Latencies>, key: Key): Latencies {
   return found
 }
 
-async function sourceOf(store: Pick<Database, 'pool'>, filter: Filter, range: Range): Promise<Source> {
+async function sourceOf(store: Pick<Database, 'pool'>, { filter, range, coarsest }: Asked): Promise<Source> {
   const { rows } = await store.pool.query<{ grain: Grain; until: Date }>('select grain, until from usage_progress')
   const until = new Map(rows.map((row) => [row.grain, row.until.getTime()]))
-  const grains: Grain[] = ['day', 'hour', 'minute']
   const pieces = cover({ from: range.from.getTime(), to: range.to.getTime() }, until, {
-    grains: grains.slice(grains.indexOf(range.coarsest)),
+    grains: grains.slice(0, grains.indexOf(coarsest) + 1).toReversed(),
   })
   const values: unknown[] = [
     filter.projectIds,

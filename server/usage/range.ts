@@ -1,6 +1,6 @@
 import { Failure } from '../failure.ts'
 import type { Database } from '../store/index.ts'
-import { grainMs, type Grain } from './rollup.ts'
+import { grainMs, grains, type Grain } from './rollup.ts'
 
 export const intervals = ['1m', '5m', '1h', '1d'] as const
 export type Interval = (typeof intervals)[number]
@@ -83,8 +83,8 @@ async function startsOf(
 
 function coarsestFor(interval: Interval, starts: Date[]): Grain {
   const isWhole = (ms: number): boolean => starts.every((start) => start.getTime() % ms === 0)
-  if (interval === '1d' && isWhole(grainMs.day)) return 'day'
-  return (interval === '1d' || interval === '1h') && isWhole(grainMs.hour) ? 'hour' : 'minute'
+  const fitting = grains.filter((grain) => grainMs[grain] <= intervalMs[interval] && isWhole(grainMs[grain]))
+  return fitting.at(-1) ?? 'minute'
 }
 
 function isTimeZone(name: string): boolean {

@@ -74,3 +74,25 @@ describe('what a deployed query reads', () => {
     }
   })
 })
+
+test("429 by a query's own limit, for each key, beside the key's", async () => {
+  source.answer([{ id: 1, region: 'north', total: 1 }])
+  await expectStatus(200, fetchOrders())
+  const rate_limit = { per_minute: 1, burst: 2 }
+  const sql = 'select count(*) as n from orders'
+  await expectStatus(201, t.operator.post(at('/queries'), { name: 'limited', description: '', sql, rate_limit }))
+  expect((await t.operator.get(at('/queries/limited'))).body.rate_limit).toEqual(rate_limit)
+  await expectStatus(200, t.operator.post(at('/queries/limited/deploy'), { environment: 'production' }))
+  const permissions = [{ project_id: projectId, environments: ['production'] }]
+  const make = async (name: string) =>
+    t.withToken((await expectStatus(201, t.operator.post('/v1/api-keys', { name, permissions }))).body.secret)
+  const [one, two] = [await make('one'), await make('two')]
+  const statuses = []
+  for (let count = 0; count < 3; count += 1) statuses.push((await one.post('/v1/queries/limited', {})).status)
+  expect(statuses).toEqual([200, 200, 429])
+  const refused = await one.post('/v1/queries/limited', {})
+  expect(refused.body).toMatchObject({ error: 'rate_limit_exceeded', retry_after: 60 })
+  expect(refused.headers['ratelimit-policy']).toContain('"limited";q=1;w=60')
+  expect((await one.post('/v1/queries/revenue', { region: 'north' })).status).toBe(200)
+  expect((await two.post('/v1/queries/limited', {})).status).toBe(200)
+})

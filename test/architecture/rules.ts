@@ -73,6 +73,7 @@ const homes: Array<{ library: RegExp; room: string; types?: true }> = [
   { library: /^@redis\//, room: 'server/access' },
   { library: /^prom-client$/, room: 'server/usage' },
   { library: /^nodemailer$/, room: 'server/usage' },
+  { library: /^@opentelemetry\//, room: 'server/usage' },
   { library: /^pino$/, room: 'server' },
   { library: /^(react|react-dom|@mantine\/|@tanstack\/)/, room: 'web' },
 ]

@@ -151,6 +151,7 @@ test('a refresh that loses a column warns, and names the queries that read it', 
   await page.getByRole('link', { name: 'Orders', exact: true }).click()
   await page.getByRole('tab', { name: 'History' }).click()
   await page.getByText('Version 2: 60 rows').waitFor()
+  expect(await page.getByText('lost region').count()).toBeGreaterThan(0)
 })
 
 test('what cannot be reached is said in words, and the form keeps what was typed', async () => {

@@ -48,6 +48,8 @@ beforeAll(async () => {
       examples: [
         { question: 'revenue in the north', parameters: { region: 'north' } },
         { question: 'how much did we sell in the south', parameters: { region: 'south' } },
+        { question: 'sales of the east', parameters: { region: 'east' } },
+        { question: 'what does the north earn', parameters: { region: 'north' } },
       ],
     }),
   )
@@ -99,22 +101,11 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   await page.getByRole('cell', { name: 'north' }).waitFor()
   await page.getByText('With a key', { exact: true }).click()
   await page.getByLabel('API key', { exact: true }).fill(secret)
-  await page.getByLabel('region').fill('south')
+  await page.getByRole('textbox', { name: 'region' }).fill('south')
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.getByRole('cell', { name: 'south' }).waitFor()
   await page.getByText('Headers', { exact: true }).click()
   await page.getByText('x-sluice-version: 1').waitFor()
-
-  await page.getByText('Question', { exact: true }).click()
-  await page.getByRole('textbox', { name: 'Question' }).fill('revenue in the east')
-  await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  await page.waitForTimeout(3000)
-  await page.screenshot({ path: '/tmp/q.png', fullPage: true })
-  await page.getByText('Answered by sales_by_region').waitFor()
-  await page.getByRole('row', { name: 'region east “east”' }).waitFor()
-  await page.getByRole('cell', { name: 'east', exact: true }).last().waitFor()
-  await page.getByText('Direct call', { exact: true }).click()
-  await page.getByLabel('region').fill('south')
 
   const pasted: Record<string, string> = {}
   for (const language of ['curl', 'TypeScript', 'Python']) {
@@ -314,6 +305,64 @@ test('calls appear in the live tail and in the metrics, and a missed question be
   expect(complaints).toEqual([])
 })
 
+test('a question shows which words gave which value, and which query answers', async () => {
+  const question = (region: string) => `how many orders came from the ${region}`
+  await expectStatus(
+    201,
+    owner.post(path, {
+      name: 'count_by_region',
+      description: 'The number of orders that came from one region.',
+      sql: 'select count(*) as orders from orders where region = $region',
+      slots: { properties: { region: { type: 'string', enum: ['north', 'south', 'east'] } }, required: ['region'] },
+      examples: [
+        { question: question('north'), parameters: { region: 'north' } },
+        { question: question('south'), parameters: { region: 'south' } },
+        { question: 'number of orders from the east', parameters: { region: 'east' } },
+      ],
+    }),
+  )
+  await expectStatus(200, owner.post(`${path}/count_by_region/deploy`, { force: true }))
+  const { page, complaints } = await t.visitAs(owner, `/p/${projectId}/deploy/try?by=question`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByRole('textbox', { name: 'Question' }).fill(question('east'))
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByText('Answered by count_by_region').waitFor()
+  await page.getByRole('row', { name: 'region east “east”' }).waitFor()
+  await page.getByRole('region', { name: 'Rows of the answer' }).getByRole('cell', { name: '1000' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('an alert is made from a template, tested, turned off and deleted', async () => {
+  const { page, complaints } = await t.visitAs(owner, `/p/${projectId}/deploy/alerts`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByRole('button', { name: 'New alert' }).click()
+  const making = page.getByRole('dialog', { name: 'New alert' })
+  await making.getByRole('button', { name: 'Create alert' }).click()
+  await making.getByText('Say where to tell it.').waitFor()
+  await making.getByRole('combobox', { name: 'By' }).click()
+  await page.getByRole('option', { name: 'Webhook' }).click()
+  await making.getByLabel('URL').fill('https://hooks.example.org/sluice')
+  await making.getByRole('button', { name: 'Create alert' }).click()
+  await page.getByText('Shown only this once').waitFor()
+  await page.getByRole('button', { name: 'I have stored it' }).click()
+  const row = page
+    .getByRole('list', { name: 'Alerts' })
+    .getByRole('listitem')
+    .filter({ hasText: 'Too many errors' })
+    .first()
+  await row.getByText('Too many errors: above 5 % of calls within 5 min · in production').waitFor()
+  await row.getByRole('button', { name: 'Send a test' }).click()
+  await row.getByRole('button', { name: 'History' }).click()
+  await row.getByRole('region', { name: 'What was sent' }).getByText('hooks.example.org').first().waitFor()
+  await row.getByRole('switch').press('Space')
+  await row.getByText('Off', { exact: true }).waitFor()
+  await page.screenshot({ path: join(artefacts, 'alerts-history-light-1280.png') })
+  await row.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete Too many errors' }).click()
+  await page.getByText('Hear of trouble before your callers tell you').waitFor()
+  expect(complaints).toEqual([])
+})
+
 /** What axe finds, in one line each. The schemes share their structure, so the dark one is asked only for contrast. */
 async function findBarriers(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
   const axe = new AxeBuilder({ page })
@@ -370,7 +419,7 @@ const pages: Shown[] = [
     name: 'try-refused',
     at: 'endpoints/sales_by_region/try',
     ready: async (page) => {
-      await page.getByLabel('region').fill('')
+      await page.getByRole('textbox', { name: 'region' }).fill('')
       await page.getByRole('button', { name: 'Call', exact: true }).click()
       await page.getByText(/^400 /).waitFor()
     },
@@ -379,7 +428,7 @@ const pages: Shown[] = [
     name: 'try-question',
     at: 'try?by=question',
     ready: async (page) => {
-      await page.getByRole('textbox', { name: 'Question' }).fill('revenue in the east')
+      await page.getByRole('textbox', { name: 'Question' }).fill('how much did we sell in the east')
       await page.getByRole('textbox', { name: 'Question' }).press('Enter')
       await page.getByRole('region', { name: 'Candidates' }).waitFor()
     },
@@ -395,6 +444,14 @@ const pages: Shown[] = [
     ready: async (page) => {
       await page.getByRole('region', { name: 'Popular queries' }).waitFor()
       await page.locator('svg.recharts-surface').nth(2).waitFor()
+    },
+  },
+  {
+    name: 'new-alert',
+    at: 'alerts',
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'New alert' }).click()
+      await page.getByRole('dialog').getByLabel('Address').waitFor()
     },
   },
   {

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestWeb, type TestWeb } from '../harness/web.ts'
 
@@ -20,7 +21,7 @@ test('everything from jumping to making a project works by the keyboard, and the
   await page.keyboard.press('Enter')
   const dialog = page.getByRole('dialog', { name: 'New project' })
   await dialog.waitFor()
-  await expect.poll(() => dialog.getByLabel('Name').evaluate((field) => field.matches(':focus'))).toBe(true)
+  await expect.poll(() => hasFocus(dialog.getByLabel('Name'))).toBe(true)
   await page.keyboard.type('Vineyard')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Connections' }).waitFor()
@@ -36,7 +37,7 @@ test('everything from jumping to making a project works by the keyboard, and the
   await page.getByRole('link', { name: 'Sluice: your projects' }).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Connections' }).waitFor()
-  await expect.poll(() => page.locator('main').evaluate((main) => main.matches(':focus'))).toBe(true)
+  await expect.poll(() => hasFocus(page.locator('main'))).toBe(true)
   expect(complaints).toEqual([])
 })
 
@@ -80,3 +81,8 @@ test('a page that cannot be drawn says so and offers a way on', async () => {
   await page.getByRole('button', { name: 'New project' }).first().waitFor()
   expect(await page.getByRole('heading', { name: 'This page could not be shown' }).count()).toBe(0)
 })
+
+/** As text, because the tests are typed without a browser. */
+function hasFocus(place: Locator): Promise<boolean> {
+  return place.evaluate("(element) => element.matches(':focus')")
+}

@@ -46,7 +46,7 @@ export function Shell({
         {project !== undefined && <Tabs projectId={project.id} />}
         <div className={classes.end}>
           <JumpButton />
-          {environment}
+          {environment !== undefined && <div className={classes.environment}>{environment}</div>}
           <AccountMenu />
         </div>
       </header>

@@ -56,8 +56,9 @@ export function serveQueries(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const { name, sql, description, slots, examples, ...settings } = request.body
-      const input = { projectId: request.params.project_id, name, sql, description, slots, examples }
+      const { name, sql, description, slots, examples, rate_limit: limit, ...settings } = request.body
+      const rateLimit = rateLimitOf(limit)
+      const input = { projectId: request.params.project_id, name, sql, description, slots, examples, rateLimit }
       const made = await queries.createQuery(app, callerOf(request), { ...input, ...settingsOf(settings) })
       return withEtag(reply.code(201), made)
     },
@@ -82,9 +83,10 @@ export function serveQueries(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const { name, sql, description, slots, examples, ...settings } = request.body
+      const { name, sql, description, slots, examples, rate_limit: limit, ...settings } = request.body
       if (name !== undefined && name !== request.params.query_name) throw cannotRename()
-      const given = { sql, description, slots, examples, ...settingsOf(settings) }
+      const rateLimit = limit === undefined ? undefined : rateLimitOf(limit)
+      const given = { sql, description, slots, examples, rateLimit, ...settingsOf(settings) }
       const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
       const revision = revisionOf(request.headers['if-match'])
       const input = { ...named(request.params), revision, changes }
@@ -179,6 +181,10 @@ function settingsOf<Value>(wire: Settings<Value> | Partial<Settings<Value>>) {
   }
 }
 
+function rateLimitOf(limit: z.output<typeof newQuery>['rate_limit']): queries.QueryContent['rateLimit'] {
+  return limit === null ? null : { perMinute: limit.per_minute, burst: limit.burst }
+}
+
 export function wireContent(content: queries.QueryContent) {
   return {
     description: content.description,
@@ -189,6 +195,8 @@ export function wireContent(content: queries.QueryContent) {
     timeout_ms: content.timeoutMs,
     max_rows: content.maxRows,
     max_bytes: content.maxBytes,
+    rate_limit:
+      content.rateLimit === null ? null : { per_minute: content.rateLimit.perMinute, burst: content.rateLimit.burst },
   }
 }
 

@@ -10,7 +10,7 @@ import { formatOf } from '../formats.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
 import { aroundRows, sendBytes } from '../query-answer.ts'
-import { addressOf, keyCallerOf } from '../query-call.ts'
+import { addressOf, keyCallerOf, limitQuery } from '../query-call.ts'
 import { sendStream } from '../query-stream.ts'
 
 const slotValues = z.record(z.string(), z.unknown()).nullish().meta({ description: 'Values of slots by name.' })
@@ -46,7 +46,9 @@ export function serveQueryCalls(http: Http, app: App): void {
         signal: () => untilGone(reply),
       }
       early.begin(request)
-      return answerRun(app, await directRun(app, keyCallerOf(request), call), { request, reply })
+      const run = await directRun(app, keyCallerOf(request), call)
+      await limitQuery(app, run, { request, reply })
+      return answerRun(app, run, { request, reply })
     },
   )
 }

@@ -12,7 +12,7 @@ import { formatOf } from '../formats.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
 import { aroundRows, sendBytes } from '../query-answer.ts'
-import { addressOf, keyCallerOf } from '../query-call.ts'
+import { addressOf, keyCallerOf, limitQuery } from '../query-call.ts'
 import { sendStream } from '../query-stream.ts'
 
 /** The one endpoint for questions in plain language. */
@@ -54,6 +54,7 @@ export function serveQuestions(http: Http, app: App): void {
       }
       early.begin(request)
       const { run, decision } = await askedRun(app, keyCallerOf(request), asked)
+      await limitQuery(app, run, { request, reply })
       const { unused } = decision.routing.explanation
       const extra = {
         // An answer that leaves a value of the question aside says so without being asked.

@@ -115,6 +115,7 @@ async function makeDraft(app: Parts, caller: Caller, { projectId, name, question
     timeoutMs: null,
     maxRows: null,
     maxBytes: null,
+    rateLimit: null,
   })
 }
 

@@ -11,6 +11,9 @@ create table queries (
   timeout_ms integer,
   max_rows bigint,
   max_bytes bigint,
+  -- Of each key's calls of this query, beside the key's own limit; both or neither.
+  rate_per_minute integer,
+  rate_burst integer,
   -- Counts edits: an editor who saves says which edit they started from.
   revision integer not null default 1,
   -- Of everything above that a version freezes: tells whether the draft differs from a version.
@@ -34,6 +37,9 @@ create table query_versions (
   timeout_ms integer,
   max_rows bigint,
   max_bytes bigint,
+  -- Of each key's calls of this query, beside the key's own limit; both or neither.
+  rate_per_minute integer,
+  rate_burst integer,
   columns json not null,
   -- Table names, and per table the columns that are read.
   tables json not null,

@@ -51,6 +51,7 @@ export function DeployPages({ project, page }: { project: Project; page: string 
           {sections.map(({ section: each, label, icon: Icon }) => (
             <Link
               key={each}
+              ref={each === section ? keepInSight : undefined}
               href={place.to(each)}
               className={rail['entry'] ?? ''}
               aria-current={each === section ? 'page' : undefined}
@@ -64,6 +65,11 @@ export function DeployPages({ project, page }: { project: Project; page: string 
       </div>
     </Shell>
   )
+}
+
+/** On a narrow screen the rail scrolls sideways. */
+function keepInSight(entry: HTMLElement | null): void {
+  entry?.scrollIntoView({ block: 'nearest', inline: 'center' })
 }
 
 type Asked = { section: string; name: string | undefined; view: string | undefined }

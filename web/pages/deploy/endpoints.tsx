@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core'
+import { Anchor, Badge, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { Radio } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -12,7 +12,9 @@ import { DeploySheet } from './deploy-sheet.tsx'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { useDeployments, useQueryList } from './queries.ts'
+import { useMetrics } from './usage-queries.ts'
 import { Who } from './who.tsx'
+import { sayMs, sayShare } from './words.ts'
 import type { LiveDeployment, Query } from './wire.ts'
 
 /** What answers in the environment, and what could. */
@@ -119,10 +121,32 @@ function LiveRow({
       </Link>
       {live.description !== '' && <Text lineClamp={1}>{live.description}</Text>}
       <Text size="xs" c="dimmed">
+        <Calls place={place} name={live.name} />
         deployed by <Who place={place} label={live.deployed_by} /> <Ago at={live.deployed_at} />
       </Text>
     </Row>
   )
+}
+
+/** How it did in the last day, where it was called at all. */
+function Calls({ place: { project, environment, to }, name }: { place: Place; name: string }) {
+  const metrics = useMetrics(project.id, { environment, query: null }, 24)
+  const found = metrics.data?.popular_queries.find(({ query }) => query === name)
+  if (found === undefined) return null
+  const calls = found.requests.toLocaleString('en')
+  return (
+    <>
+      <Anchor component={Link} href={withQuery(to('metrics'), name)} size="xs">
+        {calls} {found.requests === 1 ? 'call' : 'calls'} in the last day
+      </Anchor>
+      , {sayShare(found.error_rate)} errors, 95 of 100 within {sayMs(found.p95_ms)}
+      {' · '}
+    </>
+  )
+}
+
+function withQuery(path: string, name: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}query=${name}`
 }
 
 /** Whether what would be deployed now is not what is live; the page of the endpoint compares the two word by word. */

@@ -101,7 +101,7 @@ function Explanation({ question, outcome: { body } }: { question: string; outcom
 }
 
 function sayOutcome({ query_used: name, outcome, reason, missing }: Told, { confidence, threshold }: Routing): string {
-  const sure = confidence === null ? '' : ` Confidence ${percent(confidence)}; ${percent(threshold)} is needed.`
+  const sure = confidence === null ? '' : ` Confidence ${confidence.toFixed(2)}; ${threshold.toFixed(2)} is needed.`
   switch (outcome ?? reason ?? 'answered') {
     case 'no_match':
       return `No deployed query answers this.${sure}`
@@ -189,8 +189,4 @@ function Candidates({ routing: { candidates } }: { routing: Routing }) {
       </table>
     </Scroll>
   )
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`
 }

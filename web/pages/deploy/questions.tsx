@@ -184,7 +184,7 @@ function AskedRow({ asked }: { asked: LoggedQuestion }) {
       <Text>{text === null ? 'The text is not kept' : `“${text}”`}</Text>
       <Text size="xs" c="dimmed">
         {query !== null && `${outcome === 'answered' ? 'by' : 'nearest'} ${query} · `}
-        {confidence !== null && `confidence ${Math.round(confidence * 100)} % · `}
+        {confidence !== null && `confidence ${confidence.toFixed(2)} · `}
         <Ago at={at} />
       </Text>
     </Row>

@@ -21,8 +21,9 @@ import { useLineage } from '../asked.ts'
 import type { DescribedObject, Lineage } from '../wire.ts'
 import classes from './lineage.module.css'
 
-type Kind = Lineage['nodes'][number]['kind']
-type Card = Node<{ kind: Kind; label: string; to: string | null }, 'card'>
+type LineageNode = Lineage['nodes'][number]
+type Kind = LineageNode['kind']
+type Card = Node<{ kind: Kind; label: string; to: string | null; down: boolean }, 'card'>
 
 const kinds: Record<Kind, { column: number; words: string; icon: LucideIcon }> = {
   datasource: { column: 0, words: 'Connection', icon: Cable },
@@ -46,15 +47,21 @@ type GraphProps = { project: Project; object: DescribedObject; graph: Lineage }
 function Graph({ project, object, graph }: GraphProps) {
   const scheme = useComputedColorScheme('light')
   const [, navigate] = useLocation()
-  const { nodes, edges } = useMemo(() => layOut(project.id, object, graph), [project.id, object, graph])
   const { ref, width } = useElementSize()
+  const down = width > 0 && width < narrow
+  const { nodes, edges } = useMemo(
+    () => layOut(graph, { down, pathOf: (node) => pathOf(project.id, object, node) }),
+    [project.id, object, graph, down],
+  )
   const [flow, setFlow] = useState<ReactFlowInstance<Card> | null>(null)
   useEffect(() => {
-    if (width > 0) void flow?.fitView(fit)
-  }, [flow, width])
+    if (width > 0 && nodes.length > 0) void flow?.fitView(fit)
+  }, [flow, width, nodes])
   return (
     <div ref={ref} className={classes.graph}>
       <ReactFlow
+        // Where lines begin and end is measured once.
+        key={down ? 'down' : 'across'}
         nodes={nodes}
         edges={edges}
         nodeTypes={nodeTypes}
@@ -77,41 +84,59 @@ function Graph({ project, object, graph }: GraphProps) {
   )
 }
 
-function CardNode({ data: { kind, label } }: NodeProps<Card>) {
+function CardNode({ data: { kind, label, down } }: NodeProps<Card>) {
   const { words, icon: Icon } = kinds[kind]
   return (
     <div className={classes.card} data-kind={kind}>
-      <Handle type="target" position={Position.Left} className={classes.handle} isConnectable={false} />
+      <Handle
+        type="target"
+        position={down ? Position.Top : Position.Left}
+        className={classes.handle}
+        isConnectable={false}
+      />
       <Icon size={16} aria-hidden />
       <span className={classes.words}>
         <span className={classes.kind}>{words}</span>
         <span className={classes.label}>{label}</span>
       </span>
-      <Handle type="source" position={Position.Right} className={classes.handle} isConnectable={false} />
+      <Handle
+        type="source"
+        position={down ? Position.Bottom : Position.Right}
+        className={classes.handle}
+        isConnectable={false}
+      />
     </div>
   )
 }
 
 const columnWidth = 270
 const rowHeight = 84
+/** Below this width the graph runs down instead of across. */
+const narrow = 560
 
 /** Kinds have their columns, from left to right; within one they stand under each other around the middle. */
-function layOut(projectId: string, object: DescribedObject, graph: Lineage): { nodes: Card[]; edges: Edge[] } {
+function layOut(
+  graph: Lineage,
+  { down, pathOf }: { down: boolean; pathOf: (node: LineageNode) => string | null },
+): { nodes: Card[]; edges: Edge[] } {
   const columns = Map.groupBy(graph.nodes, ({ kind }) => kinds[kind].column)
   const nodes = [...columns].flatMap(([column, members]) =>
-    members.map(({ id, kind, label }, index): Card => ({
-      id,
-      type: 'card',
-      position: { x: column * columnWidth, y: (index - (members.length - 1) / 2) * rowHeight },
-      data: { kind, label, to: pathOf(projectId, object, { id, kind, label }) },
-      ariaLabel: `${kinds[kind].words} ${label}`,
-    })),
+    members.map(({ id, kind, label }, index): Card => {
+      const aside = index - (members.length - 1) / 2
+      return {
+        id,
+        type: 'card',
+        position: down ? { x: aside * 230, y: column * 96 } : { x: column * columnWidth, y: aside * rowHeight },
+        data: { kind, label, to: pathOf({ id, kind, label }), down },
+        ariaLabel: `${kinds[kind].words} ${label}`,
+      }
+    }),
   )
   const edges = graph.edges.map(({ from, to }) => ({ id: `${from} ${to}`, source: from, target: to, focusable: false }))
   return { nodes, edges }
 }
 
-function pathOf(projectId: string, object: DescribedObject, { id, kind, label }: Lineage['nodes'][number]) {
+function pathOf(projectId: string, object: DescribedObject, { id, kind, label }: LineageNode) {
   if (kind === 'datasource') return paths.connection(projectId, id)
   if (kind === 'query') return paths.query(projectId, label)
   return kind === 'response_data' ? paths.table(projectId, object.table_name, 'rows') : null

@@ -1,5 +1,4 @@
-import { call, isRefusal } from '../../../api.ts'
-import type { Inspection, SlotSchema, SlotsSchema } from '../wire.ts'
+import type { SlotsSchema } from '../wire.ts'
 
 /** What stands in the form for a slot: text for most, a list of texts for lists. */
 export type SlotValue = string | string[]
@@ -13,33 +12,7 @@ export function slotNames(sql: string): string[] {
   return [...new Set([...code.matchAll(/\$([a-z_]\w*)/gi)].map(([, name = '']) => name.toLowerCase()))]
 }
 
-/**
- * What the SQL reads, needs and returns. Slots that are declared stay as they are, those that are gone are dropped,
- * and new ones are declared as the server suggests.
- */
-export async function inspect(
-  projectId: string,
-  { sql, slots }: { sql: string; slots: SlotsSchema },
-  signal: AbortSignal,
-): Promise<Inspection> {
-  const ask = (body: { sql: string; slots?: SlotsSchema }): Promise<Inspection> =>
-    call<Inspection>('POST', `/v1/projects/${projectId}/queries/inspect`, { body, signal })
-  const names = slotNames(sql)
-  const missing = names.filter((name) => slots.properties[name] === undefined)
-  const kept = keepOnly(slots, names)
-  if (missing.length === 0) return ask({ sql, slots: kept })
-  try {
-    const suggested = await ask({ sql })
-    return { ...suggested, slots: merge(kept, suggested.slots) }
-  } catch (error) {
-    if (!isRefusal(error) || error.envelope.reason !== 'invalid_sql') throw error
-    // Without types the SQL may not be understood where it would be with those that are declared.
-    const asText = missing.map((name): [string, SlotSchema] => [name, { type: 'string' }])
-    return ask({ sql, slots: merge(kept, { ...noSlots, properties: Object.fromEntries(asText) }) })
-  }
-}
-
-function keepOnly(slots: SlotsSchema, names: string[]): SlotsSchema {
+export function keepOnly(slots: SlotsSchema, names: string[]): SlotsSchema {
   return {
     ...slots,
     properties: Object.fromEntries(Object.entries(slots.properties).filter(([name]) => names.includes(name))),
@@ -47,7 +20,8 @@ function keepOnly(slots: SlotsSchema, names: string[]): SlotsSchema {
   }
 }
 
-function merge(kept: SlotsSchema, suggested: SlotsSchema): SlotsSchema {
+/** Those that are declared win over those that are suggested. */
+export function merge(kept: SlotsSchema, suggested: SlotsSchema): SlotsSchema {
   const known = Object.keys(kept.properties)
   return {
     ...kept,

@@ -6,7 +6,8 @@ import { useAct, useUser } from '../../../queries.ts'
 import type { Project } from '../../../wire.ts'
 import { buildKeys } from '../asked.ts'
 import type { Preview, Query, SlotsSchema } from '../wire.ts'
-import { inspect, parametersOf, type SlotValues } from './slots.ts'
+import { inspect } from './inspect.ts'
+import { parametersOf, type SlotValues } from './slots.ts'
 import type { SqlMistake } from './sql-editor.tsx'
 
 export type Content = Pick<Query, 'sql' | 'slots' | 'description' | 'examples'>
