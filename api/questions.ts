@@ -74,6 +74,10 @@ export const questionAnswer = z
     truncated: z.boolean(),
     version: z.int(),
     as_of: timestamp.nullable(),
+    unused: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Values that the question names and the answer does not heed.' }),
     routing: routing.optional(),
   })
   .meta({ id: 'QuestionAnswer' })

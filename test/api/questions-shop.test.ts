@@ -66,6 +66,7 @@ describe('a shop', () => {
       parameters,
     })
     expect(body.row_count).toBeGreaterThan(0)
+    expect(body.unused).toBeUndefined()
     expect(body.data).toHaveLength(body.row_count)
   })
 
@@ -84,6 +85,11 @@ describe('a shop', () => {
     const values = { customer: 'Ada Byron', city: 'Boston', amount: 100 }
     const parameters = Object.fromEntries(missing.map((slot) => [slot, values[slot as keyof typeof values]]))
     expect((await shop.ask(question, { parameters })).body).toMatchObject({ query_used: query, parameters })
+  })
+
+  test('an answer that leaves a value of the question aside says so', async () => {
+    const { body } = await shop.ask('orders of Ada Byron above 100 euros')
+    expect(body).toMatchObject({ query_used: 'orders_above', unused: ['Ada Byron'] })
   })
 
   test.each(refused)('refuses %j', async (question) => {

@@ -55,7 +55,12 @@ export function serveQuestions(http: Http, app: App): void {
       early.begin(request)
       const { run, decision } = await askedRun(app, keyCallerOf(request), asked)
       await limitQuery(app, run, { request, reply })
-      const extra = body.explain ? { routing: wireRouting(decision) } : {}
+      const { unused } = decision.routing.explanation
+      const extra = {
+        // An answer that leaves a value of the question aside says so without being asked.
+        ...(unused.length > 0 && { unused: unused.map(({ text }) => text) }),
+        ...(body.explain && { routing: wireRouting(decision) }),
+      }
       return answerRun(app, run, { request, reply, stream: body.stream, extra })
     },
   )
