@@ -117,7 +117,7 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
 
   await page.getByLabel('Another question').fill('revenue in the south')
   await page.getByRole('button', { name: 'Ask it' }).click()
-  await page.getByText(/This query (answers|would answer)/).waitFor()
+  await page.getByText('Nearest in sales_by_region: “revenue in the north”').waitFor()
 
   await page.getByRole('button', { name: 'Deploy…' }).click()
   await page.getByText('It is not deployed here yet').waitFor()

@@ -27,7 +27,7 @@ export function Tried({ name, tried, error }: Props) {
         <Stack gap={2} mt="xs">
           {tried.candidates.slice(0, 3).map((candidate) => (
             <Text key={candidate.name} size="xs" c="dimmed">
-              {candidate.name} {candidate.score.toFixed(2)}, nearest “{candidate.example}”
+              Nearest in {candidate.name}: “{candidate.example}”
             </Text>
           ))}
         </Stack>
