@@ -115,6 +115,10 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   const saved = await expectStatus(200, t.operator.get(`/v1/projects/${projectId}/queries/sales_by_region`))
   expect(saved.body.examples).toEqual([{ question: 'revenue in the north', parameters: { region: 'north' } }])
 
+  await page.getByLabel('Another question').fill('revenue in the south')
+  await page.getByRole('button', { name: 'Ask it' }).click()
+  await page.getByText('Nearest in sales_by_region: “revenue in the north”').waitFor()
+
   await page.getByRole('button', { name: 'Deploy…' }).click()
   await page.getByText('It is not deployed here yet').waitFor()
   await page.getByRole('button', { name: 'Deploy sales_by_region to production' }).click()

@@ -4,6 +4,7 @@ import type * as data from '../../../api/data.ts'
 import type * as datasources from '../../../api/datasources.ts'
 import type * as jobs from '../../../api/jobs.ts'
 import type * as queries from '../../../api/queries.ts'
+import type * as questions from '../../../api/questions.ts'
 import type * as slots from '../../../api/slots.ts'
 
 /** The shapes that the Build tab reads and writes. Types only, as in `web/wire.ts`. */
@@ -25,6 +26,7 @@ export type Inspection = z.output<typeof queries.inspection>
 export type Preview = z.output<typeof queries.previewAnswer>
 export type Deployment = z.output<typeof queries.deployment>
 export type VersionsDiff = z.output<typeof queries.versionsDiff>
+export type TriedQuestion = z.output<typeof questions.triedQuestion>
 export type SlotsSchema = slots.SlotsSchema
 export type SlotSchema = slots.SlotSchema
 export type Column = { name: string; type: string }

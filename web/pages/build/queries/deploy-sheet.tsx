@@ -44,9 +44,11 @@ function Sheet({ project, query, onClose }: Props) {
   })
   const report = check.data
   const breaking = report?.compatibility === 'breaking'
+  // Both are refused unless they are meant.
+  const risky = breaking || (report?.routing.regressions.length ?? 0) > 0
   const deploy = useAct(
     async () => {
-      const made = await call<Deployment>('POST', `${path}/deploy`, { body: { environment, force: breaking && sure } })
+      const made = await call<Deployment>('POST', `${path}/deploy`, { body: { environment, force: risky && sure } })
       const fresh = await call<Query>('GET', path)
       client.setQueryData(buildKeys.query(project.id, query.name), fresh)
       return made
@@ -76,9 +78,13 @@ function Sheet({ project, query, onClose }: Props) {
             Version {report.version} answers at <Code>POST /v1/queries/{query.name}</Code>.
           </Text>
           <Difference path={path} from={report.previous_version} revision={query.revision} />
-          {breaking && (
+          {risky && (
             <Checkbox
-              label={`Deploy it although callers in ${environment} may break`}
+              label={
+                breaking
+                  ? `Deploy it although callers in ${environment} may break`
+                  : 'Deploy it although questions would go elsewhere'
+              }
               checked={sure}
               onChange={(event) => setSure(event.currentTarget.checked)}
             />
@@ -91,8 +97,8 @@ function Sheet({ project, query, onClose }: Props) {
           Cancel
         </Button>
         <Button
-          color={breaking ? 'red.9' : 'tide'}
-          disabled={report === undefined || (breaking && !sure)}
+          color={risky ? 'red.9' : 'tide'}
+          disabled={report === undefined || (risky && !sure)}
           loading={deploy.isPending}
           onClick={() => deploy.mutate(undefined, { onSuccess: onClose })}
         >
@@ -153,6 +159,15 @@ function Verdict({ report }: { report: Deployment }) {
             ? `All ${report.routing.checked} example questions still find their query.`
             : `${report.routing.regressions.length} of ${report.routing.checked} example questions would go elsewhere.`}
         </Text>
+      )}
+      {report.routing.regressions.length > 0 && (
+        <List>
+          {report.routing.regressions.slice(0, 5).map(({ question, query, taken_by: taker }) => (
+            <List.Item key={question}>
+              “{question}” goes from {query ?? 'no query'} to {taker ?? 'no query'}
+            </List.Item>
+          ))}
+        </List>
       )}
     </div>
   )

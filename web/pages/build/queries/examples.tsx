@@ -2,12 +2,14 @@ import { ActionIcon, Button, Code, Group, Stack, Text, TextInput } from '@mantin
 import { Plus, X } from 'lucide-react'
 import { useState } from 'react'
 import { sayValue } from '../words.ts'
+import { Tried } from './ask-it.tsx'
 import classes from './query.module.css'
 import { parametersOf, valuesOf } from './slots.ts'
 import type { QueryDraft } from './use-query-draft.ts'
 
 /** Questions that this query answers, each with the values it should give: what routing learns from. */
-export function Examples({ draft: { content, change, values, setValues, editor } }: { draft: QueryDraft }) {
+export function Examples({ name, draft }: { name: string; draft: QueryDraft }) {
+  const { content, change, values, setValues, editor, ask } = draft
   const [question, setQuestion] = useState('')
   const { examples } = content
   const add = (): void => {
@@ -63,15 +65,23 @@ export function Examples({ draft: { content, change, values, setValues, editor }
         </div>
       ))}
       {editor && (
-        <Group gap="xs" wrap="nowrap">
+        <Group gap="xs">
           <TextInput
-            flex={1}
+            flex="1 1 14rem"
             aria-label="Another question"
             placeholder="revenue in the north since March"
             value={question}
             onChange={(event) => setQuestion(event.currentTarget.value)}
             onKeyDown={(event) => event.key === 'Enter' && add()}
           />
+          <Button
+            variant="default"
+            disabled={question.trim() === ''}
+            loading={ask.isPending}
+            onClick={() => ask.mutate(question)}
+          >
+            Ask it
+          </Button>
           <Button
             variant="default"
             leftSection={<Plus size={14} aria-hidden />}
@@ -81,6 +91,12 @@ export function Examples({ draft: { content, change, values, setValues, editor }
             Add with the values above
           </Button>
         </Group>
+      )}
+      {editor && <Tried name={name} tried={ask.data} error={ask.error} />}
+      {editor && draft.dirty && ask.data !== undefined && (
+        <Text size="xs" c="dimmed">
+          Asked of the draft as it is saved.
+        </Text>
       )}
     </Stack>
   )

@@ -79,7 +79,7 @@ export function QueryScreen({ project, query, tables }: Props) {
           disabled={!editor}
           onChange={(event) => change({ description: event.currentTarget.value })}
         />
-        <Examples draft={draft} />
+        <Examples name={query.name} draft={draft} />
       </div>
       {editor && <DeploySheet project={project} query={query} opened={deploying} onClose={() => setDeploying(false)} />}
     </>

@@ -5,7 +5,7 @@ import { call, isRefusal } from '../../../api.ts'
 import { useAct, useUser } from '../../../queries.ts'
 import type { Project } from '../../../wire.ts'
 import { buildKeys } from '../asked.ts'
-import type { Preview, Query, SlotsSchema } from '../wire.ts'
+import type { Preview, Query, SlotsSchema, TriedQuestion } from '../wire.ts'
 import { inspect } from './inspect.ts'
 import { parametersOf, type SlotValues } from './slots.ts'
 import type { SqlMistake } from './sql-editor.tsx'
@@ -59,6 +59,13 @@ export function useQueryDraft(project: Project, query: Query) {
     refresh: [],
   })
   const plan = useAct(() => call<{ plan: string }>('POST', `${path}/explain`, { body: body() }), { refresh: [] })
+  const ask = useAct(
+    (question: string) =>
+      call<TriedQuestion>('POST', `/v1/projects/${project.id}/ask`, {
+        body: { question, draft: query.name, time_zone: new Intl.DateTimeFormat().resolvedOptions().timeZone },
+      }),
+    { refresh: [] },
+  )
   return {
     content,
     change,
@@ -76,6 +83,7 @@ export function useQueryDraft(project: Project, query: Query) {
     save,
     run,
     plan,
+    ask,
   }
 }
 

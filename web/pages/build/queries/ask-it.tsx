@@ -1,0 +1,44 @@
+import { Code, Group, Stack, Text } from '@mantine/core'
+import { RefusalNotice } from '../../../parts/refusal.tsx'
+import type { TriedQuestion } from '../wire.ts'
+import { sayValue } from '../words.ts'
+import classes from './query.module.css'
+
+type Props = { name: string; tried: TriedQuestion | undefined; error: Error | null }
+
+/** How a question would be routed if the saved draft were deployed. */
+export function Tried({ name, tried, error }: Props) {
+  if (error !== null) return <RefusalNotice error={error} />
+  if (tried === undefined) return null
+  const found = Object.entries(tried.parameters)
+  return (
+    <div className={classes.verdict} aria-live="polite" data-level={tried.query_used === name ? undefined : 'breaking'}>
+      <Text fw={600}>{sayOutcome(name, tried)}</Text>
+      {found.length > 0 && (
+        <Group gap={6} mt={4}>
+          {found.map(([slot, value]) => (
+            <Code key={slot}>
+              {slot} = {sayValue(value)}
+            </Code>
+          ))}
+        </Group>
+      )}
+      {tried.candidates.length > 0 && (
+        <Stack gap={2} mt="xs">
+          {tried.candidates.slice(0, 3).map((candidate) => (
+            <Text key={candidate.name} size="xs" c="dimmed">
+              Nearest in {candidate.name}: “{candidate.example}”
+            </Text>
+          ))}
+        </Stack>
+      )}
+    </div>
+  )
+}
+
+function sayOutcome(name: string, { outcome, query_used: used, missing }: TriedQuestion): string {
+  if (outcome === 'no_match') return 'No query answers this. Add it as an example to change that.'
+  if (outcome === 'ambiguous') return 'Several queries could answer this.'
+  const which = used === name ? 'This query' : (used ?? 'Another query')
+  return outcome === 'missing_slots' ? `${which} would answer, but needs ${missing.join(', ')}.` : `${which} answers.`
+}
