@@ -301,7 +301,6 @@ test('calls appear in the live tail and in the metrics, and a missed question be
   await missed.waitFor({ state: 'detached' })
   const taught = await owner.get(`${path}/all_orders`)
   expect(taught.body.examples).toMatchObject([{ question }])
-  await caller.post('/v1/query', { query: 'who painted the bridge', project_id: projectId })
   expect(complaints).toEqual([])
 })
 
@@ -353,10 +352,14 @@ test('an alert is made from a template, tested, turned off and deleted', async (
   await row.getByText('Too many errors: above 5 % of calls within 5 min · in production').waitFor()
   await row.getByRole('button', { name: 'Send a test' }).click()
   await row.getByRole('button', { name: 'History' }).click()
-  await row.getByRole('region', { name: 'What was sent' }).getByText('hooks.example.org').first().waitFor()
+  const history = page.getByRole('dialog', { name: 'History of Too many errors' })
+  await history.getByRole('region', { name: 'What was sent' }).getByText('hooks.example.org').first().waitFor()
+  await page.screenshot({ path: join(artefacts, 'alert-history-light-1280.png') })
+  await page.keyboard.press('Escape')
+  await history.waitFor({ state: 'detached' })
   await row.getByRole('switch').press('Space')
   await row.getByText('Off', { exact: true }).waitFor()
-  await page.screenshot({ path: join(artefacts, 'alerts-history-light-1280.png') })
+  await page.screenshot({ path: join(artefacts, 'alerts-light-1280.png') })
   await row.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete Too many errors' }).click()
   await page.getByText('Hear of trouble before your callers tell you').waitFor()
@@ -459,12 +462,12 @@ const pages: Shown[] = [
     at: 'requests',
     ready: async (page) => page.getByRole('region', { name: 'Requests' }).waitFor(),
   },
-  { name: 'keys', at: 'keys', ready: async (page) => page.getByRole('link', { name: 'web shop' }).waitFor() },
+  { name: 'keys', at: 'keys', ready: async (page) => page.getByRole('link', { name: 'storefront' }).first().waitFor() },
   {
     name: 'key',
     at: 'keys',
     ready: async (page) => {
-      await page.getByRole('link', { name: 'web shop' }).click()
+      await page.getByRole('link', { name: 'storefront' }).first().click()
       await page.getByRole('region', { name: 'What it reaches' }).waitFor()
     },
   },
@@ -480,12 +483,23 @@ const pages: Shown[] = [
   },
 ]
 
+/** What the pages show must be there whichever tests ran before. */
+async function fillPages(scheme: 'light' | 'dark'): Promise<void> {
+  await expectStatus(200, owner.post(`${path}/all_orders/deploy`, { force: true }))
+  await expectStatus(200, owner.post(`${path}/sales_by_region/deploy`, { force: true }))
+  const permissions = [{ project_id: projectId, environments: '*' }]
+  const made = await expectStatus(201, owner.post('/v1/api-keys', { name: 'storefront', permissions }))
+  await callWith(made.body.secret, 'sales_by_region')
+  await t.withToken(made.body.secret).post('/v1/query', { query: 'who painted the bridge', project_id: projectId })
+  await edit('sales_by_region', {
+    sql: `${salesSql} order by revenue ${scheme === 'light' ? 'asc' : 'desc'}`,
+    description: 'Revenue of one region, in euros.',
+  })
+}
+
 describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
   test('every page has no barrier, no complaint and no sideways scroll', { timeout: 240_000 }, async () => {
-    await edit('sales_by_region', {
-      sql: `${salesSql} order by revenue`,
-      description: 'Revenue of one region, in euros.',
-    })
+    await fillPages(scheme)
     const { page, complaints } = await t.visitAs(owner, '/account', { scheme })
     page.setDefaultTimeout(waitMs)
     const barriers: string[] = []

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Switch, Text } from '@mantine/core'
+import { Badge, Button, Group, Modal, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Bell, Plus } from 'lucide-react'
 import { useState } from 'react'
@@ -82,7 +82,7 @@ function AlertRow({ place: { project, editor }, alert }: { place: Place; alert: 
         <>
           <State alert={alert} />
           <Group gap={4}>
-            <Button variant="subtle" color="gray" size="xs" aria-expanded={open} onClick={() => setOpen(!open)}>
+            <Button variant="subtle" color="gray" size="xs" onClick={() => setOpen(true)}>
               History
             </Button>
             {editor && (
@@ -135,7 +135,9 @@ function AlertRow({ place: { project, editor }, alert }: { place: Place; alert: 
           : `tells ${alert.channels.map(({ type, target }) => `${type} ${target}`).join(', ')}`}
       </Text>
       <RefusalNotice error={test.error ?? change.error} />
-      {open && <AlertHistory path={path} projectId={project.id} />}
+      <Modal opened={open} onClose={() => setOpen(false)} title={`History of ${alert.name}`} size="lg">
+        <AlertHistory path={path} projectId={project.id} />
+      </Modal>
     </Row>
   )
 }

@@ -136,7 +136,7 @@ function Calls({ place: { project, environment, to }, name }: { place: Place; na
   const calls = found.requests.toLocaleString('en')
   return (
     <>
-      <Anchor component={Link} href={withQuery(to('metrics'), name)} size="xs">
+      <Anchor component={Link} href={withQuery(to('metrics'), name)} size="xs" underline="always">
         {calls} {found.requests === 1 ? 'call' : 'calls'} in the last day
       </Anchor>
       , {sayShare(found.error_rate)} errors, 95 of 100 within {sayMs(found.p95_ms)}

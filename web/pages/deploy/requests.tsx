@@ -69,6 +69,7 @@ function cellsOf(entry: RequestEntry) {
     </div>,
     <Badge
       key="status"
+      miw="max-content"
       variant="light"
       tt="none"
       radius="sm"

@@ -47,7 +47,7 @@ export function sayAct({ act, version, previous_version: before, environment }: 
 
 export function sayMs(ms: number | null): string {
   if (ms === null) return 'none'
-  return ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`
+  return ms >= 10_000 ? `${(ms / 1000).toFixed(1)}\u00A0s` : `${ms.toFixed(ms < 10 ? 1 : 0)}\u00A0ms`
 }
 
 /** A share from 0 to 1. */
