@@ -68,7 +68,7 @@ export async function listQuestions(
 
 /** So many different texts are compared with each other, the newest first. */
 const mostTexts = 500
-/** From this cosine on two questions want the same; found by reading pairs around it. */
+/** From this cosine on two questions count as wanting the same. A first setting, tried on few groups. */
 const sameCosine = 0.75
 
 /** What was not answered and nobody has dealt with yet, in groups of about the same question. */
