@@ -246,6 +246,7 @@ test('a key is limited to what is ticked, rotated, disabled, enabled and revoked
 })
 
 test('a viewer sees everything, changes nothing, and calls only with a key', async () => {
+  await expectStatus(200, owner.post(`${path}/sales_by_region/deploy`, { force: true }))
   const { page, complaints } = await t.visitAs(viewer, `/p/${projectId}/deploy`)
   page.setDefaultTimeout(waitMs)
   await page.getByText('You are a viewer here. Editors deploy').waitFor()
