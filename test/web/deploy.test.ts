@@ -255,7 +255,7 @@ test('a viewer sees everything, changes nothing, and calls only with a key', asy
   expect(await page.getByRole('button', { name: /^(Deploy|More)$/ }).count()).toBe(0)
   await page.getByRole('link', { name: 'Versions' }).click()
   await page.getByRole('list', { name: 'Versions' }).waitFor()
-  expect(await page.getByRole('button', { name: /Make version/ }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: /^(Roll back to|Deploy) version/ }).count()).toBe(0)
   await page.getByRole('navigation', { name: 'sales_by_region' }).getByRole('link', { name: 'Try it' }).click()
   await page.getByText('You are a viewer here: calls need an API key.').waitFor()
   await page.getByRole('navigation', { name: 'Deploy' }).getByRole('link', { name: 'API keys' }).click()

@@ -82,7 +82,9 @@ test('a page that cannot be drawn says so and offers a way on', async () => {
   expect(await page.getByRole('heading', { name: 'This page could not be shown' }).count()).toBe(0)
 })
 
-/** As text, because the tests are typed without a browser. */
+/** The tests are typed without a browser, so what an element can do is asked of it. */
 function hasFocus(place: Locator): Promise<boolean> {
-  return place.evaluate("(element) => element.matches(':focus')")
+  return place.evaluate(
+    (element) => 'matches' in element && typeof element.matches === 'function' && element.matches(':focus') === true,
+  )
 }

@@ -63,6 +63,7 @@ test('an invitation is shown once, brings a newcomer in with its role, and is th
   await newcomer.page.getByLabel('Your name').fill('Kim Okafor')
   await newcomer.page.getByLabel('Choose a password').fill('a long password')
   await newcomer.page.getByRole('button', { name: 'Join the project' }).click()
+  await newcomer.page.getByRole('link', { name: 'Settings' }).click()
   const row = newcomer.page.getByRole('listitem').filter({ hasText: 'Kim Okafor' })
   await row.getByText('Editor').waitFor()
   await row.getByText('You', { exact: true }).waitFor()
@@ -103,7 +104,7 @@ test('someone with an account joins with one button', async () => {
   await page.getByText(person.email).waitFor()
   await page.getByRole('button', { name: 'Join the project' }).click()
   await page.getByRole('button', { name: 'Project Second: choose another' }).waitFor()
-  expect(new URL(page.url()).pathname).toBe(`/p/${projectId}/settings/members`)
+  expect(new URL(page.url()).pathname).toBe(`/p/${projectId}/build/connections`)
 })
 
 test('an account that is not signed in signs in on the invitation itself', async () => {
@@ -117,7 +118,7 @@ test('an account that is not signed in signs in on the invitation itself', async
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('button', { name: 'Join the project' }).click()
   await page.getByRole('button', { name: 'Project Fourth: choose another' }).waitFor()
-  expect(new URL(page.url()).pathname).toBe(`/p/${projectId}/settings/members`)
+  expect(new URL(page.url()).pathname).toBe(`/p/${projectId}/build/connections`)
 })
 
 test('a viewer sees who is there and is told why nothing can be changed', async () => {

@@ -40,14 +40,10 @@ export function VersionsView({ place, query, live }: Props) {
                         </Badge>
                       ))}
                       {place.editor && live !== null && each.version !== live && (
-                        <Button
-                          variant="subtle"
-                          color="gray"
-                          size="xs"
-                          onClick={() => setChosen(each.version)}
-                          aria-label={`Make version ${each.version} answer in ${place.environment}`}
-                        >
-                          {each.version < live ? 'Roll back to it' : 'Deploy it'}
+                        <Button variant="subtle" color="gray" size="xs" onClick={() => setChosen(each.version)}>
+                          {each.version < live
+                            ? `Roll back to version ${each.version}`
+                            : `Deploy version ${each.version}`}
                         </Button>
                       )}
                     </>
