@@ -32,6 +32,8 @@ export async function startService(
       SLUICE_DATA_DIR: dataDir,
       SLUICE_MANAGEMENT_TOKEN: operatorToken,
       SLUICE_EXAMPLE: 'off',
+      // As `npm start` has it.
+      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/sluice'),
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
