@@ -1,6 +1,7 @@
 import type { DuckDBPreparedStatement, DuckDBType } from '@duckdb/node-api'
 import { inspectSql } from './inspect.ts'
 import { prepare, rememberPlan, withConnection, type Cancellable, type Instance } from './instances.ts'
+import { findLookup, type Lookup } from './lookup.ts'
 import type { Column } from './protocol.ts'
 import type { BoundSlot } from './slots.ts'
 import { sqlFailure } from './sql-failure.ts'
@@ -13,6 +14,8 @@ export type Plan = {
   sql: string
   columns: Column[]
   types: DuckDBType[]
+  /** Where several calls can be answered by one execution. */
+  lookup: Lookup | null
   /** What the last call returned, the best guess at what the next will; null while nobody knows. */
   lastRowCount: number | null
   /** No value so far needed more than the cheap way to JSON. */
@@ -30,13 +33,15 @@ export async function planFor(
   const known = instance.plans.get(key)
   if (known !== undefined) return known
   return withConnection(instance, call, async (lease) => {
-    await inspectSql(lease, instance.catalog, input.sql)
-    const sql = castSlots(withoutSemicolon(input.sql), (name) => casts.get(name) ?? 'VARCHAR')
+    const sighting = await inspectSql(lease, instance.catalog, input.sql)
+    const author = withoutSemicolon(input.sql)
+    const sql = castSlots(author, (name) => casts.get(name) ?? 'VARCHAR')
     const statement = await prepare(lease, sql)
     const types = resultTypes(statement, input.sql)
     const names = uniqueNames(types.map((_, index) => statement.columnName(index)))
     const columns = types.map((type, index) => ({ name: names[index] ?? '', type: typeName(type) }))
-    const plan: Plan = { sql, columns, types, lastRowCount: null, hopeful: true }
+    const lookup = await findLookup(lease, instance, { sql: author, sighting, casts })
+    const plan: Plan = { sql, columns, types, lookup, lastRowCount: null, hopeful: true }
     rememberPlan(instance, key, plan)
     return plan
   })

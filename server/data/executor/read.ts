@@ -6,7 +6,8 @@ import type { Column, ReadCall, ReadEnd } from './protocol.ts'
 import { bindableSlots, bindSlots, type BoundSlot } from './slots.ts'
 import { directEncoder } from './values.ts'
 
-export type Answer = { columns: Column[]; end: ReadEnd; bytes: Buffer }
+/** `lookup`: calls of the same statement that wait together are better sent together. `together`: how many were. */
+export type Answer = { columns: Column[]; end: ReadEnd; bytes: Buffer; lookup: boolean; together: number }
 
 type Rows = { rows: Buffer; rowCount: number }
 
@@ -25,7 +26,7 @@ export async function readWhole(instance: Instance, call: Cancellable, input: Re
   if (kept.length > input.maxBytes) throw tooLarge(input.maxBytes)
   const bytes = isLines ? Buffer.concat([kept, newline.subarray(0, kept.length > 0 ? 1 : 0)]) : bracketed(kept)
   const end = { rowCount: Math.min(rowCount, input.maxRows), truncated, elapsedMs: performance.now() - startedMs }
-  return { columns: plan.columns, end, bytes }
+  return { columns: plan.columns, end, bytes, lookup: plan.lookup !== null, together: 1 }
 }
 
 async function readRows(
