@@ -1,5 +1,5 @@
 import { failedHead } from './failed.ts'
-import type { Frame } from './frames.ts'
+import type { Frame, FrameToSend } from './frames.ts'
 import { throwIfCancelled, type Cancellable, type Instances } from './instances.ts'
 import { convert } from './convert.ts'
 import { buildNative } from './native.ts'
@@ -11,7 +11,7 @@ import { readWhole, type Answer } from './read.ts'
 import { exportParquet } from './export-parquet.ts'
 import { readStream, type Sink } from './stream.ts'
 
-type Send = (frame: Partial<Frame> & Pick<Frame, 'id' | 'kind'>) => void
+type Send = (frame: FrameToSend) => void
 
 type Running = Cancellable & { credits: number; wake: (() => void) | null }
 

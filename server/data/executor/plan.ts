@@ -106,17 +106,12 @@ export function plainColumns(plan: Plan): string[] {
 
 /**
  * Many rows: one value that holds them all, their number, and whether the cheap way was wrong for any. With one thread
- * per query the aggregate keeps the order. A LIMIT copies every row, which costs half as much again as the whole
- * query: where the last call stayed below it, rows are numbered instead, and those beyond it dropped.
+ * per query the aggregate keeps the order. A LIMIT copies what passes it, so it comes when a row is one text already.
  */
 export function manyRowsSql(plan: Plan, limit: number, separator: string): string {
-  const names = plan.types.map((_, index) => `c${index}`).join(', ')
-  const isCounted = plan.lastRowCount !== null && plan.lastRowCount < limit
-  const rows = isCounted
-    ? `(SELECT *, row_number() OVER () AS place FROM ${rowsOf(plan)}) AS numbered(${names}, place) WHERE place <= ${limit}`
-    : `(SELECT * FROM ${rowsOf(plan)} LIMIT ${limit})`
   const line = plan.hopeful ? hopefulObject(plan) : rowObject(plan)
-  return `SELECT encode(string_agg(${line}, ${separator})), count(*), ${doubts(plan)} FROM ${rows}`
+  const lines = `SELECT ${line} AS line, ${doubts(plan)} AS doubtful FROM ${rowsOf(plan)} LIMIT ${limit}`
+  return `SELECT encode(string_agg(line, ${separator})), count(*), coalesce(bool_or(doubtful), false) FROM (${lines})`
 }
 
 function hopefulObject({ columns, types }: Plan): string {
@@ -128,7 +123,7 @@ function hopefulObject({ columns, types }: Plan): string {
 
 function doubts({ types, hopeful }: Plan): string {
   const all = types.flatMap((type, index) => doubt(type, `c${index}`) ?? [])
-  return hopeful && all.length > 0 ? `coalesce(bool_or(${all.join(' OR ')}), false)` : 'false'
+  return hopeful && all.length > 0 ? all.join(' OR ') : 'false'
 }
 
 /**

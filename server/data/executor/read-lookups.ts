@@ -30,7 +30,7 @@ export async function readTogether(
     const bytes = Buffer.from(row === undefined ? nothing : `${open}${row}${close}`)
     if (bytes.length > input.maxBytes) throw tooLarge(input.maxBytes)
     const end = { rowCount: row === undefined ? 0 : 1, truncated: false, elapsedMs: performance.now() - startedMs }
-    return { columns: plan.columns, end, bytes, lookup: true, together: bound.length }
+    return { columns: plan.columns, end, bytes: [bytes], lookup: true, together: bound.length }
   })
 }
 
