@@ -37,23 +37,27 @@ type Input = {
  * whatever fails leaves the version before it serving.
  */
 export async function ingest(app: IngestApp, caller: Caller, input: Input): Promise<Ingested> {
+  const bodyPath = app.files.temporaryPath('body')
   const rowsPath = app.files.temporaryPath('rows')
   const parquetPath = app.files.temporaryPath('parquet')
   const requestPath = app.files.temporaryPath('json')
+  const limits = input.signal === undefined ? {} : { signal: input.signal }
   try {
     const fetched = await fetchRows(input.configuration, {
       outbound: app.outbound,
       tokens: app.tokens,
       limits: fetchLimits(app),
+      bodyPath,
       rowsPath,
       pagination: input.pagination,
+      appendPage: (page) => app.engine.appendPage(input.projectId, page, limits),
       signal: input.signal,
     })
     const previousColumns = await newestColumns(app, input.datasourceId)
     const converted = await app.engine.convert(
       input.projectId,
-      { source: { kind: fetched.format, path: rowsPath }, parquetPath, previousColumns },
-      input.signal === undefined ? {} : { signal: input.signal },
+      { source: fetched.source, parquetPath, previousColumns },
+      limits,
     )
     await writeFile(requestPath, `${JSON.stringify(redact(input.configuration), null, 2)}\n`)
     const stored: Stored = {
@@ -69,7 +73,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
     app.catalogs.forget(input.projectId)
     return ingested
   } finally {
-    await Promise.all([rowsPath, parquetPath, requestPath].map((path) => rm(path, { force: true })))
+    await Promise.all([bodyPath, rowsPath, parquetPath, requestPath].map((path) => rm(path, { force: true })))
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Pagination } from '../../api/connections.ts'
 import { Failure } from '../failure.ts'
 import { withQuery } from './build-request.ts'
-import { parsePath, valueAt } from './rows/json-path.ts'
+import { parsePath, valueAt } from '../rows/index.ts'
 
 /** What one page told: the headers of its answer, its body where the rule looks into it, and how many rows it had. */
 export type Page = { url: string; headers: Record<string, string>; body: unknown; rowCount: number; digest: string }

@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts'
+import { Failure } from '../failure.ts'
 import { keysNamed, noMatch, type PathMiss, type PathStep, stepIndex } from './json-path.ts'
 import { broken, notJson } from './json-tokens.ts'
 import { createValueReader, textEnd } from './json-value.ts'
@@ -35,6 +35,9 @@ export type ScanResult = {
   holdsOnlyLists: boolean
   /** The path runs on inside a string: these steps are left. */
   rest: PathStep[]
+  /** What was learned is of more than the rows: some were given up for others that came later. */
+  isAgain: boolean
+  longestBytes: number
 }
 
 const wrapOpen = Buffer.from('{"value":')
@@ -78,7 +81,11 @@ export function createJsonScanner(options: ScanOptions) {
   let kind: ScanResult['kind'] = 'scalar'
   let holdsOnlyLists = false
   let rest: PathStep[] = []
-  let field = shapes.rows
+  let isAgain = false
+  let rowStart = 0
+  let longestBytes = 0
+  /** What the next row that is handed on as it is belongs to: the rows, or one of their columns. */
+  let rowShape = shapes.rows
 
   function flush(buffer: Buffer, at: number): void {
     if (pieceStart >= 0 && at > pieceStart) sink.bytes(buffer, pieceStart, at)
@@ -89,6 +96,7 @@ export function createJsonScanner(options: ScanOptions) {
     if (!found || documents > 1) return
     found = false
     rowCount = 0
+    isAgain = true
     sink.restart()
   }
 
@@ -153,13 +161,16 @@ export function createJsonScanner(options: ScanOptions) {
     }
     isRow = (isTarget && options.emit === 'rows') || levels.at(-1)?.role === 'rows'
     isWrapped = isRow && byte !== 0x7b && options.emit === 'rows'
-    if (isRow) rowCount += 1
+    if (isRow) {
+      rowCount += 1
+      rowStart = offset + at
+    }
     if (isWrapped) {
       if (pieceStart >= 0) flush(buffer, at)
       sink.bytes(wrapOpen, 0, wrapOpen.length)
       pieceStart = at
     } else if (isRow && pieceStart < 0) pieceStart = at
-    reader.begin(isRow ? (isWrapped ? shapes.scalar : field) : null, levels.length)
+    reader.begin(isRow ? (isWrapped ? shapes.column('value') : rowShape) : null, levels.length)
     state = 'inside'
     return at
   }
@@ -177,6 +188,7 @@ export function createJsonScanner(options: ScanOptions) {
 
   /** A value read in one go has ended before `at`. */
   function endValue(buffer: Buffer, at: number, end: number): number {
+    if (isRow && offset + at - rowStart > longestBytes) longestBytes = offset + at - rowStart
     if (isWrapped) {
       flush(buffer, at)
       sink.bytes(wrapClose, 0, 1)
@@ -209,7 +221,7 @@ export function createJsonScanner(options: ScanOptions) {
   function nameKey(name: string): void {
     state = 'colon'
     if (levels.at(-1)?.role === 'columns') {
-      field = shapes.column(name)
+      rowShape = shapes.column(name)
       sink.column(name, rowCount)
       return
     }
@@ -300,7 +312,7 @@ export function createJsonScanner(options: ScanOptions) {
     if (documents === 0) throw nothingThere()
     if (left > 0 || state !== 'between') throw brokenOff(offset)
     if (!foundEver) throw noMatch(options.pathText, miss)
-    return { rowCount, kind, documents, holdsOnlyLists, rest }
+    return { rowCount, kind, documents, holdsOnlyLists, rest, isAgain, longestBytes }
   }
 
   return { push, finish }
