@@ -13,8 +13,13 @@ export function largeInteger(shape: Shape, digits: string): void {
   if (magnitude > 9_007_199_254_740_992n && shape.doubleExact) shape.doubleExact = isDoubleExact(digits)
 }
 
-/** Notes a number with a point or an exponent that is not plainly small. */
-export function longFraction(shape: Shape, source: string): void {
+/** Notes a number with a point and more digits than a double surely holds. */
+export function longDecimal(shape: Shape, source: string): void {
+  if (shape.doubleExact) shape.doubleExact = isDoubleExact(source)
+}
+
+/** Notes a number with an exponent. */
+export function powerOfTen(shape: Shape, source: string): void {
   const { intDigits, scale, significant } = measure(source)
   if (intDigits > shape.intDigits) shape.intDigits = intDigits
   if (scale > shape.scale) shape.scale = scale
@@ -42,6 +47,8 @@ function splitExponent(source: string): string[] {
 /** Does the double nearest to `source` print the same number? */
 function isDoubleExact(source: string): boolean {
   const value = Number(source)
+  // Most numbers of many digits were printed from a double.
+  if (String(value) === source) return true
   return Number.isFinite(value) && plainDigits(String(value)) === plainDigits(source)
 }
 

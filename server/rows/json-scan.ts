@@ -3,6 +3,7 @@ import { keysNamed, noMatch, type PathMiss, type PathStep, stepIndex } from './j
 import { broken, notJson } from './json-tokens.ts'
 import { createValueReader, textEnd } from './json-value.ts'
 import { type KeyShapes } from './key-shapes.ts'
+import type { Shape } from './shape.ts'
 
 /** Where the scanner puts what it finds. `bytes` are valid until `push` returns and the sink is drained. */
 type RowSink = {
@@ -42,6 +43,7 @@ export type ScanResult = {
 
 const wrapOpen = Buffer.from('{"value":')
 const wrapClose = Buffer.from('}')
+const wrapCloseLine = Buffer.from('}\n')
 const lineBreak = Buffer.from('\n')
 
 const object = 1
@@ -86,6 +88,7 @@ export function createJsonScanner(options: ScanOptions) {
   let longestBytes = 0
   /** What the next row that is handed on as it is belongs to: the rows, or one of their columns. */
   let rowShape = shapes.rows
+  let bareShape: Shape | null = null
 
   function flush(buffer: Buffer, at: number): void {
     if (pieceStart >= 0 && at > pieceStart) sink.bytes(buffer, pieceStart, at)
@@ -170,7 +173,7 @@ export function createJsonScanner(options: ScanOptions) {
       sink.bytes(wrapOpen, 0, wrapOpen.length)
       pieceStart = at
     } else if (isRow && pieceStart < 0) pieceStart = at
-    reader.begin(isRow ? (isWrapped ? shapes.column('value') : rowShape) : null, levels.length)
+    reader.begin(isRow ? (isWrapped ? (bareShape ??= shapes.column('value')) : rowShape) : null, levels.length)
     state = 'inside'
     return at
   }
@@ -191,7 +194,12 @@ export function createJsonScanner(options: ScanOptions) {
     if (isRow && offset + at - rowStart > longestBytes) longestBytes = offset + at - rowStart
     if (isWrapped) {
       flush(buffer, at)
-      sink.bytes(wrapClose, 0, 1)
+      // Of a row in a list the line break goes out here, and not in place of the comma: one piece less to hand on.
+      if (isTarget) sink.bytes(wrapClose, 0, 1)
+      else {
+        sink.bytes(wrapCloseLine, 0, 2)
+        pieceStart = -1
+      }
     }
     state = levels.length === 0 ? 'between' : 'after'
     if (!isRow || !isTarget) return at

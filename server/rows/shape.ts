@@ -1,4 +1,4 @@
-import { doubleDigits, largeInteger, longFraction } from './json-numbers.ts'
+import { doubleDigits, largeInteger, longDecimal, powerOfTen } from './json-numbers.ts'
 import { texts, textsAt } from './json-texts.ts'
 import type { KeyNode } from './key-shapes.ts'
 
@@ -78,12 +78,10 @@ export function noteNumber(shape: Shape, bytes: Buffer, start: number, stop: num
     while (at < stop && isDigit(bytes[at] as number)) at += 1
     scale = at - point
   }
-  if (at < stop || digits + scale > doubleDigits) {
-    longFraction(shape, bytes.toString('latin1', start, stop))
-    return
-  }
+  if (at < stop) return powerOfTen(shape, bytes.toString('latin1', start, stop))
   if (digits > shape.intDigits) shape.intDigits = digits
   if (scale > shape.scale) shape.scale = scale
+  if (digits + scale > doubleDigits) longDecimal(shape, bytes.toString('latin1', start, stop))
 }
 
 function isDigit(byte: number): boolean {
