@@ -9,6 +9,7 @@ import type { JobRecord } from '../jobs/index.ts'
 import type { ColumnRecord, Tables } from '../store/index.ts'
 import { fetchRows } from './fetch-rows.ts'
 import { redact } from './secrets.ts'
+import type { Turn } from './turns.ts'
 
 export type IngestApp = Pick<
   App,
@@ -24,7 +25,8 @@ type Input = {
   pagination?: Pagination | undefined
   /** `http_api` when someone asked for it, `schedule` when the clock did. */
   eventType: 'http_api' | 'schedule'
-  signal?: AbortSignal | undefined
+  /** The right to fetch this datasource now, while nobody else does. */
+  turn: Turn
   /** Joins the transaction that stores the data: before it, to register the datasource. */
   before?: (transaction: Transaction<Tables>) => Promise<void>
   /** Joins it at the end, with the answer. */
@@ -41,7 +43,8 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
   const rowsPath = app.files.temporaryPath('rows')
   const parquetPath = app.files.temporaryPath('parquet')
   const requestPath = app.files.temporaryPath('json')
-  const limits = input.signal === undefined ? {} : { signal: input.signal }
+  const { signal } = input.turn
+  const limits = { signal }
   try {
     const fetched = await fetchRows(input.configuration, {
       outbound: app.outbound,
@@ -51,7 +54,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       rowsPath,
       pagination: input.pagination,
       appendPage: (page) => app.engine.appendPage(input.projectId, page, limits),
-      signal: input.signal,
+      signal,
     })
     const previousColumns = await newestColumns(app, input.datasourceId)
     const converted = await app.engine.convert(
@@ -91,6 +94,7 @@ async function record(
   caller: Caller,
   { input, stored }: { input: Input; stored: Stored },
 ): Promise<Ingested> {
+  await input.turn.keep(transaction)
   await input.before?.(transaction)
   const { projectId, datasourceId } = input
   // The datasource's row is the lock under which versions are counted.

@@ -23,6 +23,7 @@ export type Tables = {
   column_values: ColumnValuesTable
   jobs: JobsTable
   idempotent_calls: IdempotentCallsTable
+  datasource_turns: DatasourceTurnsTable
   vault_check: VaultCheckTable
   queries: QueriesTable
   query_versions: QueryVersionsTable
@@ -252,6 +253,13 @@ type JobsTable = {
   created_at: CreatedAt
   started_at: Date | null
   finished_at: Date | null
+}
+
+type DatasourceTurnsTable = {
+  project_id: string
+  datasource_id: string
+  holder: string
+  until: Date
 }
 
 type IdempotentCallsTable = {
