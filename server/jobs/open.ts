@@ -69,7 +69,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
 
   return {
     enqueue,
-    findQueued: records.findQueued,
+    findQueued: (transaction, job) => records.findQueued(transaction, job),
     watch: (projectId, listener) => events.watch(projectId, listener),
     register(jobType, handler) {
       if (handlers.has(jobType)) throw new Error(`Jobs of type ${jobType} have a handler already.`)

@@ -80,7 +80,7 @@ describe('datasources', () => {
       const body = JSON.stringify([{ fetched: turn }])
       void gates[turn - 1]?.promise.then(() => {
         open -= 1
-        response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+        return response.writeHead(200, { 'content-type': 'application/json' }).end(body)
       })
     })
     const refresh = async () =>
