@@ -82,7 +82,7 @@ export async function normalise(inputPath: string, outputPath: string, options: 
     const documents = kind === 'lines' ? 'lines' : 'sniff'
     return await runJson(run, { steps: path.steps, path, documents, from })
   } finally {
-    await Promise.all(['utf8', 'text', 'columns', 'rows'].map((end) => rm(`${workPath}.${end}`, { force: true })))
+    await removeWork(workPath)
   }
 }
 
@@ -164,11 +164,13 @@ async function scan(run: Run, target: Target, { emit, file, base, column }: Emit
 
 /** The path ends at, or leads through, a string: its text is JSON of its own. Where it is not, it is one value. */
 async function runText(run: Run, target: Target, found: ScanResult): Promise<Normalised> {
-  await using text = await unescapeText(run.rows, run.base, `${run.workPath}.text`)
-  await run.rows.truncate(run.base)
+  const textPath = `${run.workPath}.text`
   try {
+    await using text = await unescapeText(run.rows, run.base, textPath)
+    await run.rows.truncate(run.base)
     const inner = { ...target, steps: found.rest, documents: 'one', from: 0 } as const
-    return await runJson({ ...run, source: text }, inner, false)
+    // Where the path goes on inside, it may end at one more string.
+    return await runJson({ ...run, source: text, workPath: `${run.workPath}.in` }, inner, found.rest.length > 0)
   } catch (error) {
     const isNoJson = error instanceof Failure && error.code === 'upstream_error'
     if (!isNoJson) throw error
@@ -176,7 +178,13 @@ async function runText(run: Run, target: Target, found: ScanResult): Promise<Nor
     if (found.rest.length > 0) throw noMatch(target.path.text, miss)
     await run.rows.truncate(run.base)
     return await runJson(run, target, false)
+  } finally {
+    await removeWork(run.workPath)
   }
+}
+
+async function removeWork(path: string): Promise<void> {
+  await Promise.all(['utf8', 'text', 'columns', 'rows'].map((end) => rm(`${path}.${end}`, { force: true })))
 }
 
 /** An object of lists becomes rows where all are of one length; `null` where they are not. */
