@@ -33,6 +33,7 @@ export type Tables = {
   requests: RequestsTable
   usage_rollups: UsageRollupsTable
   usage_progress: UsageProgressTable
+  usage_questions: UsageQuestionsTable
   alerts: AlertsTable
   alert_channels: AlertChannelsTable
   alert_events: AlertEventsTable
@@ -394,6 +395,19 @@ type UsageRollupsTable = {
   bytes: number
   buckets: number[]
   counts: number[]
+}
+
+type UsageQuestionsTable = {
+  project_id: string
+  start: Date
+  environment: string
+  query: string
+  key_id: string
+  reason: string
+  refused: boolean
+  question: string
+  calls: number
+  last_at: Date
 }
 
 type UsageProgressTable = {
