@@ -1,3 +1,4 @@
+import { Failure } from '../failure.ts'
 import { kinds, newShape, type Shape } from './shape.ts'
 
 /**
@@ -19,15 +20,31 @@ export type KeyNode = {
 }
 
 const nodesAtMost = 20_000
+/** Beyond this an object is a map: its further keys share one shape. */
+const fieldsAtMost = 20_001
+/** In all, so that no answer can fill the memory with keys. */
+const shapesAtMost = 200_000
 const none = new Uint8Array(0)
 
 export type KeyShapes = ReturnType<typeof createKeyShapes>
 
 export function createKeyShapes() {
   let nodes = 0
+  let shapes = 0
   let duplicates = false
   const rows = newShape()
   rows.kinds = kinds.object
+
+  function fieldOf(owner: Shape, name: string): Shape {
+    const found = owner.fields.get(name)
+    if (found !== undefined) return found
+    if (owner.fields.size >= fieldsAtMost) return (owner.others ??= newShape())
+    shapes += 1
+    if (shapes > shapesAtMost) throw tooManifold()
+    const made = newShape()
+    owner.fields.set(name, made)
+    return made
+  }
 
   function newNode(owner: Shape, shape: Shape, parent: KeyNode | null): KeyNode {
     return { raw: none, name: '', parent, owner, shape, next: null, known: null }
@@ -96,14 +113,10 @@ export function createKeyShapes() {
   }
 }
 
-/** Beyond this an object is a map: its further keys share one shape, so that no answer can fill the memory with them. */
-const fieldsAtMost = 20_001
-
-function fieldOf(owner: Shape, name: string): Shape {
-  const found = owner.fields.get(name)
-  if (found !== undefined) return found
-  if (owner.fields.size >= fieldsAtMost) return (owner.others ??= newShape())
-  const made = newShape()
-  owner.fields.set(name, made)
-  return made
+function tooManifold(): Failure {
+  return new Failure('upstream_error', {
+    reason: 'not_tabular',
+    message:
+      'The answer has too many different keys to be a table. Point responsePathExtractor at the list of rows inside it.',
+  })
 }

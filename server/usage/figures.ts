@@ -127,50 +127,71 @@ async function readBuckets<Key>(
   return times
 }
 
-/**
- * Calls, errors and times of an exact window, for an alert. Calls are counted by whole minutes; of the minute in which
- * the window begins, the single calls are read.
- */
-export async function readWindow(
-  run: (text: string, values: unknown[]) => Promise<Array<Record<string, unknown>>>,
-  filter: { projectId: string; environment?: string | undefined; query?: string | undefined },
-  { from, to }: { from: Date; to: Date },
-): Promise<{ requests: number; errors: number; asked: number; unanswered: number; times: Latencies }> {
-  const whole = new Date(Math.ceil(from.getTime() / grainMs.minute) * grainMs.minute)
-  const values = [filter.projectId, from, whole, to, filter.environment ?? null, filter.query ?? null]
-  const counts = await run(
-    `${windowText} select coalesce(sum(calls), 0)::bigint as requests,
+type Run = (text: string, values: unknown[]) => Promise<Array<Record<string, unknown>>>
+type WindowFilter = { projectId: string; environment?: string | undefined; query?: string | undefined }
+type Window = { from: Date; to: Date }
+
+/** Calls, errors and questions of an exact window, for an alert. */
+export async function countWindow(run: Run, filter: WindowFilter, window: Window) {
+  const { text, values } = await windowOf(run, filter, window)
+  const [counts = {}] = await run(
+    `with calls as (${text}) select coalesce(sum(calls), 0)::bigint as requests,
             coalesce(sum(calls) filter (where status >= 400), 0)::bigint as errors,
             coalesce(sum(calls) filter (where entry = 'question'), 0)::bigint as asked,
             coalesce(sum(calls) filter (where entry = 'question' and status = 422), 0)::bigint as unanswered
        from calls`,
     values,
   )
-  const buckets = await run(
-    `${windowText} select bucket, sum(count)::bigint as count
-       from calls, unnest(buckets, counts) as each(bucket, count) group by bucket`,
-    values,
-  )
-  const times: Latencies = new Map()
-  for (const row of buckets) addLatency(times, Number(row['bucket']), Number(row['count']))
-  const number = (name: string): number => Number(counts[0]?.[name] ?? 0)
+  const number = (name: string): number => Number(counts[name] ?? 0)
   return {
     requests: number('requests'),
     errors: number('errors'),
     asked: number('asked'),
     unanswered: number('unanswered'),
-    times,
   }
 }
 
-const windowText = `with calls as (
-  select status, entry, calls, buckets, counts from usage_rollups
-   where project_id = $1 and grain = 'minute' and start >= $3 and start <= $4 and not ${rejectedText}
-     and ($5::text is null or environment = $5) and ($6::text is null or query = $6)
-  union all
-  select status, entry, 1, array[${bucketText('total_ms')}], array[1::bigint] from requests
-   where project_id = $1 and at >= $2 and at < least($3, $4) and not ${rejectedText} and entry <> 'preview'
-     and ($5::text is null or environment = $5) and ($6::text is null or (query = $6 and version is not null)))`
+/** How long the calls of an exact window took. */
+export async function timesOfWindow(run: Run, filter: WindowFilter, window: Window): Promise<Latencies> {
+  const { text, values } = await windowOf(run, filter, window)
+  const buckets = await run(
+    `with calls as (${text}) select bucket, sum(count)::bigint as count
+       from calls, unnest(buckets, counts) as each(bucket, count) group by bucket`,
+    values,
+  )
+  const times: Latencies = new Map()
+  for (const row of buckets) addLatency(times, Number(row['bucket']), Number(row['count']))
+  return times
+}
+
+/**
+ * The coarsest figures that fit into the window, and of the minute in which it begins the single calls. The minute in
+ * which it ends has nothing later yet.
+ */
+async function windowOf(run: Run, filter: WindowFilter, { from, to }: Window): Promise<Source> {
+  const rows = (await run('select grain, until from usage_progress', [])) as Array<{ grain: Stored; until: Date }>
+  const until = new Map(rows.map((row) => [row.grain, row.until.getTime()]))
+  const whole = Math.ceil(from.getTime() / grainMs.minute) * grainMs.minute
+  const end = Math.floor(to.getTime() / grainMs.minute + 1) * grainMs.minute
+  const pieces = cover({ from: whole, to: end }, until, { stored: grains.toReversed() })
+  const values: unknown[] = [
+    filter.projectId,
+    filter.environment ?? null,
+    filter.query ?? null,
+    from,
+    new Date(Math.min(whole, to.getTime())),
+  ]
+  const texts = pieces.map(({ stored, from: begin, to: stop }) => {
+    values.push(new Date(begin), new Date(stop))
+    return `select status, entry, calls, buckets, counts from usage_rollups
+      where project_id = $1 and grain = '${stored}' and start >= $${values.length - 1} and start < $${values.length}
+        and not ${rejectedText} and ($2::text is null or environment = $2) and ($3::text is null or query = $3)`
+  })
+  texts.push(`select status, entry, 1, array[${bucketText('total_ms')}], array[1::bigint] from requests
+    where project_id = $1 and at >= $4 and at < $5 and not ${rejectedText} and entry <> 'preview'
+      and ($2::text is null or environment = $2) and ($3::text is null or (query = $3 and version is not null))`)
+  return { text: texts.join(' union all '), values }
+}
 
 function at<Key>(map: Map<Key, Latencies>, key: Key): Latencies {
   let found = map.get(key)

@@ -1,4 +1,5 @@
 import type { Database } from '../store/index.ts'
+import { underLock } from './under-lock.ts'
 
 const dayMs = 86_400_000
 
@@ -12,9 +13,6 @@ export type Partitions = {
   ensure(moments: Partial<Record<'requests' | 'rollups' | 'questions', Iterable<number>>>): Promise<void>
 }
 
-/** Any two numbers; locks with two keys meet no others of ours but these. */
-const lock = '(1936356709, 2)'
-
 export function openPartitions(store: Pick<Database, 'pool'>): Partitions {
   const made = new Set<string>()
   return {
@@ -26,19 +24,9 @@ export function openPartitions(store: Pick<Database, 'pool'>): Partitions {
       ]
       const missing = wanted.filter(({ name }) => !made.has(name))
       if (missing.length === 0) return
-      const client = await store.pool.connect()
-      try {
-        await client.query('begin')
-        // Replicas that come at the same time take turns.
-        await client.query(`select pg_advisory_xact_lock${lock}`)
+      await underLock(store, 'partitions', async (client) => {
         for (const partition of missing) await client.query(makeText(partition))
-        await client.query('commit')
-      } catch (error) {
-        await client.query('rollback').catch(() => undefined)
-        throw error
-      } finally {
-        client.release()
-      }
+      })
       for (const { name } of missing) made.add(name)
     },
   }

@@ -2,6 +2,7 @@ import type { Database } from '../store/index.ts'
 import { rejectedText } from './call.ts'
 import type { Filter } from './figures.ts'
 import { openPartitions } from './partitions.ts'
+import { noteProgress, underLock } from './under-lock.ts'
 
 /** Of the days for which requests are kept. */
 export type TopQuestions = {
@@ -14,9 +15,6 @@ const mostQuestions = 10
 /** Of an hour and project, those asked most; beyond it a question is too rare to be among the top. */
 const mostAnHour = 500
 const progressName = 'question-hour'
-
-/** Any two numbers; locks with two keys meet no others of ours but these. */
-const lock = '(1936356709, 4)'
 
 /** The same question in other capitals or with other spaces is the same question. */
 const same = String.raw`lower(regexp_replace(btrim(question), '\s+', ' ', 'g'))`
@@ -40,36 +38,22 @@ export async function countQuestions(store: Pick<Database, 'pool'>, end: number)
 
 async function countHour(store: Pick<Database, 'pool'>, from: Date): Promise<void> {
   const to = new Date(from.getTime() + hourMs)
-  const client = await store.pool.connect()
-  try {
-    await client.query('begin')
-    await client.query(`select pg_advisory_xact_lock${lock}`)
+  await underLock(store, 'questions', async (client) => {
     await client.query('delete from usage_questions where start = $1', [from])
-    await client.query(
-      `insert into usage_questions
-       select project_id, $1, environment, query, key_id, reason, refused, question, calls, last_at
-         from (select *, row_number() over (partition by project_id order by calls desc, last_at desc) as place
-                 from (select project_id, coalesce(environment, '') as environment, coalesce(query, '') as query,
-                              coalesce(key_id, '') as key_id, coalesce(reason, '') as reason, status = 422 as refused,
-                              min(question) as question, count(*) as calls, max(at) as last_at
-                         from requests where at >= $1 and at < $2 and ${isQuestion}
-                        group by 1, 2, 3, 4, 5, 6, ${same}) as kinds) as placed
-        where place <= ${mostAnHour}`,
-      [from, to],
-    )
-    await client.query(
-      `insert into usage_progress values ($1, $2)
-         on conflict (grain) do update set until = greatest(usage_progress.until, excluded.until)`,
-      [progressName, to],
-    )
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined)
-    throw error
-  } finally {
-    client.release()
-  }
+    await client.query(countText, [from, to])
+    await noteProgress(client, progressName, to.getTime())
+  })
 }
+
+const countText = `insert into usage_questions
+  select project_id, $1, environment, query, key_id, reason, refused, question, calls, last_at
+    from (select *, row_number() over (partition by project_id order by calls desc, last_at desc) as place
+            from (select project_id, coalesce(environment, '') as environment, coalesce(query, '') as query,
+                         coalesce(key_id, '') as key_id, coalesce(reason, '') as reason, status = 422 as refused,
+                         min(question) as question, count(*) as calls, max(at) as last_at
+                    from requests where at >= $1 and at < $2 and ${isQuestion}
+                   group by 1, 2, 3, 4, 5, 6, ${same}) as kinds) as placed
+   where place <= ${mostAnHour}`
 
 /** Whole hours from their counts, the ends and what is not counted yet from single calls. */
 export async function readTopQuestions(

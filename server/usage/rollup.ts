@@ -3,6 +3,7 @@ import type { Database } from '../store/index.ts'
 import { rejectedText } from './call.ts'
 import { dropPartitions } from './partitions.ts'
 import { countQuestions } from './questions.ts'
+import { noteProgress, underLock } from './under-lock.ts'
 
 /** The pieces that reports are cut into each have figures of their own; finest first. */
 export const grains = ['minute', 'five', 'hour', 'day'] as const
@@ -46,9 +47,6 @@ const chunkMs: Record<Grain, number> = {
   hour: 12 * grainMs.hour,
   day: 7 * grainMs.day,
 }
-
-/** Any two numbers; locks with two keys meet no others of ours but these. */
-const lock = '(1936356709, 3)'
 
 /** Makes five minutes of minutes, hours of those and days of hours, and drops what has had its time. */
 export async function keepUsage(app: Pick<App, 'store' | 'now' | 'config'>): Promise<void> {
@@ -95,26 +93,13 @@ async function beginning(store: Pick<Database, 'pool'>, { stored, source }: Step
 type Chunk = Step & { from: number; to: number }
 
 async function condenseChunk(store: Pick<Database, 'pool'>, { stored, source, from, to }: Chunk): Promise<void> {
-  const client = await store.pool.connect()
-  try {
-    await client.query('begin')
-    await client.query(`select pg_advisory_xact_lock${lock}`)
-    const range = [new Date(from), new Date(to)]
+  const range = [new Date(from), new Date(to)]
+  const text = condenseText(stored.endsWith('-sum') ? summed : kinds)
+  await underLock(store, 'figures', async (client) => {
     await client.query('delete from usage_rollups where grain = $3 and start >= $1 and start < $2', [...range, stored])
-    const text = condenseText(stored.endsWith('-sum') ? summed : kinds)
     await client.query(text, [...range, stored, source, storedMs(stored) / 1000])
-    await client.query(
-      `insert into usage_progress values ($1, $2)
-         on conflict (grain) do update set until = greatest(usage_progress.until, excluded.until)`,
-      [stored, range[1]],
-    )
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined)
-    throw error
-  } finally {
-    client.release()
-  }
+    await noteProgress(client, stored, to)
+  })
 }
 
 type Kind = Record<(typeof kindColumns)[number], string>

@@ -283,6 +283,15 @@ describe('what is no table is refused in words', () => {
     expect(await refusal(open, { contentType: 'text/csv' })).toMatchObject({ reason: 'transfer_error' })
   })
 
+  test('more different keys than a table has', async () => {
+    const inner = (row: number) => Array.from({ length: 1000 }, (_, key) => `"${row}_${key}":1`).join(',')
+    const body = `[${Array.from({ length: 210 }, (_, row) => `{"k${row}":{${inner(row)}}}`).join(',')}]`
+    expect(await refusal(body)).toMatchObject({
+      reason: 'not_tabular',
+      message: expect.stringContaining('too many different keys') as string,
+    })
+  })
+
   test('64 levels are fine, 65 are not', async () => {
     await expect(run('['.repeat(64) + ']'.repeat(64))).resolves.toMatchObject({ rowCount: 1 })
     await expect(refusal('['.repeat(65) + ']'.repeat(65))).resolves.toMatchObject({ reason: 'not_tabular' })
