@@ -11,6 +11,8 @@ import type {
   InspectCall,
   Inspection,
   NativeCall,
+  PageCall,
+  PageRows,
   Profile,
   ReadEnd,
   ReadFormat,
@@ -123,7 +125,12 @@ export async function openEngine(options: EngineOptions) {
       return (head as { plan: string }).plan
     },
 
-    /** NDJSON (one object a line) or CSV to Parquet, every value kept. */
+    /** Writes the rows of one page of an answer behind those of the pages before. */
+    appendPage(scope: string, input: PageCall, limits?: FileOptions): Promise<PageRows> {
+      return onFiles(scope, { verb: 'appendPage', ...input }, limits)
+    },
+
+    /** The answer of an API, or NDJSON (one object a line) or CSV, to Parquet, every value kept. */
     convert(scope: string, input: ConvertCall, limits?: FileOptions): Promise<Converted> {
       return onFiles(scope, { verb: 'convert', ...input }, limits)
     },

@@ -23,6 +23,7 @@ export type Tables = {
   column_values: ColumnValuesTable
   jobs: JobsTable
   idempotent_calls: IdempotentCallsTable
+  datasource_turns: DatasourceTurnsTable
   vault_check: VaultCheckTable
   queries: QueriesTable
   query_versions: QueryVersionsTable
@@ -32,6 +33,7 @@ export type Tables = {
   requests: RequestsTable
   usage_rollups: UsageRollupsTable
   usage_progress: UsageProgressTable
+  usage_questions: UsageQuestionsTable
   alerts: AlertsTable
   alert_channels: AlertChannelsTable
   alert_events: AlertEventsTable
@@ -254,6 +256,13 @@ type JobsTable = {
   finished_at: Date | null
 }
 
+type DatasourceTurnsTable = {
+  project_id: string
+  datasource_id: string
+  holder: string
+  until: Date
+}
+
 type IdempotentCallsTable = {
   project_id: string
   key: string
@@ -386,6 +395,19 @@ type UsageRollupsTable = {
   bytes: number
   buckets: number[]
   counts: number[]
+}
+
+type UsageQuestionsTable = {
+  project_id: string
+  start: Date
+  environment: string
+  query: string
+  key_id: string
+  reason: string
+  refused: boolean
+  question: string
+  calls: number
+  last_at: Date
 }
 
 type UsageProgressTable = {

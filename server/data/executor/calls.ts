@@ -1,7 +1,7 @@
 import { failedHead } from './failed.ts'
 import type { Frame, FrameToSend } from './frames.ts'
 import { throwIfCancelled, type Cancellable, type Instances } from './instances.ts'
-import { convert } from './convert.ts'
+import { appendPage, convert } from './convert.ts'
 import { buildNative } from './native.ts'
 import { distinctValues, profile } from './profile.ts'
 import type { AlikeCall, CallHead, ExecutorSettings, FileCall, ScopedHead } from './protocol.ts'
@@ -119,6 +119,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
   function answerFile(call: Running, file: FileCall): Promise<unknown> {
     const { settings } = parts
     if (file.verb === 'convert') return convert(settings, call, file)
+    if (file.verb === 'appendPage') return appendPage(call, file)
     if (file.verb === 'profile') return profile(settings, call, file.parquetPath)
     if (file.verb === 'buildNative') return buildNative(settings, call, file)
     return distinctValues(settings, call, file)

@@ -31,8 +31,25 @@ export type Inspection = {
   columns: Column[]
 }
 
+/** The body of an API's answer in a file, and what tells how to read it. */
+export type AnswerBody = {
+  path: string
+  contentType: string | undefined
+  /** The `responsePathExtractor`. */
+  extractor: string | undefined
+  depthAtMost: number
+}
+
+/** `columns`: of CSV from earlier pages. */
+export type PageCall = { body: AnswerBody; rowsPath: string; columns: string[] | undefined }
+export type PageRows = { rowCount: number; format: 'ndjson' | 'csv'; columns: string[] | null }
+
 export type ConvertCall = {
-  source: { kind: 'ndjson' | 'csv'; path: string }
+  source:
+    | ({ kind: 'answer' } & AnswerBody)
+    | { kind: 'ndjson'; path: string }
+    /** `columns` where they are more than the first line of the file names. */
+    | { kind: 'csv'; path: string; columns?: string[] }
   parquetPath: string
   previousColumns: ConvertedColumn[] | null
 }
@@ -66,6 +83,7 @@ export type ScopedCall =
 /** Verbs on files that belong to us. No SQL of a user is in them. */
 export type FileCall =
   | ({ verb: 'convert' } & ConvertCall)
+  | ({ verb: 'appendPage' } & PageCall)
   | { verb: 'profile'; parquetPath: string }
   | ({ verb: 'buildNative' } & NativeCall)
   | ({ verb: 'distinctValues' } & DistinctCall)
