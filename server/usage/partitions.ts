@@ -56,9 +56,12 @@ export async function dropPartitions(store: Pick<Database, 'pool'>, table: Parti
 }
 
 function unique(moments: Iterable<number> = [], partitionOf: (moment: number) => Partition): Partition[] {
+  // By day first: there are as many moments as calls, and few days.
+  const days = new Set<number>()
+  for (const moment of moments) days.add(Math.floor(moment / dayMs))
   const found = new Map<string, Partition>()
-  for (const moment of moments) {
-    const partition = partitionOf(moment)
+  for (const day of days) {
+    const partition = partitionOf(day * dayMs)
     found.set(partition.name, partition)
   }
   return [...found.values()]

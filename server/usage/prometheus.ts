@@ -28,7 +28,7 @@ export function openPrometheus(): Prometheus {
   const jobTimes = histogram('job_seconds', 'How long attempts of jobs took.', ['job_type'], jobSeconds)
   const calls = openCallCounters(registry)
   /** Finding a label's child is most of what counting costs; there are as many as routes, methods and statuses. */
-  const children = new Map<string, { counted: { inc(): void }; timed: { observe(seconds: number): void } }>()
+  const children = new Map<string, Child>()
   const countRequest = ({ route, method, status, elapsedMs }: RequestAnswered): void => {
     const key = `${status} ${method} ${route}`
     let child = children.get(key)
@@ -84,19 +84,26 @@ function openCallCounters(registry: Registry): (event: Observation) => void {
     'Changes of alerts by the state they changed to, and failed attempts to tell of them.',
     ['event'],
   )
+  const children = new Map<string, Child>()
   return (event) => {
     if (event.kind === 'usage-shed') shed.inc(event.requests)
     else if (event.kind === 'alert-changed') alerts.inc({ event: event.state })
     else if (event.kind === 'alert-undelivered') alerts.inc({ event: 'undelivered' })
     if (event.kind !== 'query-answered') return
-    calls.inc({ entry: event.entry, outcome: event.code ?? 'answered' })
-    if (event.cache !== null) cached.inc({ state: event.cache })
-    if (!isRejected(event.code === null ? 200 : failures[event.code].status)) {
-      seconds.observe({ entry: event.entry }, event.totalMs / 1000)
+    const outcome = event.code ?? 'answered'
+    const key = `${event.entry} ${outcome}`
+    let child = children.get(key)
+    if (child === undefined) {
+      child = { counted: calls.labels(event.entry, outcome), timed: seconds.labels(event.entry) }
+      children.set(key, child)
     }
+    child.counted.inc()
+    if (event.cache !== null) cached.inc({ state: event.cache })
+    if (!isRejected(event.code === null ? 200 : failures[event.code].status)) child.timed.observe(event.totalMs / 1000)
   }
 }
 
+type Child = { counted: { inc(): void }; timed: { observe(seconds: number): void } }
 type RequestAnswered = Extract<Observation, { kind: 'request-answered' }>
 type JobEnd = Extract<Observation, { kind: 'job-finished' | 'job-failed' | 'job-lost' }>
 

@@ -88,8 +88,12 @@ export type FileCall =
   | ({ verb: 'buildNative' } & NativeCall)
   | ({ verb: 'distinctValues' } & DistinctCall)
 
-/** `catalog` is sent when the executor may not know it yet; it answers `catalogUnknown` when it was wrongly left out. */
-export type ScopedHead = { scope: string; version: string; catalog?: Catalog; call: ScopedCall }
+/**
+ * `catalog` is sent when the executor may not know it yet; it answers `catalogUnknown` when it was wrongly left out.
+ * `alike` are further calls of the same `read`, each with its own id, slots and answer.
+ */
+export type ScopedHead = { scope: string; version: string; catalog?: Catalog; call: ScopedCall; alike?: AlikeCall[] }
+export type AlikeCall = { id: number; slots: Slot[] }
 
 export type CallHead = ScopedHead | { scope: null; call: FileCall }
 

@@ -23,8 +23,6 @@ export function serveQueryCalls(http: Http, app: App): void {
     '/v1/queries/:query_name',
     {
       config: { door: 'query' },
-      // It composes all its headers anew for every request; server.ts sets the few that mean something here.
-      helmet: false,
       onError: early.onError,
       schema: {
         tags: ['calls'],
@@ -47,7 +45,7 @@ export function serveQueryCalls(http: Http, app: App): void {
       }
       early.begin(request)
       const run = await directRun(app, keyCallerOf(request), call)
-      await limitQuery(app, run, { request, reply })
+      if (run.version.rateLimit !== null) await limitQuery(app, run, { request, reply })
       return answerRun(app, run, { request, reply })
     },
   )
