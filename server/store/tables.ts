@@ -406,6 +406,7 @@ type UsageQuestionsTable = {
   reason: string
   refused: boolean
   question: string
+  same: string
   calls: number
   last_at: Date
 }
