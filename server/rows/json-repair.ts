@@ -31,18 +31,23 @@ function objectAt(row: Buffer, start: number): Value {
   return { bytes: join(members.size === 0 ? ['{', '}'] : [...parts, '}']), end: at + 1 }
 }
 
-function arrayAt(row: Buffer, start: number): Value {
-  const parts: (string | Buffer)[] = ['[']
+/** The elements of the list at `start`, each without repeated keys, and where the list ends. */
+export function elementsAt(row: Buffer, start: number): { elements: Buffer[]; end: number } {
+  const elements: Buffer[] = []
   let at = skipSpace(row, start + 1)
   while (row[at] !== 0x5d) {
-    const value = valueAt(row, at)
-    parts.push(value.bytes)
-    at = skipSpace(row, value.end)
-    if (row[at] !== 0x2c) continue
-    parts.push(',')
-    at = skipSpace(row, at + 1)
+    const { bytes, end } = valueAt(row, at)
+    elements.push(bytes)
+    at = skipSpace(row, end)
+    if (row[at] === 0x2c) at = skipSpace(row, at + 1)
   }
-  return { bytes: join([...parts, ']']), end: at + 1 }
+  return { elements, end: at + 1 }
+}
+
+function arrayAt(row: Buffer, start: number): Value {
+  const { elements, end } = elementsAt(row, start)
+  const parts = elements.flatMap((element, index) => (index === 0 ? [element] : [',', element]))
+  return { bytes: join(['[', ...parts, ']']), end }
 }
 
 function join(parts: (string | Buffer)[]): Buffer {

@@ -8,6 +8,7 @@ import { noMatch, parsePath, type JsonPath, type PathStep } from './json-path.ts
 import { createJsonScanner, type ScanOptions, type ScanResult } from './json-scan.ts'
 import { createKeyShapes, type KeyShapes } from './key-shapes.ts'
 import { createLineReader } from './lines.ts'
+import { nameElements, namedLists, readNames } from './named-lists.ts'
 import { createRowWriter, pump } from './row-file.ts'
 import type { Shape } from './shape.ts'
 import { transcode, unescapeText } from './text-file.ts'
@@ -31,7 +32,7 @@ export type Normalised = {
   rowCount: number
   format: 'ndjson' | 'csv'
   /** How the rows came about. */
-  shape: 'rows' | 'one_row' | 'zipped' | 'scalar' | 'lines' | 'csv'
+  shape: 'rows' | 'one_row' | 'zipped' | 'table' | 'scalar' | 'lines' | 'csv'
   /** Of CSV, as its first line names them. */
   columns: string[] | null
   /** What the rows hold and how long the longest is, where it was learned on the way. */
@@ -111,6 +112,8 @@ function notTabular(what: string): Failure {
 async function runJson(run: Run, target: Target, unwrap = target.path.steps.length > 0): Promise<Normalised> {
   const found = await scan(run, target, { emit: 'rows', file: run.rows, base: run.base })
   if (found.kind === 'string' && found.documents === 1 && unwrap) return await runText(run, target, found)
+  const table = found.documents === 1 && found.kind === 'object' ? await runNamedLists(run, target, found) : null
+  if (table !== null) return table
   const zipped = found.documents === 1 && found.holdsOnlyLists ? await runZip(run, target) : null
   if (zipped !== null) return zipped
   const shapes = { array: 'rows', object: 'one_row', string: 'scalar', scalar: 'scalar' } as const
@@ -208,6 +211,28 @@ async function runZip(run: Run, target: Target): Promise<Normalised | null> {
   await run.rows.truncate(run.base)
   found.longestBytes = await zipColumns({ columns, starts, rowCount, rows: run.rows, base: run.base })
   return { rowCount, shape: 'zipped', format: 'ndjson', columns: null, learned: await settled(run, found) }
+}
+
+/** An object that names its columns once and lists the values of each row; `null` where it is none. */
+async function runNamedLists(run: Run, target: Target, found: Scanned): Promise<Normalised | null> {
+  const keys = namedLists(found.shapes.rows)
+  if (keys === null || found.isAgain || found.shapes.hasDuplicates()) return null
+  await using lists = await open(`${run.workPath}.columns`, 'w+', 0o600)
+  const part = (key: string): Target => ({ ...target, steps: [...target.steps, key] })
+  try {
+    await scan(run, part(keys.columns), { emit: 'rows', file: lists, base: 0 })
+    const names = await readNames(lists, columnsAtMost)
+    if (names === null) return null
+    await lists.truncate(0)
+    const { rowCount } = await scan(run, part(keys.rows), { emit: 'rows', file: lists, base: 0 })
+    await run.rows.truncate(run.base)
+    await nameElements({ lists, names, rows: run.rows, base: run.base })
+    return { rowCount, shape: 'table', format: 'ndjson', columns: null, learned: null }
+  } catch (error) {
+    // The object itself was found by a key with dots in it, which a longer path does not find.
+    if (error instanceof Failure && error.reason === 'extractor_no_match') return null
+    throw error
+  }
 }
 
 async function repair({ rows, base, workPath }: Run): Promise<void> {

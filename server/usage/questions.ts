@@ -13,7 +13,7 @@ export type TopQuestions = {
 const hourMs = 3_600_000
 const mostQuestions = 10
 /** Of an hour and project, those asked most; beyond it a question is too rare to be among the top. */
-const mostAnHour = 500
+const mostAnHour = 100
 const progressName = 'question-hour'
 
 /** The same question in other capitals or with other spaces is the same question. */
@@ -46,13 +46,15 @@ async function countHour(store: Pick<Database, 'pool'>, from: Date): Promise<voi
 }
 
 const countText = `insert into usage_questions
-  select project_id, $1, environment, query, key_id, reason, refused, question, calls, last_at
-    from (select *, row_number() over (partition by project_id order by calls desc, last_at desc) as place
-            from (select project_id, coalesce(environment, '') as environment, coalesce(query, '') as query,
-                         coalesce(key_id, '') as key_id, coalesce(reason, '') as reason, status = 422 as refused,
-                         min(question) as question, count(*) as calls, max(at) as last_at
-                    from requests where at >= $1 and at < $2 and ${isQuestion}
-                   group by 1, 2, 3, 4, 5, 6, ${same}) as kinds) as placed
+  select project_id, $1, environment, query, key_id, reason, refused, question, same, calls, last_at
+    from (select *, dense_rank() over (partition by project_id order by asked desc, same) as place
+            from (select *, sum(calls) over (partition by project_id, same) as asked
+                    from (select project_id, coalesce(environment, '') as environment, coalesce(query, '') as query,
+                                 coalesce(key_id, '') as key_id, coalesce(reason, '') as reason,
+                                 status = 422 as refused, min(question) as question, ${same} as same,
+                                 count(*) as calls, max(at) as last_at
+                            from requests where at >= $1 and at < $2 and ${isQuestion}
+                           group by 1, 2, 3, 4, 5, 6, 8) as kinds) as summed) as placed
    where place <= ${mostAnHour}`
 
 /** Whole hours from their counts, the ends and what is not counted yet from single calls. */
@@ -89,25 +91,24 @@ const filterText = `project_id = any($1) and ($4::text is null or environment = 
 
 /** Two spans apart are read as two: one condition for both would read all that lies between. */
 function single(span: string): string {
-  return `select question, coalesce(query, ''), coalesce(reason, ''), status = 422, 1, at from requests
+  return `select question, ${same}, coalesce(query, ''), coalesce(reason, ''), status = 422, 1, at from requests
     where ${span} and ${isQuestion} and ${filterText}`
 }
 
 const asked = `asked as (
-  select question, query, reason, refused, calls, last_at from usage_questions
+  select question, same, query, reason, refused, calls, last_at from usage_questions
    where start >= $7 and start < $8 and ${filterText}
   union all ${single('at >= $2 and at < least($7, $3)')}
   union all ${single('at >= $8 and at < $3')})`
 
 const topText = `with ${asked},
-  kinds as (select ${same} as same, query, min(question) as question, sum(calls)::bigint as calls
-              from asked group by 1, 2)
+  kinds as (select same, query, min(question) as question, sum(calls)::bigint as calls from asked group by 1, 2)
   select min(question) as question, sum(calls)::bigint as count,
          (array_agg(query order by calls desc, query) filter (where query <> ''))[1] as query
     from kinds group by same order by count desc, question limit ${mostQuestions}`
 
 const unansweredText = `with ${asked},
-  kinds as (select ${same} as same, reason, min(question) as question, sum(calls)::bigint as calls,
+  kinds as (select same, reason, min(question) as question, sum(calls)::bigint as calls,
                    max(last_at) as last_at
               from asked where refused group by 1, 2)
   select min(question) as question, sum(calls)::bigint as count,

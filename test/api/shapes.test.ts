@@ -138,6 +138,19 @@ test('columns of measurements, and a list behind its own description', async () 
   ])
 })
 
+test('columns named once and rows as lists, as databases answer', async () => {
+  const meta = [
+    { name: 'city', type: 'String' },
+    { name: 'people', type: 'UInt32' },
+  ]
+  const data = [
+    ['Oslo', 700_000],
+    ['Voss', 16_000],
+  ]
+  source.answer({ meta, data, rows: 2, statistics: { elapsed: 0.1 } })
+  expect(await query('cities', {}, 'select city from cities where people > 100000')).toEqual([{ city: 'Oslo' }])
+})
+
 test('an OData list, a JSON:API document with links, and CSV, each in pages', async () => {
   type Page = (page: number, next: string) => [body: unknown, type: string]
   const paged = (answer: Page) =>

@@ -10,8 +10,8 @@ create table datasource_turns (
 -- Jobs of one kind for one source take turns.
 create index jobs_unfinished_by_source on jobs (source_id, job_type) where status in ('queued', 'running');
 
--- Questions counted by hour, for reports over days of them; one partition a day. At most some hundred kinds an hour and
--- project, those asked most.
+-- Questions counted by hour, for reports over days of them; one partition a day. Of an hour and project those that were
+-- asked most.
 create table usage_questions (
   project_id text not null,
   start timestamptz not null,
@@ -23,6 +23,8 @@ create table usage_questions (
   -- Understood, and not answered.
   refused boolean not null,
   question text not null,
+  -- The question in small letters and with single spaces, by which it is counted.
+  same text not null,
   calls bigint not null,
   last_at timestamptz not null
 ) partition by range (start);

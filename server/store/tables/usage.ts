@@ -68,6 +68,7 @@ type UsageQuestionsTable = {
   reason: string
   refused: boolean
   question: string
+  same: string
   calls: number
   last_at: Date
 }

@@ -157,6 +157,35 @@ describe('shapes', () => {
   })
 })
 
+describe('columns named once, rows as lists', () => {
+  test.each([
+    ['{"columns":["name","pop"],"rows":[["Oslo",1.50],["Bergen",null]]}', ''],
+    ['{"meta":[{"name":"name","type":"String"},{"name":"pop"}],"data":[["Oslo",1.50],["Bergen",null]],"rows":2}', ''],
+    ['{"a":{"data":[ [ "Oslo" , 1.50 ],["Bergen",null]],"column_names":["name","pop"]}}', 'a'],
+    [JSON.stringify({ body: '{"columns":["name","pop"],"rows":[["Oslo",1.50],["Bergen",null]]}' }), 'body'],
+  ])('%s', async (body, path) => {
+    const { lines, rowCount, shape } = await run(body, { path })
+    expect({ lines, rowCount, shape }).toEqual({
+      lines: ['{"name":"Oslo","pop":1.50}', '{"name":"Bergen","pop":null}'],
+      rowCount: 2,
+      shape: 'table',
+    })
+  })
+
+  test('rows that are shorter or longer lose nothing; what is no such table stays what it was', async () => {
+    const { lines } = await run('{"columns":["a","b"],"rows":[[1],[],[1,{"x":[2,"]"]},3]]}')
+    expect(lines).toEqual(['{"a":1}', '{}', '{"a":1,"b":{"x":[2,"]"]},"column_3":3}'])
+    expect(await run('{"columns":["a"],"rows":[]}')).toMatchObject({ shape: 'table', rowCount: 0, lines: [] })
+    for (const [body, shape] of [
+      ['{"columns":["a","a"],"rows":[[1,2],[3,4]]}', 'zipped'],
+      ['{"columns":["a","b"],"rows":[{"a":1},{"a":2}]}', 'zipped'],
+      ['{"rows":[[1,2]],"total":1}', 'one_row'],
+    ] as const) {
+      expect(await run(body)).toMatchObject({ shape })
+    }
+  })
+})
+
 describe('values keep the bytes they were sent with', () => {
   test('numbers of any length, escapes and unicode', async () => {
     const row = '{"n":123456789012345678901234567890.10,"e":1E400,"s":"\\u00e9é😀\\/","__proto__":{"x":1}}'
