@@ -1,88 +1,23 @@
 import { breather } from './breathe.ts'
-import type { Constants } from './constants.ts'
-import { farQuestions, valuedQuestions } from './far-questions.ts'
-import type { Embed, Uncalibrated } from './index-project.ts'
-import { link } from './link.ts'
-import { shape } from './mask.ts'
-import { compare, gather, type Asked, type Candidate, type Evidence, type Without } from './rank.ts'
+import {
+  confidence,
+  confidenceInputs,
+  logDistance,
+  rank,
+  shareOfMany,
+  typicalOwnCosine,
+  type Neighbours,
+} from './confidence.ts'
+import type { Uncalibrated } from './index-project.ts'
+import { gather, type Asked, type Evidence, type Without } from './rank.ts'
 import { rowOf, scan } from './vectors.ts'
 import { squaredDistance, toWhite, whiten, type Scatter } from './whiten.ts'
 
-/** What speaks for answering at all. */
-export const confidenceNames = [
-  'probability',
-  'whiteNear',
-  'whiteGain',
-  'shapeGain',
-  'exactSignature',
-  'slotsMissing',
-  'spansUnused',
-] as const
-
-export type ConfidenceName = (typeof confidenceNames)[number]
-
 /** What a project's own texts say about its questions: how close neighbours lie, and where to stop answering. */
-export type Calibration = {
-  neighbourCosine: number
-  neighbourWhite: number
+export type Calibration = Neighbours & {
   threshold: number
   /** How many of the project's own examples, and of how many far-away questions, the threshold stands on. */
   basis: { examples: number; far: number }
-}
-
-export type Ranked = { candidate: Candidate; score: number }
-
-export function rank(index: Uncalibrated, evidence: Evidence, without: Without = {}): Ranked[] {
-  const { ranker } = index.encoder.constants
-  return compare(index, evidence, without)
-    .map((candidate) => ({ candidate, score: weigh(ranker, candidate.features) }))
-    .sort((a, b) => b.score - a.score || a.candidate.query - b.candidate.query)
-}
-
-function weigh<Name extends string>(weights: Record<Name, number>, values: Record<Name, number>): number {
-  let sum = 0
-  for (const name in weights) sum += weights[name] * values[name]
-  return sum
-}
-
-type Neighbours = Pick<Calibration, 'neighbourCosine' | 'neighbourWhite'>
-
-/** The inputs of the confidence in the best of `ranked`. */
-export function confidenceInputs(
-  evidence: Pick<Evidence, 'whiteMasked'>,
-  ranked: Ranked[],
-  neighbours: Neighbours,
-): Record<ConfidenceName, number> {
-  const [best] = ranked
-  if (best === undefined) throw new TypeError('Nothing is ranked.')
-  let total = 0
-  for (const { score } of ranked) total += Math.exp(score - best.score)
-  const nearest = logDistance(Math.min(...ranked.map(({ candidate }) => candidate.whiteMasked)))
-  const toMean = logDistance(evidence.whiteMasked.reduce((sum, value) => sum + value * value, 0))
-  const { features } = best.candidate
-  return {
-    probability: 1 / total,
-    whiteNear: nearest - neighbours.neighbourWhite,
-    whiteGain: nearest - toMean,
-    shapeGain: features.cosMasked - neighbours.neighbourCosine,
-    exactSignature: features.exactSignature,
-    slotsMissing: features.slotsMissing,
-    spansUnused: features.spansUnused,
-  }
-}
-
-// Keeps the logarithm calm where a question is one of the examples word for word.
-const leastDistance = 20
-
-function logDistance(squared: number): number {
-  return Math.log(squared + leastDistance)
-}
-
-export function confidence(
-  { confidence: { bias, weights } }: Constants,
-  inputs: Record<ConfidenceName, number>,
-): number {
-  return bias + weigh(weights, inputs)
 }
 
 const mostNeighbours = 150
@@ -90,11 +25,11 @@ const mostExamples = 200
 // How many of its own examples a project may refuse: few at least, more where that keeps near misses out.
 const refusedShares = [0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08]
 const nearMissWorth = 0.3
-const farShare = 0.9
-const valuedShare = 1
+const farShare = 0.99
+// A description alone lies farther from questions than examples do.
+const fewRange = { least: 1.5, leastWithoutExamples: -1, most: 4 }
 // Left-out examples look a little worse than new questions do, so this costs fewer of those.
 const mostRefused = 0.12
-const mostValued = 24
 // With this many examples the project's own threshold counts as much as the general one.
 const priorExamples = 20
 const mostShift = 2.5
@@ -102,34 +37,28 @@ const mostShift = 2.5
 /** Learns a project's threshold from its own examples, each left out in turn, and from questions of other worlds. */
 export async function calibrate(
   index: Uncalibrated,
-  { scatter, embed }: { scatter: Scatter; embed: Embed },
+  { scatter, far }: { scatter: Scatter; far: Asked[] },
 ): Promise<Calibration> {
   const neighbours = await measureNeighbours(index)
   const { constants } = index.encoder
   const breathe = breather()
   const judge: Judge = (seen, evidence, without) => {
     const ranked = rank(seen, evidence, without)
-    return ranked.length === 0 ? [] : [confidence(constants, confidenceInputs(evidence, ranked, neighbours))]
+    if (ranked.length === 0) return []
+    return [confidence(constants, seen.queries.length, confidenceInputs(evidence, ranked, neighbours))]
   }
   const { accepted, taken } = await judgeExamples(index, scatter, judge)
-  const judgeAll = async (questions: string[]): Promise<number[]> => {
-    const values: number[] = []
-    for (const asked of await askAll(index, embed, questions)) {
-      values.push(...judge(index, gather(index, asked), {}))
-      await breathe()
-    }
-    return values
+  const outside: number[] = []
+  for (const [at, asked] of far.entries()) {
+    outside.push(...judge(index, gather(index, asked, at), {}))
+    await breathe()
   }
-  const far = await judgeAll(farQuestions)
-  const valued = await judgeAll(withValues(index.linker.samples))
-  const threshold = chooseThreshold(constants.confidence.threshold, { accepted, taken, far, valued })
+  const threshold = chooseThreshold(shareOfMany(index.queries.length), { accepted, taken, far: outside })
   return { ...neighbours, threshold, basis: { examples: accepted.length, far: far.length } }
 }
 
-/**
- * Confidences of examples left out, of examples whose query was taken away, and of far-away questions, plain
- * and with a value of the project in them. */
-type Confidences = { accepted: number[]; taken: number[]; far: number[]; valued: number[] }
+/** Confidences of examples left out, of examples whose query was taken away, and of far-away questions. */
+type Confidences = { accepted: number[]; taken: number[]; far: number[] }
 type Judge = (index: Uncalibrated, evidence: Evidence, without: Without) => number[]
 
 /**
@@ -169,21 +98,24 @@ async function judgeExamples(
 }
 
 /**
- * The general threshold, moved towards what the project's own examples allow, and lifted over far-away questions as
- * long as that costs few examples: some project answers what is far away for all others.
+ * Where to stop answering. Among many queries: zero, moved towards what the project's own examples allow, and lifted
+ * over far-away questions as long as that costs few examples. Among few queries there are too few examples to learn
+ * from: there it stands where nearly every far-away question is refused.
  */
-export function chooseThreshold(general: number, { accepted, taken, far, valued }: Confidences): number {
+export function chooseThreshold(shareMany: number, confidences: Confidences): number {
+  const { accepted, taken, far } = confidences
   const trust = accepted.length / (accepted.length + priorExamples)
   const limits = refusedShares.map((refused) => {
-    const limit = quantile(accepted, refused) ?? general
+    const limit = quantile(accepted, refused) ?? 0
     const missesRefused = taken.filter((value) => value < limit).length / Math.max(taken.length, 1)
     return { limit, worth: nearMissWorth * missesRefused - refused }
   })
   const own = limits.reduce((best, each) => (each.worth > best.worth ? each : best)).limit
-  const moved = general + trust * Math.max(-mostShift, Math.min(mostShift, own - general))
-  const outside = Math.max(quantile(far, farShare) ?? -Infinity, quantile(valued, valuedShare) ?? -Infinity)
-  const lifted = Math.min(outside, quantile(accepted, mostRefused) ?? general)
-  return Math.max(moved, lifted)
+  const moved = trust * Math.max(-mostShift, Math.min(mostShift, own))
+  const lifted = Math.min(quantile(far, farShare) ?? -Infinity, quantile(accepted, mostRefused) ?? 0)
+  const least = accepted.length === 0 ? fewRange.leastWithoutExamples : fewRange.least
+  const few = Math.max(least, Math.min(fewRange.most, quantile(far, farShare) ?? 0))
+  return shareMany * Math.max(moved, lifted) + (1 - shareMany) * few
 }
 
 function quantile(values: number[], at: number): number | undefined {
@@ -218,27 +150,27 @@ async function measureNeighbours(index: Uncalibrated): Promise<Neighbours> {
     counted += 1
   }
   // A lone query has no neighbours: what is typical of other projects stands in.
-  if (counted === 0) return { neighbourCosine: 0.7, neighbourWhite: 6 }
-  return { neighbourCosine: cosineSum / counted, neighbourWhite: whiteSum / counted }
+  const ownCosine = ownCosines(index)
+  if (counted === 0) return { neighbourCosine: 0.7, neighbourWhite: 6, ownCosine }
+  return { neighbourCosine: cosineSum / counted, neighbourWhite: whiteSum / counted, ownCosine }
 }
 
-function withValues(samples: string[]): string[] {
-  const filled = valuedQuestions.flatMap((question) => samples.map((value) => question.replace('{}', value)))
-  return spread(filled.length, mostValued).flatMap((at) => filled[at] ?? [])
-}
+// A query of few texts is taken to be like the others.
+const sharedTexts = 3
 
-async function askAll(index: Uncalibrated, embed: Embed, questions: string[]): Promise<Asked[]> {
-  const clock = { now: new Date(0), timeZone: 'UTC' }
-  const shaped = questions.map((text) => {
-    const linked = link(index.linker, text, clock)
-    return { linked, shape: shape(linked, index.contexts) }
+function ownCosines({ queries, masked }: Uncalibrated): Float32Array {
+  const sums = queries.map(({ from, to }) => {
+    if (to - from < 2) return { sum: 0, texts: 0 }
+    let sum = 0
+    for (let text = from; text < to; text += 1) {
+      sum += scan(masked, rowOf(masked, text), from, to).reduce(
+        (most, cosine, at) => (from + at === text ? most : Math.max(most, cosine)),
+        0,
+      )
+    }
+    return { sum, texts: to - from }
   })
-  const raw = await embed(questions)
-  const masked = await embed(shaped.map(({ shape: { masked: text } }) => text))
-  return shaped.map(({ linked, shape: own }, at) => ({
-    linked,
-    shape: own,
-    raw: rowOf(raw, at),
-    masked: rowOf(masked, at),
-  }))
+  const [all, texts] = sums.reduce(([sum, count], each) => [sum + each.sum, count + each.texts], [0, 0])
+  const usual = texts === 0 ? typicalOwnCosine : all / texts
+  return Float32Array.from(sums, (own) => (own.sum + sharedTexts * usual) / (own.texts + sharedTexts))
 }

@@ -1,3 +1,4 @@
+import { ambiguousMargin } from './confidence.ts'
 import { fill } from './fill.ts'
 import type { ProjectIndex } from './index-project.ts'
 import { ask, plain, type RouteOptions, type Routing } from './route.ts'
@@ -28,7 +29,7 @@ export async function routePinned(
     confidence: null,
     threshold: index.calibration.threshold,
     margin: null,
-    marginLeast: index.encoder.constants.ambiguousMargin,
+    marginLeast: ambiguousMargin,
     encoder: index.encoder.kind,
   }
   if (missing.length > 0) return { outcome: 'missing_slots', query: name, parameters, missing, explanation }

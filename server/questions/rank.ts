@@ -3,6 +3,7 @@ import { bm25, numberTokens, pairsOf } from './lexical.ts'
 import type { Linked } from './link.ts'
 import type { Shape } from './mask.ts'
 import { fitSlots } from './signature.ts'
+import { isFunctionWord } from './text.ts'
 import { dotRow, rowOf, scan, type Matrix } from './vectors.ts'
 import { squaredDistance, toWhite, type Whitened } from './whiten.ts'
 
@@ -32,7 +33,14 @@ export const featureNames = [
 
 export type FeatureName = (typeof featureNames)[number]
 export type Features = Record<FeatureName, number>
-export type Candidate = { query: number; features: Features; bestText: number; whiteMasked: number }
+export type Candidate = {
+  query: number
+  features: Features
+  bestText: number
+  whiteMasked: number
+  /** Words beside a value that the query never says: naming something known is no reason to be answered. */
+  strange: number
+}
 
 const candidateCount = 32
 
@@ -46,9 +54,14 @@ export type Evidence = {
   whiteMasked: Float32Array
   tokens: Set<number>
   pairs: Set<number>
+  /** The words that say what is asked of the values. */
+  content: string[]
+  /** How close the nearest question of another world comes. */
+  elsewhere: number
 }
 
-export function gather(index: Uncalibrated, asked: Asked): Evidence {
+/** With `ownFar` the far-away question of that number asks itself and is not compared with itself. */
+export function gather(index: Uncalibrated, asked: Asked, ownFar?: number): Evidence {
   const tokens = numberTokens(index.lexical, asked.shape.tokens)
   return {
     asked,
@@ -59,7 +72,33 @@ export function gather(index: Uncalibrated, asked: Asked): Evidence {
     whiteMasked: toWhite(index.whiteMasked, asked.masked),
     tokens: new Set(tokens),
     pairs: pairsOf(tokens),
+    content: contentOf(asked),
+    elsewhere: nearest(index.far, asked.raw, ownFar),
   }
+}
+
+/** None where no value is named: there the words are all there is, and the encoder has compared them. */
+function contentOf({ linked, shape: { marks } }: Asked): string[] {
+  if (marks.length === 0) return []
+  return linked.words
+    .filter((word, at) => !isFunctionWord(word.text) && !marks.some(({ span }) => span.from <= at && at < span.to))
+    .map(({ stem }) => stem)
+}
+
+const mostStrange = 3
+
+/** A text that is left out does not vouch for its own words. */
+function strangeWords(content: string[], { said }: IndexedQuery, left: number | null): number {
+  const least = left === null ? 1 : 2
+  return Math.min(mostStrange, content.filter((stem) => (said.get(stem) ?? 0) < least).length)
+}
+
+function nearest(matrix: Matrix, vector: Float32Array, except = -1): number {
+  let most = -1
+  scan(matrix, vector).forEach((cosine, row) => {
+    if (row !== except && cosine > most) most = cosine
+  })
+  return most
 }
 
 /** First stage: the queries worth a closer look. */
@@ -130,9 +169,10 @@ function measure(index: Uncalibrated, evidence: Evidence, query: number, { witho
     bm25: (evidence.bm25[query] ?? 0) / bestBm25,
     covered: texts.covered,
     pairs: texts.pairs,
-    ...fitSlots(asked, each),
+    ...fitSlots(asked, each, index.labels),
   }
-  return { query, features, bestText: texts.best, whiteMasked: distance.masked }
+  const strange = strangeWords(evidence.content, each, left)
+  return { query, features, bestText: texts.best, whiteMasked: distance.masked, strange }
 }
 
 type TextScores = { raw: number; masked: number; second: number; covered: number; pairs: number; best: number }

@@ -6,7 +6,7 @@ import { breather } from '../breathe.ts'
 import type { ProjectIndex } from '../index-project.ts'
 import type { RoutableQuery } from '../project.ts'
 import { gather, type Asked, type Without } from '../rank.ts'
-import { rank } from '../refuse.ts'
+import { ambiguousMargin, rank } from '../confidence.ts'
 import { words } from '../text.ts'
 import { dotRow, rowOf } from '../vectors.ts'
 import { evaluate, readCases, type EvaluationCase } from '../verbs/evaluation-cases.ts'
@@ -223,7 +223,6 @@ function leader(
   const asked: Asked = { linked, shape, raw: rowOf(index.raw, text), masked: rowOf(index.masked, text) }
   const [best, second] = rank(index, gather(index, asked), without)
   const nameOf = (query: number | undefined): string | null => index.queries[query ?? -1]?.query.name ?? null
-  const close =
-    best !== undefined && second !== undefined && best.score - second.score < index.encoder.constants.ambiguousMargin
+  const close = best !== undefined && second !== undefined && best.score - second.score < ambiguousMargin
   return { name: nameOf(best?.candidate.query), tied: close ? nameOf(second.candidate.query) : null }
 }
