@@ -50,7 +50,7 @@ export async function measureScale(encoder: Encoder, sets: BenchSet[]): Promise<
   }
 }
 
-function merge(sets: BenchSet[]): RoutableProject {
+export function merge(sets: BenchSet[]): RoutableProject {
   const merged: RoutableProject = { queries: [], values: {} }
   for (let round = 0; merged.queries.length < queriesWanted && round < 100; round += 1) {
     for (const { projects } of sets) {

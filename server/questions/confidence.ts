@@ -57,7 +57,7 @@ export function confidenceInputs(
     if (best.score - score < ambiguousMargin) close += share
   }
   const nearest = logDistance(Math.min(...ranked.map(({ candidate }) => candidate.whiteMasked)))
-  const toMean = logDistance(evidence.whiteMasked.reduce((sum, value) => sum + value * value, 0))
+  const toMean = logDistance(evidence.whiteMasked.square)
   const { features, query } = best.candidate
   return {
     // Twins speak for each other: that both could answer makes a question ambiguous, not unanswerable.

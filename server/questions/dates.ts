@@ -1,4 +1,5 @@
 import { de, en, es, fr, it, nl, pt, type ParsedComponents } from 'chrono-node'
+import { LRUCache } from 'lru-cache'
 import { languageOf } from './language.ts'
 
 /** A day or a stretch of days, first and last included, as the caller's calendar has them. */
@@ -95,8 +96,8 @@ function describe(text: string, { start, end, first, last, time, range }: Found)
 
 /** Midnight UTC of the day it is for the caller. */
 function localDay(now: Date, timeZone: string): Date {
-  const parts = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
-  return new Date(`${parts.format(now)}T00:00:00Z`)
+  const local = new Date(now.getTime() + offsetMs(now, timeZone))
+  return day(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate())
 }
 
 function iso(day: Date): string {
@@ -267,17 +268,25 @@ export function dayValue(
   return new Date(asUtc.getTime() - offsetMs(guess, timeZone)).toISOString().replace('.000Z', 'Z')
 }
 
+// Making one takes longer than everything else that reads a question; callers live in few zones.
+const clocks = new LRUCache<string, Intl.DateTimeFormat>({
+  max: 500,
+  memoMethod: (timeZone) =>
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    }),
+})
+
+/** How far the clocks of a zone are ahead of UTC. */
 function offsetMs(instant: Date, timeZone: string): number {
-  const shown = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  }).formatToParts(instant)
+  const shown = clocks.memo(timeZone).formatToParts(instant)
   const part = (type: string): number => Number(shown.find((each) => each.type === type)?.value ?? 0)
   return (
     Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second')) -

@@ -139,6 +139,7 @@ async function assemble(
   const far = await readFarBank(parts, raw, embed)
   const settled = settle({
     raw,
+    names,
     masked,
     rawCentroids: centroids(raw, queries),
     maskedCentroids: centroids(masked, queries),
@@ -155,7 +156,6 @@ async function assemble(
   const index = {
     ...parts,
     encoder,
-    names,
     lexical,
     vectors,
     ...settled,
