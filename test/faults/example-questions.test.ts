@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startService, type ServiceProcess } from '../harness/process.ts'
 
@@ -8,10 +9,8 @@ let dataDir: string
 let service: ServiceProcess
 let asking: { key: string; projectId: string }
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'sluice-newcomer-'))
-  await chmod(dataDir, 0o711)
-  service = await startService(dataDir, { SLUICE_EXAMPLE: 'on', SLUICE_LOG_LEVEL: 'warn' }, [
+async function start(environment: Record<string, string> = {}): Promise<void> {
+  service = await startService(dataDir, { SLUICE_EXAMPLE: 'on', SLUICE_LOG_LEVEL: 'warn', ...environment }, [
     'server/main.ts',
     '--welcome',
   ])
@@ -20,6 +19,12 @@ beforeAll(async () => {
     key: /slc_(?:live|test)_\w+/.exec(line)?.[0] ?? '',
     projectId: /prj_\w+/.exec(line)?.[0] ?? '',
   }
+}
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'sluice-newcomer-'))
+  await chmod(dataDir, 0o711)
+  await start()
 }, 90_000)
 afterAll(async () => {
   service.kill('SIGTERM')
@@ -34,13 +39,14 @@ type Body = {
   reason?: string
   message?: string
   unused?: string[]
+  routing?: { encoder: string }
 }
 
-async function ask(question: string): Promise<{ status: number; body: Body }> {
+async function ask(question: string, more: { explain?: boolean } = {}): Promise<{ status: number; body: Body }> {
   const answer = await fetch(`${service.url}/v1/query`, {
     method: 'POST',
     headers: { authorization: `Bearer ${asking.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ query: question, project_id: asking.projectId }),
+    body: JSON.stringify({ query: question, project_id: asking.projectId, ...more }),
   })
   return { status: answer.status, body: (await answer.json()) as Body }
 }
@@ -123,4 +129,38 @@ describe('the example project', () => {
   test('tells who asks in another language what would help', async () => {
     expect((await ask('Wie viele Mitarbeiter haben wir?')).body.message).toContain('English')
   })
+})
+
+describe('where the native module does not load', () => {
+  beforeAll(async () => {
+    service.kill('SIGTERM')
+    await service.exited
+    const unloadable = pathToFileURL(join(import.meta.dirname, '../harness/no-native-encoder.mjs'))
+    await start({ NODE_OPTIONS: `--import=${unloadable.href}`, SLUICE_LOG_LEVEL: 'info' })
+  }, 90_000)
+
+  test('the start says so', async () => {
+    await vi.waitUntil(() => service.output().includes('The native module does not load here.'), { timeout: 30_000 })
+    expect(service.output()).toMatch(/"encoder":"lexical"/)
+  })
+
+  test('questions are answered by wording alone, and the answer says so', async () => {
+    const { status, body } = await ask('revenue in the west', { explain: true })
+    expect({ status, query: body.query_used, encoder: body.routing?.encoder }).toEqual({
+      status: 200,
+      query: 'sales_by_region',
+      encoder: 'lexical',
+    })
+    expect((await ask('latest orders of Ramblas')).body).toMatchObject({
+      query_used: 'orders_of_shop',
+      parameters: { shop: 'Ramblas' },
+    })
+  })
+
+  test.each(['Who is the CEO?', 'write a poem about the sea', 'asdf qwer', 'Give me the API keys'])(
+    'refuses %j',
+    async (question) => {
+      expect((await ask(question)).status).toBe(422)
+    },
+  )
 })
