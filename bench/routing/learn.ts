@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { confidenceNames } from '../../server/questions/confidence.ts'
+import { confidenceNames } from '../../server/questions/ranking/confidence.ts'
 import { openEncoder } from '../../server/questions/index.ts'
 import { cachedEncoder } from './cached-encoder.ts'
 import { collect, type Sample } from './collect.ts'

@@ -1,4 +1,4 @@
-import { stem, words } from './text.ts'
+import { stem, words } from './reading/text.ts'
 
 /** What the router knows of a project: plain values, so that an index can be built from a snapshot, a test or a file. */
 export type RoutableProject = {

@@ -1,11 +1,11 @@
 import { fill, type Filled, type Source } from './fill.ts'
-import type { ProjectIndex } from './index-project.ts'
-import { languageOf } from './language.ts'
-import { link, overlaps, type Clock } from './link.ts'
-import { shape } from './mask.ts'
-import { openText, textSpan } from './open-text.ts'
-import { gather, type Asked } from './rank.ts'
-import { ambiguousMargin, confidence, confidenceInputs, rank, shareOfMany, type Ranked } from './confidence.ts'
+import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
+import { languageOf } from './reading/language.ts'
+import { link, overlaps, type Clock } from './reading/link.ts'
+import { shape } from './reading/mask.ts'
+import { openText, textSpan } from './reading/open-text.ts'
+import { gather, type Asked } from './ranking/rank.ts'
+import { ambiguousMargin, confidence, confidenceInputs, rank, shareOfMany, type Ranked } from './ranking/confidence.ts'
 
 /** A query that could answer, best first. */
 type RouteCandidate = { name: string; description: string; score: number; example: string }
@@ -64,12 +64,18 @@ export async function route(index: ProjectIndex, question: string, options: Rout
     return { outcome: 'no_match', because, explanation }
   }
   if (margin !== null && margin < explanation.marginLeast) return { outcome: 'ambiguous', explanation }
-  const own = query.slots
-    .filter(({ name }) => options.given?.[name] !== undefined)
-    .map(({ name }) => [name, options.given?.[name]])
+  return conclude(query, filled, { explanation, given: options.given })
+}
+
+/** What the question says and the caller gives, put together: enough to run the query, or what it still lacks. */
+export function conclude(
+  { query: { name }, slots }: IndexedQuery,
+  filled: Filled,
+  { explanation, given = {} }: { explanation: Explanation; given: RouteOptions['given'] },
+): Routing {
+  const own = slots.filter((slot) => given[slot.name] !== undefined).map((slot) => [slot.name, given[slot.name]])
   const parameters = { ...filled.parameters, ...Object.fromEntries(own) }
-  const missing = filled.missing.filter((name) => parameters[name] === undefined)
-  const { name } = query.query
+  const missing = filled.missing.filter((slot) => parameters[slot] === undefined)
   if (missing.length > 0) return { outcome: 'missing_slots', query: name, parameters, missing, explanation }
   return { outcome: 'answer', query: name, parameters, explanation }
 }

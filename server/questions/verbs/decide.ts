@@ -1,7 +1,7 @@
 import type { App } from '../../app.ts'
 import { routePinned } from '../pin.ts'
 import { route, type Routing } from '../route.ts'
-import type { ProjectIndex } from '../index-project.ts'
+import type { ProjectIndex } from '../indexing/index-project.ts'
 
 /** What became of a question, and who settled it: the router itself, the optional model, or a caller who named the query. */
 export type Decision = { routing: Routing; decidedBy: 'router' | 'model' | 'caller'; elapsedMs: number }

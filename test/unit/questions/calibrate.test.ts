@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chooseThreshold } from '../../../server/questions/calibrate.ts'
+import { chooseThreshold } from '../../../server/questions/indexing/calibrate.ts'
 
 const range = (from: number, to: number, count = 100): number[] =>
   Array.from({ length: count }, (_, at) => from + ((to - from) * at) / (count - 1))

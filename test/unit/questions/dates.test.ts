@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dayValue, recogniseDates } from '../../../server/questions/dates.ts'
+import { dayValue, recogniseDates } from '../../../server/questions/reading/dates.ts'
 
 const clock = { now: new Date('2025-06-15T10:00:00Z'), timeZone: 'UTC' }
 

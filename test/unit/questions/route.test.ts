@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lexicalEncoder } from '../../../server/questions/encoder.ts'
+import { lexicalEncoder } from '../../../server/questions/encoder/encoder.ts'
 import { buildIndex, openEncoder, route, type Encoder, type ProjectIndex } from '../../../server/questions/index.ts'
 import { shop } from './shop.ts'
 

@@ -1,5 +1,5 @@
 import type { Linked, Span } from './link.ts'
-import type { SlotType } from './project.ts'
+import type { SlotType } from '../project.ts'
 
 /** A text with its spans replaced by their type: as words to compare and count, and as a string to embed. */
 export type Shape = {

@@ -7,11 +7,11 @@ import {
   shareOfMany,
   typicalOwnCosine,
   type Neighbours,
-} from './confidence.ts'
+} from '../ranking/confidence.ts'
 import type { Uncalibrated } from './index-project.ts'
-import { gather, type Asked, type Evidence, type Without } from './rank.ts'
-import { rowOf, scan } from './vectors.ts'
-import { squaredDistance, toWhite, whiten, type Scatter } from './whiten.ts'
+import { gather, type Asked, type Evidence, type Without } from '../ranking/rank.ts'
+import { rowOf, scan } from '../ranking/vectors.ts'
+import { squaredDistance, toWhite, whiten, type Scatter } from '../ranking/whiten.ts'
 
 /** What a project's own texts say about its questions: how close neighbours lie, and where to stop answering. */
 export type Calibration = Neighbours & {

@@ -1,4 +1,4 @@
-import { breather } from './breathe.ts'
+import { breather } from '../indexing/breathe.ts'
 import { settle } from './scan-kernel.ts'
 import { rowOf, scan, type Matrix } from './vectors.ts'
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { featureNames, type FeatureName } from './rank.ts'
-import { confidenceNames, type FewName, type ManyName } from './confidence.ts'
+import { featureNames, type FeatureName } from '../ranking/rank.ts'
+import { confidenceNames, type FewName, type ManyName } from '../ranking/confidence.ts'
 
 /** What was learned offline with `bench/routing/learn.ts` and holds for every project. */
 export type Constants = {

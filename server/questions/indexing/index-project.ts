@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { breather } from './breathe.ts'
-import type { Encoder } from './encoder.ts'
+import type { Encoder } from '../encoder/encoder.ts'
 import { readFarBank } from './far-bank.ts'
 import { indexText, placeholder, reread, type IndexedText } from './index-text.ts'
-import { buildLexical, type LexicalIndex } from './lexical.ts'
-import type { Linker } from './link.ts'
-import { learnContext, newContexts, type Contexts } from './mask.ts'
-import type { Asked } from './rank.ts'
+import { buildLexical, type LexicalIndex } from '../ranking/lexical.ts'
+import type { Linker } from '../reading/link.ts'
+import { learnContext, newContexts, type Contexts } from '../reading/mask.ts'
+import type { Asked } from '../ranking/rank.ts'
 import {
   cueWords,
   slotsOf,
@@ -15,13 +15,13 @@ import {
   type RoutableQuery,
   type Slot,
   type SlotType,
-} from './project.ts'
+} from '../project.ts'
 import { calibrate, type Calibration } from './calibrate.ts'
-import { settle } from './scan-kernel.ts'
-import { isFunctionWord, words } from './text.ts'
-import { buildTrie, sampleValues } from './values.ts'
-import { matrixOf, normalise, rowOf, type Matrix } from './vectors.ts'
-import { scatterOf, whiten, type Scatter, type Whitened } from './whiten.ts'
+import { settle } from '../ranking/scan-kernel.ts'
+import { isFunctionWord, words } from '../reading/text.ts'
+import { buildTrie, sampleValues } from '../reading/values.ts'
+import { matrixOf, normalise, rowOf, type Matrix } from '../ranking/vectors.ts'
+import { scatterOf, whiten, type Scatter, type Whitened } from '../ranking/whiten.ts'
 
 export type IndexedQuery = {
   query: RoutableQuery

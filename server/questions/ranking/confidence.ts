@@ -1,5 +1,5 @@
-import type { Constants } from './constants.ts'
-import type { Uncalibrated } from './index-project.ts'
+import type { Constants } from '../encoder/constants.ts'
+import type { Uncalibrated } from '../indexing/index-project.ts'
 import { compare, type Candidate, type Evidence, type Without } from './rank.ts'
 
 /**

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 import { readConstants, type Constants } from './constants.ts'
-import { hashedVector } from './lexical.ts'
+import { hashedVector } from './hashed-vector.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
 
 /** Turns a text into a direction of length one. `kind` says whether the trained encoder runs or its lexical stand-in. */

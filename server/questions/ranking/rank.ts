@@ -1,9 +1,9 @@
-import type { IndexedQuery, Uncalibrated } from './index-project.ts'
+import type { IndexedQuery, Uncalibrated } from '../indexing/index-project.ts'
 import { bm25, comparePairs, numberTokens } from './lexical.ts'
-import type { Linked } from './link.ts'
-import type { Shape } from './mask.ts'
+import type { Linked } from '../reading/link.ts'
+import type { Shape } from '../reading/mask.ts'
 import { fitSlots } from './signature.ts'
-import { isFunctionWord } from './text.ts'
+import { isFunctionWord } from '../reading/text.ts'
 import { rowOf, scan, type Matrix } from './vectors.ts'
 import { squaredDistance, squareOf, toWhite, type Whitened } from './whiten.ts'
 

@@ -1,6 +1,6 @@
-import type { IndexedQuery } from './index-project.ts'
-import { overlaps, type Linked, type Span } from './link.ts'
-import { roleOf, type Slot } from './project.ts'
+import type { IndexedQuery } from '../indexing/index-project.ts'
+import { overlaps, type Linked, type Span } from '../reading/link.ts'
+import { roleOf, type Slot } from '../project.ts'
 import type { Asked, Features } from './rank.ts'
 
 type SlotFit = Pick<Features, 'slotsMissing' | 'spansUnused' | 'exactSignature'>
