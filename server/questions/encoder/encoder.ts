@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 import { readConstants, type Constants } from './constants.ts'
-import { hashedVector } from './lexical.ts'
+import { hashedVector } from './hashed-vector.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
 
 /** Turns a text into a direction of length one. `kind` says whether the trained encoder runs or its lexical stand-in. */
