@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { call } from '../../api.ts'
 import type { Page } from '../../wire.ts'
@@ -27,14 +27,17 @@ export function useMetrics(projectId: string, { environment, query }: UsageFilte
   })
 }
 
+const requestsKey = (projectId: string, search: string) => ['projects', projectId, 'deploy', 'requests', search]
+
 /** The last calls, and while `live` those that are made now. */
 export function useRequests(projectId: string, { environment, query }: UsageFilter, live: boolean) {
   const asked = new URLSearchParams({ environment })
   if (query !== null) asked.set('query', query)
   const search = asked.toString()
   const [arrived, setArrived] = useState<{ search: string; list: RequestEntry[] }>({ search, list: [] })
+  const client = useQueryClient()
   const recorded = useQuery({
-    queryKey: ['projects', projectId, 'deploy', 'requests', search],
+    queryKey: requestsKey(projectId, search),
     queryFn: async ({ signal }) =>
       (await call<Page<RequestEntry>>('GET', `/v1/projects/${projectId}/requests?${search}&limit=100`, { signal }))
         .data,
@@ -43,6 +46,10 @@ export function useRequests(projectId: string, { environment, query }: UsageFilt
     if (!live) return undefined
     // The browser connects again by itself when the stream ends.
     const stream = new EventSource(`/v1/projects/${projectId}/requests/events?${search}`)
+    // What was called between the list and the stream is in neither.
+    stream.addEventListener('open', () => {
+      void client.invalidateQueries({ queryKey: requestsKey(projectId, search) })
+    })
     stream.addEventListener('request', (event: MessageEvent<string>) => {
       const entry = JSON.parse(event.data) as RequestEntry
       setArrived((before) => ({
@@ -51,7 +58,7 @@ export function useRequests(projectId: string, { environment, query }: UsageFilt
       }))
     })
     return () => stream.close()
-  }, [projectId, search, live])
+  }, [client, projectId, search, live])
   const fresh = arrived.search === search ? arrived.list : []
   const known = new Set(fresh.map(({ id }) => id))
   const data = recorded.data && [...fresh, ...recorded.data.filter(({ id }) => !known.has(id))].slice(0, mostShown)

@@ -17,6 +17,7 @@ export type DeployReport = z.output<typeof queries.deployment>
 export type ApiKey = z.output<typeof keys.apiKey>
 export type CreatedApiKey = z.output<typeof keys.createdApiKey>
 export type NewApiKey = z.input<typeof keys.newApiKey>
+export type ChangeApiKey = z.input<typeof keys.changeApiKey>
 export type Permission = NewApiKey['permissions'][number]
 export type Plan = z.output<typeof keys.plan>
 export type Reach = z.output<typeof keys.reach>
