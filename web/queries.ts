@@ -8,7 +8,7 @@ import {
   type QueryKey,
   type UseMutationResult,
 } from '@tanstack/react-query'
-import { call, isRefusal } from './api.ts'
+import { call, callAll, isRefusal } from './api.ts'
 import type { AuditEntry, Environment, Invitation, ManagementToken, Member, Page, Project, User } from './wire.ts'
 
 export const keys = {
@@ -65,7 +65,7 @@ export function useUser(): User {
 export function useProjects() {
   return useQuery({
     queryKey: keys.projects,
-    queryFn: async ({ signal }) => (await call<Page<Project>>('GET', '/v1/projects?limit=200', { signal })).data,
+    queryFn: ({ signal }) => callAll<Project>('/v1/projects', signal),
   })
 }
 
@@ -113,9 +113,11 @@ export function useAudit(projectId: string) {
   return usePages<AuditEntry>(keys.audit(projectId), `/v1/audit?project_id=${projectId}&limit=50`)
 }
 
-function usePages<Item>(queryKey: QueryKey, path: string) {
+/** A list that is read from its newest end, a page at a time. */
+export function usePages<Item>(queryKey: QueryKey, path: string, refreshMs: number | false = false) {
   return useInfiniteQuery({
     queryKey,
+    refetchInterval: refreshMs,
     queryFn: ({ signal, pageParam }) =>
       call<Page<Item>>('GET', pageParam === '' ? path : `${path}&cursor=${encodeURIComponent(pageParam)}`, { signal }),
     initialPageParam: '',

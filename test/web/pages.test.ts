@@ -29,6 +29,19 @@ beforeAll(async () => {
   const old = await owner.post('/v1/management-tokens', { name: 'old laptop', role: 'viewer' })
   await owner.delete(`/v1/management-tokens/${old.body.id}`)
   await owner.post(`/v1/projects/${projectId}/environments`, { name: 'preview' })
+  await expectStatus(
+    201,
+    owner.post(`/v1/projects/${projectId}/datasources`, {
+      name: 'Orders of the shop',
+      kind: 'http_api',
+      config: {
+        url: 'https://api.example.org/orders',
+        method: 'GET',
+        authType: 'Bearer Token',
+        auth: { token: 'a secret of someone else' },
+      },
+    }),
+  )
 })
 afterAll(() => t.close())
 
@@ -100,6 +113,25 @@ const pages: Shown[] = [
     path: settings('audit'),
     who: asOwner,
     ready: async (page) => page.getByRole('button', { name: /added the environment preview/ }).click(),
+  },
+  {
+    name: 'secrets',
+    path: settings('secrets'),
+    who: asOwner,
+    ready: async (page) => page.getByText('auth token').waitFor(),
+  },
+  {
+    name: 'retention',
+    path: settings('retention'),
+    who: asOwner,
+    ready: async (page) => page.getByText('History of alerts').waitFor(),
+  },
+  { name: 'docs', path: () => '/docs', who: asOwner, ready: heading('Connect an API') },
+  {
+    name: 'docs-api',
+    path: () => '/docs/api',
+    who: asOwner,
+    ready: async (page) => page.getByText('/v1/queries/{query_name}').click(),
   },
   { name: 'project', path: settings('project'), who: asOwner, ready: heading('Project') },
   {

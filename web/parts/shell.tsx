@@ -3,6 +3,7 @@ import { Link, useLocation } from 'wouter'
 import { paths } from '../paths.ts'
 import type { Project } from '../wire.ts'
 import { AccountMenu } from './account-menu.tsx'
+import { JobBar } from './job-bar.tsx'
 import { Jump, JumpButton } from './jump.tsx'
 import { Logo } from './logo.tsx'
 import { NewProjectDialog } from './new-project-dialog.tsx'
@@ -50,6 +51,7 @@ export function Shell({
           <AccountMenu />
         </div>
       </header>
+      {project !== undefined && <JobBar project={project} />}
       <main id="content" ref={main} tabIndex={-1} className={classes.main}>
         <PasswordPrompt />
         {children}

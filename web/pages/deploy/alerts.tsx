@@ -2,7 +2,7 @@ import { Badge, Button, Group, Modal, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Bell, Plus } from 'lucide-react'
 import { useState } from 'react'
-import { call } from '../../api.ts'
+import { call, callAll } from '../../api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Heading } from '../../parts/heading.tsx'
@@ -11,7 +11,6 @@ import { RefusalNotice } from '../../parts/refusal.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { useAct } from '../../queries.ts'
-import type { Page } from '../../wire.ts'
 import { AlertDialog } from './alert-dialog.tsx'
 import { AlertHistory } from './alert-history.tsx'
 import { sayRule } from './alert-kinds.ts'
@@ -26,8 +25,7 @@ export function AlertsPage({ place }: { place: Place }) {
   const alerts = useQuery({
     queryKey: alertsKey(project.id),
     refetchInterval: 5_000,
-    queryFn: async ({ signal }) =>
-      (await call<Page<Alert>>('GET', `/v1/projects/${project.id}/alerts?limit=200`, { signal })).data,
+    queryFn: ({ signal }) => callAll<Alert>(`/v1/projects/${project.id}/alerts`, signal),
   })
   const [creating, setCreating] = useState(false)
   const button = (

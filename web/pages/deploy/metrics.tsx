@@ -31,6 +31,18 @@ export function MetricsPage({ place }: { place: Place }) {
   )
 }
 
+/** The same of one endpoint. */
+export function EndpointMetrics({ place, name }: { place: Place; name: string }) {
+  const { hours } = useUsageFilter()
+  const metrics = useMetrics(place.project.id, { environment: place.environment, query: name }, hours)
+  return (
+    <>
+      <UsageFilterBar place={place} withRange withQuery={false} />
+      <Loaded query={metrics}>{(found) => <Figures place={place} metrics={found} />}</Loaded>
+    </>
+  )
+}
+
 function Figures({ place, metrics }: { place: Place; metrics: Metrics }) {
   const { totals, series } = metrics
   const label = labelOf(metrics)

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Select, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Select, Stack, Text, Title } from '@mantine/core'
 import { MessageCircleQuestion } from 'lucide-react'
 import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
@@ -11,9 +11,10 @@ import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { useAct } from '../../queries.ts'
 import type { Page } from '../../wire.ts'
+import { AskedQuestions, questionsKey } from './asked-questions.tsx'
 import type { Place } from './place.ts'
 import { deployKeys, useQueryList } from './queries.ts'
-import type { LoggedQuestion, QuestionGroup } from './wire.ts'
+import type { QuestionGroup } from './wire.ts'
 
 /** What people asked, first what nobody could answer. */
 export function QuestionsPage({ place }: { place: Place }) {
@@ -24,18 +25,7 @@ export function QuestionsPage({ place }: { place: Place }) {
       (
         await call<Page<QuestionGroup>>(
           'GET',
-          `/v1/projects/${project.id}/questions/unanswered?environment=${environment}`,
-          { signal },
-        )
-      ).data,
-  })
-  const asked = useQuery({
-    queryKey: [...questionsKey(project.id), 'asked', environment],
-    queryFn: async ({ signal }) =>
-      (
-        await call<Page<LoggedQuestion>>(
-          'GET',
-          `/v1/projects/${project.id}/questions?environment=${environment}&limit=50`,
+          `/v1/projects/${project.id}/questions/unanswered?environment=${environment}&limit=200`,
           { signal },
         )
       ).data,
@@ -69,26 +59,12 @@ export function QuestionsPage({ place }: { place: Place }) {
           <Title order={2} mb="sm">
             Latest
           </Title>
-          <Loaded query={asked}>
-            {(list) =>
-              list.length === 0 ? (
-                <Text c="dimmed">Nothing was asked yet.</Text>
-              ) : (
-                <Rows label="Latest questions">
-                  {list.map((each) => (
-                    <AskedRow key={each.id} asked={each} />
-                  ))}
-                </Rows>
-              )
-            }
-          </Loaded>
+          <AskedQuestions place={place} query={null} />
         </section>
       </Stack>
     </>
   )
 }
-
-const questionsKey = (projectId: string) => ['projects', projectId, 'deploy', 'questions']
 
 function GroupRow({ place: { project, editor }, group }: { place: Place; group: QuestionGroup }) {
   const queries = useQueryList(project.id)
@@ -154,39 +130,6 @@ function GroupRow({ place: { project, editor }, group }: { place: Place; group: 
         {group.nearest !== null && ` · nearest: ${group.nearest}`}
       </Text>
       <RefusalNotice error={resolve.error} />
-    </Row>
-  )
-}
-
-const outcomes: Record<LoggedQuestion['outcome'], string> = {
-  answered: 'Answered',
-  no_match: 'No match',
-  ambiguous: 'Ambiguous',
-  missing_slots: 'Incomplete',
-}
-
-function AskedRow({ asked }: { asked: LoggedQuestion }) {
-  const { text, outcome, query, at, confidence } = asked
-  return (
-    <Row
-      end={
-        <Badge
-          variant="light"
-          tt="none"
-          radius="sm"
-          color={outcome === 'answered' ? 'tide' : 'yellow'}
-          c="var(--mantine-color-text)"
-        >
-          {outcomes[outcome]}
-        </Badge>
-      }
-    >
-      <Text>{text === null ? 'The text is not kept' : `“${text}”`}</Text>
-      <Text size="xs" c="dimmed">
-        {query !== null && `${outcome === 'answered' ? 'by' : 'nearest'} ${query} · `}
-        {confidence !== null && `confidence ${confidence.toFixed(2)} · `}
-        <Ago at={at} />
-      </Text>
     </Row>
   )
 }

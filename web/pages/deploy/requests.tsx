@@ -5,6 +5,7 @@ import { CopyMark } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { Older } from '../../parts/more.tsx'
 import { Moment } from '../../parts/time.tsx'
 import { PlainTable } from './metrics.tsx'
 import type { Place } from './place.ts'
@@ -44,6 +45,7 @@ export function RequestsPage({ place }: { place: Place }) {
           )
         }
       </Loaded>
+      <Older pages={requests} what="calls" />
     </>
   )
 }

@@ -1,17 +1,18 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { call } from '../../api.ts'
-import type { Page } from '../../wire.ts'
+import { usePages } from '../../queries.ts'
 import type { Metrics, RequestEntry } from './usage-wire.ts'
 
 const refreshMs = 30_000
-/** What the page keeps of the tail. */
-const mostShown = 200
+/** What the page keeps of what arrives; older calls are in the list behind it. */
+const mostArrived = 500
 
 export type UsageFilter = { environment: string; query: string | null }
 
-export function useMetrics(projectId: string, { environment, query }: UsageFilter, hours: number) {
+export function useMetrics(projectId: string, { environment, query }: UsageFilter, hours: number, enabled = true) {
   return useQuery({
+    enabled,
     queryKey: ['projects', projectId, 'deploy', 'metrics', environment, query, hours],
     placeholderData: keepPreviousData,
     refetchInterval: refreshMs,
@@ -36,12 +37,10 @@ export function useRequests(projectId: string, { environment, query }: UsageFilt
   const search = asked.toString()
   const [arrived, setArrived] = useState<{ search: string; list: RequestEntry[] }>({ search, list: [] })
   const client = useQueryClient()
-  const recorded = useQuery({
-    queryKey: requestsKey(projectId, search),
-    queryFn: async ({ signal }) =>
-      (await call<Page<RequestEntry>>('GET', `/v1/projects/${projectId}/requests?${search}&limit=100`, { signal }))
-        .data,
-  })
+  const recorded = usePages<RequestEntry>(
+    requestsKey(projectId, search),
+    `/v1/projects/${projectId}/requests?${search}&limit=100`,
+  )
   useEffect(() => {
     if (!live) return undefined
     // The browser connects again by itself when the stream ends.
@@ -54,13 +53,13 @@ export function useRequests(projectId: string, { environment, query }: UsageFilt
       const entry = JSON.parse(event.data) as RequestEntry
       setArrived((before) => ({
         search,
-        list: [entry, ...(before.search === search ? before.list : [])].slice(0, mostShown),
+        list: [entry, ...(before.search === search ? before.list : [])].slice(0, mostArrived),
       }))
     })
     return () => stream.close()
   }, [client, projectId, search, live])
   const fresh = arrived.search === search ? arrived.list : []
   const known = new Set(fresh.map(({ id }) => id))
-  const data = recorded.data && [...fresh, ...recorded.data.filter(({ id }) => !known.has(id))].slice(0, mostShown)
-  return { data, error: recorded.error, refetch: recorded.refetch }
+  const data = recorded.data && [...fresh, ...recorded.data.filter(({ id }) => !known.has(id))]
+  return { ...recorded, data }
 }

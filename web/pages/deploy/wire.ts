@@ -5,7 +5,7 @@ import type * as queries from '../../../api/queries.ts'
 
 export type { SlotSchema, SlotsSchema } from '../../../api/slots.ts'
 
-export type Query = z.output<typeof queries.query>
+export type { Query } from '../../wire.ts'
 export type LiveDeployment = z.output<typeof queries.liveDeployment>
 export type VersionEntry = z.output<typeof queries.versionEntry>
 export type Version = z.output<typeof queries.version>

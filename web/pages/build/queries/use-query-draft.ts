@@ -2,6 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { call, isRefusal } from '../../../api.ts'
+import { readKept, useKept } from '../../../kept.ts'
 import { useAct, useUser } from '../../../queries.ts'
 import type { Project } from '../../../wire.ts'
 import { buildKeys } from '../asked.ts'
@@ -14,8 +15,9 @@ export type Content = Pick<Query, 'sql' | 'slots' | 'description' | 'examples'>
 
 /** A query while it is edited: what differs from what is saved, what the server makes of it, and its acts. */
 export function useQueryDraft(project: Project, query: Query) {
-  const kept = `sluice-draft ${useUser().id} ${project.id} ${query.name} ${query.revision}`
-  const [content, setContent] = useState<Content>(() => readKept(kept) ?? contentOf(query))
+  const kept = `sluice-draft ${useUser().id} ${project.id} ${query.name}`
+  const base = String(query.revision)
+  const [content, setContent] = useState<Content>(() => (readKept(kept, base) as Content | null) ?? contentOf(query))
   const [generation, setGeneration] = useState(0)
   const [values, setValues] = useState<SlotValues>({})
   const client = useQueryClient()
@@ -38,7 +40,7 @@ export function useQueryDraft(project: Project, query: Query) {
     if (settled.sql === content.sql) change({ slots: suggested })
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- when there is something new to take over
   }, [suggested])
-  useKept(kept, dirty ? content : null)
+  useKept(kept, base, dirty ? content : null)
 
   const path = `/v1/projects/${project.id}/queries/${query.name}`
   const save = useAct(
@@ -107,18 +109,4 @@ function mistakeOf(error: Error | null): SqlMistake | null {
     column: typeof column === 'number' ? column : null,
     word: typeof word === 'string' ? word : '',
   }
-}
-
-/** What is not saved outlives leaving the page, in this window and for this person. */
-function useKept(key: string, content: Content | null): void {
-  const text = content === null ? null : JSON.stringify(content)
-  useEffect(() => {
-    if (text === null) sessionStorage.removeItem(key)
-    else sessionStorage.setItem(key, text)
-  }, [key, text])
-}
-
-function readKept(key: string): Content | null {
-  const text = sessionStorage.getItem(key)
-  return text === null ? null : (JSON.parse(text) as Content)
 }
