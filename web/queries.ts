@@ -8,6 +8,7 @@ import {
   type QueryKey,
   type UseMutationResult,
 } from '@tanstack/react-query'
+import { useRef } from 'react'
 import { call, callAll, isRefusal } from './api.ts'
 import type { AuditEntry, Environment, Invitation, ManagementToken, Member, Page, Project, User } from './wire.ts'
 
@@ -132,6 +133,23 @@ export function useForgetProject(projectId: string): () => void {
   return () => {
     client.setQueryData<Project[]>(keys.projects, (list) => list?.filter(({ id }) => id !== projectId))
     client.removeQueries({ queryKey: keys.project(projectId) })
+  }
+}
+
+/** An act that can be stopped while it runs. Stopping is no failure. */
+export function useStoppable<Answer, Input = void>(act: (input: Input, signal: AbortSignal) => Promise<Answer>) {
+  const running = useRef<AbortController>(null)
+  const mutation = useMutation({
+    mutationFn: (input: Input) => {
+      running.current?.abort()
+      running.current = new AbortController()
+      return act(input, running.current.signal)
+    },
+  })
+  return {
+    ...mutation,
+    error: mutation.error?.name === 'AbortError' ? null : mutation.error,
+    stop: () => running.current?.abort(),
   }
 }
 

@@ -28,7 +28,7 @@ export function Jump({ project, onCreate }: Props) {
       highlightQuery
       scrollable
       maxHeight={420}
-      limit={60}
+      limit={20}
       onSpotlightOpen={() => setUsed(true)}
       overlayProps={{ blur: 0 }}
       attributes={{ content: { 'aria-label': 'Jump' } }}

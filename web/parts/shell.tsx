@@ -22,9 +22,12 @@ const tabs = [
 export function Shell({
   project,
   environment,
+  wide = false,
   children,
 }: {
   project?: Project
+  /** For pages of two panes. */
+  wide?: boolean
   /** The switch between environments, on pages that show one of them. */
   environment?: ReactNode
   children: ReactNode
@@ -52,7 +55,7 @@ export function Shell({
         </div>
       </header>
       {project !== undefined && <JobBar project={project} />}
-      <main id="content" ref={main} tabIndex={-1} className={classes.main}>
+      <main id="content" ref={main} tabIndex={-1} className={classes.main} data-wide={wide || undefined}>
         <PasswordPrompt />
         {children}
       </main>

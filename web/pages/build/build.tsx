@@ -67,7 +67,7 @@ export function BuildPages({ project }: { project: Project }) {
 function Frame({ project, children }: { project: Project; children: React.ReactNode }) {
   const [path] = useLocation()
   return (
-    <Shell project={project}>
+    <Shell project={project} wide>
       <Rail
         wide
         label="Build"

@@ -4,7 +4,7 @@ import { Card } from '../../parts/card.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Link } from 'wouter'
-import type { ChartLine, ChartPoint } from './chart.tsx'
+import type { ChartLine, ChartPoint } from '../../parts/chart.tsx'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { Scroll } from './scroll.tsx'
@@ -13,7 +13,7 @@ import { useMetrics } from './usage-queries.ts'
 import type { Metrics } from './usage-wire.ts'
 import { sayMs, sayShare } from './words.ts'
 
-const Chart = lazy(async () => ({ default: (await import('./chart.tsx')).Chart }))
+const Chart = lazy(async () => ({ default: (await import('../../parts/chart.tsx')).Chart }))
 
 /** How much is called, how fast, and how well. */
 export function MetricsPage({ place }: { place: Place }) {

@@ -121,6 +121,11 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
             >
               Test
             </Button>
+            {acts.test.isPending && (
+              <Button variant="default" onClick={acts.test.stop}>
+                Cancel
+              </Button>
+            )}
             <Button
               disabled={!named}
               loading={acts.execute.isPending}

@@ -10,7 +10,7 @@ import { newestRows, useDatasources, useObjects } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import shared from '../build.module.css'
 import type { DataObject, Datasource } from '../wire.ts'
-import { sayNumber, saySchedule } from '../words.ts'
+import { sayNumber, saySchedule } from '../../../words.ts'
 import classes from './connection.module.css'
 
 export function ConnectionsSection({ project }: { project: Project }) {

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
 import { call } from '../../../api.ts'
 import { paths } from '../../../paths.ts'
-import { useAct } from '../../../queries.ts'
+import { useAct, useStoppable } from '../../../queries.ts'
 import { thingKeys } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import { buildKeys } from '../asked.ts'
@@ -39,16 +39,13 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
     navigate(paths.connection(project.id, made.id), { replace: true })
     return made
   }
-  const test = useAct(
-    (draft: Draft) => {
-      // The tree shows the whole response, and the table below it what the extractor takes.
-      const { responsePathExtractor: _taken, ...configuration } = configurationOf(draft)
-      const stored = source === null ? {} : { project_id: project.id, datasource_id: source.id }
-      const body = { ...configuration, ...stored, ...(bodyOf(draft) !== undefined && { body: bodyOf(draft) }) }
-      return call<Tested>('POST', '/v1/http/test-connection', { body, timeoutMs: 60_000 })
-    },
-    { refresh: [] },
-  )
+  const test = useStoppable((draft: Draft, signal) => {
+    // The tree shows the whole response, and the table below it what the extractor takes.
+    const { responsePathExtractor: _taken, ...configuration } = configurationOf(draft)
+    const stored = source === null ? {} : { project_id: project.id, datasource_id: source.id }
+    const body = { ...configuration, ...stored, ...(bodyOf(draft) !== undefined && { body: bodyOf(draft) }) }
+    return call<Tested>('POST', '/v1/http/test-connection', { body, timeoutMs: 60_000, signal })
+  })
   const save = useAct(store, { refresh, say: ({ name }) => `${name} is saved.` })
   const execute = useAct(
     async (draft: Draft) => {

@@ -11,7 +11,7 @@ import type { Project } from '../../../wire.ts'
 import { useObject, useObjectsOf } from '../asked.ts'
 import { DriftWarning } from '../drift.tsx'
 import type { Datasource, DescribedObject } from '../wire.ts'
-import { sayCount, saySize } from '../words.ts'
+import { sayCount, saySize } from '../../../words.ts'
 import { Profile } from './profile.tsx'
 
 const RowsView = lazy(async () => ({ default: (await import('./rows-view.tsx')).RowsView }))

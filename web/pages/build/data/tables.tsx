@@ -10,7 +10,7 @@ import { paths } from '../../../paths.ts'
 import { newestRows, useDatasources, useObjects } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import shared from '../build.module.css'
-import { sayNumber, saySize } from '../words.ts'
+import { sayNumber, saySize } from '../../../words.ts'
 
 export function TablesSection({ project }: { project: Project }) {
   const objects = useObjects(project.id)

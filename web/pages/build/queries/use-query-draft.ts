@@ -1,9 +1,9 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { call, isRefusal } from '../../../api.ts'
 import { readKept, useKept } from '../../../kept.ts'
-import { useAct, useUser } from '../../../queries.ts'
+import { useAct, useStoppable, useUser } from '../../../queries.ts'
 import type { Project } from '../../../wire.ts'
 import { buildKeys } from '../asked.ts'
 import type { Preview, Query, SlotsSchema, TriedQuestion } from '../wire.ts'
@@ -23,11 +23,19 @@ export function useQueryDraft(project: Project, query: Query) {
   const client = useQueryClient()
   const editor = project.role !== 'viewer'
   const dirty = JSON.stringify(content) !== JSON.stringify(contentOf(query))
-  const change = (part: Partial<Content>): void => setContent((before) => ({ ...before, ...part }))
+  // What was typed last, also while the page has yet to draw it: acts take this.
+  const latest = useRef(content)
+  const set = (next: Content): void => {
+    latest.current = next
+    setContent(next)
+  }
+  const change = (part: Partial<Content>): void => set({ ...latest.current, ...part })
 
-  const [settled] = useDebouncedValue({ sql: content.sql, slots: content.slots }, 400)
+  // As text: an object that is new each time would never settle.
+  const [settledText] = useDebouncedValue(JSON.stringify({ sql: content.sql, slots: content.slots }), 400)
+  const settled = JSON.parse(settledText) as Pick<Content, 'sql' | 'slots'>
   const inspection = useQuery({
-    queryKey: ['projects', project.id, 'inspection', settled.sql, JSON.stringify(settled.slots)],
+    queryKey: ['projects', project.id, 'inspection', settledText],
     enabled: editor && settled.sql.trim() !== '',
     queryFn: ({ signal }) => inspect(project.id, settled, signal),
     placeholderData: keepPreviousData,
@@ -45,21 +53,24 @@ export function useQueryDraft(project: Project, query: Query) {
   const path = `/v1/projects/${project.id}/queries/${query.name}`
   const save = useAct(
     async () => {
-      const saved = await call<Query>('PUT', path, { body: content, headers: { 'if-match': `"${query.revision}"` } })
+      const saved = await call<Query>('PUT', path, {
+        body: latest.current,
+        headers: { 'if-match': `"${query.revision}"` },
+      })
       client.setQueryData(buildKeys.query(project.id, query.name), saved)
-      setContent(contentOf(saved))
+      set(contentOf(saved))
       return saved
     },
     { refresh: [], say: () => 'The draft is saved.' },
   )
   const body = () => ({
-    sql: content.sql,
-    slots: content.slots,
-    parameters: parametersOf(content.slots, values),
+    sql: latest.current.sql,
+    slots: latest.current.slots,
+    parameters: parametersOf(latest.current.slots, values),
   })
-  const run = useAct(() => call<Preview>('POST', `${path}/preview`, { body: body(), timeoutMs: 120_000 }), {
-    refresh: [],
-  })
+  const run = useStoppable((_input: void, signal) =>
+    call<Preview>('POST', `${path}/preview`, { body: body(), timeoutMs: 120_000, signal }),
+  )
   const plan = useAct(() => call<{ plan: string }>('POST', `${path}/explain`, { body: body() }), { refresh: [] })
   const ask = useAct(
     (question: string) =>
@@ -76,7 +87,7 @@ export function useQueryDraft(project: Project, query: Query) {
     dirty,
     generation,
     discard: () => {
-      setContent(contentOf(query))
+      set(contentOf(query))
       setGeneration(generation + 1)
     },
     editor,
