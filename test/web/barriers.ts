@@ -18,6 +18,8 @@ export async function findBarriers(page: Page, name: string, scheme: Scheme): Pr
   const found: string[] = []
   for (const width of [1280, 390]) {
     await page.setViewportSize({ width, height: width === 390 ? 844 : 800 })
+    // What depends on the width is drawn in the frames after it.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))')
     await takePicture(page, `${name}-${scheme}-${width}`)
     found.push(...(await askAxe(page, scheme)).map((barrier) => `${name} at ${width}: ${barrier}`))
     const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')

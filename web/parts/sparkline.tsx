@@ -1,6 +1,6 @@
 import classes from './sparkline.module.css'
 
-const width = 72
+const width = 56
 const height = 20
 
 /** A line of a few centimetres beside its figure, which says the same in words. Gaps are drawn as nothing. */

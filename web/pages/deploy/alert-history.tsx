@@ -3,7 +3,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Older } from '../../parts/more.tsx'
 import { Moment } from '../../parts/time.tsx'
 import { usePages } from '../../queries.ts'
-import { PlainTable } from './metrics.tsx'
+import { PlainTable } from './plain-table.tsx'
 import type { AlertDelivery, AlertEvent } from './usage-wire.ts'
 
 const refreshMs = 3_000

@@ -45,7 +45,7 @@ const outcomes: Record<LoggedQuestion['outcome'], string> = {
 }
 
 function AskedRow({ asked }: { asked: LoggedQuestion }) {
-  const { text, outcome, query, at, confidence } = asked
+  const { text, outcome, query, at } = asked
   return (
     <Row
       end={
@@ -63,7 +63,6 @@ function AskedRow({ asked }: { asked: LoggedQuestion }) {
       <Text>{text === null ? 'The text is not kept' : `“${text}”`}</Text>
       <Text size="xs" c="dimmed">
         {query !== null && `${outcome === 'answered' ? 'by' : 'nearest'} ${query} · `}
-        {confidence !== null && `confidence ${confidence.toFixed(2)} · `}
         <Ago at={at} />
       </Text>
     </Row>

@@ -1,5 +1,5 @@
 import { Button, Paper, Skeleton, Stack, Text } from '@mantine/core'
-import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Card } from '../../parts/card.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -7,7 +7,8 @@ import { Link } from 'wouter'
 import type { ChartLine, ChartPoint } from '../../parts/chart.tsx'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
-import { Scroll } from './scroll.tsx'
+import { PlainTable } from './plain-table.tsx'
+import { QuestionInsights } from './question-insights.tsx'
 import { UsageFilterBar, useUsageFilter } from './usage-filter.tsx'
 import { useMetrics } from './usage-queries.ts'
 import type { Metrics } from './usage-wire.ts'
@@ -26,7 +27,14 @@ export function MetricsPage({ place }: { place: Place }) {
         Calls in {environment}, as they were answered. New ones appear within half a minute.
       </Heading>
       <UsageFilterBar place={place} withRange />
-      <Loaded query={metrics}>{(found) => <Figures place={place} metrics={found} />}</Loaded>
+      <Loaded query={metrics}>
+        {(found) => (
+          <Stack gap="lg">
+            <Figures place={place} metrics={found} />
+            <QuestionInsights place={place} metrics={found} />
+          </Stack>
+        )}
+      </Loaded>
     </>
   )
 }
@@ -188,35 +196,6 @@ function Errors({ metrics: { errors } }: { metrics: Metrics }) {
         ])}
       />
     </Card>
-  )
-}
-
-export function PlainTable({ label, head, rows }: { label: string; head: string[]; rows: ReactNode[][] }) {
-  return (
-    <Scroll label={label} look="tall">
-      <table className={classes['plain']}>
-        <thead>
-          <tr>
-            {head.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((cells, row) => (
-            // Rows are whole values, drawn anew together.
-            // oxlint-disable-next-line react/no-array-index-key
-            <tr key={row}>
-              {cells.map((cell, at) => (
-                <td key={head[at]}>{cell}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
   )
 }
 

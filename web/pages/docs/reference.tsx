@@ -83,15 +83,17 @@ function Entry({ operation: { method, path, summary, description, sends, gets } 
       {open && (
         <div className={classes.details}>
           {description !== '' && <Text>{description}</Text>}
-          <Fields label={`Sent to ${method} ${path}`} title="It takes" fields={sends} />
-          <Fields label={`Answer of ${method} ${path}`} title="It answers" fields={gets} />
+          <Fields label={`Sent to ${method} ${path}`} title="It takes" certain="required" fields={sends} />
+          <Fields label={`Answer of ${method} ${path}`} title="It answers" certain="always" fields={gets} />
         </div>
       )}
     </details>
   )
 }
 
-function Fields({ label, title, fields }: { label: string; title: string; fields: Field[] }) {
+type FieldsProps = { label: string; title: string; certain: string; fields: Field[] }
+
+function Fields({ label, title, certain, fields }: FieldsProps) {
   if (fields.length === 0) return null
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by the keyboard
@@ -112,7 +114,7 @@ function Fields({ label, title, fields }: { label: string; title: string; fields
                 {required && (
                   <Text component="span" size="xs" c="dimmed">
                     {' '}
-                    always
+                    {certain}
                   </Text>
                 )}
               </td>

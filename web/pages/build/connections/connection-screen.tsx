@@ -55,23 +55,27 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
         title={source?.name ?? 'New connection'}
         within={project.name}
         action={
-          source !== null && editor ? (
+          editor ? (
             <Group gap="xs">
               {dirty && (
                 <Button variant="subtle" color="gray" onClick={discard}>
                   Discard changes
                 </Button>
               )}
-              <Button
-                variant="default"
-                leftSection={<RefreshCw size={16} aria-hidden />}
-                loading={acts.refresh.isPending}
-                disabled={source.status === 'new'}
-                onClick={() => acts.refresh.mutate(undefined, { onSuccess: (job) => setJobId(job.id) })}
-              >
-                Refresh
-              </Button>
-              <DeleteConnection project={project} source={source} />
+              {source !== null && (
+                <>
+                  <Button
+                    variant="default"
+                    leftSection={<RefreshCw size={16} aria-hidden />}
+                    loading={acts.refresh.isPending}
+                    disabled={source.status === 'new'}
+                    onClick={() => acts.refresh.mutate(undefined, { onSuccess: (job) => setJobId(job.id) })}
+                  >
+                    Refresh
+                  </Button>
+                  <DeleteConnection project={project} source={source} />
+                </>
+              )}
             </Group>
           ) : undefined
         }

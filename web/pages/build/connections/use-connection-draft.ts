@@ -13,7 +13,8 @@ export function useConnectionDraft({ project, source, initial }: Asked) {
   const base = textOfDraft(stored)
   const key = `sluice-connection ${useUser().id} ${project.id} ${source?.id ?? 'new'}`
   const [draft, setDraft] = useState<Draft>(() => {
-    const kept = readKept(key, base) as Draft | null
+    // Whoever asks for the sample gets it, whatever was begun before.
+    const kept = source === null && initial !== emptyDraft ? null : (readKept(key, base) as Draft | null)
     return kept === null ? initial : takenUp(kept, stored)
   })
   const text = textOfDraft(draft)
