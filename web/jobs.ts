@@ -52,8 +52,8 @@ export function useRunningJobs(projectId: string): Job[] {
     refetchInterval: lookMs,
     queryFn: async ({ signal }) => {
       const path = `/v1/projects/${projectId}/jobs?status=`
-      const running = await callAll<Job>(`${path}running`, signal)
-      const queued = await callAll<Job>(`${path}queued`, signal)
+      const running = await callAll<Job>(`${path}running`, signal, true)
+      const queued = await callAll<Job>(`${path}queued`, signal, true)
       return [...new Map([...running, ...queued].map((job) => [job.id, job])).values()]
     },
   })

@@ -1,5 +1,5 @@
 import { Badge, Button, Group, Modal, Switch, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Bell, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { call, callAll } from '../../api.ts'
@@ -22,10 +22,15 @@ export const alertsKey = (projectId: string) => ['projects', projectId, 'deploy'
 /** Who is told when something is not as it should be. */
 export function AlertsPage({ place }: { place: Place }) {
   const { project, editor } = place
+  const client = useQueryClient()
   const alerts = useQuery({
     queryKey: alertsKey(project.id),
     refetchInterval: 5_000,
-    queryFn: ({ signal }) => callAll<Alert>(`/v1/projects/${project.id}/alerts`, signal),
+    queryFn: ({ signal }) => {
+      // Looking again must not interrupt someone who writes an alert.
+      const again = client.getQueryData(alertsKey(project.id)) !== undefined
+      return callAll<Alert>(`/v1/projects/${project.id}/alerts`, signal, again)
+    },
   })
   const [creating, setCreating] = useState(false)
   const button = (

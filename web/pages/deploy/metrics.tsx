@@ -10,9 +10,9 @@ import type { Place } from './place.ts'
 import { PlainTable } from './plain-table.tsx'
 import { QuestionInsights } from './question-insights.tsx'
 import { UsageFilterBar, useUsageFilter } from './usage-filter.tsx'
-import { useMetrics } from './usage-queries.ts'
+import { useMetrics, useMetricsBefore } from './usage-queries.ts'
 import type { Metrics } from './usage-wire.ts'
-import { sayMs, sayShare } from './words.ts'
+import { sayGrowth, sayMs, sayShare } from './words.ts'
 
 const Chart = lazy(async () => ({ default: (await import('../../parts/chart.tsx')).Chart }))
 
@@ -21,6 +21,7 @@ export function MetricsPage({ place }: { place: Place }) {
   const { project, environment } = place
   const { hours, query } = useUsageFilter()
   const metrics = useMetrics(project.id, { environment, query }, hours)
+  const before = useMetricsBefore(project.id, { environment, query }, hours)
   return (
     <>
       <Heading title="Metrics" within={project.name}>
@@ -30,7 +31,7 @@ export function MetricsPage({ place }: { place: Place }) {
       <Loaded query={metrics}>
         {(found) => (
           <Stack gap="lg">
-            <Figures place={place} metrics={found} />
+            <Figures place={place} metrics={found} before={before.data} />
             <QuestionInsights place={place} metrics={found} />
           </Stack>
         )}
@@ -42,16 +43,20 @@ export function MetricsPage({ place }: { place: Place }) {
 /** The same of one endpoint. */
 export function EndpointMetrics({ place, name }: { place: Place; name: string }) {
   const { hours } = useUsageFilter()
-  const metrics = useMetrics(place.project.id, { environment: place.environment, query: name }, hours)
+  const filter = { environment: place.environment, query: name }
+  const metrics = useMetrics(place.project.id, filter, hours)
+  const before = useMetricsBefore(place.project.id, filter, hours)
   return (
     <>
       <UsageFilterBar place={place} withRange withQuery={false} />
-      <Loaded query={metrics}>{(found) => <Figures place={place} metrics={found} />}</Loaded>
+      <Loaded query={metrics}>{(found) => <Figures place={place} metrics={found} before={before.data} />}</Loaded>
     </>
   )
 }
 
-function Figures({ place, metrics }: { place: Place; metrics: Metrics }) {
+type FiguresProps = { place: Place; metrics: Metrics; before: Metrics | undefined }
+
+function Figures({ place, metrics, before }: FiguresProps) {
   const { totals, series } = metrics
   const label = labelOf(metrics)
   const points = series.map(({ time, ...figures }): ChartPoint => ({
@@ -67,7 +72,13 @@ function Figures({ place, metrics }: { place: Place; metrics: Metrics }) {
   return (
     <Stack gap="lg">
       <dl className={classes['tiles']}>
-        <Tile label="Calls" value={totals.requests.toLocaleString('en')} more={`${totals.rejected} turned away`} />
+        <Tile
+          label="Calls"
+          value={totals.requests.toLocaleString('en')}
+          more={[sayGrowth(totals.requests, before?.totals.requests), `${totals.rejected} turned away`]
+            .filter(Boolean)
+            .join(', ')}
+        />
         <Tile label="Errors" value={sayShare(totals.error_rate)} more={`${totals.errors} of ${totals.requests}`} />
         <Tile label="Average" value={sayMs(totals.average_ms)} more={`median ${sayMs(totals.p50_ms)}`} />
         <Tile label="95 of 100 within" value={sayMs(totals.p95_ms)} more={`99 within ${sayMs(totals.p99_ms)}`} />

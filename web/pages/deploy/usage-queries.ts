@@ -28,6 +28,24 @@ export function useMetrics(projectId: string, { environment, query }: UsageFilte
   })
 }
 
+/** The figures of as long a time before, to compare with. */
+export function useMetricsBefore(projectId: string, { environment, query }: UsageFilter, hours: number) {
+  return useQuery({
+    queryKey: ['projects', projectId, 'deploy', 'metrics', environment, query, hours, 'before'],
+    placeholderData: keepPreviousData,
+    staleTime: refreshMs,
+    queryFn: ({ signal }) => {
+      const asked = new URLSearchParams({
+        environment,
+        from: new Date(Date.now() - 2 * hours * 3_600_000).toISOString(),
+        to: new Date(Date.now() - hours * 3_600_000).toISOString(),
+      })
+      if (query !== null) asked.set('query', query)
+      return call<Metrics>('GET', `/v1/projects/${projectId}/metrics?${asked}`, { signal })
+    },
+  })
+}
+
 const requestsKey = (projectId: string, search: string) => ['projects', projectId, 'deploy', 'requests', search]
 
 /** The last calls, and while `live` those that are made now. */

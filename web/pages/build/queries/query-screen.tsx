@@ -17,6 +17,7 @@ import { Result } from './result.tsx'
 import { SlotDialog } from './slot-dialog.tsx'
 import { SlotField } from './slot-field.tsx'
 import { SqlEditor } from './sql-editor.tsx'
+import { TablesList } from './tables-list.tsx'
 import { useQueryDraft, type QueryDraft } from './use-query-draft.ts'
 
 type Props = { project: Project; query: Query; tables: Record<string, string[]> }
@@ -71,7 +72,10 @@ export function QueryScreen({ project, query, tables }: Props) {
             </Text>
           </div>
         </div>
-        <Slots project={project} draft={draft} tables={tables} />
+        <div className={classes.side}>
+          <Slots project={project} draft={draft} tables={tables} />
+          <TablesList tables={tables} />
+        </div>
       </div>
       {editor && <Result draft={draft} />}
       <div className={classes.about}>

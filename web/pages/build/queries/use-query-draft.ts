@@ -2,7 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { call, isRefusal } from '../../../api.ts'
-import { readKept, useKept } from '../../../kept.ts'
+import { keep, readKept } from '../../../kept.ts'
 import { useAct, useStoppable, useUser } from '../../../queries.ts'
 import type { Project } from '../../../wire.ts'
 import { buildKeys } from '../asked.ts'
@@ -27,6 +27,7 @@ export function useQueryDraft(project: Project, query: Query) {
   const latest = useRef(content)
   const set = (next: Content): void => {
     latest.current = next
+    keep(kept, base, JSON.stringify(next) === JSON.stringify(contentOf(query)) ? null : next)
     setContent(next)
   }
   const change = (part: Partial<Content>): void => set({ ...latest.current, ...part })
@@ -48,17 +49,21 @@ export function useQueryDraft(project: Project, query: Query) {
     if (settled.sql === content.sql) change({ slots: suggested })
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- when there is something new to take over
   }, [suggested])
-  useKept(kept, base, dirty ? content : null)
 
   const path = `/v1/projects/${project.id}/queries/${query.name}`
   const save = useAct(
     async () => {
+      const sent = latest.current
       const saved = await call<Query>('PUT', path, {
-        body: latest.current,
+        body: sent,
         headers: { 'if-match': `"${query.revision}"` },
       })
       client.setQueryData(buildKeys.query(project.id, query.name), saved)
-      set(contentOf(saved))
+      // What was typed meanwhile is the next edit.
+      if (latest.current === sent) {
+        set(contentOf(saved))
+        keep(kept, base, null)
+      }
       return saved
     },
     { refresh: [], say: () => 'The draft is saved.' },
