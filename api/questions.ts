@@ -127,6 +127,7 @@ export const loggedQuestion = z
   .meta({ id: 'LoggedQuestion' })
 export const questionFilter = {
   environment: slug.optional(),
+  query: slug.optional().meta({ description: 'What answered, or came nearest.' }),
   outcome: z
     .enum(['answered', 'refused', 'no_match', 'ambiguous', 'missing_slots'])
     .optional()

@@ -4,6 +4,10 @@ import type { AuditEntry, Member } from './wire.ts'
 type Describe = (entry: AuditEntry, nameOf: (userId: string) => string) => string
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+const count = (value: unknown): string => (typeof value === 'number' ? value.toLocaleString('en') : '')
+const rows = (value: unknown): string => `${count(value)} ${value === 1 ? 'row' : 'rows'}`
+const listed = (value: unknown): string =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string').join(', ') : ''
 const role = (value: unknown): string => {
   const known = asRole(text(value))
   return known === undefined ? text(value) : aRole(known)
@@ -25,6 +29,37 @@ const sentences: Record<string, Describe> = {
   'management_token.created': ({ details }) =>
     `made the management token ${text(details['name'])}, which acts as ${role(details['role'])}`,
   'management_token.revoked': () => 'revoked a management token',
+  'datasource.created': ({ details }) => `made the connection ${text(details['name'])}`,
+  'datasource.updated': ({ details }) => `changed ${listed(details['changed']) || 'something'} of a connection`,
+  'datasource.deleted': ({ details }) => `deleted a connection and its table ${text(details['table_name'])}`,
+  'datasource.refreshed': ({ details }) =>
+    `fetched version ${count(details['version'])} of a table: ${rows(details['row_count'])}`,
+  'datasource.refresh_queued': () => 'asked for a table to be fetched again',
+  'data_object.deleted': () => 'deleted a version of a table',
+  'query.created': ({ target }) => `made the query ${target}`,
+  'query.changed': ({ target }) => `changed the draft of ${target}`,
+  'query.deployed': ({ target, details }) =>
+    `deployed ${target} version ${count(details['version'])} to ${text(details['environment'])}`,
+  'query.promoted': ({ target, details }) =>
+    `promoted ${target} version ${count(details['version'])} to ${text(details['environment'])}`,
+  'query.rolled_back': ({ target, details }) =>
+    `rolled ${target} back to version ${count(details['version'])} in ${text(details['environment'])}`,
+  'query.undeployed': ({ target, details }) => `undeployed ${target} from ${text(details['environment'])}`,
+  'query.deleted': ({ target }) => `deleted the query ${target}`,
+  'api_key.created': ({ details }) => `made the API key ${text(details['name'])}`,
+  'api_key.updated': ({ details }) => `changed the API key ${text(details['name'])}`.trimEnd(),
+  'api_key.rotated': () => 'gave an API key a new secret',
+  'api_key.disabled': () => 'disabled an API key',
+  'api_key.enabled': () => 'enabled an API key',
+  'api_key.revoked': () => 'revoked an API key',
+  'alert.created': ({ details }) => `made the alert ${text(details['name'])}`,
+  'alert.updated': ({ details }) => `changed the alert ${text(details['name'])}`.trimEnd(),
+  'alert.deleted': ({ details }) => `deleted the alert ${text(details['name'])}`,
+  'alert.tested': () => 'sent a test of an alert',
+  'alert.secret_rotated': () => 'gave a webhook a new secret',
+  'job.cancelled': () => 'cancelled a job',
+  'job.retried': () => 'started a job again',
+  'questions.settings_changed': () => 'changed how long questions are kept',
 }
 
 /** An act as the end of a sentence that begins with who did it. Acts without one of their own say their name. */

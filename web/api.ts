@@ -1,5 +1,6 @@
 import type { ErrorEnvelope } from '../api/envelope.ts'
 import { askToSignInAgain } from './renewal.ts'
+import type { Page } from './wire.ts'
 
 /** An answer that is no success, as the server worded it. */
 export type Refusal = Error & { status: number; envelope: ErrorEnvelope }
@@ -11,7 +12,10 @@ type CallOptions = {
   headers?: Record<string, string>
   /** For what the server itself does not finish sooner. */
   timeoutMs?: number
-  /** For calls that are about signing in: a 401 is their answer, not a reason to sign in again. */
+  /**
+   * For calls that are about signing in, and those a page makes by itself while someone types: a 401 is their answer,
+   * not a reason to sign in again.
+   */
   open?: boolean
 }
 
@@ -28,6 +32,25 @@ export async function call<Answer>(method: Method, path: string, options: CallOp
   }
   if (!response.ok) throw await readRefusal(response)
   return (response.status === 204 ? undefined : await response.json()) as Answer
+}
+
+/** What the API gives at a time, and beyond any list that people keep. */
+const pageSize = 200
+const mostPages = 100
+
+/** A whole list, page by page: what is chosen from and counted must not end at a page. */
+export async function callAll<Item>(path: string, signal: AbortSignal, open = false): Promise<Item[]> {
+  const found: Item[] = []
+  let cursor: string | null = null
+  for (let pages = 0; pages < mostPages; pages += 1) {
+    const more: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const asked = `${path}${path.includes('?') ? '&' : '?'}limit=${pageSize}${more}`
+    const page: Page<Item> = await call<Page<Item>>('GET', asked, { signal, open })
+    found.push(...page.data)
+    cursor = page.next_cursor
+    if (cursor === null) return found
+  }
+  throw new Error(`There are more than ${mostPages * pageSize} of them, which is more than this page can show.`)
 }
 
 export function isRefusal(error: unknown): error is Refusal {

@@ -1,6 +1,8 @@
+import { lazy, Suspense } from 'react'
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter'
 import { Loaded } from './parts/loaded.tsx'
 import { RenewalDialog } from './parts/renewal-dialog.tsx'
+import { Shell } from './parts/shell.tsx'
 import { AccountPage } from './pages/account.tsx'
 import { JoinPage } from './pages/join.tsx'
 import { NotFoundPage } from './pages/not-found.tsx'
@@ -9,6 +11,8 @@ import { ProjectsPage } from './pages/projects.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { signInPath } from './paths.ts'
 import { useSession } from './queries.ts'
+
+const DocsPages = lazy(async () => ({ default: (await import('./pages/docs/docs.tsx')).DocsPages }))
 
 export function App() {
   return (
@@ -38,6 +42,13 @@ function SignedInPages() {
           <Switch>
             <Route path="/" component={ProjectsPage} />
             <Route path="/account" component={AccountPage} />
+            <Route path="/docs/:page?">
+              {({ page }) => (
+                <Suspense fallback={<Shell>{null}</Shell>}>
+                  <DocsPages page={page ?? ''} />
+                </Suspense>
+              )}
+            </Route>
             <Route path="/p/:projectId/*?">
               {({ projectId }) => <ProjectPages projectId={projectId} key={projectId} />}
             </Route>

@@ -1,4 +1,4 @@
-export type SettingsSection = 'members' | 'tokens' | 'environments' | 'audit' | 'project'
+export type SettingsSection = 'members' | 'tokens' | 'environments' | 'secrets' | 'retention' | 'audit' | 'project'
 
 export type TableView = 'columns' | 'rows' | 'lineage'
 
@@ -8,6 +8,7 @@ export const paths = {
   allProjects: '/?all',
   signIn: '/sign-in',
   account: '/account',
+  docs: (page = '') => (page === '' ? '/docs' : `/docs/${page}`),
   project: (projectId: string) => `/p/${projectId}`,
   settings: (projectId: string, section: SettingsSection = 'members') => `/p/${projectId}/settings/${section}`,
   connections: (projectId: string) => `/p/${projectId}/build/connections`,

@@ -8,7 +8,8 @@ import {
   type QueryKey,
   type UseMutationResult,
 } from '@tanstack/react-query'
-import { call, isRefusal } from './api.ts'
+import { useRef } from 'react'
+import { call, callAll, isRefusal } from './api.ts'
 import type { AuditEntry, Environment, Invitation, ManagementToken, Member, Page, Project, User } from './wire.ts'
 
 export const keys = {
@@ -65,7 +66,7 @@ export function useUser(): User {
 export function useProjects() {
   return useQuery({
     queryKey: keys.projects,
-    queryFn: async ({ signal }) => (await call<Page<Project>>('GET', '/v1/projects?limit=200', { signal })).data,
+    queryFn: ({ signal }) => callAll<Project>('/v1/projects', signal),
   })
 }
 
@@ -113,9 +114,11 @@ export function useAudit(projectId: string) {
   return usePages<AuditEntry>(keys.audit(projectId), `/v1/audit?project_id=${projectId}&limit=50`)
 }
 
-function usePages<Item>(queryKey: QueryKey, path: string) {
+/** A list that is read from its newest end, a page at a time. */
+export function usePages<Item>(queryKey: QueryKey, path: string, refreshMs: number | false = false) {
   return useInfiniteQuery({
     queryKey,
+    refetchInterval: refreshMs,
     queryFn: ({ signal, pageParam }) =>
       call<Page<Item>>('GET', pageParam === '' ? path : `${path}&cursor=${encodeURIComponent(pageParam)}`, { signal }),
     initialPageParam: '',
@@ -130,6 +133,23 @@ export function useForgetProject(projectId: string): () => void {
   return () => {
     client.setQueryData<Project[]>(keys.projects, (list) => list?.filter(({ id }) => id !== projectId))
     client.removeQueries({ queryKey: keys.project(projectId) })
+  }
+}
+
+/** An act that can be stopped while it runs. Stopping is no failure. */
+export function useStoppable<Answer, Input = void>(act: (input: Input, signal: AbortSignal) => Promise<Answer>) {
+  const running = useRef<AbortController>(null)
+  const mutation = useMutation({
+    mutationFn: (input: Input) => {
+      running.current?.abort()
+      running.current = new AbortController()
+      return act(input, running.current.signal)
+    },
+  })
+  return {
+    ...mutation,
+    error: mutation.error?.name === 'AbortError' ? null : mutation.error,
+    stop: () => running.current?.abort(),
   }
 }
 

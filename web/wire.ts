@@ -1,6 +1,12 @@
 import type { z } from 'zod'
+import type * as data from '../api/data.ts'
+import type * as datasources from '../api/datasources.ts'
+import type * as jobs from '../api/jobs.ts'
 import type * as people from '../api/people.ts'
 import type * as projects from '../api/projects.ts'
+import type * as queries from '../api/queries.ts'
+import type * as questions from '../api/questions.ts'
+import type * as service from '../api/service.ts'
 
 /** The API's shapes by name. Types only: the schema library stays out of the pages. */
 export type User = z.output<typeof people.user>
@@ -13,6 +19,12 @@ export type ManagementToken = z.output<typeof people.managementToken>
 export type CreatedManagementToken = z.output<typeof people.createdManagementToken>
 export type AuditEntry = z.output<typeof people.auditEntry>
 export type Project = z.output<typeof projects.project>
+export type Datasource = z.output<typeof datasources.datasource>
+export type DataObject = z.output<typeof data.dataObject>
+export type Query = z.output<typeof queries.query>
+export type Job = z.output<typeof jobs.job>
+export type QuestionSettings = z.output<typeof questions.questionSettings>
+export type Limit = z.output<typeof service.limitEntry>
 export type Environment = z.output<typeof projects.environment>
 
 export type NewInvitation = z.input<typeof people.newInvitation>

@@ -77,5 +77,5 @@ function letGo(bytes: number): void {
   passedBytes += bytes
   if (passedBytes < letGoBytes) return
   passedBytes = 0
-  void globalThis.gc?.({ type: 'minor' })
+  globalThis.gc?.({ type: 'minor' })
 }

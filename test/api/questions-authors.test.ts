@@ -172,6 +172,9 @@ describe('…/questions', () => {
     const refused = await t.operator.get(`${path}/questions?outcome=refused`)
     expect(refused.body.data.map((each: { text: string }) => each.text)).toEqual(['Which colours are in stock?'])
     expect((await t.operator.get(`${path}/questions?environment=staging`)).body.data).toEqual([])
+    const answered = await t.operator.get(`${path}/questions?query=orders_in_region`)
+    expect(answered.body.data.length).toBeGreaterThan(0)
+    expect(answered.body.data.every((each: { query: string }) => each.query === 'orders_in_region')).toBe(true)
   })
 
   test('unanswered ones are grouped by what they mean, asked most first', async () => {

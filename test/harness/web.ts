@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { openTestApp, type Person, type TestApp } from './app.ts'
 import { openBrowser } from './browser.ts'
 
@@ -29,31 +29,7 @@ export async function openTestWeb(environment: Record<string, string> = {}): Pro
   const origin = await app.listen()
   const browser = await openBrowser()
 
-  const visit: TestWeb['visit'] = async (path, { scheme = 'light', width = 1280, height = 800 } = {}) => {
-    const context = await browser.newContext({
-      baseURL: origin,
-      colorScheme: scheme,
-      viewport: { width, height },
-      reducedMotion: 'reduce',
-      permissions: ['clipboard-read', 'clipboard-write'],
-    })
-    context.setDefaultTimeout(10_000)
-    const page = await context.newPage()
-    const complaints: string[] = []
-    page.on('pageerror', (error) => complaints.push(error.message))
-    page.on('console', (message) => {
-      // The browser reports every refused call by itself; what it means is on the page.
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-        complaints.push(message.text())
-      }
-    })
-    page.on('request', (request) => {
-      const { protocol, origin: asked } = new URL(request.url())
-      if (protocol !== 'data:' && protocol !== 'about:' && asked !== origin) complaints.push(`asked ${request.url()}`)
-    })
-    await page.goto(path)
-    return { page, complaints }
-  }
+  const visit: TestWeb['visit'] = (path, options) => openVisitor(browser, origin, path, options)
 
   return {
     ...app,
@@ -74,4 +50,36 @@ export async function openTestWeb(environment: Record<string, string> = {}): Pro
       await app.close()
     },
   }
+}
+
+/** A browser profile at a path of a running app. */
+export async function openVisitor(
+  browser: Browser,
+  origin: string,
+  path: string,
+  { scheme = 'light', width = 1280, height = 800 }: VisitOptions = {},
+): Promise<Visitor> {
+  const context = await browser.newContext({
+    baseURL: origin,
+    colorScheme: scheme,
+    viewport: { width, height },
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  context.setDefaultTimeout(10_000)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('console', (message) => {
+    // The browser reports every refused call by itself; what it means is on the page.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      complaints.push(message.text())
+    }
+  })
+  page.on('request', (request) => {
+    const { protocol, origin: asked } = new URL(request.url())
+    if (protocol !== 'data:' && protocol !== 'about:' && asked !== origin) complaints.push(`asked ${request.url()}`)
+  })
+  await page.goto(path)
+  return { page, complaints }
 }

@@ -1,13 +1,10 @@
-import { AxeBuilder } from '@axe-core/playwright'
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectStatus, type Person } from '../harness/app.ts'
 import { openSource, type Source } from '../harness/source.ts'
 import { openTestWeb, type TestWeb, type Visitor } from '../harness/web.ts'
+import { findBarriers } from './barriers.ts'
 
-const artefacts = join(import.meta.dirname, '../artefacts')
 const regions = ['north', 'south', 'east', 'west']
 const orders = Array.from({ length: 1200 }, (_, index) => ({
   id: index + 1,
@@ -28,7 +25,6 @@ let viewer: Person
 let desk: Visitor
 
 beforeAll(async () => {
-  await mkdir(artefacts, { recursive: true })
   source = await openSource()
   source.answer({ meta: { page: 1 }, data: { items: orders, total: orders.length } })
   t = await openTestWeb({ SLUICE_OUTBOUND_ALLOW: source.host })
@@ -245,18 +241,6 @@ const pages: Array<{ name: string; path: string; empty?: boolean; ready: (page: 
   },
 ]
 
-async function findBarriers(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
-  const axe = new AxeBuilder({ page })
-  const asked =
-    scheme === 'dark'
-      ? axe.withRules(['color-contrast'])
-      : axe.withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-  const { violations } = await asked.analyze()
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${id}: ${node.failureSummary} ${node.html.slice(0, 200)}`),
-  )
-}
-
 describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
   beforeAll(async () => {
     const path = `/v1/projects/${projectId}/queries`
@@ -277,17 +261,7 @@ describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
       await page.setViewportSize({ width: 1280, height: 800 })
       await page.goto(`/p/${empty ? emptyId : projectId}/build/${path}`)
       await ready(page)
-      const barriers: string[] = []
-      for (const width of [1280, 390]) {
-        await page.setViewportSize({ width, height: width === 390 ? 844 : 800 })
-        await page.screenshot({ path: join(artefacts, `${name}-${scheme}-${width}.png`) })
-        barriers.push(...(await findBarriers(page, scheme)))
-        const overflow = await page.evaluate(
-          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-        )
-        expect(overflow, `${name} at ${width}`).toBe(0)
-      }
-      expect(barriers).toEqual([])
+      expect(await findBarriers(page, name, scheme)).toEqual([])
       expect(complaints.splice(0)).toEqual([])
     },
   )

@@ -135,6 +135,8 @@ test('a viewer sees who is there and is told why nothing can be changed', async 
     'Members',
     'Management tokens',
     'Environments',
+    'Secrets',
+    'Retention',
     'Project',
   ])
   await rail.getByRole('link', { name: 'Environments' }).click()
@@ -212,4 +214,41 @@ test('the audit log tells in sentences who did what, page by page', async () => 
   expect(await acts.last().textContent()).toMatch(/The operator created the project as Stadium/)
   await acts.first().getByRole('button').click()
   await acts.first().getByText(/^req_/).waitFor()
+})
+
+test('how long questions are kept is said by an owner and seen by everyone', async () => {
+  const projectId = await t.project('Archive')
+  const owner = await t.member(projectId, 'owner')
+  const { page, complaints } = await t.visitAs(owner, `/p/${projectId}/settings/retention`)
+  await page.getByLabel('For days').fill('14')
+  await page.getByRole('combobox', { name: 'Keep them' }).click()
+  await page.getByRole('option', { name: 'Without their words' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('The retention of questions is changed.').waitFor()
+  const kept = await t.operator.get(`/v1/projects/${projectId}/questions/settings`)
+  expect(kept.body).toEqual({ log: 'redacted', retention_days: 14 })
+  await page.getByRole('list', { name: 'Records' }).getByText('Single calls').waitFor()
+  const viewer = await t.member(projectId, 'viewer')
+  const visitor = await t.visitAs(viewer, `/p/${projectId}/settings/retention`)
+  await visitor.page.getByText('Owners change this.').waitFor()
+  expect(await visitor.page.getByLabel('For days').inputValue()).toBe('14')
+  expect([...complaints, ...visitor.complaints]).toEqual([])
+})
+
+test('the guides lead to a reference in which every call is found', async () => {
+  const person = await t.member(await t.project('School'), 'viewer')
+  const { page, complaints } = await t.visitAs(person, '/account')
+  await page.getByRole('button', { name: 'Your account' }).click()
+  await page.getByRole('menuitem', { name: 'Guides and API' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Connect an API' }).waitFor()
+  await page.getByRole('link', { name: 'API reference' }).click()
+  await page.getByLabel('Find a call').fill('execute')
+  await page.getByText('/v1/http/execute-request').click()
+  await page
+    .getByRole('region', { name: 'Sent to POST /v1/http/execute-request' })
+    .getByRole('row')
+    .filter({ hasText: 'datasource_id' })
+    .waitFor()
+  expect(await page.getByText('/v1/management-tokens').count()).toBe(0)
+  expect(complaints).toEqual([])
 })

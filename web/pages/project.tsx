@@ -27,7 +27,13 @@ export function ProjectPages({ projectId }: { projectId: string }) {
         <Redirect to={paths.connections(project.id)} replace />
       </Route>
       <Route path="/p/:projectId/build/*?">
-        <Suspense fallback={<Shell project={project}>{null}</Shell>}>
+        <Suspense
+          fallback={
+            <Shell project={project} wide>
+              {null}
+            </Shell>
+          }
+        >
           <BuildPages project={project} />
         </Suspense>
       </Route>

@@ -5,6 +5,7 @@ import { Link, Redirect, useSearch } from 'wouter'
 import { Empty } from '../parts/empty.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { Growing } from '../parts/more.tsx'
 import { NewProjectDialog } from '../parts/new-project-dialog.tsx'
 import { RoleBadge } from '../parts/roles.tsx'
 import { Shell } from '../parts/shell.tsx'
@@ -42,24 +43,28 @@ function ProjectList({ projects }: { projects: Project[] }) {
           A project holds the data of one subject, the queries over it and the endpoints they become.
         </Empty>
       ) : (
-        <ul className={classes.list}>
-          {projects.map((project) => (
-            <li key={project.id}>
-              <Link href={paths.project(project.id)} className={classes.card}>
-                <span className={classes.words}>
-                  <Text component="span" fw={600} lineClamp={2}>
-                    {project.name}
-                  </Text>
-                  <Text component="span" size="xs" c="dimmed" display="block">
-                    Since <Day at={project.created_at} />
-                  </Text>
-                </span>
-                <RoleBadge role={project.role} />
-                <ChevronRight size={16} aria-hidden className={classes.arrow} />
-              </Link>
-            </li>
-          ))}
-        </ul>
+        <Growing items={projects} what="projects">
+          {(shown) => (
+            <ul className={classes.list}>
+              {shown.map((project) => (
+                <li key={project.id}>
+                  <Link href={paths.project(project.id)} className={classes.card}>
+                    <span className={classes.words}>
+                      <Text component="span" fw={600} lineClamp={2}>
+                        {project.name}
+                      </Text>
+                      <Text component="span" size="xs" c="dimmed" display="block">
+                        Since <Day at={project.created_at} />
+                      </Text>
+                    </span>
+                    <RoleBadge role={project.role} />
+                    <ChevronRight size={16} aria-hidden className={classes.arrow} />
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Growing>
       )}
       <NewProjectDialog opened={creating} onClose={() => setCreating(false)} />
     </>

@@ -1,5 +1,5 @@
 import { ActionIcon, Avatar, Menu, Text, useMantineColorScheme, type MantineColorScheme } from '@mantine/core'
-import { LogOut, UserRound } from 'lucide-react'
+import { BookOpen, LogOut, UserRound } from 'lucide-react'
 import { Link } from 'wouter'
 import { paths } from '../paths.ts'
 import { useUser } from '../queries.ts'
@@ -48,6 +48,9 @@ export function AccountMenu() {
         </Menu.Label>
         <Menu.Item component={Link} href={paths.account} leftSection={<UserRound size={15} aria-hidden />}>
           Account
+        </Menu.Item>
+        <Menu.Item component={Link} href={paths.docs()} leftSection={<BookOpen size={15} aria-hidden />}>
+          Guides and API
         </Menu.Item>
         <Menu.Divider />
         <Menu.RadioGroup value={colorScheme} onChange={(value) => setColorScheme(asScheme(value))}>

@@ -1,31 +1,40 @@
 import { Kbd, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import { Spotlight, spotlight, type SpotlightActionData, type SpotlightActionGroupData } from '@mantine/spotlight'
-import { FolderOpen, LogOut, Plus, Search, SunMoon, UserRound } from 'lucide-react'
+import { BookOpen, FolderOpen, LogOut, Plus, Search, SunMoon, UserRound } from 'lucide-react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { settingsSections } from '../pages/settings/sections.ts'
-import { paths } from '../paths.ts'
+import { deployPath, paths } from '../paths.ts'
 import { useProjects } from '../queries.ts'
+import { buildSections, deploySections } from '../sections.ts'
 import { useSignOut } from '../sign-out.ts'
+import { useDatasources, useQueriesOf } from '../things.ts'
 import type { Project } from '../wire.ts'
 import classes from './jump.module.css'
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)
 
-/** Anywhere in a few letters. */
-export function Jump({ project, onCreate }: { project: Project | undefined; onCreate: () => void }) {
+type Props = { project: Project | undefined; onCreate: () => void }
+
+/** Anywhere in a few letters. What the project holds is asked for when someone first looks here. */
+export function Jump({ project, onCreate }: Props) {
+  const [used, setUsed] = useState(false)
+  const things = useThings(project?.id, used)
   return (
     <Spotlight
-      actions={useJumps(project, onCreate)}
+      actions={[...useJumps({ project, onCreate }), ...things].filter(({ actions }) => actions.length > 0)}
       shortcut={['mod + K']}
       nothingFound="Nothing is called like that."
       highlightQuery
       scrollable
       maxHeight={420}
+      limit={20}
+      onSpotlightOpen={() => setUsed(true)}
       overlayProps={{ blur: 0 }}
       attributes={{ content: { 'aria-label': 'Jump' } }}
       searchProps={{
         leftSection: <Search size={18} aria-hidden />,
-        placeholder: 'Jump to a page, a project or an action',
+        placeholder: 'Jump to a page, a query, a table, a project or an action',
         'aria-label': 'Jump to',
       }}
     />
@@ -46,29 +55,28 @@ export function JumpButton() {
   )
 }
 
-function useJumps(project: Project | undefined, onCreate: () => void): SpotlightActionGroupData[] {
+type Jumps = SpotlightActionGroupData[]
+
+function useJumps({ project, onCreate }: Props): Jumps {
   const [, navigate] = useLocation()
   const projects = useProjects()
   const signOut = useSignOut()
   const { toggleColorScheme } = useMantineColorScheme()
-  const pages: SpotlightActionData[] =
-    project === undefined
-      ? []
-      : settingsSections(project.role).map(({ section, label, icon: Icon }) => ({
-          id: section,
-          label,
-          description: `Settings of ${project.name}`,
-          leftSection: <Icon size={18} aria-hidden />,
-          onClick: () => navigate(paths.settings(project.id, section)),
-        }))
   const others = (projects.data ?? []).map(({ id, name }): SpotlightActionData => ({
     id,
     label: name,
+    description: 'Project',
     leftSection: <FolderOpen size={18} aria-hidden />,
     onClick: () => navigate(paths.project(id)),
   }))
   const acts: SpotlightActionData[] = [
     { id: 'new', label: 'New project', leftSection: <Plus size={18} aria-hidden />, onClick: onCreate },
+    {
+      id: 'docs',
+      label: 'Guides and API reference',
+      leftSection: <BookOpen size={18} aria-hidden />,
+      onClick: () => navigate(paths.docs()),
+    },
     {
       id: 'account',
       label: 'Account',
@@ -89,8 +97,69 @@ function useJumps(project: Project | undefined, onCreate: () => void): Spotlight
     },
   ]
   return [
-    { group: 'This project', actions: pages },
+    { group: 'This project', actions: project === undefined ? [] : pagesOf(project, navigate) },
     { group: 'Projects', actions: others },
     { group: 'Everywhere', actions: acts },
-  ].filter(({ actions }) => actions.length > 0)
+  ]
+}
+
+function pagesOf(project: Project, navigate: (to: string) => void): SpotlightActionData[] {
+  const pages = [
+    ...buildSections.map(({ label, icon, to }) => ({ label, icon, tab: 'Build', to: to(project.id) })),
+    ...deploySections.map(({ section, label, icon }) => ({
+      label,
+      icon,
+      tab: 'Deploy',
+      to: deployPath(project.id, section),
+    })),
+    ...settingsSections(project.role).map(({ section, label, icon }) => ({
+      label,
+      icon,
+      tab: 'Settings',
+      to: paths.settings(project.id, section),
+    })),
+  ]
+  return pages.map(({ label, icon: Icon, tab, to }) => ({
+    id: to,
+    label,
+    description: `${tab} of ${project.name}`,
+    leftSection: <Icon size={18} aria-hidden />,
+    onClick: () => navigate(to),
+  }))
+}
+
+/** What the project holds, by name. */
+function useThings(projectId: string | undefined, used: boolean): Jumps {
+  const [, navigate] = useLocation()
+  const enabled = used && projectId !== undefined
+  const id = projectId ?? ''
+  const queries = useQueriesOf(id, enabled).data ?? []
+  const sources = useDatasources(id, enabled).data ?? []
+  const jump = (what: string, label: string, to: string): SpotlightActionData => ({
+    id: `${what} ${to}`,
+    label,
+    description: what,
+    onClick: () => navigate(to),
+  })
+  return [
+    {
+      group: 'Endpoints',
+      actions: queries.flatMap(({ name, deployments }) =>
+        deployments.map(({ environment }) =>
+          jump(`Endpoint in ${environment}`, name, deployPath(id, `endpoints/${name}`, environment)),
+        ),
+      ),
+    },
+    { group: 'Queries', actions: queries.map(({ name }) => jump('Query', name, paths.query(id, name))) },
+    {
+      group: 'Tables',
+      actions: sources
+        .filter(({ status }) => status !== 'new')
+        .map(({ table_name: table }) => jump('Table', table, paths.table(id, table))),
+    },
+    {
+      group: 'Connections',
+      actions: sources.map((source) => jump('Connection', source.name, paths.connection(id, source.id))),
+    },
+  ]
 }

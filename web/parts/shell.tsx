@@ -3,6 +3,7 @@ import { Link, useLocation } from 'wouter'
 import { paths } from '../paths.ts'
 import type { Project } from '../wire.ts'
 import { AccountMenu } from './account-menu.tsx'
+import { JobBar } from './job-bar.tsx'
 import { Jump, JumpButton } from './jump.tsx'
 import { Logo } from './logo.tsx'
 import { NewProjectDialog } from './new-project-dialog.tsx'
@@ -21,9 +22,12 @@ const tabs = [
 export function Shell({
   project,
   environment,
+  wide = false,
   children,
 }: {
   project?: Project
+  /** For pages of two panes. */
+  wide?: boolean
   /** The switch between environments, on pages that show one of them. */
   environment?: ReactNode
   children: ReactNode
@@ -50,7 +54,8 @@ export function Shell({
           <AccountMenu />
         </div>
       </header>
-      <main id="content" ref={main} tabIndex={-1} className={classes.main}>
+      {project !== undefined && <JobBar project={project} />}
+      <main id="content" ref={main} tabIndex={-1} className={classes.main} data-wide={wide || undefined}>
         <PasswordPrompt />
         {children}
       </main>

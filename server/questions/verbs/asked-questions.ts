@@ -36,7 +36,12 @@ export type QuestionGroup = {
 
 export type QuestionSettings = { log: QuestionLogging; retentionDays: number }
 
-type Filter = { projectId: string; environment?: string | undefined; outcomes?: QuestionOutcome[] | undefined }
+type Filter = {
+  projectId: string
+  environment?: string | undefined
+  query?: string | undefined
+  outcomes?: QuestionOutcome[] | undefined
+}
 
 /** Newest first. */
 export async function listQuestions(
@@ -44,7 +49,7 @@ export async function listQuestions(
   caller: Caller,
   input: Filter & { limit: number; cursor?: string | undefined },
 ): Promise<Page<LoggedQuestion>> {
-  const { projectId, environment, outcomes = [] } = input
+  const { projectId, environment, query: name, outcomes = [] } = input
   await requireRole(app, caller, projectId, 'viewer')
   // Whoever looks wants to see what was asked a moment ago.
   await app.questionLog.flush()
@@ -56,6 +61,7 @@ export async function listQuestions(
         .select(['key_id as keyId', 'request_id as requestId'])
         .where('project_id', '=', projectId)
         .$if(environment !== undefined, (query) => query.where('environment', '=', environment ?? ''))
+        .$if(name !== undefined, (query) => query.where('query', '=', name ?? ''))
         .$if(outcomes.length > 0, (query) => query.where('outcome', 'in', outcomes))
         .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
         .orderBy('id', 'desc')

@@ -1,11 +1,11 @@
-import { Cable, Database, FileCode2, type LucideIcon } from 'lucide-react'
 import { lazy, Suspense } from 'react'
-import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
+import { Redirect, Route, Switch, useLocation } from 'wouter'
+import { Rail } from '../../parts/rail.tsx'
 import { Shell } from '../../parts/shell.tsx'
 import { paths } from '../../paths.ts'
+import { buildSections } from '../../sections.ts'
 import type { Project } from '../../wire.ts'
 import { NotFoundPage } from '../not-found.tsx'
-import classes from './build.module.css'
 import { ConnectionPage } from './connections/connection-page.tsx'
 import { ConnectionsSection } from './connections/connections.tsx'
 import { QueriesSection } from './queries/queries.tsx'
@@ -14,13 +14,7 @@ import { TablesSection } from './data/tables.tsx'
 
 const QueryPage = lazy(async () => ({ default: (await import('./queries/query-page.tsx')).QueryPage }))
 
-const sections: Array<{ label: string; icon: LucideIcon; to: (projectId: string) => string }> = [
-  { label: 'Connections', icon: Cable, to: paths.connections },
-  { label: 'Data', icon: Database, to: paths.tables },
-  { label: 'Queries', icon: FileCode2, to: paths.queries },
-]
-
-/** Connections bring data in, data is what queries read, queries are what is deployed. */
+/** Everything under `/p/{project}/build`. */
 export function BuildPages({ project }: { project: Project }) {
   return (
     <Switch>
@@ -73,23 +67,19 @@ export function BuildPages({ project }: { project: Project }) {
 function Frame({ project, children }: { project: Project; children: React.ReactNode }) {
   const [path] = useLocation()
   return (
-    <Shell project={project}>
-      <div className={classes.page}>
-        <nav className={classes.rail} aria-label="Build">
-          {sections.map(({ label, icon: Icon, to }) => (
-            <Link
-              key={label}
-              href={to(project.id)}
-              className={classes.entry}
-              aria-current={path.startsWith(to(project.id)) ? 'page' : undefined}
-            >
-              <Icon size={16} aria-hidden />
-              {label}
-            </Link>
-          ))}
-        </nav>
-        <div className={classes.content}>{children}</div>
-      </div>
+    <Shell project={project} wide>
+      <Rail
+        wide
+        label="Build"
+        entries={buildSections.map(({ label, icon, to }) => ({
+          label,
+          icon,
+          to: to(project.id),
+          current: path.startsWith(to(project.id)),
+        }))}
+      >
+        {children}
+      </Rail>
     </Shell>
   )
 }

@@ -1,6 +1,6 @@
 import classes from './simple-table.module.css'
 import type { Column, Row } from './wire.ts'
-import { isNumeric, sayType, sayValue } from './words.ts'
+import { isNumeric, sayType, sayValue } from '../../words.ts'
 
 /** A few rows as they would be stored, with the type of each column under its name. */
 export function SimpleTable({ label, columns, rows }: { label: string; columns: Column[]; rows: Row[] }) {

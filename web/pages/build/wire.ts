@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import type * as connections from '../../../api/connections.ts'
 import type * as data from '../../../api/data.ts'
-import type * as datasources from '../../../api/datasources.ts'
-import type * as jobs from '../../../api/jobs.ts'
 import type * as queries from '../../../api/queries.ts'
 import type * as questions from '../../../api/questions.ts'
 import type * as slots from '../../../api/slots.ts'
+
+export type { DataObject, Datasource, Job, Query } from '../../wire.ts'
 
 /** The shapes that the Build tab reads and writes. Types only, as in `web/wire.ts`. */
 export type Configuration = z.input<typeof connections.httpConfiguration>
@@ -14,14 +14,10 @@ export type Executed = z.output<typeof connections.executeAnswer>
 export type CurlImport = z.output<typeof connections.curlImportAnswer>
 export type AuthType = connections.AuthType
 export type Pagination = connections.Pagination
-export type Datasource = z.output<typeof datasources.datasource>
-export type DataObject = z.output<typeof data.dataObject>
 export type DescribedObject = z.output<typeof data.describedObject>
 export type ColumnProfile = NonNullable<DescribedObject['profile']>['columns'][number]
 export type ObjectRows = z.output<typeof data.objectRows>
 export type Lineage = z.output<typeof data.lineageGraph>
-export type Job = z.output<typeof jobs.job>
-export type Query = z.output<typeof queries.query>
 export type Inspection = z.output<typeof queries.inspection>
 export type Preview = z.output<typeof queries.previewAnswer>
 export type Deployment = z.output<typeof queries.deployment>

@@ -1,27 +1,18 @@
 import { Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { call } from '../../api.ts'
 import { Loaded } from '../../parts/loaded.tsx'
+import { Older } from '../../parts/more.tsx'
 import { Moment } from '../../parts/time.tsx'
-import type { Page } from '../../wire.ts'
-import { PlainTable } from './metrics.tsx'
+import { usePages } from '../../queries.ts'
+import { PlainTable } from './plain-table.tsx'
 import type { AlertDelivery, AlertEvent } from './usage-wire.ts'
 
 const refreshMs = 3_000
 
 /** What it went through, and what was sent of it. */
 export function AlertHistory({ path, projectId }: { path: string; projectId: string }) {
-  const events = useQuery({
-    queryKey: ['projects', projectId, 'deploy', 'alerts', path, 'history'],
-    refetchInterval: refreshMs,
-    queryFn: async ({ signal }) => (await call<Page<AlertEvent>>('GET', `${path}/history?limit=20`, { signal })).data,
-  })
-  const deliveries = useQuery({
-    queryKey: ['projects', projectId, 'deploy', 'alerts', path, 'deliveries'],
-    refetchInterval: refreshMs,
-    queryFn: async ({ signal }) =>
-      (await call<Page<AlertDelivery>>('GET', `${path}/deliveries?limit=20`, { signal })).data,
-  })
+  const key = ['projects', projectId, 'deploy', 'alerts', path]
+  const events = usePages<AlertEvent>([...key, 'history'], `${path}/history?limit=20`, refreshMs)
+  const deliveries = usePages<AlertDelivery>([...key, 'deliveries'], `${path}/deliveries?limit=20`, refreshMs)
   return (
     <Stack gap="sm" mt="sm">
       <Loaded query={events}>
@@ -37,6 +28,7 @@ export function AlertHistory({ path, projectId }: { path: string; projectId: str
           )
         }
       </Loaded>
+      <Older pages={events} what="events" />
       <Loaded query={deliveries}>
         {(list) =>
           list.length > 0 && (
@@ -52,6 +44,7 @@ export function AlertHistory({ path, projectId }: { path: string; projectId: str
           )
         }
       </Loaded>
+      <Older pages={deliveries} what="messages" />
     </Stack>
   )
 }

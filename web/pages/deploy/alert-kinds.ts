@@ -10,6 +10,10 @@ type Kind = {
   /** From what is typed to what is stored: a share is typed as a percentage. */
   factor: number
   threshold: number | null
+  /** Whether it can do without a threshold. */
+  optional: boolean
+  /** Whether it looks at the calls of some time. */
+  windowed: boolean
   /** Whether it is about single queries and environments. */
   scoped: boolean
 }
@@ -22,6 +26,8 @@ const kinds: Kind[] = [
     unit: '% of calls',
     factor: 0.01,
     threshold: 5,
+    optional: false,
+    windowed: true,
     scoped: true,
   },
   {
@@ -31,6 +37,8 @@ const kinds: Kind[] = [
     unit: 'ms for 95 of 100 calls',
     factor: 1,
     threshold: 1000,
+    optional: false,
+    windowed: true,
     scoped: true,
   },
   {
@@ -40,6 +48,8 @@ const kinds: Kind[] = [
     unit: 'calls',
     factor: 1,
     threshold: 1000,
+    optional: false,
+    windowed: true,
     scoped: true,
   },
   {
@@ -49,6 +59,8 @@ const kinds: Kind[] = [
     unit: 'calls',
     factor: 1,
     threshold: 1,
+    optional: false,
+    windowed: true,
     scoped: true,
   },
   {
@@ -58,6 +70,8 @@ const kinds: Kind[] = [
     unit: '% of questions',
     factor: 0.01,
     threshold: 30,
+    optional: false,
+    windowed: true,
     scoped: true,
   },
   {
@@ -67,15 +81,19 @@ const kinds: Kind[] = [
     unit: null,
     factor: 1,
     threshold: null,
+    optional: true,
+    windowed: false,
     scoped: false,
   },
   {
     type: 'data_stale',
     label: 'Data is late',
     name: 'Late data',
-    unit: null,
+    unit: 'minutes old',
     factor: 1,
     threshold: null,
+    optional: true,
+    windowed: false,
     scoped: false,
   },
   {
@@ -85,6 +103,8 @@ const kinds: Kind[] = [
     unit: null,
     factor: 1,
     threshold: null,
+    optional: true,
+    windowed: false,
     scoped: false,
   },
 ]
@@ -100,11 +120,11 @@ export function kindOf(type: string): Kind {
 
 /** When it fires, as a sentence. */
 export function sayRule({ type, threshold, window_minutes: minutes, environment, query }: Alert): string {
-  const { label, unit, factor } = kindOf(type)
+  const { label, unit, factor, windowed } = kindOf(type)
   const limit =
     threshold === null || unit === null
       ? ''
       : `: ${type === 'requests_below' ? 'below' : 'above'} ${Number((threshold / factor).toFixed(2))} ${unit}`
   const where = [query ?? '', environment === null ? '' : `in ${environment}`].filter((each) => each !== '').join(' ')
-  return `${label}${limit}${unit === null ? '' : ` within ${minutes} min`}${where === '' ? '' : ` · ${where}`}`
+  return `${label}${limit}${windowed ? ` within ${minutes} min` : ''}${where === '' ? '' : ` · ${where}`}`
 }

@@ -1,8 +1,8 @@
 import { Badge, Button, Group, Modal, Switch, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Bell, Plus } from 'lucide-react'
 import { useState } from 'react'
-import { call } from '../../api.ts'
+import { call, callAll } from '../../api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Heading } from '../../parts/heading.tsx'
@@ -11,10 +11,9 @@ import { RefusalNotice } from '../../parts/refusal.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { useAct } from '../../queries.ts'
-import type { Page } from '../../wire.ts'
+import { AlertDialog } from './alert-dialog.tsx'
 import { AlertHistory } from './alert-history.tsx'
 import { sayRule } from './alert-kinds.ts'
-import { NewAlertDialog } from './new-alert-dialog.tsx'
 import type { Place } from './place.ts'
 import type { Alert } from './usage-wire.ts'
 
@@ -23,11 +22,15 @@ export const alertsKey = (projectId: string) => ['projects', projectId, 'deploy'
 /** Who is told when something is not as it should be. */
 export function AlertsPage({ place }: { place: Place }) {
   const { project, editor } = place
+  const client = useQueryClient()
   const alerts = useQuery({
     queryKey: alertsKey(project.id),
-    refetchInterval: 30_000,
-    queryFn: async ({ signal }) =>
-      (await call<Page<Alert>>('GET', `/v1/projects/${project.id}/alerts?limit=200`, { signal })).data,
+    refetchInterval: 5_000,
+    queryFn: ({ signal }) => {
+      // Looking again must not interrupt someone who writes an alert.
+      const again = client.getQueryData(alertsKey(project.id)) !== undefined
+      return callAll<Alert>(`/v1/projects/${project.id}/alerts`, signal, again)
+    },
   })
   const [creating, setCreating] = useState(false)
   const button = (
@@ -42,7 +45,7 @@ export function AlertsPage({ place }: { place: Place }) {
         within={project.name}
         action={editor && (alerts.data?.length ?? 0) > 0 ? button : undefined}
       >
-        Each looks every minute and tells when it fires and when all is well again.
+        Each keeps watch and tells when it fires and when all is well again.
         {!editor && ' You are a viewer here. Editors make and change them.'}
       </Heading>
       <Loaded query={alerts}>
@@ -60,16 +63,18 @@ export function AlertsPage({ place }: { place: Place }) {
           )
         }
       </Loaded>
-      <NewAlertDialog place={place} opened={creating} onClose={() => setCreating(false)} />
+      <AlertDialog place={place} alert={null} opened={creating} onClose={() => setCreating(false)} />
     </>
   )
 }
 
-function AlertRow({ place: { project, editor }, alert }: { place: Place; alert: Alert }) {
+function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
+  const { project, editor } = place
   const path = `/v1/projects/${project.id}/alerts/${alert.id}`
   const refresh = [alertsKey(project.id)]
   const [asking, setAsking] = useState(false)
   const [open, setOpen] = useState(false)
+  const [editing, setEditing] = useState(false)
   const test = useAct(() => call<{ delivery_ids: string[] }>('POST', `${path}/test`), {
     refresh,
     say: () => `A test of ${alert.name} is on its way.`,
@@ -87,6 +92,15 @@ function AlertRow({ place: { project, editor }, alert }: { place: Place; alert: 
             </Button>
             {editor && (
               <>
+                <Button
+                  variant="subtle"
+                  color="gray"
+                  size="xs"
+                  onClick={() => setEditing(true)}
+                  aria-label={`Edit ${alert.name}`}
+                >
+                  Edit
+                </Button>
                 <Button
                   variant="subtle"
                   color="gray"
@@ -115,6 +129,7 @@ function AlertRow({ place: { project, editor }, alert }: { place: Place; alert: 
               </>
             )}
           </Group>
+          <AlertDialog place={place} alert={alert} opened={editing} onClose={() => setEditing(false)} />
           <Confirm
             opened={asking}
             onClose={() => setAsking(false)}

@@ -1,8 +1,8 @@
 import { Badge, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { Grid } from '../../parts/grid.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { refusalOf, rowsOf, type Outcome } from './calls.ts'
-import { Grid } from './grid.tsx'
 import { Scroll } from './scroll.tsx'
 
 type Form = 'table' | 'json' | 'headers'
@@ -63,8 +63,23 @@ export function Answer({ outcome }: { outcome: Outcome }) {
 
 function Rows({ rows }: { rows: Array<Record<string, unknown>> }) {
   if (rows.length === 0) return <Text c="dimmed">No rows fit what was asked.</Text>
-  return <Grid rows={rows} label="Rows of the answer" />
+  return (
+    <Grid label="Rows of the answer" columns={columnsOf(rows)} count={rows.length} rowAt={(index) => rows[index]} />
+  )
 }
+
+/** So many rows tell what a column holds; JSON says no more of it. */
+const telling = 100
+
+function columnsOf(rows: Array<Record<string, unknown>>): Array<{ name: string; type: string }> {
+  const some = rows.slice(0, telling)
+  return Object.keys(rows[0] ?? {}).map((name) => {
+    const value = some.find((row) => row[name] !== null && row[name] !== undefined)?.[name]
+    return { name, type: jsonTypes[typeof value] ?? 'JSON' }
+  })
+}
+
+const jsonTypes: Record<string, string> = { string: 'VARCHAR', number: 'DOUBLE', boolean: 'BOOLEAN' }
 
 function Facts({ outcome: { body, elapsedMs }, rows }: { outcome: Outcome; rows: number | null }) {
   const told = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}

@@ -1,8 +1,8 @@
 import { Button, Group, PasswordInput, SegmentedControl, Stack, Text, Title } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
-import { useRef, useState, type ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { RefusalNotice } from '../../parts/refusal.tsx'
+import { useStoppable } from '../../queries.ts'
 import { Answer } from './answer.tsx'
 import { makeCall, type Outcome } from './calls.ts'
 
@@ -15,20 +15,13 @@ export type Call = {
 }
 
 export function useCall(request: (signal: AbortSignal) => Parameters<typeof makeCall>[0]): Call {
-  const running = useRef<AbortController>(null)
-  const act = useMutation({
-    mutationFn: () => {
-      running.current?.abort()
-      running.current = new AbortController()
-      return makeCall(request(running.current.signal))
-    },
-  })
+  const act = useStoppable((_input: void, signal) => makeCall(request(signal)))
   return {
     start: () => act.mutate(),
-    stop: () => running.current?.abort(),
+    stop: act.stop,
     pending: act.isPending,
     outcome: act.data,
-    error: act.error?.name === 'AbortError' ? null : act.error,
+    error: act.error,
   }
 }
 

@@ -1,18 +1,9 @@
-import {
-  Activity,
-  Bell,
-  ChartLine,
-  KeyRound,
-  MessageCircleQuestion,
-  Radio,
-  SquareTerminal,
-  type LucideIcon,
-} from 'lucide-react'
-import { Link, Redirect } from 'wouter'
+import { Redirect } from 'wouter'
+import { Rail } from '../../parts/rail.tsx'
 import { Shell } from '../../parts/shell.tsx'
+import { deploySections } from '../../sections.ts'
 import type { Project } from '../../wire.ts'
 import { NotFoundPage } from '../not-found.tsx'
-import rail from '../settings/settings.module.css'
 import { AlertsPage } from './alerts.tsx'
 import { EndpointPage } from './endpoint.tsx'
 import { EndpointsPage } from './endpoints.tsx'
@@ -25,18 +16,6 @@ import { usePlace, type Place } from './place.ts'
 import { QuestionsPage } from './questions.tsx'
 import { TryPage } from './try.tsx'
 
-type Section = { section: string; label: string; icon: LucideIcon }
-
-const sections: Section[] = [
-  { section: 'endpoints', label: 'Endpoints', icon: Radio },
-  { section: 'try', label: 'Try it', icon: SquareTerminal },
-  { section: 'metrics', label: 'Metrics', icon: ChartLine },
-  { section: 'requests', label: 'Requests', icon: Activity },
-  { section: 'questions', label: 'Questions', icon: MessageCircleQuestion },
-  { section: 'alerts', label: 'Alerts', icon: Bell },
-  { section: 'keys', label: 'API keys', icon: KeyRound },
-]
-
 /** Everything under `/p/{project}/deploy`. */
 export function DeployPages({ project, page }: { project: Project; page: string }) {
   const place = usePlace(project)
@@ -46,30 +25,19 @@ export function DeployPages({ project, page }: { project: Project; page: string 
   if (shown === null) return <NotFoundPage />
   return (
     <Shell project={project} environment={<EnvironmentSwitch place={place} />}>
-      <div className={rail['page']}>
-        <nav className={rail['rail']} aria-label="Deploy">
-          {sections.map(({ section: each, label, icon: Icon }) => (
-            <Link
-              key={each}
-              ref={each === section ? keepInSight : undefined}
-              href={place.to(each)}
-              className={rail['entry'] ?? ''}
-              aria-current={each === section ? 'page' : undefined}
-            >
-              <Icon size={16} aria-hidden />
-              {label}
-            </Link>
-          ))}
-        </nav>
-        <div className={rail['content']}>{shown}</div>
-      </div>
+      <Rail
+        label="Deploy"
+        entries={deploySections.map(({ section: each, label, icon }) => ({
+          label,
+          icon,
+          to: place.to(each),
+          current: each === section,
+        }))}
+      >
+        {shown}
+      </Rail>
     </Shell>
   )
-}
-
-/** On a narrow screen the rail scrolls sideways. */
-function keepInSight(entry: HTMLElement | null): void {
-  entry?.scrollIntoView({ block: 'nearest', inline: 'center' })
 }
 
 type Asked = { section: string; name: string | undefined; view: string | undefined }

@@ -6,9 +6,11 @@ import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { useEnvironments } from '../../queries.ts'
 import { NotFoundPage } from '../not-found.tsx'
+import { AskedQuestions } from './asked-questions.tsx'
 import { DeploySheet } from './deploy-sheet.tsx'
 import classes from './deploy.module.css'
 import { ChangedMark } from './endpoints.tsx'
+import { EndpointMetrics } from './metrics.tsx'
 import { HistoryView } from './history.tsx'
 import { findPrevious, type Move } from './moves.ts'
 import { Overview } from './overview.tsx'
@@ -23,6 +25,8 @@ const views = [
   { view: undefined, label: 'Overview' },
   { view: 'try', label: 'Try it' },
   { view: 'versions', label: 'Versions' },
+  { view: 'metrics', label: 'Metrics' },
+  { view: 'questions', label: 'Questions' },
   { view: 'history', label: 'History' },
 ] as const
 
@@ -57,6 +61,8 @@ export function EndpointPage({ place, name, view }: Props) {
             {view === undefined && <Overview place={place} query={found} live={live} />}
             {view === 'try' && <Console place={place} name={name} version={live} />}
             {view === 'versions' && <VersionsView place={place} query={found} live={live} />}
+            {view === 'metrics' && <EndpointMetrics place={place} name={name} />}
+            {view === 'questions' && <AskedQuestions place={place} query={name} />}
             {view === 'history' && <HistoryView place={place} name={name} />}
           </>
         )

@@ -1,10 +1,11 @@
-import { Anchor, Badge, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core'
+import { Badge, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { Radio } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { Empty } from '../../parts/empty.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { Growing } from '../../parts/more.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { paths } from '../../paths.ts'
@@ -12,9 +13,8 @@ import { DeploySheet } from './deploy-sheet.tsx'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { useDeployments, useQueryList } from './queries.ts'
-import { useMetrics } from './usage-queries.ts'
+import { Trends } from './trends.tsx'
 import { Who } from './who.tsx'
-import { sayMs, sayShare } from './words.ts'
 import type { LiveDeployment, Query } from './wire.ts'
 
 /** What answers in the environment, and what could. */
@@ -46,28 +46,36 @@ export function EndpointsPage({ place }: { place: Place }) {
                       once.
                     </Empty>
                   ) : (
-                    <Rows label={`Deployed in ${environment}`}>
-                      {live.map((each) => (
-                        <LiveRow
-                          key={each.name}
-                          place={place}
-                          live={each}
-                          query={list.find(({ name }) => name === each.name)}
-                          onDeploy={() => setDeploying(each.name)}
-                        />
-                      ))}
-                    </Rows>
+                    <Growing items={live} what="endpoints">
+                      {(shown) => (
+                        <Rows label={`Deployed in ${environment}`}>
+                          {shown.map((each) => (
+                            <LiveRow
+                              key={each.name}
+                              place={place}
+                              live={each}
+                              query={list.find(({ name }) => name === each.name)}
+                              onDeploy={() => setDeploying(each.name)}
+                            />
+                          ))}
+                        </Rows>
+                      )}
+                    </Growing>
                   )}
                   {rest.length > 0 && (
                     <section>
                       <Title order={2} mb="sm">
                         Not deployed in {environment}
                       </Title>
-                      <Rows label={`Not deployed in ${environment}`}>
-                        {rest.map((query) => (
-                          <DraftRow key={query.name} place={place} query={query} onDeploy={setDeploying} />
-                        ))}
-                      </Rows>
+                      <Growing items={rest} what="queries">
+                        {(shown) => (
+                          <Rows label={`Not deployed in ${environment}`}>
+                            {shown.map((query) => (
+                              <DraftRow key={query.name} place={place} query={query} onDeploy={setDeploying} />
+                            ))}
+                          </Rows>
+                        )}
+                      </Growing>
                     </section>
                   )}
                 </Stack>
@@ -121,32 +129,11 @@ function LiveRow({
       </Link>
       {live.description !== '' && <Text lineClamp={1}>{live.description}</Text>}
       <Text size="xs" c="dimmed">
-        <Calls place={place} name={live.name} />
         deployed by <Who place={place} label={live.deployed_by} /> <Ago at={live.deployed_at} />
       </Text>
+      <Trends place={place} name={live.name} />
     </Row>
   )
-}
-
-/** How it did in the last day, where it was called at all. */
-function Calls({ place: { project, environment, to }, name }: { place: Place; name: string }) {
-  const metrics = useMetrics(project.id, { environment, query: null }, 24)
-  const found = metrics.data?.popular_queries.find(({ query }) => query === name)
-  if (found === undefined) return null
-  const calls = found.requests.toLocaleString('en')
-  return (
-    <>
-      <Anchor component={Link} href={withQuery(to('metrics'), name)} size="xs" underline="always">
-        {calls} {found.requests === 1 ? 'call' : 'calls'} in the last day
-      </Anchor>
-      , {sayShare(found.error_rate)} errors, 95 of 100 within {sayMs(found.p95_ms)}
-      {' · '}
-    </>
-  )
-}
-
-function withQuery(path: string, name: string): string {
-  return `${path}${path.includes('?') ? '&' : '?'}query=${name}`
 }
 
 /** Whether what would be deployed now is not what is live; the page of the endpoint compares the two word by word. */

@@ -1,15 +1,16 @@
-import { ActionIcon, Button, Group, Menu, Modal, Select, Stack, Text } from '@mantine/core'
+import { ActionIcon, Button, Group, Menu, Select, Stack, Text } from '@mantine/core'
 import { Ellipsis } from 'lucide-react'
 import { useState } from 'react'
 import { call } from '../../api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { RefusalNotice } from '../../parts/refusal.tsx'
-import { SecretBox } from '../../parts/secret-box.tsx'
+import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { useAct } from '../../queries.ts'
+import { EditKeyDialog } from './edit-key-dialog.tsx'
 import { deployKeys } from './queries.ts'
 import type { ApiKey, CreatedApiKey } from './wire.ts'
 
-type Asking = 'rotate' | 'disable' | 'revoke' | null
+type Asking = 'edit' | 'rotate' | 'disable' | 'revoke' | null
 
 const refresh = [deployKeys.apiKeys]
 
@@ -37,6 +38,7 @@ export function KeyActs({ apiKey: key }: { apiKey: ApiKey }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item onClick={() => setAsking('edit')}>Edit…</Menu.Item>
           {key.status === 'active' && <Menu.Item onClick={() => setAsking('rotate')}>Rotate…</Menu.Item>}
           {key.status === 'active' && <Menu.Item onClick={() => setAsking('disable')}>Disable…</Menu.Item>}
           {key.status === 'disabled' && <Menu.Item onClick={() => enable.mutate()}>Enable</Menu.Item>}
@@ -45,6 +47,7 @@ export function KeyActs({ apiKey: key }: { apiKey: ApiKey }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      <EditKeyDialog apiKey={key} opened={asking === 'edit'} onClose={close} />
       <RotateDialog apiKey={key} opened={asking === 'rotate'} onClose={close} />
       <Confirm
         opened={asking === 'disable'}
@@ -82,54 +85,49 @@ function RotateDialog({ apiKey: key, opened, onClose }: { apiKey: ApiKey; opened
       call<CreatedApiKey>('POST', `/v1/api-keys/${key.id}/rotate`, { body: { grace_seconds: seconds } }),
     { refresh },
   )
-  const made = rotate.data
   const close = (): void => {
     rotate.reset()
     onClose()
   }
-  const unread = made === undefined
   return (
-    <Modal
+    <SecretDialog
       opened={opened}
       onClose={close}
-      title={unread ? `Rotate ${key.name}` : `New secret of ${key.name}`}
-      closeOnClickOutside={unread}
-      closeOnEscape={unread}
-      withCloseButton={unread}
+      title={`Rotate ${key.name}`}
+      secretTitle={`New secret of ${key.name}`}
+      secret={rotate.data?.secret}
+      label="API key"
+      about={
+        graceSeconds === '0'
+          ? 'The old secret is refused from now on.'
+          : `Put it where the old one is. Until then the old one works for ${graces.find(({ value }) => value === graceSeconds)?.label.toLowerCase()} more.`
+      }
     >
-      {made === undefined ? (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            rotate.mutate(Number(graceSeconds))
-          }}
-        >
-          <Stack gap="md">
-            <Text>The key gets a new secret and keeps everything else.</Text>
-            <Select
-              label="The old secret stays good for"
-              data={graces}
-              value={graceSeconds}
-              onChange={(value) => setGraceSeconds(value ?? '86400')}
-            />
-            <RefusalNotice error={rotate.error} />
-            <Group justify="flex-end" gap="sm">
-              <Button variant="default" onClick={close}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={rotate.isPending}>
-                Rotate {key.name}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      ) : (
-        <SecretBox label="API key" secret={made.secret} onStored={close}>
-          {graceSeconds === '0'
-            ? 'The old secret is refused from now on.'
-            : `Put it where the old one is. Until then the old one works for ${graces.find(({ value }) => value === graceSeconds)?.label.toLowerCase()} more.`}
-        </SecretBox>
-      )}
-    </Modal>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          rotate.mutate(Number(graceSeconds))
+        }}
+      >
+        <Stack gap="md">
+          <Text>The key gets a new secret and keeps everything else.</Text>
+          <Select
+            label="The old secret stays good for"
+            data={graces}
+            value={graceSeconds}
+            onChange={(value) => setGraceSeconds(value ?? '86400')}
+          />
+          <RefusalNotice error={rotate.error} />
+          <Group justify="flex-end" gap="sm">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={rotate.isPending}>
+              Rotate {key.name}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </SecretDialog>
   )
 }

@@ -5,6 +5,7 @@ import { Link } from 'wouter'
 import { Empty } from '../../parts/empty.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { Growing } from '../../parts/more.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago, Day } from '../../parts/time.tsx'
 import { KeyActs } from './key-acts.tsx'
@@ -45,11 +46,15 @@ export function KeysPage({ place }: { place: Place }) {
                 A key lets an application call what is deployed in this project. None does so far.
               </Empty>
             ) : (
-              <Rows label="API keys">
-                {here.map((key) => (
-                  <KeyRow key={key.id} place={place} apiKey={key} />
-                ))}
-              </Rows>
+              <Growing items={here} what="keys">
+                {(shown) => (
+                  <Rows label="API keys">
+                    {shown.map((key) => (
+                      <KeyRow key={key.id} place={place} apiKey={key} />
+                    ))}
+                  </Rows>
+                )}
+              </Growing>
             )
           }
         </Loaded>

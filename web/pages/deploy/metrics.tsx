@@ -1,37 +1,62 @@
 import { Button, Paper, Skeleton, Stack, Text } from '@mantine/core'
-import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Card } from '../../parts/card.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Link } from 'wouter'
-import type { ChartLine, ChartPoint } from './chart.tsx'
+import type { ChartLine, ChartPoint } from '../../parts/chart.tsx'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
-import { Scroll } from './scroll.tsx'
+import { PlainTable } from './plain-table.tsx'
+import { QuestionInsights } from './question-insights.tsx'
 import { UsageFilterBar, useUsageFilter } from './usage-filter.tsx'
-import { useMetrics } from './usage-queries.ts'
+import { useMetrics, useMetricsBefore } from './usage-queries.ts'
 import type { Metrics } from './usage-wire.ts'
-import { sayMs, sayShare } from './words.ts'
+import { sayGrowth, sayMs, sayShare } from './words.ts'
 
-const Chart = lazy(async () => ({ default: (await import('./chart.tsx')).Chart }))
+const Chart = lazy(async () => ({ default: (await import('../../parts/chart.tsx')).Chart }))
 
 /** How much is called, how fast, and how well. */
 export function MetricsPage({ place }: { place: Place }) {
   const { project, environment } = place
   const { hours, query } = useUsageFilter()
   const metrics = useMetrics(project.id, { environment, query }, hours)
+  const before = useMetricsBefore(project.id, { environment, query }, hours)
   return (
     <>
       <Heading title="Metrics" within={project.name}>
         Calls in {environment}, as they were answered. New ones appear within half a minute.
       </Heading>
       <UsageFilterBar place={place} withRange />
-      <Loaded query={metrics}>{(found) => <Figures place={place} metrics={found} />}</Loaded>
+      <Loaded query={metrics}>
+        {(found) => (
+          <Stack gap="lg">
+            <Figures place={place} metrics={found} before={before.data} />
+            <QuestionInsights place={place} metrics={found} />
+          </Stack>
+        )}
+      </Loaded>
     </>
   )
 }
 
-function Figures({ place, metrics }: { place: Place; metrics: Metrics }) {
+/** The same of one endpoint. */
+export function EndpointMetrics({ place, name }: { place: Place; name: string }) {
+  const { hours } = useUsageFilter()
+  const filter = { environment: place.environment, query: name }
+  const metrics = useMetrics(place.project.id, filter, hours)
+  const before = useMetricsBefore(place.project.id, filter, hours)
+  return (
+    <>
+      <UsageFilterBar place={place} withRange withQuery={false} />
+      <Loaded query={metrics}>{(found) => <Figures place={place} metrics={found} before={before.data} />}</Loaded>
+    </>
+  )
+}
+
+type FiguresProps = { place: Place; metrics: Metrics; before: Metrics | undefined }
+
+function Figures({ place, metrics, before }: FiguresProps) {
   const { totals, series } = metrics
   const label = labelOf(metrics)
   const points = series.map(({ time, ...figures }): ChartPoint => ({
@@ -47,7 +72,13 @@ function Figures({ place, metrics }: { place: Place; metrics: Metrics }) {
   return (
     <Stack gap="lg">
       <dl className={classes['tiles']}>
-        <Tile label="Calls" value={totals.requests.toLocaleString('en')} more={`${totals.rejected} turned away`} />
+        <Tile
+          label="Calls"
+          value={totals.requests.toLocaleString('en')}
+          more={[sayGrowth(totals.requests, before?.totals.requests), `${totals.rejected} turned away`]
+            .filter(Boolean)
+            .join(', ')}
+        />
         <Tile label="Errors" value={sayShare(totals.error_rate)} more={`${totals.errors} of ${totals.requests}`} />
         <Tile label="Average" value={sayMs(totals.average_ms)} more={`median ${sayMs(totals.p50_ms)}`} />
         <Tile label="95 of 100 within" value={sayMs(totals.p95_ms)} more={`99 within ${sayMs(totals.p99_ms)}`} />
@@ -176,35 +207,6 @@ function Errors({ metrics: { errors } }: { metrics: Metrics }) {
         ])}
       />
     </Card>
-  )
-}
-
-export function PlainTable({ label, head, rows }: { label: string; head: string[]; rows: ReactNode[][] }) {
-  return (
-    <Scroll label={label} look="tall">
-      <table className={classes['plain']}>
-        <thead>
-          <tr>
-            {head.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((cells, row) => (
-            // Rows are whole values, drawn anew together.
-            // oxlint-disable-next-line react/no-array-index-key
-            <tr key={row}>
-              {cells.map((cell, at) => (
-                <td key={head[at]}>{cell}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
   )
 }
 

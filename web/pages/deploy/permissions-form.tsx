@@ -1,54 +1,62 @@
 import { Checkbox, Fieldset, Radio, Stack, Text } from '@mantine/core'
-import { useEnvironments, useProjects } from '../../queries.ts'
+import { useEnvironments, useProjects, useUser } from '../../queries.ts'
 import type { Project } from '../../wire.ts'
 import classes from './keys.module.css'
+import { everyProject, type Granted } from './granted.ts'
 import { useQueryList } from './queries.ts'
-import type { Permission } from './wire.ts'
-
-/** What is ticked, by project. Null stands for all, now and later. */
-export type Granted = Record<string, { environments: string[] | null; queries: string[] | null }>
-
-export function permissionsOf(granted: Granted): Permission[] {
-  return Object.entries(granted).map(([projectId, { environments, queries }]) =>
-    Object.assign({ project_id: projectId, environments: environments ?? ('*' as const) }, queries && { queries }),
-  )
-}
 
 type Props = { granted: Granted; onChange: (granted: Granted) => void }
 
-/** Projects, in each its environments and its queries. Only one's own projects: no one can give what is not theirs. */
+/**
+ * Projects, in each its environments and its queries. Only one's own projects: no one can give what is not theirs.
+ * Every project, those to come included, is for administrators to give.
+ */
 export function PermissionsForm({ granted, onChange }: Props) {
   const projects = useProjects()
+  const user = useUser()
   const own = (projects.data ?? []).filter(({ role }) => role === 'owner')
+  const everywhere = granted[everyProject]
   return (
     <Stack gap="xs">
       <Text fw={500}>It reaches</Text>
-      {own.map((project) => {
-        const given = granted[project.id]
-        return (
-          <div key={project.id} className={classes['project']}>
-            <Checkbox
-              label={project.name}
-              checked={given !== undefined}
-              onChange={(event) => {
-                const { [project.id]: _gone, ...rest } = granted
-                onChange(
-                  event.currentTarget.checked
-                    ? { ...granted, [project.id]: { environments: ['production'], queries: null } }
-                    : rest,
-                )
-              }}
-            />
-            {given !== undefined && (
-              <ProjectPermissions
-                project={project}
-                given={given}
-                onChange={(changed) => onChange({ ...granted, [project.id]: changed })}
+      {(user.administrator || everywhere !== undefined) && (
+        <div className={classes['project']}>
+          <Checkbox
+            label="Every project, now and later"
+            checked={everywhere !== undefined}
+            onChange={(event) =>
+              onChange(event.currentTarget.checked ? { [everyProject]: { environments: null, queries: null } } : {})
+            }
+          />
+        </div>
+      )}
+      {everywhere === undefined &&
+        own.map((project) => {
+          const given = granted[project.id]
+          return (
+            <div key={project.id} className={classes['project']}>
+              <Checkbox
+                label={project.name}
+                checked={given !== undefined}
+                onChange={(event) => {
+                  const { [project.id]: _gone, ...rest } = granted
+                  onChange(
+                    event.currentTarget.checked
+                      ? { ...granted, [project.id]: { environments: ['production'], queries: null } }
+                      : rest,
+                  )
+                }}
               />
-            )}
-          </div>
-        )
-      })}
+              {given !== undefined && (
+                <ProjectPermissions
+                  project={project}
+                  given={given}
+                  onChange={(changed) => onChange({ ...granted, [project.id]: changed })}
+                />
+              )}
+            </div>
+          )
+        })}
     </Stack>
   )
 }

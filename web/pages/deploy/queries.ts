@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery, type QueryKey } from '@tanstack/react-query'
-import { call } from '../../api.ts'
+import { call, callAll } from '../../api.ts'
 import type { Page } from '../../wire.ts'
 import type {
   ApiKey,
@@ -20,27 +20,6 @@ export const deployKeys = {
   queries: (projectId: string): QueryKey => ['projects', projectId, 'deploy', 'queries'],
   deployments: (projectId: string): QueryKey => ['projects', projectId, 'deploy', 'live'],
   apiKeys: ['api-keys'] as const,
-}
-
-/** More than a screen can be read for; projects hold some dozens. */
-const mostListed = 1_000
-const pageSize = 200
-
-/** Page by page until the end: lists that are chosen from must be whole. */
-async function callAll<Item>(path: string, signal: AbortSignal): Promise<Item[]> {
-  const found: Item[] = []
-  let cursor: string | null = null
-  do {
-    const more: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
-    const page: Page<Item> = await call<Page<Item>>(
-      'GET',
-      `${path}${path.includes('?') ? '&' : '?'}limit=${pageSize}${more}`,
-      { signal },
-    )
-    found.push(...page.data)
-    cursor = page.next_cursor
-  } while (cursor !== null && found.length < mostListed)
-  return found
 }
 
 const pathOf = ({ projectId, name }: OfQuery): string => `/v1/projects/${projectId}/queries/${name}`

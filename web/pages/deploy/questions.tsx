@@ -1,45 +1,12 @@
-import { Badge, Button, Group, Select, Stack, Text, Title } from '@mantine/core'
-import { MessageCircleQuestion } from 'lucide-react'
-import { useState } from 'react'
-import { useQuery } from '@tanstack/react-query'
-import { call } from '../../api.ts'
-import { Empty } from '../../parts/empty.tsx'
+import { Stack, Title } from '@mantine/core'
 import { Heading } from '../../parts/heading.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { RefusalNotice } from '../../parts/refusal.tsx'
-import { Row, Rows } from '../../parts/rows.tsx'
-import { Ago } from '../../parts/time.tsx'
-import { useAct } from '../../queries.ts'
-import type { Page } from '../../wire.ts'
+import { AskedQuestions } from './asked-questions.tsx'
 import type { Place } from './place.ts'
-import { deployKeys, useQueryList } from './queries.ts'
-import type { LoggedQuestion, QuestionGroup } from './wire.ts'
+import { Unanswered } from './unanswered.tsx'
 
 /** What people asked, first what nobody could answer. */
 export function QuestionsPage({ place }: { place: Place }) {
   const { project, environment } = place
-  const groups = useQuery({
-    queryKey: [...questionsKey(project.id), 'groups', environment],
-    queryFn: async ({ signal }) =>
-      (
-        await call<Page<QuestionGroup>>(
-          'GET',
-          `/v1/projects/${project.id}/questions/unanswered?environment=${environment}`,
-          { signal },
-        )
-      ).data,
-  })
-  const asked = useQuery({
-    queryKey: [...questionsKey(project.id), 'asked', environment],
-    queryFn: async ({ signal }) =>
-      (
-        await call<Page<LoggedQuestion>>(
-          'GET',
-          `/v1/projects/${project.id}/questions?environment=${environment}&limit=50`,
-          { signal },
-        )
-      ).data,
-  })
   return (
     <>
       <Heading title="Questions" within={project.name}>
@@ -51,142 +18,15 @@ export function QuestionsPage({ place }: { place: Place }) {
           <Title order={2} mb="sm">
             Unanswered
           </Title>
-          <Loaded query={groups}>
-            {(list) =>
-              list.length === 0 ? (
-                <Empty icon={<MessageCircleQuestion size={20} />}>Every question that was asked had an answer.</Empty>
-              ) : (
-                <Rows label="Unanswered questions">
-                  {list.map((group) => (
-                    <GroupRow key={group.question} place={place} group={group} />
-                  ))}
-                </Rows>
-              )
-            }
-          </Loaded>
+          <Unanswered place={place} />
         </section>
         <section>
           <Title order={2} mb="sm">
             Latest
           </Title>
-          <Loaded query={asked}>
-            {(list) =>
-              list.length === 0 ? (
-                <Text c="dimmed">Nothing was asked yet.</Text>
-              ) : (
-                <Rows label="Latest questions">
-                  {list.map((each) => (
-                    <AskedRow key={each.id} asked={each} />
-                  ))}
-                </Rows>
-              )
-            }
-          </Loaded>
+          <AskedQuestions place={place} query={null} />
         </section>
       </Stack>
     </>
-  )
-}
-
-const questionsKey = (projectId: string) => ['projects', projectId, 'deploy', 'questions']
-
-function GroupRow({ place: { project, editor }, group }: { place: Place; group: QuestionGroup }) {
-  const queries = useQueryList(project.id)
-  const [chosen, setChosen] = useState(group.nearest ?? '')
-  const resolve = useAct(
-    (as: 'example' | 'dismissed') =>
-      call<{ resolved: number }>('POST', `/v1/projects/${project.id}/questions/resolve`, {
-        body: {
-          questions: group.questions.map(({ text }) => text),
-          as,
-          ...(as === 'example' && { query: chosen }),
-        },
-      }),
-    {
-      refresh: [questionsKey(project.id), deployKeys.queries(project.id)],
-      say: (_, as) =>
-        as === 'example' ? `An example of ${chosen}'s draft now. Deploy it to have it answered.` : 'Set aside.',
-    },
-  )
-  const others = group.questions.filter(({ text }) => text !== group.question)
-  return (
-    <Row
-      end={
-        editor && (
-          <Group gap="xs">
-            <Select
-              aria-label={`Query that should answer “${group.question}”`}
-              placeholder="Query"
-              size="xs"
-              w={180}
-              data={queries.data?.map(({ name }) => name) ?? []}
-              value={chosen === '' ? null : chosen}
-              onChange={(name) => setChosen(name ?? '')}
-            />
-            <Button
-              size="xs"
-              variant="default"
-              disabled={chosen === ''}
-              loading={resolve.isPending}
-              onClick={() => resolve.mutate('example')}
-            >
-              Make it an example
-            </Button>
-            <Button size="xs" variant="subtle" color="gray" onClick={() => resolve.mutate('dismissed')}>
-              Set aside
-            </Button>
-          </Group>
-        )
-      }
-    >
-      <Text fw={500}>“{group.question}”</Text>
-      {others.length > 0 && (
-        <Text size="xs" c="dimmed">
-          also{' '}
-          {others
-            .slice(0, 3)
-            .map(({ text }) => `“${text}”`)
-            .join(', ')}
-        </Text>
-      )}
-      <Text size="xs" c="dimmed">
-        {group.count === 1 ? 'once' : `${group.count} times`}, last <Ago at={group.last_at} />
-        {group.nearest !== null && ` · nearest: ${group.nearest}`}
-      </Text>
-      <RefusalNotice error={resolve.error} />
-    </Row>
-  )
-}
-
-const outcomes: Record<LoggedQuestion['outcome'], string> = {
-  answered: 'Answered',
-  no_match: 'No match',
-  ambiguous: 'Ambiguous',
-  missing_slots: 'Incomplete',
-}
-
-function AskedRow({ asked }: { asked: LoggedQuestion }) {
-  const { text, outcome, query, at, confidence } = asked
-  return (
-    <Row
-      end={
-        <Badge
-          variant="light"
-          tt="none"
-          radius="sm"
-          color={outcome === 'answered' ? 'tide' : 'yellow'}
-          c="var(--mantine-color-text)"
-        >
-          {outcomes[outcome]}
-        </Badge>
-      }
-    >
-      <Text>{text === null ? 'The text is not kept' : `“${text}”`}</Text>
-      <Text size="xs" c="dimmed">
-        {query !== null && `${outcome === 'answered' ? 'by' : 'nearest'} ${query} · `}
-        {confidence !== null && `confidence ${confidence.toFixed(2)} · `}
-        <Ago at={at} />
-      </Text>
-    </Row>
   )
 }

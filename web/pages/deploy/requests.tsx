@@ -1,12 +1,13 @@
-import { Badge, Switch, Text } from '@mantine/core'
+import { Badge, Paper, Switch, Text } from '@mantine/core'
 import { Activity } from 'lucide-react'
 import { useState } from 'react'
 import { CopyMark } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { Older } from '../../parts/more.tsx'
 import { Moment } from '../../parts/time.tsx'
-import { PlainTable } from './metrics.tsx'
+import { PlainTable } from './plain-table.tsx'
 import type { Place } from './place.ts'
 import { UsageFilterBar, useUsageFilter } from './usage-filter.tsx'
 import { useRequests } from './usage-queries.ts'
@@ -36,14 +37,17 @@ export function RequestsPage({ place }: { place: Place }) {
               Nothing was called yet. Calls appear here a second or two after.
             </Empty>
           ) : (
-            <PlainTable
-              label="Requests"
-              head={['Time', 'Query', 'Status', 'Took', 'Rows', 'Request']}
-              rows={list.map(cellsOf)}
-            />
+            <Paper radius="lg" p="md" bg="var(--sluice-surface)" bd="1px solid var(--sluice-line)">
+              <PlainTable
+                label="Requests"
+                head={['Time', 'Query', 'Status', 'Took', 'Rows', 'Request']}
+                rows={list.map(cellsOf)}
+              />
+            </Paper>
           )
         }
       </Loaded>
+      <Older pages={requests} what="calls" />
     </>
   )
 }

@@ -30,7 +30,15 @@ export function useUsageFilter(): {
   }
 }
 
-export function UsageFilterBar({ place, withRange = false }: { place: Place; withRange?: boolean }) {
+export function UsageFilterBar({
+  place,
+  withRange = false,
+  withQuery = true,
+}: {
+  place: Place
+  withRange?: boolean
+  withQuery?: boolean
+}) {
   const { hours, query, choose } = useUsageFilter()
   const deployments = useDeployments(place.project.id)
   const names = new Set((deployments.data ?? []).map(({ name }) => name))
@@ -46,14 +54,16 @@ export function UsageFilterBar({ place, withRange = false }: { place: Place; wit
           onChange={(value) => choose('hours', value ?? '24')}
         />
       )}
-      <Select
-        aria-label="Query"
-        w={210}
-        data={[{ value: '', label: 'Every query' }, ...[...names].toSorted()]}
-        value={query ?? ''}
-        onChange={(value) => choose('query', value ?? '')}
-        searchable={names.size > 8}
-      />
+      {withQuery && (
+        <Select
+          aria-label="Query"
+          w={210}
+          data={[{ value: '', label: 'Every query' }, ...[...names].toSorted()]}
+          value={query ?? ''}
+          onChange={(value) => choose('query', value ?? '')}
+          searchable={names.size > 8}
+        />
+      )}
     </Group>
   )
 }

@@ -1,17 +1,18 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { call } from '../../api.ts'
-import type { Page } from '../../wire.ts'
+import { usePages } from '../../queries.ts'
 import type { Metrics, RequestEntry } from './usage-wire.ts'
 
 const refreshMs = 30_000
-/** What the page keeps of the tail. */
-const mostShown = 200
+/** What the page keeps of what arrives; older calls are in the list behind it. */
+const mostArrived = 500
 
 export type UsageFilter = { environment: string; query: string | null }
 
-export function useMetrics(projectId: string, { environment, query }: UsageFilter, hours: number) {
+export function useMetrics(projectId: string, { environment, query }: UsageFilter, hours: number, enabled = true) {
   return useQuery({
+    enabled,
     queryKey: ['projects', projectId, 'deploy', 'metrics', environment, query, hours],
     placeholderData: keepPreviousData,
     refetchInterval: refreshMs,
@@ -27,33 +28,56 @@ export function useMetrics(projectId: string, { environment, query }: UsageFilte
   })
 }
 
+/** The figures of as long a time before, to compare with. */
+export function useMetricsBefore(projectId: string, { environment, query }: UsageFilter, hours: number) {
+  return useQuery({
+    queryKey: ['projects', projectId, 'deploy', 'metrics', environment, query, hours, 'before'],
+    placeholderData: keepPreviousData,
+    staleTime: refreshMs,
+    queryFn: ({ signal }) => {
+      const asked = new URLSearchParams({
+        environment,
+        from: new Date(Date.now() - 2 * hours * 3_600_000).toISOString(),
+        to: new Date(Date.now() - hours * 3_600_000).toISOString(),
+      })
+      if (query !== null) asked.set('query', query)
+      return call<Metrics>('GET', `/v1/projects/${projectId}/metrics?${asked}`, { signal })
+    },
+  })
+}
+
+const requestsKey = (projectId: string, search: string) => ['projects', projectId, 'deploy', 'requests', search]
+
 /** The last calls, and while `live` those that are made now. */
 export function useRequests(projectId: string, { environment, query }: UsageFilter, live: boolean) {
   const asked = new URLSearchParams({ environment })
   if (query !== null) asked.set('query', query)
   const search = asked.toString()
   const [arrived, setArrived] = useState<{ search: string; list: RequestEntry[] }>({ search, list: [] })
-  const recorded = useQuery({
-    queryKey: ['projects', projectId, 'deploy', 'requests', search],
-    queryFn: async ({ signal }) =>
-      (await call<Page<RequestEntry>>('GET', `/v1/projects/${projectId}/requests?${search}&limit=100`, { signal }))
-        .data,
-  })
+  const client = useQueryClient()
+  const recorded = usePages<RequestEntry>(
+    requestsKey(projectId, search),
+    `/v1/projects/${projectId}/requests?${search}&limit=100`,
+  )
   useEffect(() => {
     if (!live) return undefined
     // The browser connects again by itself when the stream ends.
     const stream = new EventSource(`/v1/projects/${projectId}/requests/events?${search}`)
+    // What was called between the list and the stream is in neither.
+    stream.addEventListener('open', () => {
+      void client.invalidateQueries({ queryKey: requestsKey(projectId, search) })
+    })
     stream.addEventListener('request', (event: MessageEvent<string>) => {
       const entry = JSON.parse(event.data) as RequestEntry
       setArrived((before) => ({
         search,
-        list: [entry, ...(before.search === search ? before.list : [])].slice(0, mostShown),
+        list: [entry, ...(before.search === search ? before.list : [])].slice(0, mostArrived),
       }))
     })
     return () => stream.close()
-  }, [projectId, search, live])
+  }, [client, projectId, search, live])
   const fresh = arrived.search === search ? arrived.list : []
   const known = new Set(fresh.map(({ id }) => id))
-  const data = recorded.data && [...fresh, ...recorded.data.filter(({ id }) => !known.has(id))].slice(0, mostShown)
-  return { data, error: recorded.error, refetch: recorded.refetch }
+  const data = recorded.data && [...fresh, ...recorded.data.filter(({ id }) => !known.has(id))]
+  return { ...recorded, data }
 }

@@ -7,5 +7,6 @@ export type RequestEntry = z.output<typeof usage.requestEntry>
 export type Alert = z.output<typeof alerts.alert>
 export type AlertType = Alert['type']
 export type NewAlert = z.input<typeof alerts.newAlert>
+export type ChangeAlert = z.input<typeof alerts.changeAlert>
 export type AlertEvent = z.output<typeof alerts.alertEvent>
 export type AlertDelivery = z.output<typeof alerts.alertDelivery>

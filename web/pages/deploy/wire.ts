@@ -5,7 +5,7 @@ import type * as queries from '../../../api/queries.ts'
 
 export type { SlotSchema, SlotsSchema } from '../../../api/slots.ts'
 
-export type Query = z.output<typeof queries.query>
+export type { Query } from '../../wire.ts'
 export type LiveDeployment = z.output<typeof queries.liveDeployment>
 export type VersionEntry = z.output<typeof queries.versionEntry>
 export type Version = z.output<typeof queries.version>
@@ -17,6 +17,7 @@ export type DeployReport = z.output<typeof queries.deployment>
 export type ApiKey = z.output<typeof keys.apiKey>
 export type CreatedApiKey = z.output<typeof keys.createdApiKey>
 export type NewApiKey = z.input<typeof keys.newApiKey>
+export type ChangeApiKey = z.input<typeof keys.changeApiKey>
 export type Permission = NewApiKey['permissions'][number]
 export type Plan = z.output<typeof keys.plan>
 export type Reach = z.output<typeof keys.reach>

@@ -55,3 +55,11 @@ export function sayShare(share: number): string {
   const percent = share * 100
   return `${percent === 0 || percent >= 10 ? percent.toFixed(0) : percent.toFixed(1)} %`
 }
+
+/** How much more or less than before; nothing where there was nothing to compare with. */
+export function sayGrowth(now: number, before: number | undefined): string {
+  if (before === undefined || before === 0) return ''
+  const percent = Math.round((now / before - 1) * 100)
+  if (percent === 0) return 'as many as before'
+  return `${percent > 0 ? '+' : '−'}${Math.abs(percent).toLocaleString('en')} % on before`
+}

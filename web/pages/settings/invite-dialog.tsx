@@ -1,9 +1,9 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { call } from '../../api.ts'
 import { RefusalNotice } from '../../parts/refusal.tsx'
 import { aRole, RoleChoice } from '../../parts/roles.tsx'
-import { SecretBox } from '../../parts/secret-box.tsx'
+import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { Day } from '../../parts/time.tsx'
 import { keys, useAct } from '../../queries.ts'
 import { fieldErrors } from '../../refusals.ts'
@@ -23,24 +23,23 @@ export function InviteDialog({ project, opened, onClose }: Props) {
     onClose()
   }
   return (
-    <Modal
+    <SecretDialog
       opened={opened}
       onClose={close}
       title={`Invite someone to ${project.name}`}
-      // A stray click must not lose the link.
-      closeOnClickOutside={made === undefined}
-      closeOnEscape={made === undefined}
-      withCloseButton={made === undefined}
+      secret={made?.link}
+      label="Invitation link"
+      about={
+        made !== undefined && (
+          <>
+            Send it to {made.email ?? 'one person'}: whoever opens it first joins as {aRole(made.role)}. It works once,
+            until <Day at={made.expires_at} />.
+          </>
+        )
+      }
     >
-      {made === undefined ? (
-        <InviteForm invite={invite} onClose={close} />
-      ) : (
-        <SecretBox label="Invitation link" secret={made.link} onStored={close}>
-          Send it to {made.email ?? 'one person'}: whoever opens it first joins as {aRole(made.role)}. It works once,
-          until <Day at={made.expires_at} />.
-        </SecretBox>
-      )}
-    </Modal>
+      <InviteForm invite={invite} onClose={close} />
+    </SecretDialog>
   )
 }
 

@@ -1,25 +1,15 @@
-import { Button, Group, Modal, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { call } from '../../api.ts'
+import { endAfter, lifetimes } from '../../parts/lifetimes.ts'
 import { RefusalNotice } from '../../parts/refusal.tsx'
 import { RoleChoice } from '../../parts/roles.tsx'
-import { SecretBox } from '../../parts/secret-box.tsx'
+import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { keys, useAct } from '../../queries.ts'
 import { fieldErrors } from '../../refusals.ts'
 import type { CreatedManagementToken, NewManagementToken, Project, Role } from '../../wire.ts'
 
 type Props = { project: Project; opened: boolean; onClose: () => void }
-
-const lifetimes = [
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: 'One year' },
-  { value: '', label: 'No end' },
-]
-
-function endAfter(lifetimeDays: number): string {
-  return new Date(Date.now() + lifetimeDays * 86_400_000).toISOString()
-}
 
 /** First what it may do, then the secret, which is not shown again. */
 export function NewTokenDialog({ project, opened, onClose }: Props) {
@@ -33,24 +23,22 @@ export function NewTokenDialog({ project, opened, onClose }: Props) {
     onClose()
   }
   return (
-    <Modal
+    <SecretDialog
       opened={opened}
       onClose={close}
-      title={made === undefined ? 'New management token' : `Token ${made.name}`}
-      // A stray click must not lose the secret.
-      closeOnClickOutside={made === undefined}
-      closeOnEscape={made === undefined}
-      withCloseButton={made === undefined}
-    >
-      {made === undefined ? (
-        <NewTokenForm project={project} create={create} onClose={close} />
-      ) : (
-        <SecretBox label="Secret" secret={made.secret} onStored={close}>
+      title="New management token"
+      secretTitle={`Token ${made?.name}`}
+      secret={made?.secret}
+      label="Secret"
+      about={
+        <>
           Send it as <code>Authorization: Bearer …</code>. Keep it out of pages and repositories: whoever has it acts as
           you, up to the role it was given.
-        </SecretBox>
-      )}
-    </Modal>
+        </>
+      }
+    >
+      <NewTokenForm project={project} create={create} onClose={close} />
+    </SecretDialog>
   )
 }
 

@@ -1,4 +1,13 @@
-import { Boxes, History, KeyRound, SlidersHorizontal, UsersRound, type LucideIcon } from 'lucide-react'
+import {
+  Boxes,
+  History,
+  Hourglass,
+  KeyRound,
+  LockKeyhole,
+  SlidersHorizontal,
+  UsersRound,
+  type LucideIcon,
+} from 'lucide-react'
 import type { SettingsSection } from '../../paths.ts'
 import type { Role } from '../../wire.ts'
 
@@ -8,6 +17,8 @@ const sections: Section[] = [
   { section: 'members', label: 'Members', icon: UsersRound },
   { section: 'tokens', label: 'Management tokens', icon: KeyRound },
   { section: 'environments', label: 'Environments', icon: Boxes },
+  { section: 'secrets', label: 'Secrets', icon: LockKeyhole },
+  { section: 'retention', label: 'Retention', icon: Hourglass },
   { section: 'audit', label: 'Audit log', icon: History },
   { section: 'project', label: 'Project', icon: SlidersHorizontal },
 ]

@@ -1,5 +1,6 @@
 import type { JSX } from 'react'
-import { Link, Redirect } from 'wouter'
+import { Redirect } from 'wouter'
+import { Rail } from '../../parts/rail.tsx'
 import { Shell } from '../../parts/shell.tsx'
 import { paths, type SettingsSection } from '../../paths.ts'
 import type { Project } from '../../wire.ts'
@@ -8,14 +9,17 @@ import { AuditSection } from './audit.tsx'
 import { EnvironmentsSection } from './environments.tsx'
 import { MembersSection } from './members.tsx'
 import { ProjectSection } from './project.tsx'
+import { RetentionSection } from './retention.tsx'
+import { SecretsSection } from './secrets.tsx'
 import { settingsSections } from './sections.ts'
-import classes from './settings.module.css'
 import { TokensSection } from './tokens.tsx'
 
 const shown: Record<SettingsSection, (props: { project: Project }) => JSX.Element> = {
   members: MembersSection,
   tokens: TokensSection,
   environments: EnvironmentsSection,
+  secrets: SecretsSection,
+  retention: RetentionSection,
   audit: AuditSection,
   project: ProjectSection,
 }
@@ -26,32 +30,19 @@ export function SettingsPages({ project, section }: { project: Project; section:
   const Section = shown[section]
   return (
     <Shell project={project}>
-      <div className={classes.page}>
-        <nav className={classes.rail} aria-label="Settings">
-          {settingsSections(project.role).map(({ section: each, label, icon: Icon }) => (
-            <Link
-              key={each}
-              ref={each === section ? keepInSight : undefined}
-              href={paths.settings(project.id, each)}
-              className={classes.entry}
-              aria-current={each === section ? 'page' : undefined}
-            >
-              <Icon size={16} aria-hidden />
-              {label}
-            </Link>
-          ))}
-        </nav>
-        <div className={classes.content}>
-          <Section project={project} />
-        </div>
-      </div>
+      <Rail
+        label="Settings"
+        entries={settingsSections(project.role).map(({ section: each, label, icon }) => ({
+          label,
+          icon,
+          to: paths.settings(project.id, each),
+          current: each === section,
+        }))}
+      >
+        <Section project={project} />
+      </Rail>
     </Shell>
   )
-}
-
-/** On a narrow screen the rail scrolls sideways. */
-function keepInSight(entry: HTMLElement | null): void {
-  entry?.scrollIntoView({ block: 'nearest', inline: 'center' })
 }
 
 function isSection(section: string): section is SettingsSection {

@@ -6,6 +6,7 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { Older } from '../../parts/more.tsx'
 import { RoleBadge } from '../../parts/roles.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago, Day } from '../../parts/time.tsx'
@@ -44,16 +45,7 @@ export function TokensSection({ project }: { project: Project }) {
           )
         }
       </Loaded>
-      {tokens.hasNextPage && (
-        <Button
-          variant="default"
-          mt="md"
-          loading={tokens.isFetchingNextPage}
-          onClick={() => void tokens.fetchNextPage()}
-        >
-          Show older tokens
-        </Button>
-      )}
+      <Older pages={tokens} what="tokens" />
       <NewTokenDialog project={project} opened={creating} onClose={() => setCreating(false)} />
     </>
   )

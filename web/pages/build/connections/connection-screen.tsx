@@ -2,23 +2,24 @@ import { Button, Group, Select, Tabs, Text, TextInput } from '@mantine/core'
 import { ClipboardPaste, Play, RefreshCw, Save, Zap } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { call } from '../../../api.ts'
 import { Heading } from '../../../parts/heading.tsx'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { paths } from '../../../paths.ts'
-import { useAct } from '../../../queries.ts'
+import { newestRows } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
-import { buildKeys, newestRows, useObject, useObjectsOf } from '../asked.ts'
+import { useObject, useObjectsOf } from '../asked.ts'
 import shared from '../build.module.css'
 import { DriftWarning } from '../drift.tsx'
-import type { Datasource, Executed, Job, Tested } from '../wire.ts'
+import type { Datasource } from '../wire.ts'
 import { SourceStatus } from './connections.tsx'
 import { CurlDialog } from './curl-dialog.tsx'
 import { DeleteConnection } from './delete-connection.tsx'
-import { bodyOf, configurationOf, type Draft } from './draft.ts'
+import type { Draft } from './draft.ts'
 import { History } from './history.tsx'
 import { JobProgress } from './job-progress.tsx'
+import { useConnectionActs } from './use-connection-acts.ts'
+import { useConnectionDraft } from './use-connection-draft.ts'
 import { RequestPane } from './request-pane.tsx'
 import { ResponsePane } from './response-pane.tsx'
 import classes from './connection.module.css'
@@ -29,7 +30,7 @@ type Props = { project: Project; source: Datasource | null; initial: Draft; onMa
 
 /** The request on the left, what it brings on the right. */
 export function ConnectionScreen({ project, source, initial, onMade }: Props) {
-  const [draft, setDraft] = useState(initial)
+  const { draft, setDraft, dirty, discard, taken } = useConnectionDraft({ project, source, initial })
   const [pasting, setPasting] = useState(false)
   const [jobId, setJobId] = useState<string | null>(null)
   const [, navigate] = useLocation()
@@ -42,6 +43,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
   const execute = (): void =>
     acts.execute.mutate(draft, {
       onSuccess: ({ made, executed }) => {
+        taken(made)
         const [job] = executed.jobs
         if (job !== undefined) setJobId(job.id)
         else navigate(paths.table(project.id, made.table_name))
@@ -53,18 +55,27 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
         title={source?.name ?? 'New connection'}
         within={project.name}
         action={
-          source !== null && editor ? (
+          editor ? (
             <Group gap="xs">
-              <Button
-                variant="default"
-                leftSection={<RefreshCw size={16} aria-hidden />}
-                loading={acts.refresh.isPending}
-                disabled={source.status === 'new'}
-                onClick={() => acts.refresh.mutate(undefined, { onSuccess: (job) => setJobId(job.id) })}
-              >
-                Refresh
-              </Button>
-              <DeleteConnection project={project} source={source} />
+              {dirty && (
+                <Button variant="subtle" color="gray" onClick={discard}>
+                  Discard changes
+                </Button>
+              )}
+              {source !== null && (
+                <>
+                  <Button
+                    variant="default"
+                    leftSection={<RefreshCw size={16} aria-hidden />}
+                    loading={acts.refresh.isPending}
+                    disabled={source.status === 'new'}
+                    onClick={() => acts.refresh.mutate(undefined, { onSuccess: (job) => setJobId(job.id) })}
+                  >
+                    Refresh
+                  </Button>
+                  <DeleteConnection project={project} source={source} />
+                </>
+              )}
             </Group>
           ) : undefined
         }
@@ -114,6 +125,11 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
             >
               Test
             </Button>
+            {acts.test.isPending && (
+              <Button variant="default" onClick={acts.test.stop}>
+                Cancel
+              </Button>
+            )}
             <Button
               disabled={!named}
               loading={acts.execute.isPending}
@@ -164,7 +180,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
                     variant="default"
                     disabled={!named}
                     loading={acts.save.isPending}
-                    onClick={() => acts.save.mutate(draft)}
+                    onClick={() => acts.save.mutate(draft, { onSuccess: taken })}
                     leftSection={<Save size={16} aria-hidden />}
                   >
                     Save
@@ -232,59 +248,4 @@ function NewestDrift({ project, source }: { project: Project; source: Datasource
   const newest = newestRows(objects.data ?? []).get(source.id)
   const described = useObject(project.id, newest === undefined || newest.drift === null ? undefined : newest.id)
   return <DriftWarning projectId={project.id} drift={described.data?.drift ?? null} />
-}
-
-const executeTimeoutMs = 10 * 60_000
-
-function useConnectionActs({ project, source, onMade }: Pick<Props, 'project' | 'source' | 'onMade'>) {
-  const [, navigate] = useLocation()
-  const path = `/v1/projects/${project.id}/datasources`
-  const refresh = [buildKeys.sources(project.id), buildKeys.objects(project.id)]
-
-  const store = async (draft: Draft): Promise<Datasource> => {
-    const body = {
-      ...(draft.name.trim() !== '' && { name: draft.name }),
-      config: configurationOf(draft),
-      pagination: draft.pagination,
-      schedule: draft.schedule === '' ? null : draft.schedule,
-      schedule_time_zone: draft.timeZone,
-      keep_versions: draft.keepVersions,
-    }
-    if (source !== null) return call<Datasource>('PATCH', `${path}/${source.id}`, { body })
-    const made = await call<Datasource>('POST', path, { body: { ...body, kind: 'http_api' } })
-    onMade(made)
-    navigate(paths.connection(project.id, made.id), { replace: true })
-    return made
-  }
-  const test = useAct(
-    (draft: Draft) => {
-      // The tree shows the whole response, and the table below it what the extractor takes.
-      const { responsePathExtractor: _taken, ...configuration } = configurationOf(draft)
-      const stored = source === null ? {} : { project_id: project.id, datasource_id: source.id }
-      const body = { ...configuration, ...stored, ...(bodyOf(draft) !== undefined && { body: bodyOf(draft) }) }
-      return call<Tested>('POST', '/v1/http/test-connection', { body, timeoutMs: 60_000 })
-    },
-    { refresh: [] },
-  )
-  const save = useAct(store, { refresh, say: ({ name }) => `${name} is saved.` })
-  const execute = useAct(
-    async (draft: Draft) => {
-      const made = await store(draft)
-      const config = configurationOf(draft)
-      const executed = await call<Executed>('POST', '/v1/http/execute-request', {
-        timeoutMs: executeTimeoutMs,
-        body: {
-          project_id: project.id,
-          datasource_id: made.id,
-          connect_spec: { name: made.name, id: 'http_api', config },
-          ...config,
-          ...(draft.pagination !== null && { pagination: draft.pagination }),
-        },
-      })
-      return { made, executed }
-    },
-    { refresh },
-  )
-  const again = useAct(() => call<Job>('POST', `${path}/${source?.id ?? ''}/refresh`), { refresh: [] })
-  return { test, save, execute, refresh: again }
 }

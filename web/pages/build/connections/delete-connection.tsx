@@ -5,8 +5,8 @@ import { call } from '../../../api.ts'
 import { Confirm } from '../../../parts/confirm.tsx'
 import { paths } from '../../../paths.ts'
 import { useAct } from '../../../queries.ts'
+import { thingKeys } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
-import { buildKeys } from '../asked.ts'
 import type { Datasource } from '../wire.ts'
 
 export function DeleteConnection({ project, source }: { project: Project; source: Datasource }) {
@@ -18,7 +18,7 @@ export function DeleteConnection({ project, source }: { project: Project; source
       navigate(paths.connections(project.id))
     },
     {
-      refresh: [buildKeys.sources(project.id), buildKeys.objects(project.id)],
+      refresh: [thingKeys.sources(project.id), thingKeys.objects(project.id)],
       say: () => `${source.name} is deleted.`,
     },
   )

@@ -64,6 +64,46 @@ export function draftOf(source: Datasource): Draft {
   }
 }
 
+/** What stays in the browser of an edit that is not saved: everything but what is typed to be secret. */
+export function keepable(draft: Draft): Draft {
+  const open = (pairs: Pair[]): Pair[] =>
+    pairs.map((pair) => (secretName.test(pair.name) ? { ...pair, value: '' } : pair))
+  return {
+    ...draft,
+    auth: {},
+    headers: open(draft.headers),
+    parameters: open(draft.parameters),
+    groups: draft.groups.map((group) => ({ ...group, parameters: open(group.parameters) })),
+  }
+}
+
+/** Names whose values the API hides as well. */
+const secretName = /authorization|cookie|key|token|secret|password/i
+
+/** A kept edit: its lines are numbered anew, so that none is mistaken for another, and its secrets are the stored ones. */
+export function takenUp(kept: Draft, stored: Draft): Draft {
+  const anew = (pairs: Pair[], before: Pair[]): Pair[] =>
+    pairs.map(({ name, value, required }) => {
+      const known = before.find((pair) => pair.name === name)?.value ?? ''
+      return newPair(name, secretName.test(name) ? known : value, required)
+    })
+  return {
+    ...kept,
+    auth: kept.authType === stored.authType ? stored.auth : {},
+    headers: anew(kept.headers, stored.headers),
+    parameters: anew(kept.parameters, stored.parameters),
+    groups: kept.groups.map((group) => {
+      const before = stored.groups.find(({ name }) => name === group.name)?.parameters ?? []
+      return { ...group, id: newId(), parameters: anew(group.parameters, before) }
+    }),
+  }
+}
+
+/** A draft as text that is equal for equal drafts: the numbers of lines say nothing. */
+export function textOfDraft(draft: Draft): string {
+  return JSON.stringify(draft, (name, value: unknown) => (name === 'id' ? undefined : value))
+}
+
 /** The part of a draft that a configuration holds, for one that is stored or imported. */
 export function readConfiguration(config: Configuration): Partial<Draft> {
   const body = config.body

@@ -1,6 +1,6 @@
 import { Button, Code, Group, NumberInput, Paper, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { Plus } from 'lucide-react'
-import { schedulePresets } from '../words.ts'
+import { schedulePresets } from '../../../words.ts'
 import type { Pagination } from '../wire.ts'
 import { newId, newPair, type Draft, type ParameterGroup } from './draft.ts'
 import { Pairs } from './pairs.tsx'

@@ -9,7 +9,7 @@ import type { Project } from '../../../wire.ts'
 import { useJobsOf, useObjectsOf } from '../asked.ts'
 import { sayDrift } from '../drift.tsx'
 import type { Datasource } from '../wire.ts'
-import { sayCount, saySize } from '../words.ts'
+import { sayCount, saySize } from '../../../words.ts'
 
 type Entry = { id: string; at: string; good: boolean; what: string; more: string }
 

@@ -1,15 +1,9 @@
 import { Alert, Button, Group, Progress, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
-import { call } from '../../../api.ts'
+import { cancelJob, isFinal, refreshAfter, sayJob, sayProgress, useLiveJob } from '../../../jobs.ts'
 import { useAct } from '../../../queries.ts'
-import { buildKeys, isFinal, useLiveJob } from '../asked.ts'
-import type { Job } from '../wire.ts'
-
-const doing: Record<string, string> = {
-  build_dataline_from_connected_resource: 'Looking at the columns',
-  refresh_datasource: 'Fetching the data again',
-}
+import type { Job } from '../../../wire.ts'
 
 type Props = { projectId: string; jobId: string; onDone: (job: Job) => void; onClose: () => void }
 
@@ -17,12 +11,9 @@ type Props = { projectId: string; jobId: string; onDone: (job: Job) => void; onC
 export function JobProgress({ projectId, jobId, onDone, onClose }: Props) {
   const job = useLiveJob(projectId, jobId).data
   const client = useQueryClient()
-  const cancel = useAct(() => call<Job>('POST', `/v1/jobs/${jobId}/cancel`), { refresh: [buildKeys.job(jobId)] })
+  const cancel = useAct(() => cancelJob(jobId), { refresh: [['jobs', jobId]] })
   const finish = useEffectEvent((finished: Job) => {
-    for (const queryKey of [buildKeys.sources(projectId), buildKeys.objects(projectId)]) {
-      void client.invalidateQueries({ queryKey })
-    }
-    void client.invalidateQueries({ queryKey: ['projects', projectId, 'jobs'] })
+    refreshAfter(client, projectId)
     if (finished.status === 'succeeded') onDone(finished)
   })
   const done = job !== undefined && isFinal(job)
@@ -42,7 +33,7 @@ export function JobProgress({ projectId, jobId, onDone, onClose }: Props) {
     <div aria-live="polite" style={{ marginBottom: '1rem' }}>
       <Group justify="space-between" mb={6}>
         <Text>
-          {doing[job?.job_type ?? ''] ?? 'Working'}… {job?.status === 'queued' ? 'waiting' : `${percent} %`}
+          {sayJob(job)}… {job !== undefined && sayProgress(job)}
         </Text>
         {!done && (
           <Button variant="subtle" color="gray" size="compact-xs" onClick={() => cancel.mutate()}>

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import type { ColumnProfile } from '../wire.ts'
-import { sayCount, sayNumber, sayType } from '../words.ts'
+import { sayCount, sayNumber, sayType } from '../../../words.ts'
 import classes from './profile.module.css'
 
 /** What stands in each column: how it is spread, its commonest values, and how much of it is missing. */

@@ -4,9 +4,9 @@ import { useState } from 'react'
 import { call } from '../../../api.ts'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
 import { buildKeys } from '../asked.ts'
-import { Grid } from '../grid.tsx'
+import { Grid } from '../../../parts/grid.tsx'
 import type { DescribedObject, ObjectRows } from '../wire.ts'
-import { sayNumber } from '../words.ts'
+import { sayNumber } from '../../../words.ts'
 
 const pageRows = 250
 /** A browser draws no element taller than some 30 million pixels. */

@@ -1,7 +1,7 @@
 import { Code, Group, Stack, Text } from '@mantine/core'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
 import type { TriedQuestion } from '../wire.ts'
-import { sayValue } from '../words.ts'
+import { sayValue } from '../../../words.ts'
 import classes from './query.module.css'
 
 type Props = { name: string; tried: TriedQuestion | undefined; error: Error | null }

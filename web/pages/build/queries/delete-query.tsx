@@ -5,8 +5,8 @@ import { call } from '../../../api.ts'
 import { Confirm } from '../../../parts/confirm.tsx'
 import { paths } from '../../../paths.ts'
 import { useAct } from '../../../queries.ts'
+import { thingKeys } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
-import { buildKeys } from '../asked.ts'
 import type { Query } from '../wire.ts'
 
 export function DeleteQuery({ project, query: { name } }: { project: Project; query: Query }) {
@@ -17,7 +17,7 @@ export function DeleteQuery({ project, query: { name } }: { project: Project; qu
       await call<undefined>('DELETE', `/v1/projects/${project.id}/queries/${name}`)
       navigate(paths.queries(project.id))
     },
-    { refresh: [buildKeys.queries(project.id)], say: () => `The query ${name} is deleted.` },
+    { refresh: [thingKeys.queries(project.id)], say: () => `The query ${name} is deleted.` },
   )
   return (
     <>

@@ -6,6 +6,7 @@ import { RefusalNotice } from '../../../parts/refusal.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { useAct, useEnvironments } from '../../../queries.ts'
 import type { Project } from '../../../wire.ts'
+import { thingKeys } from '../../../things.ts'
 import { buildKeys } from '../asked.ts'
 import type { Deployment, Query, VersionsDiff } from '../wire.ts'
 import classes from './query.module.css'
@@ -54,7 +55,7 @@ function Sheet({ project, query, onClose }: Props) {
       return made
     },
     {
-      refresh: [buildKeys.queries(project.id)],
+      refresh: [thingKeys.queries(project.id)],
       say: ({ name, version }) => `${name} version ${version} answers in ${environment} now.`,
     },
   )

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
 import { Plus, X } from 'lucide-react'
 import { useState } from 'react'
-import { sayValue } from '../words.ts'
+import { sayValue } from '../../../words.ts'
 import { Tried } from './ask-it.tsx'
 import classes from './query.module.css'
 import { parametersOf, valuesOf } from './slots.ts'

@@ -8,12 +8,13 @@ import { Empty } from '../../../parts/empty.tsx'
 import { Heading } from '../../../parts/heading.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
+import { Growing } from '../../../parts/more.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { paths } from '../../../paths.ts'
 import { useAct } from '../../../queries.ts'
 import { fieldErrors } from '../../../refusals.ts'
+import { newestRows, thingKeys, useObjects, useQueriesOf } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
-import { buildKeys, newestRows, useObjects, useQueriesOf } from '../asked.ts'
 import shared from '../build.module.css'
 import type { Query } from '../wire.ts'
 
@@ -39,22 +40,26 @@ export function QueriesSection({ project }: { project: Project }) {
               A query is one SELECT over the project’s tables. Write <Code>$name</Code> for what callers choose.
             </Empty>
           ) : (
-            <div className={shared.panel}>
-              <table className={shared.table}>
-                <thead>
-                  <tr>
-                    <th scope="col">Query</th>
-                    <th scope="col">Deployed</th>
-                    <th scope="col">Edited</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {list.map((query) => (
-                    <Line key={query.id} project={project} query={query} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Growing items={list} what="queries">
+              {(shown) => (
+                <div className={shared.panel}>
+                  <table className={shared.table}>
+                    <thead>
+                      <tr>
+                        <th scope="col">Query</th>
+                        <th scope="col">Deployed</th>
+                        <th scope="col">Edited</th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {shown.map((query) => (
+                        <Line key={query.id} project={project} query={query} />
+                      ))}
+                    </tbody>
+                  </table>
+                </div>
+              )}
+            </Growing>
           )
         }
       </Loaded>
@@ -129,7 +134,7 @@ function NewQueryForm({ project, table, onClose }: FormProps) {
       navigate(paths.query(project.id, made.name))
       return made
     },
-    { refresh: [buildKeys.queries(project.id)] },
+    { refresh: [thingKeys.queries(project.id)] },
   )
   const form = useForm({
     initialValues: { name: '', over: table ?? '' },

@@ -1,6 +1,7 @@
 import { Loaded } from '../../../parts/loaded.tsx'
+import { newestRows, useObjects } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
-import { newestRows, useObjects, useQueryNamed } from '../asked.ts'
+import { useQueryNamed } from '../asked.ts'
 import { QueryScreen } from './query-screen.tsx'
 
 export function QueryPage({ project, name }: { project: Project; name: string }) {

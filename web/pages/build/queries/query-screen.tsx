@@ -1,7 +1,7 @@
-import { ActionIcon, Button, Code, Group, Kbd, Stack, Text, Textarea, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Code, Group, Kbd, Stack, Text, Tooltip } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { Play, Rocket, Save, SlidersHorizontal } from 'lucide-react'
-import { useState } from 'react'
+import { startTransition, useState } from 'react'
 import { Heading } from '../../../parts/heading.tsx'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
 import type { Project } from '../../../wire.ts'
@@ -9,6 +9,7 @@ import shared from '../build.module.css'
 import type { Query } from '../wire.ts'
 import { DeploySheet } from './deploy-sheet.tsx'
 import { DeleteQuery } from './delete-query.tsx'
+import { Description } from './description.tsx'
 import { Examples } from './examples.tsx'
 import { DeployedIn } from './queries.tsx'
 import classes from './query.module.css'
@@ -16,6 +17,7 @@ import { Result } from './result.tsx'
 import { SlotDialog } from './slot-dialog.tsx'
 import { SlotField } from './slot-field.tsx'
 import { SqlEditor } from './sql-editor.tsx'
+import { TablesList } from './tables-list.tsx'
 import { useQueryDraft, type QueryDraft } from './use-query-draft.ts'
 
 type Props = { project: Project; query: Query; tables: Record<string, string[]> }
@@ -42,11 +44,12 @@ export function QueryScreen({ project, query, tables }: Props) {
       </Heading>
       <RefusalNotice error={draft.save.error} />
       <div className={classes.work}>
-        <div className={shared.panel}>
+        <div className={`${shared.panel} ${classes.sql}`}>
           <SqlEditor
             key={draft.generation}
             value={content.sql}
-            onChange={(sql) => change({ sql })}
+            // The editor has drawn it already; the rest may follow when there is time.
+            onChange={(sql) => startTransition(() => change({ sql }))}
             onRun={() => run.mutate()}
             tables={tables}
             slots={Object.keys(content.slots.properties)}
@@ -64,20 +67,23 @@ export function QueryScreen({ project, query, tables }: Props) {
                 {readsOf(draft)}
               </Text>
             )}
+            <Text size="xs" c="dimmed" className={classes.hint ?? ''} aria-hidden>
+              <Kbd size="xs">Esc</Kbd> <Kbd size="xs">Tab</Kbd> leaves the editor
+            </Text>
           </div>
         </div>
-        <Slots project={project} draft={draft} tables={tables} />
+        <div className={classes.side}>
+          <Slots project={project} draft={draft} tables={tables} />
+          <TablesList tables={tables} />
+        </div>
       </div>
       {editor && <Result draft={draft} />}
       <div className={classes.about}>
-        <Textarea
-          label="Description"
-          description="What it answers, in one or two sentences. Callers read it, and questions are matched with it."
-          autosize
-          minRows={2}
+        <Description
+          key={draft.generation}
           value={content.description}
           disabled={!editor}
-          onChange={(event) => change({ description: event.currentTarget.value })}
+          onChange={(description) => change({ description })}
         />
         <Examples name={query.name} draft={draft} />
       </div>
@@ -179,6 +185,11 @@ function Slots({ project, draft, tables }: SlotsProps) {
               }
             >
               Run
+            </Button>
+          )}
+          {editor && run.isPending && (
+            <Button variant="default" onClick={run.stop}>
+              Cancel
             </Button>
           )}
         </Stack>

@@ -1,9 +1,10 @@
 import { Button, Loader, Tabs, Text } from '@mantine/core'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
 import { Ago } from '../../../parts/time.tsx'
-import { Grid } from '../grid.tsx'
-import { sayCount, sayTime } from '../words.ts'
+import { Grid } from '../../../parts/grid.tsx'
+import { sayCount, sayTime } from '../../../words.ts'
 import classes from './query.module.css'
+import { canChart, ResultChart } from './result-chart.tsx'
 import type { QueryDraft } from './use-query-draft.ts'
 
 /** The rows of the last run, how long it took, and the plan behind it. */
@@ -28,6 +29,9 @@ export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
       <Tabs defaultValue="rows" keepMounted={false} onChange={(tab) => tab === 'plan' && plan.mutate()}>
         <Tabs.List>
           <Tabs.Tab value="rows">Rows</Tabs.Tab>
+          <Tabs.Tab value="chart" disabled={!canChart(answer)}>
+            Chart
+          </Tabs.Tab>
           <Tabs.Tab value="plan">Plan</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="rows">
@@ -47,6 +51,9 @@ export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
             count={answer.data.length}
             rowAt={(index) => answer.data[index]}
           />
+        </Tabs.Panel>
+        <Tabs.Panel value="chart" pt="md">
+          <ResultChart answer={answer} />
         </Tabs.Panel>
         <Tabs.Panel value="plan" pt="sm">
           <RefusalNotice error={plan.error} />

@@ -1,5 +1,6 @@
 import { Autocomplete, Select, TagsInput, TextInput } from '@mantine/core'
-import { newestRows, useObject, useObjects } from '../asked.ts'
+import { newestRows, useObjects } from '../../../things.ts'
+import { useObject } from '../asked.ts'
 import type { SlotSchema } from '../wire.ts'
 import type { SlotValue } from './slots.ts'
 

@@ -82,7 +82,12 @@ export function SqlEditor(props: Props) {
           language.current.of([]),
           EditorState.readOnly.of(readOnly),
           EditorView.editable.of(!readOnly),
-          EditorView.contentAttributes.of({ 'aria-label': 'SQL', spellcheck: 'false', tabindex: '0' }),
+          EditorView.contentAttributes.of({
+            'aria-label': 'SQL',
+            'aria-description': 'Escape, then Tab, leaves the editor.',
+            spellcheck: 'false',
+            tabindex: '0',
+          }),
           EditorView.updateListener.of(({ docChanged, state }) => docChanged && change(state.doc.toString())),
           // Escape, then Tab, leaves the editor by the keyboard.
           keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),

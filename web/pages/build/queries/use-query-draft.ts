@@ -1,8 +1,9 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { call, isRefusal } from '../../../api.ts'
-import { useAct, useUser } from '../../../queries.ts'
+import { keep, readKept } from '../../../kept.ts'
+import { useAct, useStoppable, useUser } from '../../../queries.ts'
 import type { Project } from '../../../wire.ts'
 import { buildKeys } from '../asked.ts'
 import type { Preview, Query, SlotsSchema, TriedQuestion } from '../wire.ts'
@@ -14,18 +15,28 @@ export type Content = Pick<Query, 'sql' | 'slots' | 'description' | 'examples'>
 
 /** A query while it is edited: what differs from what is saved, what the server makes of it, and its acts. */
 export function useQueryDraft(project: Project, query: Query) {
-  const kept = `sluice-draft ${useUser().id} ${project.id} ${query.name} ${query.revision}`
-  const [content, setContent] = useState<Content>(() => readKept(kept) ?? contentOf(query))
+  const kept = `sluice-draft ${useUser().id} ${project.id} ${query.name}`
+  const base = String(query.revision)
+  const [content, setContent] = useState<Content>(() => (readKept(kept, base) as Content | null) ?? contentOf(query))
   const [generation, setGeneration] = useState(0)
   const [values, setValues] = useState<SlotValues>({})
   const client = useQueryClient()
   const editor = project.role !== 'viewer'
   const dirty = JSON.stringify(content) !== JSON.stringify(contentOf(query))
-  const change = (part: Partial<Content>): void => setContent((before) => ({ ...before, ...part }))
+  // What was typed last, also while the page has yet to draw it: acts take this.
+  const latest = useRef(content)
+  const set = (next: Content): void => {
+    latest.current = next
+    keep(kept, base, JSON.stringify(next) === JSON.stringify(contentOf(query)) ? null : next)
+    setContent(next)
+  }
+  const change = (part: Partial<Content>): void => set({ ...latest.current, ...part })
 
-  const [settled] = useDebouncedValue({ sql: content.sql, slots: content.slots }, 400)
+  // As text: an object that is new each time would never settle.
+  const [settledText] = useDebouncedValue(JSON.stringify({ sql: content.sql, slots: content.slots }), 400)
+  const settled = JSON.parse(settledText) as Pick<Content, 'sql' | 'slots'>
   const inspection = useQuery({
-    queryKey: ['projects', project.id, 'inspection', settled.sql, JSON.stringify(settled.slots)],
+    queryKey: ['projects', project.id, 'inspection', settledText],
     enabled: editor && settled.sql.trim() !== '',
     queryFn: ({ signal }) => inspect(project.id, settled, signal),
     placeholderData: keepPreviousData,
@@ -38,26 +49,33 @@ export function useQueryDraft(project: Project, query: Query) {
     if (settled.sql === content.sql) change({ slots: suggested })
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- when there is something new to take over
   }, [suggested])
-  useKept(kept, dirty ? content : null)
 
   const path = `/v1/projects/${project.id}/queries/${query.name}`
   const save = useAct(
     async () => {
-      const saved = await call<Query>('PUT', path, { body: content, headers: { 'if-match': `"${query.revision}"` } })
+      const sent = latest.current
+      const saved = await call<Query>('PUT', path, {
+        body: sent,
+        headers: { 'if-match': `"${query.revision}"` },
+      })
       client.setQueryData(buildKeys.query(project.id, query.name), saved)
-      setContent(contentOf(saved))
+      // What was typed meanwhile is the next edit.
+      if (latest.current === sent) {
+        set(contentOf(saved))
+        keep(kept, base, null)
+      }
       return saved
     },
     { refresh: [], say: () => 'The draft is saved.' },
   )
   const body = () => ({
-    sql: content.sql,
-    slots: content.slots,
-    parameters: parametersOf(content.slots, values),
+    sql: latest.current.sql,
+    slots: latest.current.slots,
+    parameters: parametersOf(latest.current.slots, values),
   })
-  const run = useAct(() => call<Preview>('POST', `${path}/preview`, { body: body(), timeoutMs: 120_000 }), {
-    refresh: [],
-  })
+  const run = useStoppable((_input: void, signal) =>
+    call<Preview>('POST', `${path}/preview`, { body: body(), timeoutMs: 120_000, signal }),
+  )
   const plan = useAct(() => call<{ plan: string }>('POST', `${path}/explain`, { body: body() }), { refresh: [] })
   const ask = useAct(
     (question: string) =>
@@ -74,7 +92,7 @@ export function useQueryDraft(project: Project, query: Query) {
     dirty,
     generation,
     discard: () => {
-      setContent(contentOf(query))
+      set(contentOf(query))
       setGeneration(generation + 1)
     },
     editor,
@@ -107,18 +125,4 @@ function mistakeOf(error: Error | null): SqlMistake | null {
     column: typeof column === 'number' ? column : null,
     word: typeof word === 'string' ? word : '',
   }
-}
-
-/** What is not saved outlives leaving the page, in this window and for this person. */
-function useKept(key: string, content: Content | null): void {
-  const text = content === null ? null : JSON.stringify(content)
-  useEffect(() => {
-    if (text === null) sessionStorage.removeItem(key)
-    else sessionStorage.setItem(key, text)
-  }, [key, text])
-}
-
-function readKept(key: string): Content | null {
-  const text = sessionStorage.getItem(key)
-  return text === null ? null : (JSON.parse(text) as Content)
 }

@@ -1,11 +1,11 @@
 import '@mantine/charts/styles.css'
-import { AreaChart, LineChart } from '@mantine/charts'
+import { AreaChart, BarChart, LineChart } from '@mantine/charts'
 
 export type ChartLine = { name: string; label: string; color: string; dashed?: boolean }
 export type ChartPoint = Record<string, number | string | null>
 
 type Props = {
-  kind: 'area' | 'line'
+  kind: 'area' | 'line' | 'bar'
   points: ChartPoint[]
   lines: ChartLine[]
   unit: string
@@ -13,6 +13,7 @@ type Props = {
 
 /** Drawn by a library that is loaded only here. The table behind it says the same, so readers skip the drawing. */
 export function Chart({ kind, points, lines, unit }: Props) {
+  if (kind === 'bar') return <Bars points={points} lines={lines} unit={unit} />
   const Drawn = kind === 'area' ? AreaChart : LineChart
   return (
     <div aria-hidden>
@@ -32,11 +33,33 @@ export function Chart({ kind, points, lines, unit }: Props) {
         strokeWidth={2}
         tickLine="none"
         gridAxis="x"
-        valueFormatter={(value) => `${value.toLocaleString('en', { maximumFractionDigits: 1 })}${unit}`}
+        valueFormatter={(value) => sayNumber(value, unit)}
         {...(kind === 'area' && { fillOpacity: 0.15, withGradient: false })}
         areaChartProps={{ accessibilityLayer: false }}
         lineChartProps={{ accessibilityLayer: false }}
       />
     </div>
   )
+}
+
+function Bars({ points, lines, unit }: Omit<Props, 'kind'>) {
+  return (
+    <div aria-hidden>
+      <BarChart
+        h={220}
+        data={points}
+        dataKey="time"
+        series={lines.map(({ name, label, color }) => ({ name, label, color }))}
+        withLegend={lines.length > 1}
+        tickLine="none"
+        gridAxis="x"
+        valueFormatter={(value) => sayNumber(value, unit)}
+        barChartProps={{ accessibilityLayer: false }}
+      />
+    </div>
+  )
+}
+
+function sayNumber(value: number, unit: string): string {
+  return `${value.toLocaleString('en', { maximumFractionDigits: 1 })}${unit}`
 }

@@ -2,8 +2,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useEffectEvent, useRef } from 'react'
 import classes from './grid.module.css'
-import type { Column, Row } from './wire.ts'
-import { isNumeric, sayType, sayValue } from './words.ts'
+import { isNumeric, sayType, sayValue } from '../words.ts'
+
+type Column = { name: string; type: string }
+type Row = Record<string, unknown>
 
 type Props = {
   label: string

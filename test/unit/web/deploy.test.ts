@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { emptyDraft, keepable, newPair, takenUp, textOfDraft } from '../../../web/pages/build/connections/draft.ts'
+import { grantedOf, permissionsOf, whyNothing } from '../../../web/pages/deploy/granted.ts'
+import { sayGrowth } from '../../../web/pages/deploy/words.ts'
+import { readChapters, type OpenApi } from '../../../web/pages/docs/openapi.ts'
+
+test('permissions become boxes and the same permissions again', () => {
+  const permissions = [
+    { project_id: 'prj_1', environments: '*' as const },
+    { project_id: 'prj_2', environments: ['production'], queries: ['sales'] },
+  ]
+  expect(permissionsOf(grantedOf(permissions) ?? {})).toEqual(permissions)
+  expect(permissionsOf(grantedOf([{ project_id: '*', environments: '*' }]) ?? {})).toEqual([
+    { project_id: '*', environments: '*' },
+  ])
+})
+
+test('several lines for one project are no boxes: run together they would reach more', () => {
+  const lines = [
+    { project_id: 'prj_1', environments: ['staging'] },
+    { project_id: 'prj_1', environments: ['production'], queries: ['sales'] },
+  ]
+  expect(grantedOf(lines)).toBeNull()
+})
+
+test.each([
+  [{}, 'Tick at least one project.'],
+  [{ prj_1: { environments: [], queries: null } }, 'Tick at least one environment.'],
+  [{ prj_1: { environments: null, queries: [] } }, 'Tick at least one query.'],
+  [{ prj_1: { environments: null, queries: null } }, null],
+])('what is ticked in %j is %s', (granted, why) => {
+  expect(whyNothing(granted)).toBe(why)
+})
+
+test.each([
+  [108, 100, '+8 % on before'],
+  [50, 100, '−50 % on before'],
+  [100, 100, 'as many as before'],
+  [5, 0, ''],
+  [5, undefined, ''],
+])('%d calls after %d are %s', (now, before, words) => {
+  expect(sayGrowth(now, before)).toBe(words)
+})
+
+test('the reference has every call of the API in one chapter, with what it takes and gives', () => {
+  const file = join(import.meta.dirname, '../../../docs/openapi.json')
+  const document = JSON.parse(readFileSync(file, 'utf8')) as OpenApi
+  const operations = readChapters(document).flatMap((chapter) => chapter.operations)
+  const described = Object.values(document.paths).flatMap((path) => Object.keys(path))
+  expect(operations).toHaveLength(described.length)
+  expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length)
+  const execute = operations.find(({ id }) => id === 'post /v1/http/execute-request')
+  expect(execute?.sends.filter(({ required }) => required).map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['project_id', 'datasource_id', 'connect_spec']),
+  )
+  expect(execute?.gets.map(({ name }) => name)).toEqual(expect.arrayContaining(['jobs', 'data_object_id']))
+})
+
+test('a kept connection has no secret, and takes up the stored ones again', () => {
+  const stored = {
+    ...emptyDraft,
+    authType: 'Bearer Token' as const,
+    auth: { token: '***' },
+    headers: [newPair('X-Api-Key', '***'), newPair('Accept', 'text/csv')],
+  }
+  const edited = {
+    ...stored,
+    url: 'https://api.example.org',
+    auth: { token: 'typed' },
+    headers: [newPair('X-Api-Key', 'typed'), newPair('Accept', 'application/json')],
+  }
+  const kept = keepable(edited)
+  expect(JSON.stringify(kept)).not.toContain('typed')
+  expect(takenUp(kept, stored)).toMatchObject({
+    url: 'https://api.example.org',
+    auth: { token: '***' },
+    headers: [
+      { name: 'X-Api-Key', value: '***' },
+      { name: 'Accept', value: 'application/json' },
+    ],
+  })
+})
+
+test('drafts that differ in nothing but the numbers of their lines are the same', () => {
+  const lines = () => ({ ...emptyDraft, parameters: [newPair('since', '2026')] })
+  expect(textOfDraft(lines())).toBe(textOfDraft(lines()))
+  expect(textOfDraft(lines())).not.toBe(textOfDraft(emptyDraft))
+})

@@ -1,0 +1,144 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findBarriers, type Scheme } from './barriers.ts'
+import { deployedList, openStage, salesSql, waitMs, type Stage } from './stage.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage.close())
+
+type Shown = { name: string; at: string; ready: (page: Page) => Promise<void> }
+
+const pages: Shown[] = [
+  { name: 'endpoints', at: 'endpoints', ready: async (page) => deployedList(page).waitFor() },
+  {
+    name: 'endpoint',
+    at: 'endpoints/sales_by_region',
+    ready: async (page) => page.getByRole('region', { name: 'Columns' }).waitFor(),
+  },
+  {
+    name: 'endpoint-versions',
+    at: 'endpoints/sales_by_region/versions',
+    ready: async (page) => {
+      await page.getByLabel('From').first().click()
+      await page.getByRole('option', { name: 'Version 1' }).click()
+      await page.getByRole('region', { name: 'Difference' }).waitFor()
+    },
+  },
+  {
+    name: 'endpoint-history',
+    at: 'endpoints/sales_by_region/history',
+    ready: async (page) => page.getByRole('list', { name: 'History' }).waitFor(),
+  },
+  {
+    name: 'deploy-sheet',
+    at: 'endpoints/sales_by_region',
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+      await page.getByRole('region', { name: 'What changes' }).waitFor()
+    },
+  },
+  {
+    name: 'try',
+    at: 'try?query=all_orders',
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Call', exact: true }).click()
+      await page.getByText('1,000 rows (cut off)').waitFor()
+    },
+  },
+  {
+    name: 'try-refused',
+    at: 'endpoints/sales_by_region/try',
+    ready: async (page) => {
+      await page.getByRole('textbox', { name: 'region' }).fill('')
+      await page.getByRole('button', { name: 'Call', exact: true }).click()
+      await page.getByText(/^400 /).waitFor()
+    },
+  },
+  {
+    name: 'try-question',
+    at: 'try?by=question',
+    ready: async (page) => {
+      await page.getByRole('textbox', { name: 'Question' }).fill('how much did we sell in the east')
+      await page.getByRole('textbox', { name: 'Question' }).press('Enter')
+      await page.getByRole('region', { name: 'Candidates' }).waitFor()
+    },
+  },
+  {
+    name: 'questions',
+    at: 'questions',
+    ready: async (page) => page.getByRole('list', { name: 'Unanswered questions' }).waitFor(),
+  },
+  {
+    name: 'metrics',
+    at: 'metrics?hours=1',
+    ready: async (page) => {
+      await page.getByRole('region', { name: 'Popular queries' }).waitFor()
+      await page.locator('svg.recharts-surface').nth(2).waitFor()
+    },
+  },
+  {
+    name: 'new-alert',
+    at: 'alerts',
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'New alert' }).click()
+      await page.getByRole('dialog').getByLabel('Address').waitFor()
+    },
+  },
+  {
+    name: 'requests',
+    at: 'requests',
+    ready: async (page) => page.getByRole('region', { name: 'Requests' }).waitFor(),
+  },
+  { name: 'keys', at: 'keys', ready: async (page) => page.getByRole('link', { name: 'storefront' }).first().waitFor() },
+  {
+    name: 'key',
+    at: 'keys',
+    ready: async (page) => {
+      await page.getByRole('link', { name: 'storefront' }).first().click()
+      await page.getByRole('region', { name: 'What it reaches' }).waitFor()
+    },
+  },
+  {
+    name: 'new-key',
+    at: 'keys',
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'New API key' }).click()
+      const queries = page.getByRole('group', { name: 'Queries of Corner shop' })
+      await queries.getByLabel('Only these').check()
+      await queries.getByLabel('all_orders').waitFor()
+    },
+  },
+]
+
+/** So that the pages have something to show. */
+async function fillPages(scheme: Scheme): Promise<void> {
+  await stage.deploy('all_orders', 'sales_by_region')
+  const secret = await stage.key('storefront')
+  await stage.callWith(secret, 'sales_by_region')
+  await stage.withToken(secret).post('/v1/query', { query: 'who painted the bridge', project_id: stage.projectId })
+  await stage.edit('sales_by_region', {
+    sql: `${salesSql} order by revenue ${scheme === 'light' ? 'asc' : 'desc'}`,
+    description: 'Revenue of one region, in euros.',
+  })
+}
+
+describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
+  test('every page has no barrier, no complaint and no sideways scroll', { timeout: 240_000 }, async () => {
+    await fillPages(scheme)
+    const { page, complaints } = await stage.visitAs(stage.owner, '/account', { scheme })
+    page.setDefaultTimeout(waitMs)
+    const barriers: string[] = []
+    for (const { name, at, ready } of pages) {
+      await page.setViewportSize({ width: 1280, height: 800 })
+      await page.goto('about:blank')
+      await page.goto(`/p/${stage.projectId}/deploy/${at}`)
+      await ready(page)
+      barriers.push(...(await findBarriers(page, name, scheme)))
+    }
+    expect(barriers).toEqual([])
+    expect(complaints).toEqual([])
+  })
+})

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openSource, type Source } from '../harness/source.ts'
+import { openTestWeb, type TestWeb } from '../harness/web.ts'
+import { rail, waitMs } from './stage.ts'
+
+const cities = ['Lund', 'Gent', 'Porto']
+const stays = Array.from({ length: 300 }, (_, index) => ({
+  id: index + 1,
+  city: cities[index % 3],
+  nights: 1 + (index % 7),
+  guest: { name: `Guest ${index % 50}` },
+}))
+
+let t: TestWeb
+let source: Source
+beforeAll(async () => {
+  source = await openSource()
+  source.answer({ meta: { page: 1 }, result: { stays } })
+  t = await openTestWeb({ SLUICE_OUTBOUND_ALLOW: source.host })
+  await t.app.jobs.start()
+})
+afterAll(async () => {
+  await t.close()
+  await source.close()
+})
+
+test('from the address of an API to a call that is seen in the metrics, in one go', { timeout: 180_000 }, async () => {
+  const projectId = await t.project('Hostels')
+  const owner = await t.member(projectId, 'owner')
+  const { page, complaints } = await t.visitAs(owner, `/p/${projectId}`)
+  page.setDefaultTimeout(waitMs)
+
+  await page.getByRole('link', { name: 'Use your own' }).click()
+  await page.getByLabel('Address').fill(source.url)
+  await page.getByLabel('Name', { exact: true }).fill('Stays')
+  await page.getByRole('button', { name: 'Test' }).click()
+  await page.getByText('application/json').waitFor()
+  await page.getByRole('button', { name: 'Open result' }).click()
+  await page.getByRole('button', { name: /^stays .* use as rows/ }).click()
+  await page.getByText('As a table: 300 rows, 4 columns').waitFor()
+  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.getByRole('heading', { level: 1, name: 'stays' }).waitFor()
+
+  await page.getByRole('link', { name: 'Query it' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('nights_in_city')
+  await page.getByRole('button', { name: 'Create query' }).click()
+  await page.getByRole('heading', { level: 1, name: 'nights_in_city' }).waitFor()
+  await page.getByRole('textbox', { name: 'SQL' }).click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText('select city, sum(nights) as nights from stays where city = $city group by city')
+  await page.getByRole('form', { name: 'Slots' }).getByLabel('city', { exact: false }).first().fill('Gent')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('table', { name: 'Rows of the result' }).getByRole('cell', { name: 'Gent' }).waitFor()
+  await page.getByRole('button', { name: 'Deploy…' }).click()
+  await page.getByRole('button', { name: 'Deploy nights_in_city to production' }).click()
+  await page.getByText('production v1').waitFor()
+
+  await page.getByRole('link', { name: 'Deploy', exact: true }).click()
+  await rail(page, 'API keys').click()
+  await page.getByRole('button', { name: 'New API key' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill('front desk')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const secret = await page.getByRole('dialog').getByLabel('API key', { exact: true }).inputValue()
+  await page.getByRole('button', { name: 'I have stored it' }).click()
+
+  await rail(page, 'Try it').click()
+  await page.getByText('With a key', { exact: true }).click()
+  await page.getByLabel('API key', { exact: true }).fill(secret)
+  await page.getByRole('textbox', { name: 'city' }).fill('Porto')
+  await page.getByRole('button', { name: 'Call', exact: true }).click()
+  await page.getByRole('region', { name: 'Rows of the answer' }).getByRole('cell', { name: 'Porto' }).waitFor()
+
+  await rail(page, 'Metrics').click()
+  const popular = page.getByRole('region', { name: 'Popular queries' })
+  await popular.getByRole('row').filter({ hasText: 'nights_in_city' }).waitFor()
+  await rail(page, 'Endpoints').click()
+  await page.getByText('Calls in a day').waitFor()
+  expect(await page.getByRole('link', { name: '1', exact: true }).count()).toBe(1)
+  expect(complaints).toEqual([])
+})

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectStatus, type Person } from '../harness/app.ts'
+import { execute, openSource, type Source } from '../harness/source.ts'
+import { openTestWeb, type TestWeb } from '../harness/web.ts'
+import { takePicture } from './barriers.ts'
+
+let t: TestWeb
+let source: Source
+let projectId: string
+let editor: Person
+
+beforeAll(async () => {
+  source = await openSource()
+  source.answer([{ id: 1, city: 'Lund' }])
+  t = await openTestWeb({ SLUICE_OUTBOUND_ALLOW: source.host })
+  await t.app.jobs.start()
+  projectId = await t.project('Weather')
+  editor = await t.member(projectId, 'editor')
+  const made = await expectStatus(
+    201,
+    editor.post(`/v1/projects/${projectId}/datasources`, {
+      name: 'Stations of the north',
+      kind: 'http_api',
+      config: { url: source.url, method: 'GET' },
+    }),
+  )
+  await expectStatus(
+    200,
+    execute(editor, { projectId, datasourceId: made.body.id, url: source.url, name: 'Stations of the north' }),
+  )
+  await expectStatus(
+    201,
+    editor.post(`/v1/projects/${projectId}/queries`, {
+      name: 'cities',
+      sql: 'select city from stations_of_the_north',
+      description: 'Where the stations are.',
+    }),
+  )
+  await expectStatus(200, editor.post(`/v1/projects/${projectId}/queries/cities/deploy`, { environment: 'staging' }))
+})
+afterAll(async () => {
+  await t.close()
+  await source.close()
+})
+
+test('a running job stands under the header on every page, and is cancelled there', async () => {
+  const hanging: Array<() => void> = []
+  source.handle((_request, response) => void hanging.push(() => response.end('[]')))
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections`)
+  await page.getByRole('link', { name: 'Stations of the north' }).click()
+  await page.getByRole('button', { name: 'Refresh' }).click()
+  const bar = page.getByRole('region', { name: 'Running jobs' })
+  await bar.getByText('1 job: fetching the data again').waitFor()
+  await page.getByRole('link', { name: 'Deploy', exact: true }).click()
+  await bar.getByRole('button', { expanded: false }).click()
+  await bar.getByText(/Fetching the data again of Stations of the north: \d+ %/).waitFor()
+  await takePicture(page, 'job-bar-light-1280')
+  await bar.getByRole('button', { name: 'Cancel: Fetching the data again' }).click()
+  await bar.waitFor({ state: 'detached' })
+  const jobs = await t.operator.get(`/v1/projects/${projectId}/jobs?status=cancelled`)
+  expect(jobs.body.data).toHaveLength(1)
+  for (const end of hanging) end()
+  source.answer([{ id: 1, city: 'Lund' }])
+  expect(complaints).toEqual([])
+})
+
+test('a few letters lead to any page and to anything the project holds', async () => {
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections`)
+  const jump = async (letters: string, what: RegExp): Promise<void> => {
+    await page.keyboard.press('Control+k')
+    await page.getByPlaceholder('Jump to a page').fill(letters)
+    await page.getByRole('button', { name: what }).waitFor()
+    await page.keyboard.press('Enter')
+  }
+  await page.getByRole('heading', { level: 1, name: 'Connections' }).waitFor()
+  for (const label of ['Metrics', 'Alerts', 'API keys', 'Try it', 'Data', 'Queries', 'Retention']) {
+    await jump(label, new RegExp(`^${label} (Build|Deploy|Settings) of Weather`))
+    await page.getByRole('heading', { level: 1, name: label }).waitFor()
+  }
+  await jump('endpoint in staging', /^cities Endpoint in staging/)
+  await page.getByText('Version 1 in staging').waitFor()
+  await jump('stations_of', /^stations_of_the_north Table/)
+  await page.getByRole('heading', { level: 1, name: 'stations_of_the_north' }).waitFor()
+  await jump('stations of', /^Stations of the north Connection/)
+  await page.getByRole('heading', { level: 1, name: 'Stations of the north' }).waitFor()
+  await jump('API reference', /^Guides and API reference/)
+  await page.getByRole('heading', { level: 1, name: 'Connect an API' }).waitFor()
+  expect(complaints).toEqual([])
+})

@@ -1,0 +1,70 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useLocation } from 'wouter'
+import { call } from '../../../api.ts'
+import { paths } from '../../../paths.ts'
+import { useAct, useStoppable } from '../../../queries.ts'
+import { thingKeys } from '../../../things.ts'
+import type { Project } from '../../../wire.ts'
+import { buildKeys } from '../asked.ts'
+import type { Datasource, Executed, Job, Tested } from '../wire.ts'
+import { bodyOf, configurationOf, type Draft } from './draft.ts'
+
+type Asked = { project: Project; source: Datasource | null; onMade: (source: Datasource) => void }
+
+const executeTimeoutMs = 10 * 60_000
+
+/** What can be done with a connection. */
+export function useConnectionActs({ project, source, onMade }: Asked) {
+  const [, navigate] = useLocation()
+  const client = useQueryClient()
+  const path = `/v1/projects/${project.id}/datasources`
+  const refresh = [thingKeys.sources(project.id), thingKeys.objects(project.id)]
+
+  const store = async (draft: Draft): Promise<Datasource> => {
+    const body = {
+      ...(draft.name.trim() !== '' && { name: draft.name }),
+      config: configurationOf(draft),
+      pagination: draft.pagination,
+      schedule: draft.schedule === '' ? null : draft.schedule,
+      schedule_time_zone: draft.timeZone,
+      keep_versions: draft.keepVersions,
+    }
+    if (source !== null) {
+      const saved = await call<Datasource>('PATCH', `${path}/${source.id}`, { body })
+      client.setQueryData(buildKeys.source(project.id, source.id), saved)
+      return saved
+    }
+    const made = await call<Datasource>('POST', path, { body: { ...body, kind: 'http_api' } })
+    onMade(made)
+    navigate(paths.connection(project.id, made.id), { replace: true })
+    return made
+  }
+  const test = useStoppable((draft: Draft, signal) => {
+    // The tree shows the whole response, and the table below it what the extractor takes.
+    const { responsePathExtractor: _taken, ...configuration } = configurationOf(draft)
+    const stored = source === null ? {} : { project_id: project.id, datasource_id: source.id }
+    const body = { ...configuration, ...stored, ...(bodyOf(draft) !== undefined && { body: bodyOf(draft) }) }
+    return call<Tested>('POST', '/v1/http/test-connection', { body, timeoutMs: 60_000, signal })
+  })
+  const save = useAct(store, { refresh, say: ({ name }) => `${name} is saved.` })
+  const execute = useAct(
+    async (draft: Draft) => {
+      const made = await store(draft)
+      const config = configurationOf(draft)
+      const executed = await call<Executed>('POST', '/v1/http/execute-request', {
+        timeoutMs: executeTimeoutMs,
+        body: {
+          project_id: project.id,
+          datasource_id: made.id,
+          connect_spec: { name: made.name, id: 'http_api', config },
+          ...config,
+          ...(draft.pagination !== null && { pagination: draft.pagination }),
+        },
+      })
+      return { made, executed }
+    },
+    { refresh },
+  )
+  const again = useAct(() => call<Job>('POST', `${path}/${source?.id ?? ''}/refresh`), { refresh: [] })
+  return { test, save, execute, refresh: again }
+}

@@ -1,0 +1,32 @@
+import { useState } from 'react'
+import { readKept, useKept } from '../../../kept.ts'
+import { useUser } from '../../../queries.ts'
+import type { Project } from '../../../wire.ts'
+import type { Datasource } from '../wire.ts'
+import { draftOf, emptyDraft, keepable, takenUp, textOfDraft, type Draft } from './draft.ts'
+
+type Asked = { project: Project; source: Datasource | null; initial: Draft }
+
+/** A connection while it is edited. What is not saved is there again when one comes back, except for secrets. */
+export function useConnectionDraft({ project, source, initial }: Asked) {
+  const stored = source === null ? emptyDraft : draftOf(source)
+  const base = textOfDraft(stored)
+  const key = `sluice-connection ${useUser().id} ${project.id} ${source?.id ?? 'new'}`
+  const [draft, setDraft] = useState<Draft>(() => {
+    // Whoever asks for the sample gets it, whatever was begun before.
+    const kept = source === null && initial !== emptyDraft ? null : (readKept(key, base) as Draft | null)
+    return kept === null ? initial : takenUp(kept, stored)
+  })
+  const text = textOfDraft(draft)
+  const changed = text !== base && text !== textOfDraft(initial)
+  useKept(key, base, changed ? keepable(draft) : null)
+  // A body goes along with tests only: it is never saved, and not lost by it either.
+  const { body, bodyType } = draft
+  return {
+    draft,
+    setDraft,
+    dirty: changed && text !== textOfDraft({ ...stored, body, bodyType }),
+    discard: () => setDraft(stored),
+    taken: (saved: Datasource) => setDraft({ ...draftOf(saved), body, bodyType }),
+  }
+}

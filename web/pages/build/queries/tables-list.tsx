@@ -1,0 +1,26 @@
+import { Text } from '@mantine/core'
+import shared from '../build.module.css'
+import classes from './query.module.css'
+
+/** What can be read, beside the SQL that reads it. */
+export function TablesList({ tables }: { tables: Record<string, string[]> }) {
+  const names = Object.keys(tables).toSorted()
+  if (names.length === 0) return null
+  return (
+    <section className={`${shared.panel} ${classes.tables}`} aria-label="Tables">
+      <Text fw={500} mb={4}>
+        Tables
+      </Text>
+      {names.map((name) => (
+        <details key={name} className={classes.tableOf}>
+          <summary>{name}</summary>
+          <ul>
+            {tables[name]?.map((column) => (
+              <li key={column}>{column}</li>
+            ))}
+          </ul>
+        </details>
+      ))}
+    </section>
+  )
+}

@@ -1,0 +1,70 @@
+import { Badge, Text } from '@mantine/core'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Older } from '../../parts/more.tsx'
+import { Row, Rows } from '../../parts/rows.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { usePages } from '../../queries.ts'
+import type { Place } from './place.ts'
+import type { LoggedQuestion } from './wire.ts'
+
+export const questionsKey = (projectId: string) => ['projects', projectId, 'deploy', 'questions']
+
+/** What was asked, newest first: everything, or what one query answered or came nearest to. */
+export function AskedQuestions({ place: { project, environment }, query }: { place: Place; query: string | null }) {
+  const asked = usePages<LoggedQuestion>(
+    [...questionsKey(project.id), 'asked', environment, query],
+    `/v1/projects/${project.id}/questions?environment=${environment}&limit=50${query === null ? '' : `&query=${query}`}`,
+  )
+  return (
+    <>
+      <Loaded query={asked}>
+        {(list) =>
+          list.length === 0 ? (
+            <Text c="dimmed">
+              {query === null ? 'Nothing was asked yet.' : `No question has come to ${query} in ${environment} yet.`}
+            </Text>
+          ) : (
+            <Rows label="Latest questions">
+              {list.map((each) => (
+                <AskedRow key={each.id} asked={each} />
+              ))}
+            </Rows>
+          )
+        }
+      </Loaded>
+      <Older pages={asked} what="questions" />
+    </>
+  )
+}
+
+const outcomes: Record<LoggedQuestion['outcome'], string> = {
+  answered: 'Answered',
+  no_match: 'No match',
+  ambiguous: 'Ambiguous',
+  missing_slots: 'Incomplete',
+}
+
+function AskedRow({ asked }: { asked: LoggedQuestion }) {
+  const { text, outcome, query, at } = asked
+  return (
+    <Row
+      end={
+        <Badge
+          variant="light"
+          tt="none"
+          radius="sm"
+          color={outcome === 'answered' ? 'tide' : 'yellow'}
+          c="var(--mantine-color-text)"
+        >
+          {outcomes[outcome]}
+        </Badge>
+      }
+    >
+      <Text>{text === null ? 'The text is not kept' : `“${text}”`}</Text>
+      <Text size="xs" c="dimmed">
+        {query !== null && `${outcome === 'answered' ? 'by' : 'nearest'} ${query} · `}
+        <Ago at={at} />
+      </Text>
+    </Row>
+  )
+}

@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react'
+import classes from './deploy.module.css'
+import { Scroll } from './scroll.tsx'
+
+/** Rows of whole values, which scroll within their place. */
+export function PlainTable({ label, head, rows }: { label: string; head: string[]; rows: ReactNode[][] }) {
+  return (
+    <Scroll label={label} look="tall">
+      <table className={classes['plain']}>
+        <thead>
+          <tr>
+            {head.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells, row) => (
+            // Rows are whole values, drawn anew together.
+            // oxlint-disable-next-line react/no-array-index-key
+            <tr key={row}>
+              {cells.map((cell, at) => (
+                <td key={head[at]}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}

@@ -1,0 +1,62 @@
+import { Anchor, Stack, Text, Title } from '@mantine/core'
+import { Link } from 'wouter'
+import { Card } from '../../parts/card.tsx'
+import type { Place } from './place.ts'
+import { PlainTable } from './plain-table.tsx'
+import { Unanswered } from './unanswered.tsx'
+import type { Metrics } from './usage-wire.ts'
+import { sayShare } from './words.ts'
+
+/** So many of each; the page of questions has the rest. */
+const most = 5
+
+/** What was asked, how much of it was answered, and what was not, to be taught with one click. */
+export function QuestionInsights({ place, metrics: { questions } }: { place: Place; metrics: Metrics }) {
+  const { asked, answered, refused, top } = questions
+  return (
+    <Card
+      title="Questions"
+      about={
+        asked === 0 ? (
+          'Nothing was asked in plain words in this time.'
+        ) : (
+          <>
+            {asked.toLocaleString('en')} asked, {sayShare(answered / asked)} answered, {refused.toLocaleString('en')}{' '}
+            refused.{' '}
+            <Anchor component={Link} href={place.to('questions')} underline="always">
+              All questions
+            </Anchor>
+          </>
+        )
+      }
+    >
+      {asked > 0 && (
+        <Stack gap="lg">
+          {top.length > 0 && (
+            <PlainTable
+              label="Asked most"
+              head={['Asked most', 'Times', 'Answered by']}
+              rows={top.slice(0, most).map(({ question, count, query }) => [
+                question,
+                count.toLocaleString('en'),
+                query ?? (
+                  <Text key={question} component="span" c="dimmed">
+                    none
+                  </Text>
+                ),
+              ])}
+            />
+          )}
+          {refused > 0 && (
+            <section>
+              <Title order={3} mb="xs">
+                Unanswered
+              </Title>
+              <Unanswered place={place} most={most} />
+            </section>
+          )}
+        </Stack>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,129 @@
+import { Anchor, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Search } from 'lucide-react'
+import { useDeferredValue, useState } from 'react'
+import { call } from '../../api.ts'
+import { Heading } from '../../parts/heading.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import classes from './docs.module.css'
+import { readChapters, type Chapter, type Field, type OpenApi, type Operation } from './openapi.ts'
+
+/** Every call there is, from the document that describes this very server. */
+export function Reference() {
+  const chapters = useQuery({
+    queryKey: ['openapi'],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => readChapters(await call<OpenApi>('GET', '/v1/openapi.json', { signal })),
+  })
+  const [sought, setSought] = useState('')
+  const words = useDeferredValue(sought).trim().toLowerCase()
+  return (
+    <>
+      <Heading title="API reference" within="Guides">
+        Everything the app does can be done by calls. The same as an OpenAPI document:{' '}
+        <Anchor href="/v1/openapi.json" underline="always">
+          /v1/openapi.json
+        </Anchor>
+      </Heading>
+      <Loaded query={chapters}>
+        {(list) => (
+          <Stack gap="xl">
+            <TextInput
+              aria-label="Find a call"
+              placeholder="Find a call"
+              leftSection={<Search size={16} aria-hidden />}
+              value={sought}
+              onChange={(event) => setSought(event.currentTarget.value)}
+              maw="24rem"
+            />
+            <Chapters chapters={matching(list, words)} />
+          </Stack>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+function matching(chapters: Chapter[], words: string): Chapter[] {
+  return chapters
+    .map((chapter) => ({
+      ...chapter,
+      operations: chapter.operations.filter(({ id, summary }) => `${id} ${summary}`.toLowerCase().includes(words)),
+    }))
+    .filter(({ operations }) => operations.length > 0)
+}
+
+function Chapters({ chapters }: { chapters: Chapter[] }) {
+  if (chapters.length === 0) return <Text c="dimmed">No call is named like that.</Text>
+  return chapters.map(({ name, about, operations }) => (
+    <section key={name} aria-label={name}>
+      <Title order={2} tt="capitalize">
+        {name}
+      </Title>
+      <Text c="dimmed" mb="sm">
+        {about}
+      </Text>
+      {operations.map((operation) => (
+        <Entry key={operation.id} operation={operation} />
+      ))}
+    </section>
+  ))
+}
+
+/** What it needs and gives is drawn when it is opened: there are a hundred of them. */
+function Entry({ operation: { method, path, summary, description, sends, gets } }: { operation: Operation }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <details className={classes.operation} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <span className={classes.method}>{method}</span>
+        <span className={classes.path}>{path}</span>
+        <span className={classes.summary}>{summary}</span>
+      </summary>
+      {open && (
+        <div className={classes.details}>
+          {description !== '' && <Text>{description}</Text>}
+          <Fields label={`Sent to ${method} ${path}`} title="It takes" certain="required" fields={sends} />
+          <Fields label={`Answer of ${method} ${path}`} title="It answers" certain="always" fields={gets} />
+        </div>
+      )}
+    </details>
+  )
+}
+
+type FieldsProps = { label: string; title: string; certain: string; fields: Field[] }
+
+function Fields({ label, title, certain, fields }: FieldsProps) {
+  if (fields.length === 0) return null
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by the keyboard
+    <section className={classes.fields} aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{title}</th>
+            <th scope="col">Type</th>
+            <th scope="col">About</th>
+          </tr>
+        </thead>
+        <tbody>
+          {fields.map(({ name, type, required, about }) => (
+            <tr key={name}>
+              <td>
+                <code>{name}</code>
+                {required && (
+                  <Text component="span" size="xs" c="dimmed">
+                    {' '}
+                    {certain}
+                  </Text>
+                )}
+              </td>
+              <td>{type}</td>
+              <td>{about}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}

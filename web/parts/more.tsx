@@ -1,0 +1,42 @@
+import { Button, Text } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+
+const step = 100
+
+type Props<Item> = {
+  items: Item[]
+  /** What they are called, many of them. */
+  what: string
+  children: (shown: Item[]) => ReactNode
+}
+
+/** The first of a long list, and on demand the rest: nothing is left out, and a page is never longer than asked for. */
+export function Growing<Item>({ items, what, children }: Props<Item>) {
+  const [most, setMost] = useState(step)
+  const left = items.length - most
+  return (
+    <>
+      {children(items.slice(0, most))}
+      {left > 0 && (
+        <Text c="dimmed" mt="md" component="div">
+          {most.toLocaleString('en')} of {items.length.toLocaleString('en')} {what}.{' '}
+          <Button variant="default" size="xs" ml="xs" onClick={() => setMost(most + step)}>
+            Show {Math.min(step, left)} more
+          </Button>
+        </Text>
+      )}
+    </>
+  )
+}
+
+type Paged = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
+
+/** The way to what lies further back. */
+export function Older({ pages, what }: { pages: Paged; what: string }) {
+  if (!pages.hasNextPage) return null
+  return (
+    <Button variant="default" mt="md" loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+      Show older {what}
+    </Button>
+  )
+}
