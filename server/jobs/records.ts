@@ -129,8 +129,8 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
         .where('attempt', '=', 1)
         .orderBy('id')
         .limit(1)
+        // Waits for a worker that is just looking at it, and finds it only if it still waits then.
         .forUpdate()
-        .skipLocked()
         .executeTakeFirst(),
     begin: (transaction, id, worker) => change(transaction, { id }, { status: 'running', worker }),
     async settle(transaction, hold, outcome) {

@@ -156,7 +156,7 @@ test('a job runs from queued to succeeded under the eyes of the API, and is coun
     const { body } = await t.operator.get(`/v1/jobs/${id}`)
     expect(body.status).toBe('succeeded')
     return body
-  })
+  }, 10_000)
   expect(done).toMatchObject({ progress: 1, error: null, started_at: expect.any(String) })
   expect((await t.anonymous.get('/metrics')).body).toContain('sluice_jobs_total{job_type="quick",end="succeeded"} 1')
   expect((await t.anonymous.get('/readyz')).body.checks).toMatchObject({ queue: { ok: true } })
@@ -231,7 +231,7 @@ describe('GET /v1/projects/{id}/jobs/events', () => {
       const again = await listen(base, project)
       again.leave()
       expect(again.response.status).toBe(200)
-    })
+    }, 10_000)
   })
 
   test('404 for a project the caller is no member of', async () => {
@@ -244,7 +244,7 @@ describe('GET /v1/projects/{id}/jobs/events', () => {
       const opened = await listen(base, await served.project())
       expect(opened.response.status).toBe(200)
       return opened
-    })
+    }, 10_000)
     const closingAtMs = performance.now()
     const closed = served.http.close()
     await stream.ended

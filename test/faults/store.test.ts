@@ -174,7 +174,7 @@ test('a kill while the cluster is being made leaves nothing in the way', async (
   expect(existsSync(join(dataDir, 'postgres'))).toBe(false)
   const second = startWriter()
   await said(second, 'acknowledged')
-  await vi.waitFor(() => expect(drafts()).toEqual([]))
+  await vi.waitFor(() => expect(drafts()).toEqual([]), 10_000)
 })
 
 test('a second process on the folder is refused by name and does not disturb the first', async () => {

@@ -57,7 +57,7 @@ test('a notification arrives when its transaction commits, and not when it does 
     }),
   ).rejects.toThrow('undo')
   await database.db.transaction().execute((trx) => database.notify(trx, 'notes', 'done'))
-  await vi.waitFor(() => expect(heard).toEqual(['done']))
+  await vi.waitFor(() => expect(heard).toEqual(['done']), 10_000)
   unlisten()
 })
 
@@ -71,7 +71,7 @@ test('a listener that throws keeps neither the others nor later ones from hearin
   ]
   await database.notify(database.db, 'shared', 'one')
   await database.notify(database.db, 'shared', 'two')
-  await vi.waitFor(() => expect(heard).toEqual(['one', 'two']))
+  await vi.waitFor(() => expect(heard).toEqual(['one', 'two']), 10_000)
   for (const unlisten of unlistens) unlisten()
 })
 
@@ -93,9 +93,9 @@ test('after every connection is cut, listeners hear again and are told of the ga
   await cutConnections(server.url)
   await vi.waitFor(() => expect(gaps).toEqual(['gap']), { timeout: 10_000 })
   // The pool meets its broken connections one by one.
-  await vi.waitFor(() => database.ping())
+  await vi.waitFor(() => database.ping(), 10_000)
   await database.notify(database.db, 'cut', 'again')
-  await vi.waitFor(() => expect(heard).toEqual(['again']))
+  await vi.waitFor(() => expect(heard).toEqual(['again']), 10_000)
   expect(observations.map(({ kind }) => kind)).toContain('database-recovered')
 })
 

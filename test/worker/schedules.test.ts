@@ -101,7 +101,7 @@ describe('schedules', () => {
       const found = await jobsOf(first, 'ds_late')
       expect(found.length).toBeGreaterThan(0)
       return found
-    })
+    }, 10_000)
     expect(jobs).toMatchObject([
       { job_type: 'refresh_datasource', source: 'datasource', source_event_type: 'schedule', project_id: d.projectId },
     ])
@@ -129,7 +129,7 @@ describe('schedules', () => {
     await datasource(first, 'ds_good', '@hourly', past)
     first.jobs.register('refresh_datasource', async () => undefined)
     await first.jobs.start()
-    await vi.waitFor(async () => expect((await jobsOf(first, 'ds_good')).length).toBe(1))
+    await vi.waitFor(async () => expect((await jobsOf(first, 'ds_good')).length).toBe(1), 10_000)
     expect(await jobsOf(first, 'ds_bad')).toEqual([])
     expect((await nextOf(first, 'ds_bad')).next_refresh_at).toBeNull()
     expect(first.observations).toContainEqual(expect.objectContaining({ kind: 'fault', where: 'schedules' }))
