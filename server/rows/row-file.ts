@@ -1,6 +1,6 @@
 import { type FileHandle } from 'node:fs/promises'
 import { isUtf8 } from 'node:buffer'
-import { Failure } from '../../failure.ts'
+import { Failure } from '../failure.ts'
 
 const stagingBytes = 262_144
 const shortBytes = 48
@@ -113,19 +113,19 @@ async function writeAll(file: FileHandle, pieces: Buffer[], from: number): Promi
 
 export type Push = (buffer: Buffer, end: number, last: boolean) => number
 
-type Pump = { from: number; chunkBytes: number; afterEach: () => Promise<void>; signal?: AbortSignal | undefined }
+type Pump = { from: number; chunkBytes: number; afterEach: () => Promise<void>; goOn?: (() => void) | undefined }
 
 /**
  * Feeds a file of UTF-8 to `push` piece by piece and answers how many bytes at its end were not used up. What `push`
  * leaves comes again at the front of the next piece; a character is never cut.
  */
-export async function pump(file: FileHandle, push: Push, { from, chunkBytes, afterEach, signal }: Pump) {
+export async function pump(file: FileHandle, push: Push, { from, chunkBytes, afterEach, goOn }: Pump) {
   const buffer = Buffer.allocUnsafe(chunkBytes)
   let position = from
   let filled = 0
   let checked = 0
   for (;;) {
-    signal?.throwIfAborted()
+    goOn?.()
     const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, position)
     const last = bytesRead === 0
     if (last && filled === buffer.length) throw tokenTooLong(position)

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createKeyShapes } from '../../../server/connections/rows/key-shapes.ts'
-import { normalise, type NormaliseOptions } from '../../../server/connections/rows/normalise.ts'
-import { normaliseInWorker } from '../../../server/connections/rows/normalise-in-worker.ts'
+import { createRowReader, texts, type Shape } from '../../../server/rows/index.ts'
+import { normalise, type NormaliseOptions } from '../../../server/rows/normalise.ts'
 import { Failure } from '../../../server/failure.ts'
 
 let folder: string
@@ -161,24 +160,9 @@ describe('shapes', () => {
 describe('values keep the bytes they were sent with', () => {
   test('numbers of any length, escapes and unicode', async () => {
     const row = '{"n":123456789012345678901234567890.10,"e":1E400,"s":"\\u00e9é😀\\/","__proto__":{"x":1}}'
-    const { lines, exactNumbers, keys } = await run(`[${row}]`)
+    const { lines, learned } = await run(`[${row}]`)
     expect(lines).toEqual([row])
-    expect(exactNumbers).toEqual([['n'], ['e']])
-    expect(keys).toEqual(['n', 'e', 's', '__proto__'])
-  })
-
-  test('what 64 bits or a double holds needs no care', async () => {
-    const { exactNumbers } = await run(
-      '[{"a":9223372036854775807,"b":0.1,"c":12345.6789,"d":1e10,"f":1.500000000000000000}]',
-    )
-    expect(exactNumbers).toEqual([])
-  })
-
-  test('large integers beside fractions, beyond 64 bits, and inside lists do', async () => {
-    const { exactNumbers } = await run(
-      '[{"a":9007199254740993,"b":9223372036854775808,"c":{"d":[0.12345678901234567]}},{"a":0.5}]',
-    )
-    expect(exactNumbers).toEqual([['a'], ['b'], ['c', 'd']])
+    expect([...(learned?.shape.fields.keys() ?? [])]).toEqual(['n', 'e', 's', '__proto__'])
   })
 
   test('the last of a repeated key counts, at every level', async () => {
@@ -189,11 +173,10 @@ describe('values keep the bytes they were sent with', () => {
     expect(rowCount).toBe(3)
   })
 
-  test('keys that differ only in case are told', async () => {
-    const { lines, ambiguousKeys, keys } = await run('[{"A":1,"x":{"y":1}},{"a":2,"x":{"Y":1}}]')
+  test('keys that differ only in case are told apart', async () => {
+    const { lines, learned } = await run('[{"A":1,"x":{"y":1}},{"a":2,"x":{"Y":1}}]')
     expect(lines).toHaveLength(2)
-    expect(keys).toEqual(['A', 'x', 'a'])
-    expect(ambiguousKeys).toEqual([[], ['x']])
+    expect([...(learned?.shape.fields.keys() ?? [])]).toEqual(['A', 'x', 'a'])
   })
 
   test('half of a surrogate pair becomes the replacement character', async () => {
@@ -209,9 +192,9 @@ describe('values keep the bytes they were sent with', () => {
     const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`key ${index}`, index]))
     expect(await run(JSON.stringify([wide, wide]))).toMatchObject({ rowCount: 2 })
     const odd = Array.from({ length: 6000 }, (_, index) => ({ [`a${index}`]: 1, b: 2, [`c${index}`]: { d: index } }))
-    const { lines, ambiguousKeys } = await run(JSON.stringify(odd))
+    const { lines, learned } = await run(JSON.stringify(odd))
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(odd)
-    expect(ambiguousKeys).toEqual([[]])
+    expect(learned?.shape.fields.size).toBe(12_001)
   })
 })
 
@@ -300,6 +283,15 @@ describe('what is no table is refused in words', () => {
     expect(await refusal(open, { contentType: 'text/csv' })).toMatchObject({ reason: 'transfer_error' })
   })
 
+  test('more different keys than a table has', async () => {
+    const inner = (row: number) => Array.from({ length: 1000 }, (_, key) => `"${row}_${key}":1`).join(',')
+    const body = `[${Array.from({ length: 210 }, (_, row) => `{"k${row}":{${inner(row)}}}`).join(',')}]`
+    expect(await refusal(body)).toMatchObject({
+      reason: 'not_tabular',
+      message: expect.stringContaining('too many different keys') as string,
+    })
+  })
+
   test('64 levels are fine, 65 are not', async () => {
     await expect(run('['.repeat(64) + ']'.repeat(64))).resolves.toMatchObject({ rowCount: 1 })
     await expect(refusal('['.repeat(65) + ']'.repeat(65))).resolves.toMatchObject({ reason: 'not_tabular' })
@@ -316,13 +308,9 @@ describe('other charsets and CSV', () => {
 
   test('CSV comes out regular, with its rows counted', async () => {
     const body = 'id;name;ID\r\n1;"a;b ""c"" \nd";x\r\n\r\n2;say "hi", you\r\n3;"";'
-    const { text, rowCount, csv } = await run(body, { contentType: 'text/csv; charset=utf-8', chunkBytes: 64 })
+    const { text, rowCount, columns } = await run(body, { contentType: 'text/csv; charset=utf-8', chunkBytes: 64 })
     expect(text).toBe('id,name,ID_1\n1,"a;b ""c"" \nd",x\n2,"say ""hi"", you",\n3,"",\n')
-    expect({ rowCount, columns: csv?.columns, source: csv?.sourceColumns }).toEqual({
-      rowCount: 3,
-      columns: ['id', 'name', 'ID_1'],
-      source: ['id', 'name', 'ID'],
-    })
+    expect({ rowCount, columns }).toEqual({ rowCount: 3, columns: ['id', 'name', 'ID_1'] })
   })
 
   test('CSV by its looks, at any cut of the pieces', async () => {
@@ -341,40 +329,79 @@ describe('other charsets and CSV', () => {
   })
 })
 
-test('later pages go behind the earlier ones and share what was learned', async () => {
-  const shapes = createKeyShapes()
-  const output = join(folder, 'pages')
-  const input = join(folder, 'page')
-  await writeFile(input, '{"items":[{"a":1}]}')
-  const options = { path: 'items', contentType: 'application/json', depthAtMost: 64, append: shapes }
-  await normalise(input, output, options)
-  await writeFile(input, '{"items":[{"A":2,"A":3}]}')
-  const { rowCount, ambiguousKeys } = await normalise(input, output, options)
-  expect({ rowCount, ambiguousKeys }).toEqual({ rowCount: 1, ambiguousKeys: [[]] })
-  expect(await readFile(output, 'utf8')).toBe('{"a":1}\n{"A":3}\n')
+test('what is learned on the way is what the rows hold, at any cut of the pieces', async () => {
+  const leaf = fc.oneof(
+    fc.constantFrom('2026-01-02', '2026-01-02T03:04:05Z', '2026-01-02T03:04:05.123+02:00', 'x'.repeat(70), '\\"é'),
+    fc.constantFrom(0, 1.5, 12345678901234, -7, 1e21, true, null),
+    fc.string({ maxLength: 30 }),
+  )
+  const row = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.oneof(leaf, fc.array(leaf, { maxLength: 3 })))
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(row, leaf), { minLength: 1, maxLength: 30 }),
+      chunkBytes,
+      async (value, size) => {
+        const body = JSON.stringify(value)
+        fc.pre(longestToken(body) < size && !body.includes('\\u0000'))
+        const { lines, learned } = await run(body, { chunkBytes: size })
+        const reader = createRowReader(64)
+        for (const line of lines) reader.read(Buffer.from(line))
+        expect(facts(learned?.shape)).toEqual(facts(reader.shape))
+        expect(learned?.longestBytes).toBeGreaterThanOrEqual(Math.max(...lines.map((line) => Buffer.byteLength(line))))
+      },
+    ),
+    { numRuns: 300 },
+  )
+  const dates = Array.from({ length: 200 }, () => ({ at: '2026-01-02T03:04:05Z' }))
+  const { learned } = await run(JSON.stringify(dates), { chunkBytes: 101 })
+  expect(learned?.shape.fields.get('at')?.texts).toBe(texts.utc | texts.offset)
 })
 
-describe('on a thread of its own', () => {
-  const options = { contentType: 'application/json', depthAtMost: 64 }
+function facts(shape: Shape | null | undefined): unknown {
+  if (shape === null || shape === undefined) return null
+  const { kinds, intDigits, scale, doubleExact, largest, texts: possible, fields, items } = shape
+  const inside = [...fields].map(([key, each]) => [key, facts(each)])
+  return { kinds, intDigits, scale, doubleExact, largest, possible, inside, items: facts(items) }
+}
 
-  test('rows and refusals come back as they are', async () => {
-    const input = join(folder, 'worker.body')
-    const output = join(folder, 'worker.rows')
-    await writeFile(input, '[{"a":1}]')
-    await expect(normaliseInWorker(input, output, options)).resolves.toMatchObject({ rowCount: 1, keys: ['a'] })
-    await expect(normaliseInWorker(input, output, { ...options, path: 'x' })).rejects.toMatchObject({
-      code: 'invalid_request',
-      reason: 'extractor_no_match',
-    })
-    await expect(normaliseInWorker(join(folder, 'nowhere'), output, options)).rejects.toThrow('ENOENT')
+describe('later pages', () => {
+  const page = async (body: string, options: Partial<NormaliseOptions>) => {
+    const input = join(folder, 'page')
+    await writeFile(input, body)
+    return normalise(input, join(folder, 'pages'), { depthAtMost: 64, append: true, ...options })
+  }
+  const written = async () => {
+    const text = await readFile(join(folder, 'pages'), 'utf8')
+    await rm(join(folder, 'pages'))
+    return text
+  }
+
+  test('go behind the earlier ones', async () => {
+    const options = { path: 'items', contentType: 'application/json' }
+    await page('{"items":[{"a":1}]}', options)
+    expect(await page('{"items":[{"A":2,"A":3}]}', options)).toMatchObject({ rowCount: 1, learned: null })
+    expect(await written()).toBe('{"a":1}\n{"A":3}\n')
   })
 
-  test('a cancelled one stops', async () => {
-    const input = join(folder, 'cancel.body')
-    await writeFile(input, `[${'{"a":1},'.repeat(500_000)}{"a":1}]`)
-    const cancel = new AbortController()
-    const running = normaliseInWorker(input, join(folder, 'cancel.rows'), { ...options, signal: cancel.signal })
-    cancel.abort(new Error('cancelled'))
-    await expect(running).rejects.toThrow('cancelled')
+  test('of CSV have one header: columns go by name, new ones behind, and a page may leave the header out', async () => {
+    const options = { contentType: 'text/csv' }
+    const { columns } = await page('id,name\n1,Ada\n', options)
+    expect(columns).toEqual(['id', 'name'])
+    const again = { ...options, columns: columns ?? [] }
+    expect(await page('name,id\n"Łukasz, M.",2\n', again)).toMatchObject({ rowCount: 1, columns: ['id', 'name'] })
+    expect(await page('id,name\n', again)).toMatchObject({ rowCount: 0 })
+    expect(await page('3,Grace\n4,Alan\n', again)).toMatchObject({ rowCount: 2 })
+    const grown = await page('id,city,name\n5,Bern,Eve\n', again)
+    expect(grown).toMatchObject({ rowCount: 1, columns: ['id', 'name', 'city'] })
+    expect(await written()).toBe('id,name\n1,Ada\n2,"Łukasz, M."\n3,Grace\n4,Alan\n5,Eve,Bern\n')
+    const all = await run('id,name\n1,Ada\n5,Eve,Bern\n', { ...options, columns: ['id', 'name', 'city'] })
+    expect(all.text).toBe('id,name,city\n1,Ada,\n5,Eve,Bern\n')
   })
+})
+
+test('a run that nobody wants any more stops', async () => {
+  const stop = () => {
+    throw new Error('cancelled')
+  }
+  await expect(run('[{"a":1}]', { goOn: stop })).rejects.toThrow('cancelled')
 })

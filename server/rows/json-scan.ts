@@ -1,8 +1,9 @@
-import { Failure } from '../../failure.ts'
+import { Failure } from '../failure.ts'
 import { keysNamed, noMatch, type PathMiss, type PathStep, stepIndex } from './json-path.ts'
 import { broken, notJson } from './json-tokens.ts'
 import { createValueReader, textEnd } from './json-value.ts'
 import { type KeyShapes } from './key-shapes.ts'
+import type { Shape } from './shape.ts'
 
 /** Where the scanner puts what it finds. `bytes` are valid until `push` returns and the sink is drained. */
 type RowSink = {
@@ -35,10 +36,14 @@ export type ScanResult = {
   holdsOnlyLists: boolean
   /** The path runs on inside a string: these steps are left. */
   rest: PathStep[]
+  /** What was learned is of more than the rows: some were given up for others that came later. */
+  isAgain: boolean
+  longestBytes: number
 }
 
 const wrapOpen = Buffer.from('{"value":')
 const wrapClose = Buffer.from('}')
+const wrapCloseLine = Buffer.from('}\n')
 const lineBreak = Buffer.from('\n')
 
 const object = 1
@@ -78,7 +83,12 @@ export function createJsonScanner(options: ScanOptions) {
   let kind: ScanResult['kind'] = 'scalar'
   let holdsOnlyLists = false
   let rest: PathStep[] = []
-  let field = shapes.rows
+  let isAgain = false
+  let rowStart = 0
+  let longestBytes = 0
+  /** What the next row that is handed on as it is belongs to: the rows, or one of their columns. */
+  let rowShape = shapes.rows
+  let bareShape: Shape | null = null
 
   function flush(buffer: Buffer, at: number): void {
     if (pieceStart >= 0 && at > pieceStart) sink.bytes(buffer, pieceStart, at)
@@ -89,6 +99,7 @@ export function createJsonScanner(options: ScanOptions) {
     if (!found || documents > 1) return
     found = false
     rowCount = 0
+    isAgain = true
     sink.restart()
   }
 
@@ -153,13 +164,16 @@ export function createJsonScanner(options: ScanOptions) {
     }
     isRow = (isTarget && options.emit === 'rows') || levels.at(-1)?.role === 'rows'
     isWrapped = isRow && byte !== 0x7b && options.emit === 'rows'
-    if (isRow) rowCount += 1
+    if (isRow) {
+      rowCount += 1
+      rowStart = offset + at
+    }
     if (isWrapped) {
       if (pieceStart >= 0) flush(buffer, at)
       sink.bytes(wrapOpen, 0, wrapOpen.length)
       pieceStart = at
     } else if (isRow && pieceStart < 0) pieceStart = at
-    reader.begin(isRow ? (isWrapped ? shapes.scalar : field) : null, levels.length)
+    reader.begin(isRow ? (isWrapped ? (bareShape ??= shapes.column('value')) : rowShape) : null, levels.length)
     state = 'inside'
     return at
   }
@@ -177,9 +191,15 @@ export function createJsonScanner(options: ScanOptions) {
 
   /** A value read in one go has ended before `at`. */
   function endValue(buffer: Buffer, at: number, end: number): number {
+    if (isRow && offset + at - rowStart > longestBytes) longestBytes = offset + at - rowStart
     if (isWrapped) {
       flush(buffer, at)
-      sink.bytes(wrapClose, 0, 1)
+      // Of a row in a list the line break goes out here, and not in place of the comma: one piece less to hand on.
+      if (isTarget) sink.bytes(wrapClose, 0, 1)
+      else {
+        sink.bytes(wrapCloseLine, 0, 2)
+        pieceStart = -1
+      }
     }
     state = levels.length === 0 ? 'between' : 'after'
     if (!isRow || !isTarget) return at
@@ -209,7 +229,7 @@ export function createJsonScanner(options: ScanOptions) {
   function nameKey(name: string): void {
     state = 'colon'
     if (levels.at(-1)?.role === 'columns') {
-      field = shapes.column(name)
+      rowShape = shapes.column(name)
       sink.column(name, rowCount)
       return
     }
@@ -300,7 +320,7 @@ export function createJsonScanner(options: ScanOptions) {
     if (documents === 0) throw nothingThere()
     if (left > 0 || state !== 'between') throw brokenOff(offset)
     if (!foundEver) throw noMatch(options.pathText, miss)
-    return { rowCount, kind, documents, holdsOnlyLists, rest }
+    return { rowCount, kind, documents, holdsOnlyLists, rest, isAgain, longestBytes }
   }
 
   return { push, finish }

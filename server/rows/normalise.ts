@@ -1,14 +1,15 @@
 import { constants } from 'node:fs'
 import { open, rm, type FileHandle } from 'node:fs/promises'
-import { Failure } from '../../failure.ts'
+import { Failure } from '../failure.ts'
 import { charsetOf, delimiterOf, isBinary, kindOf, parseContentType } from './content.ts'
-import { createCsvReader, type CsvDialect } from './csv.ts'
+import { createCsvReader } from './csv.ts'
 import { dropDuplicateKeys } from './json-repair.ts'
 import { noMatch, parsePath, type JsonPath, type PathStep } from './json-path.ts'
 import { createJsonScanner, type ScanOptions, type ScanResult } from './json-scan.ts'
-import { createKeyShapes, type KeyFacts, type KeyShapes } from './key-shapes.ts'
+import { createKeyShapes, type KeyShapes } from './key-shapes.ts'
 import { createLineReader } from './lines.ts'
 import { createRowWriter, pump } from './row-file.ts'
+import type { Shape } from './shape.ts'
 import { transcode, unescapeText } from './text-file.ts'
 import { zipColumns } from './zip.ts'
 
@@ -18,19 +19,26 @@ export type NormaliseOptions = {
   contentType?: string | null | undefined
   depthAtMost: number
   chunkBytes?: number
-  signal?: AbortSignal | undefined
-  /** Later pages of the same rows are written behind the earlier ones, and go on learning the same keys. */
-  append?: KeyShapes | undefined
+  /** Asked between pieces; throws when nobody wants the rows any more. */
+  goOn?: (() => void) | undefined
+  /** Write behind what is there: a later page of the same rows. */
+  append?: boolean | undefined
+  /** CSV: the columns of the pages before, or of all of them. Those of this file are found in them by name. */
+  columns?: string[] | undefined
 }
 
-export type Normalised = KeyFacts & {
+export type Normalised = {
   rowCount: number
   format: 'ndjson' | 'csv'
   /** How the rows came about. */
   shape: 'rows' | 'one_row' | 'zipped' | 'scalar' | 'lines' | 'csv'
-  /** How to read the file when `format` is `csv`. */
-  csv: CsvDialect | null
+  /** Of CSV, as its first line names them. */
+  columns: string[] | null
+  /** What the rows hold and how long the longest is, where it was learned on the way. */
+  learned: Learned | null
 }
+
+export type Learned = { shape: Shape; longestBytes: number }
 
 type Run = {
   source: FileHandle
@@ -38,7 +46,6 @@ type Run = {
   /** Where the rows of this run start in the output. */
   base: number
   workPath: string
-  shapes: KeyShapes
   options: NormaliseOptions
 }
 
@@ -48,6 +55,8 @@ type Target = { steps: PathStep[]; path: JsonPath; documents: ScanOptions['docum
 const columnsAtMost = 20_000
 
 const headBytes = 16_384
+/** What `{"value":…}` adds to a row that is a bare value. */
+const wrapBytes = 10
 const ordinaryChunkBytes = 524_288
 
 /**
@@ -57,7 +66,7 @@ const ordinaryChunkBytes = 524_288
 export async function normalise(inputPath: string, outputPath: string, options: NormaliseOptions): Promise<Normalised> {
   const path = parsePath(options.path ?? '')
   const workPath = `${outputPath}.work`
-  const start = options.append === undefined ? constants.O_TRUNC : 0
+  const start = options.append === true ? 0 : constants.O_TRUNC
   await using input = await open(inputPath, 'r')
   await using rows = await open(outputPath, constants.O_RDWR | constants.O_CREAT | start, 0o600)
   try {
@@ -67,13 +76,13 @@ export async function normalise(inputPath: string, outputPath: string, options: 
     await using decoded = charset === 'utf-8' ? null : await transcode(input, `${workPath}.utf8`, charset)
     const base = (await rows.stat()).size
     const source = decoded ?? input
-    const run: Run = { source, rows, base, workPath, options, shapes: options.append ?? createKeyShapes() }
+    const run: Run = { source, rows, base, workPath, options }
     const from = decoded === null ? markBytes : 0
     if (kind === 'csv') return await runCsv(run, from, delimiterOf(text))
     const documents = kind === 'lines' ? 'lines' : 'sniff'
     return await runJson(run, { steps: path.steps, path, documents, from })
   } finally {
-    await Promise.all(['utf8', 'text', 'columns', 'rows'].map((end) => rm(`${workPath}.${end}`, { force: true })))
+    await removeWork(workPath)
   }
 }
 
@@ -104,10 +113,16 @@ async function runJson(run: Run, target: Target, unwrap = target.path.steps.leng
   if (found.kind === 'string' && found.documents === 1 && unwrap) return await runText(run, target, found)
   const zipped = found.documents === 1 && found.holdsOnlyLists ? await runZip(run, target) : null
   if (zipped !== null) return zipped
-  if (run.shapes.hasDuplicates()) await repair(run)
   const shapes = { array: 'rows', object: 'one_row', string: 'scalar', scalar: 'scalar' } as const
   const shape = found.documents > 1 || target.documents === 'lines' ? 'lines' : shapes[found.kind]
-  return { rowCount: found.rowCount, shape, format: 'ndjson', csv: null, ...run.shapes.facts() }
+  return { rowCount: found.rowCount, shape, format: 'ndjson', columns: null, learned: await settled(run, found) }
+}
+
+/** Rows that repeat a key lose the earlier values; what was learned from those is given up with them. */
+async function settled(run: Run, { shapes, isAgain, longestBytes }: Scanned): Promise<Learned | null> {
+  const hasDuplicates = shapes.hasDuplicates()
+  if (hasDuplicates) await repair(run)
+  return hasDuplicates || isAgain ? null : { shape: shapes.rows, longestBytes: longestBytes + wrapBytes }
 }
 
 type Emit = {
@@ -117,7 +132,10 @@ type Emit = {
   column?: (name: string, at: number, before: number) => void
 }
 
-async function scan(run: Run, target: Target, { emit, file, base, column }: Emit): Promise<ScanResult> {
+type Scanned = ScanResult & { shapes: KeyShapes }
+
+async function scan(run: Run, target: Target, { emit, file, base, column }: Emit): Promise<Scanned> {
+  const shapes = createKeyShapes()
   const writer = createRowWriter(file, base)
   const scanner = createJsonScanner({
     steps: target.steps,
@@ -126,7 +144,7 @@ async function scan(run: Run, target: Target, { emit, file, base, column }: Emit
     emit,
     documents: target.documents,
     depthAtMost: run.options.depthAtMost,
-    shapes: run.shapes,
+    shapes,
     sink: {
       bytes: writer.bytes,
       restart: writer.restart,
@@ -137,20 +155,22 @@ async function scan(run: Run, target: Target, { emit, file, base, column }: Emit
     from: target.from,
     chunkBytes: run.options.chunkBytes ?? ordinaryChunkBytes,
     afterEach: writer.drain,
-    signal: run.options.signal,
+    goOn: run.options.goOn,
   })
   const result = scanner.finish(left)
   await writer.finish()
-  return result
+  return { ...result, shapes }
 }
 
 /** The path ends at, or leads through, a string: its text is JSON of its own. Where it is not, it is one value. */
 async function runText(run: Run, target: Target, found: ScanResult): Promise<Normalised> {
-  await using text = await unescapeText(run.rows, run.base, `${run.workPath}.text`)
-  await run.rows.truncate(run.base)
+  const textPath = `${run.workPath}.text`
   try {
+    await using text = await unescapeText(run.rows, run.base, textPath)
+    await run.rows.truncate(run.base)
     const inner = { ...target, steps: found.rest, documents: 'one', from: 0 } as const
-    return await runJson({ ...run, source: text }, inner, false)
+    // Where the path goes on inside, it may end at one more string.
+    return await runJson({ ...run, source: text, workPath: `${run.workPath}.in` }, inner, found.rest.length > 0)
   } catch (error) {
     const isNoJson = error instanceof Failure && error.code === 'upstream_error'
     if (!isNoJson) throw error
@@ -158,7 +178,13 @@ async function runText(run: Run, target: Target, found: ScanResult): Promise<Nor
     if (found.rest.length > 0) throw noMatch(target.path.text, miss)
     await run.rows.truncate(run.base)
     return await runJson(run, target, false)
+  } finally {
+    await removeWork(run.workPath)
   }
+}
+
+async function removeWork(path: string): Promise<void> {
+  await Promise.all(['utf8', 'text', 'columns', 'rows'].map((end) => rm(`${path}.${end}`, { force: true })))
 }
 
 /** An object of lists becomes rows where all are of one length; `null` where they are not. */
@@ -166,8 +192,7 @@ async function runZip(run: Run, target: Target): Promise<Normalised | null> {
   await using columns = await open(`${run.workPath}.columns`, 'w+', 0o600)
   const starts = new Map<string, number>()
   const counts: number[] = []
-  const shapes = run.options.append ?? createKeyShapes()
-  const { rowCount: elements } = await scan({ ...run, shapes }, target, {
+  const found = await scan(run, target, {
     emit: 'columns',
     file: columns,
     base: 0,
@@ -176,14 +201,13 @@ async function runZip(run: Run, target: Target): Promise<Normalised | null> {
       counts.push(before)
     },
   })
-  const lengths = counts.map((before, index) => (counts[index + 1] ?? elements) - before)
+  const lengths = counts.map((before, index) => (counts[index + 1] ?? found.rowCount) - before)
   const [rowCount] = lengths
   if (rowCount === undefined || starts.size > columnsAtMost || lengths.some((length) => length !== rowCount))
     return null
   await run.rows.truncate(run.base)
-  await zipColumns({ columns, starts, rowCount, rows: run.rows, base: run.base })
-  if (shapes.hasDuplicates()) await repair(run)
-  return { rowCount, shape: 'zipped', format: 'ndjson', csv: null, ...shapes.facts() }
+  found.longestBytes = await zipColumns({ columns, starts, rowCount, rows: run.rows, base: run.base })
+  return { rowCount, shape: 'zipped', format: 'ndjson', columns: null, learned: await settled(run, found) }
 }
 
 async function repair({ rows, base, workPath }: Run): Promise<void> {
@@ -209,15 +233,13 @@ async function repair({ rows, base, workPath }: Run): Promise<void> {
 
 async function runCsv(run: Run, from: number, delimiter: string): Promise<Normalised> {
   const writer = createRowWriter(run.rows, run.base)
-  const hasHeader = parseContentType(run.options.contentType).parameters['header'] !== 'absent'
-  const reader = createCsvReader({ delimiter, hasHeader, write: writer.text })
+  const { contentType, columns: known, chunkBytes = ordinaryChunkBytes, goOn } = run.options
+  const hasHeader = parseContentType(contentType).parameters['header'] !== 'absent'
+  const reader = createCsvReader({ delimiter, hasHeader, known, isLater: run.base > 0, write: writer.text })
   const push = (buffer: Buffer, end: number, last: boolean) => {
     reader.push(buffer.toString('utf8', 0, end), last)
     return end
   }
-  const chunkBytes = run.options.chunkBytes ?? ordinaryChunkBytes
-  await pump(run.source, push, { from, chunkBytes, afterEach: writer.drain, signal: run.options.signal })
-  const { rowCount, dialect } = reader.finish()
-  const facts = { keys: dialect.sourceColumns, exactNumbers: [], ambiguousKeys: [] }
-  return { rowCount, shape: 'csv', format: 'csv', csv: dialect, ...facts }
+  await pump(run.source, push, { from, chunkBytes, afterEach: writer.drain, goOn })
+  return { ...reader.finish(), shape: 'csv', format: 'csv', learned: null }
 }

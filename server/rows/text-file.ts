@@ -1,5 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises'
-import { Failure } from '../../failure.ts'
+import { Failure } from '../failure.ts'
 import { createRowWriter, pump } from './row-file.ts'
 
 const chunkBytes = 262_144

@@ -1,22 +1,25 @@
-import type { Shape } from './json-shape.ts'
+import type { Shape } from './shape.ts'
 
 /** A decimal of so many digits comes back from a double as it was. */
 export const doubleDigits = 15
-
-export function isNumberSign(byte: number): boolean {
-  return byte === 0x2e || byte === 0x65 || byte === 0x45 || byte === 0x2b || byte === 0x2d
-}
+/** Beyond every integer type; the digits of a longer one need not be worked out. */
+const longestInteger = 60
 
 /** Notes an integer of more digits than a double surely holds. */
 export function largeInteger(shape: Shape, digits: string): void {
-  const value = BigInt(digits)
+  const value = digits.length > longestInteger ? 10n ** BigInt(longestInteger) : BigInt(digits)
   const magnitude = value < 0n ? -value : value
   if (magnitude > shape.largest) shape.largest = magnitude
   if (magnitude > 9_007_199_254_740_992n && shape.doubleExact) shape.doubleExact = isDoubleExact(digits)
 }
 
-/** Notes a number with a point or an exponent that is not plainly small. */
-export function longFraction(shape: Shape, source: string): void {
+/** Notes a number with a point and more digits than a double surely holds. */
+export function longDecimal(shape: Shape, source: string): void {
+  if (shape.doubleExact) shape.doubleExact = isDoubleExact(source)
+}
+
+/** Notes a number with an exponent. */
+export function powerOfTen(shape: Shape, source: string): void {
   const { intDigits, scale, significant } = measure(source)
   if (intDigits > shape.intDigits) shape.intDigits = intDigits
   if (scale > shape.scale) shape.scale = scale
@@ -44,6 +47,8 @@ function splitExponent(source: string): string[] {
 /** Does the double nearest to `source` print the same number? */
 function isDoubleExact(source: string): boolean {
   const value = Number(source)
+  // Most numbers of many digits were printed from a double.
+  if (String(value) === source) return true
   return Number.isFinite(value) && plainDigits(String(value)) === plainDigits(source)
 }
 

@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts'
+import { Failure } from '../failure.ts'
 
 /** One step of a path: a key of an object or an index of a list. */
 export type PathStep = string | number

@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts'
+import { Failure } from '../failure.ts'
 
 /** JSON that breaks a rule `at` a byte of the piece being read. The scanner knows where the piece stands. */
 export function broken(what: string, at: number): Error & { at: number } {

@@ -1,5 +1,5 @@
 import { type FileHandle } from 'node:fs/promises'
-import { Failure } from '../../failure.ts'
+import { Failure } from '../failure.ts'
 
 const ordinaryBytes = 65_536
 const lineAtMost = 67_108_864

@@ -1,5 +1,6 @@
 import { broken, escapeEnd, isCompleteNumber, literalEnd, numberEnd, plainInString } from './json-tokens.ts'
-import { type Field, type KeyNode, type KeyShapes, noteNumber } from './key-shapes.ts'
+import { type KeyNode, type KeyShapes } from './key-shapes.ts'
+import { kinds, newShape, noteNumber, notePlainText, noteText, noteWord, type Shape } from './shape.ts'
 
 const value = 0
 const valueOrEnd = 1
@@ -18,6 +19,8 @@ const keysAtMost = 100_000
 
 const isObject = 1
 const isArray = 2
+/** A cut text shorter than this is read again from its start, since it may be a date; a longer one is none. */
+const dateAtMost = 40
 
 /** Where the string that goes on at `from` ends, at its quote; `-1 - at` when it is cut off and goes on from `at`. */
 export function textEnd(buffer: Buffer, from: number, end: number, last: boolean): number {
@@ -36,13 +39,13 @@ export function textEnd(buffer: Buffer, from: number, end: number, last: boolean
 }
 
 /**
- * Reads one JSON value that arrives in pieces and checks every byte of it. With a field it learns the keys and numbers
- * inside. Line breaks between tokens are overwritten with spaces. This is the hot loop: its state lives in locals.
+ * Reads one JSON value that arrives in pieces and checks every byte of it. With a shape it learns what the value holds.
+ * Line breaks between tokens are overwritten with spaces. This is the hot loop: its state lives in locals.
  */
 export function createValueReader(shapes: KeyShapes, depthAtMost: number) {
   const containers = new Uint8Array(depthAtMost + 1)
   const nodes: KeyNode[] = []
-  const fields: Field[] = []
+  const shapesAt: Shape[] = []
   const seen: (Set<string> | null)[] = []
   let tracks = false
   let state: State = value
@@ -52,9 +55,9 @@ export function createValueReader(shapes: KeyShapes, depthAtMost: number) {
   let onlyLists = false
 
   /** The next bytes start a value, `depthNow` levels deep in the document. */
-  function begin(field: Field | null, depthNow: number): void {
-    tracks = field !== null
-    fields[0] = field ?? shapes.scalar
+  function begin(shape: Shape | null, depthNow: number): void {
+    tracks = shape !== null
+    shapesAt[0] = shape ?? shapes.rows
     state = value
     depth = 0
     depthLeft = depthAtMost - depthNow
@@ -74,18 +77,24 @@ export function createValueReader(shapes: KeyShapes, depthAtMost: number) {
     seen[depth] = used
     const reached = known ?? shapes.followLoose(node, raw, used ?? new Set())
     nodes[depth] = reached
-    fields[depth] = reached.field
+    shapesAt[depth] = reached.shape
   }
 
   /** Enters the list or object that opens at `at`, one level down. */
   function open(type: 1 | 2, at: number): void {
-    const field = fields[depth] ?? shapes.rows
+    const shape = shapesAt[depth] ?? shapes.rows
     depth += 1
     if (depth > depthLeft) throw broken(`The JSON is nested deeper than ${depthAtMost} levels`, at)
     containers[depth] = type
-    fields[depth] = field
-    if (type !== isObject || !tracks) return
-    nodes[depth] = shapes.enter(field)
+    if (!tracks) return
+    if (type === isArray) {
+      shape.kinds |= kinds.array
+      shapesAt[depth] = shape.items ??= newShape()
+      return
+    }
+    shape.kinds |= kinds.object
+    shapesAt[depth] = shape
+    nodes[depth] = shapes.enter(shape)
     seen[depth] = null
   }
 
@@ -94,7 +103,7 @@ export function createValueReader(shapes: KeyShapes, depthAtMost: number) {
     const expected = nodes[depth]?.next ?? null
     if (expected !== null && seen[depth] === null && matches(buffer, at, end, expected.raw)) {
       nodes[depth] = expected
-      fields[depth] = expected.field
+      shapesAt[depth] = expected.shape
       return at + expected.raw.length
     }
     const stop = textEnd(buffer, at + 1, end, last)
@@ -109,12 +118,14 @@ export function createValueReader(shapes: KeyShapes, depthAtMost: number) {
     if (byte > 0x39) {
       const stop = literalEnd(buffer, at, end)
       if (stop < 0) throw unexpected(byte, value, at)
-      return stop === 0 ? -1 : stop
+      if (stop === 0) return -1
+      if (tracks) noteWord(shapesAt[depth] as Shape, byte)
+      return stop
     }
     const stop = numberEnd(buffer, at, end)
     if (stop < 0) throw unexpected(byte, value, at)
     if (stop === end && !(last && isCompleteNumber(buffer, stop))) return -1
-    if (tracks) noteNumber(fields[depth] as Field, buffer, at, stop)
+    if (tracks) noteNumber(shapesAt[depth] as Shape, buffer, at, stop)
     return stop
   }
 
@@ -153,10 +164,19 @@ export function createValueReader(shapes: KeyShapes, depthAtMost: number) {
       if (now <= valueOrEnd) {
         if (depth === 1 && byte !== 0x5b) onlyLists = false
         if (byte === 0x22) {
+          const start = at
           at += 1
           while (at < end && plainInString[buffer[at] as number] === 1) at += 1
-          now = inText
-          if (at >= end || buffer[at] !== 0x22) continue
+          if (at >= end && !last && at - start < dateAtMost) {
+            at = start
+            break
+          }
+          if (at >= end || buffer[at] !== 0x22) {
+            if (tracks) notePlainText(shapesAt[depth] as Shape)
+            now = inText
+            continue
+          }
+          if (tracks) noteText(shapesAt[depth] as Shape, buffer, start + 1, at)
           at += 1
         } else if (byte === 0x7b || byte === 0x5b) {
           open(byte === 0x7b ? isObject : isArray, at)

@@ -1,30 +1,48 @@
-import { Failure } from '../../failure.ts'
-
-/** How to read the CSV that comes out: comma, double quotes, one header line, as many fields in every row. */
-export type CsvDialect = { delimiter: ','; header: true; columns: string[]; sourceColumns: string[] }
+import { Failure } from '../failure.ts'
 
 /** A record that is still open after so many characters has lost its closing quote. */
 const recordAtMost = 16_777_216
 
-type CsvOptions = { delimiter: string; hasHeader: boolean; write: (text: string) => void }
+type CsvOptions = {
+  delimiter: string
+  hasHeader: boolean
+  /** Columns that are there already: fields go where their names are, and new names behind them. */
+  known?: string[] | undefined
+  /** A later page: its header is not written again. */
+  isLater: boolean
+  write: (text: string) => void
+}
 
 /**
- * Reads CSV in pieces and writes it regular: short rows are filled up, blank lines left out, line ends and quotes made
+ * Reads CSV in pieces and writes it regular, comma, double quotes, one header line: short rows are filled up, blank lines left out, line ends and quotes made
  * uniform. A quoted empty field stays quoted: it is an empty text, not an absent one.
  */
-export function createCsvReader({ delimiter, hasHeader, write }: CsvOptions) {
+export function createCsvReader({ delimiter, hasHeader, known, isLater, write }: CsvOptions) {
   const stop = new RegExp(`[${delimiter === '|' ? '\\|' : delimiter}\r\n]`, 'g')
   let columns: string[] | null = null
-  let sourceColumns: string[] = []
+  let width = 0
+  /** Where each field goes; null while every one stays in its place. */
+  let places: number[] | null = null
   let record: string[] = []
   let line = 1
   let rowCount = 0
   let carry = ''
 
   function begin(names: string[]): void {
-    sourceColumns = names
-    columns = uniqueNames(names)
-    write(`${columns.map(quoteField).join(',')}\n`)
+    const own = uniqueNames(names)
+    columns = known === undefined ? own : [...new Set([...known, ...own])]
+    const all = columns
+    width = isLater ? own.length : columns.length
+    places = own.every((name, index) => all[index] === name) ? null : own.map((name) => all.indexOf(name))
+    if (!isLater) write(`${columns.map(quoteField).join(',')}\n`)
+  }
+
+  /** A later page may come without a header: what names none of the columns, and is as wide, is a row. */
+  function isHeader(names: string[]): boolean {
+    if (!hasHeader) return false
+    return (
+      !isLater || known === undefined || names.length !== known.length || names.some((name) => known.includes(name))
+    )
   }
 
   function endRecord(): void {
@@ -32,18 +50,26 @@ export function createCsvReader({ delimiter, hasHeader, write }: CsvOptions) {
     record = []
     if (fields.length === 1 && fields[0] === '') return
     if (columns === null) {
-      if (hasHeader) return begin(fields.map((field) => unquote(field).trim()))
-      begin(fields.map((_, index) => `column_${index + 1}`))
+      const names = fields.map((field) => unquote(field).trim())
+      if (isHeader(names)) return begin(names)
+      begin(hasHeader ? (known ?? names) : fields.map((_, index) => `column_${index + 1}`))
     }
-    const width = columns?.length ?? 0
     if (fields.length > width) {
       throw new Failure('upstream_error', {
         reason: 'not_tabular',
         message: `The CSV of the external API has ${fields.length} fields in line ${line}, but its header has ${width}.`,
       })
     }
-    write(`${fields.join(',')}${','.repeat(width - fields.length)}\n`)
+    writeRow(fields)
     rowCount += 1
+  }
+
+  function writeRow(fields: string[]): void {
+    const all = columns?.length ?? 0
+    if (places === null) return write(`${fields.join(',')}${','.repeat(all - fields.length)}\n`)
+    const placed = Array.from({ length: all }, () => '')
+    for (const [index, field] of fields.entries()) placed[places[index] ?? index] = field
+    write(`${placed.join(',')}\n`)
   }
 
   /** One field from `at`; answers where it ends, or -1 when it may go on in the next piece. */
@@ -97,11 +123,11 @@ export function createCsvReader({ delimiter, hasHeader, write }: CsvOptions) {
     if (carry.length > recordAtMost) throw unclosed(line)
   }
 
-  function finish(): { rowCount: number; dialect: CsvDialect } {
+  function finish(): { rowCount: number; columns: string[] } {
     if (columns === null) {
       throw new Failure('upstream_error', { reason: 'not_tabular', message: 'The CSV of the external API is empty.' })
     }
-    return { rowCount, dialect: { delimiter: ',', header: true, columns, sourceColumns } }
+    return { rowCount, columns }
   }
 
   return { push, finish }
