@@ -195,6 +195,8 @@ function unrefStream({ stderr }: ChildProcess): void {
 async function endLane({ child, lost }: Lane): Promise<void> {
   if (lost !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
+  // Else a process that has nothing more to do ends before its children have.
+  child.ref()
   child.kill()
   await ended
 }
