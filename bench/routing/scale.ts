@@ -32,7 +32,7 @@ export async function measureScale(encoder: Encoder, sets: BenchSet[]): Promise<
   cpu.sort((a, b) => a - b)
   bare.sort((a, b) => a - b)
   console.log(
-    `scale: CPU per question p50 ${at(cpu, 0.5).toFixed(2)} ms, p95 ${at(cpu, 0.95).toFixed(2)} ms, all threads`,
+    `scale: CPU per question p50 ${at(cpu, 0.5).toFixed(2)} ms, p95 ${at(cpu, 0.95).toFixed(2)} ms, without the encoder’s processes`,
   )
   const p50Ms = at(times, 0.5)
   const p95Ms = at(times, 0.95)

@@ -89,6 +89,7 @@ type Lane = { child: ChildProcess; waiting: Map<number, Waiting>; lost: Error | 
 
 const reopenMs = 1_000
 const openTimeoutMs = 30_000
+const stderrBytes = 8_000
 
 async function startNeural(
   modelPath: string,
@@ -148,7 +149,7 @@ async function openLane(modelPath: string, onLost: () => void): Promise<Lane> {
   })
   const lane: Lane = { child, waiting: new Map(), lost: null }
   let stderr = ''
-  child.stderr?.on('data', (bytes: Buffer) => (stderr = (stderr + bytes.toString()).slice(-500)))
+  child.stderr?.on('data', (bytes: Buffer) => (stderr = (stderr + bytes.toString()).slice(0, stderrBytes)))
   let isOpen = false
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(() => child.kill('SIGKILL'), openTimeoutMs)
@@ -162,7 +163,7 @@ async function openLane(modelPath: string, onLost: () => void): Promise<Lane> {
       if (isOpen) onLost()
     }
     child.on('error', lose)
-    child.on('exit', () => lose(new Error(`The encoder has ended. ${stderr.trim()}`.trim())))
+    child.on('exit', () => lose(new Error(`The encoder has ended. ${reasonIn(stderr)}`.trim())))
     child.on('message', (answer: EncodeAnswer) => {
       if ('ready' in answer) {
         clearTimeout(timer)
@@ -182,6 +183,11 @@ async function openLane(modelPath: string, onLost: () => void): Promise<Lane> {
   return lane
 }
 
+/** The line that names the error: where it stands among source lines and a stack differs. */
+function reasonIn(stderr: string): string {
+  return /^\w*Error\b.*$/m.exec(stderr)?.[0] ?? stderr.trim().slice(-500)
+}
+
 function unrefStream({ stderr }: ChildProcess): void {
   if (stderr instanceof Socket) stderr.unref()
 }
@@ -189,6 +195,8 @@ function unrefStream({ stderr }: ChildProcess): void {
 async function endLane({ child, lost }: Lane): Promise<void> {
   if (lost !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
+  // Else a process that has nothing more to do ends before its children have.
+  child.ref()
   child.kill()
   await ended
 }

@@ -1,3 +1,4 @@
+import { breather } from './breathe.ts'
 import type { Embed } from './index-project.ts'
 import { farQuestions, valuedQuestions } from './far-questions.ts'
 import { link, type Linker } from '../reading/link.ts'
@@ -18,15 +19,22 @@ export async function readFarBank(
 ): Promise<Asked[]> {
   const questions = [...farQuestions, ...withValues(linker.samples)]
   const clock = { now: new Date(0), timeZone: 'UTC' }
-  const shaped = questions.map((text) => {
+  const breathe = breather()
+  const shaped: Array<Pick<Asked, 'linked' | 'shape'>> = []
+  for (const text of questions) {
     const linked = link(linker, text, clock)
-    return { linked, shape: shape(linked, contexts) }
-  })
+    shaped.push({ linked, shape: shape(linked, contexts) })
+    await breathe()
+  }
   const raw = await embed(questions)
   const masked = await embed(shaped.map(({ shape: { masked: text } }) => text))
-  return shaped
-    .map((each, at) => ({ ...each, raw: rowOf(raw, at), masked: rowOf(masked, at) }))
-    .filter((each) => scan(own, each.raw).every((cosine) => cosine < ownWorld))
+  const far: Asked[] = []
+  for (const [at, each] of shaped.entries()) {
+    const asked = { ...each, raw: rowOf(raw, at), masked: rowOf(masked, at) }
+    if (scan(own, asked.raw).every((cosine) => cosine < ownWorld)) far.push(asked)
+    await breathe()
+  }
+  return far
 }
 
 function withValues(samples: string[]): string[] {

@@ -136,18 +136,18 @@ async function assemble(
   )
   await breathe()
   const scatter = await scatterOf(masked, queryOfText, queries.length)
-  const far = await readFarBank(parts, raw, embed)
   const settled = settle({
     raw,
     names,
     masked,
     rawCentroids: centroids(raw, queries),
     maskedCentroids: centroids(masked, queries),
-    far: matrixOf(
-      far.map((asked) => asked.raw),
-      encoder.dimensions,
-    ),
   })
+  const far = await readFarBank(parts, settled.raw, embed)
+  const farRows = matrixOf(
+    far.map((asked) => asked.raw),
+    encoder.dimensions,
+  )
   // The cache points into the index's own memory: a vector is kept once.
   texts.forEach(({ text, shape }, row) => {
     vectors.byText.set(textKey(text), rowOf(settled.raw, row))
@@ -159,6 +159,7 @@ async function assemble(
     lexical,
     vectors,
     ...settled,
+    ...settle({ far: farRows }),
     whiteRaw: await whiten(await scatterOf(raw, queryOfText, queries.length)),
     whiteMasked: await whiten(scatter),
   }
