@@ -1,8 +1,8 @@
-import { link, overlaps, type Clock, type Linked, type Linker, type Span } from './link.ts'
-import { newContexts, shape, type Contexts, type Shape } from './mask.ts'
-import { spoken, type Slot, type SlotType } from './project.ts'
-import { words } from './text.ts'
-import { sameValue } from './values.ts'
+import { link, overlaps, type Clock, type Linked, type Linker, type Span } from '../reading/link.ts'
+import { newContexts, shape, type Contexts, type Shape } from '../reading/mask.ts'
+import { spoken, type Slot, type SlotType } from '../project.ts'
+import { words } from '../reading/text.ts'
+import { sameValue } from '../reading/values.ts'
 
 /** A description or an example as the router compares it, with the slot that each of its spans fills. */
 export type IndexedText = {

@@ -1,6 +1,5 @@
 import type { Linked, Span } from './link.ts'
-import type { SlotType } from './project.ts'
-import { words } from './text.ts'
+import type { SlotType } from '../project.ts'
 
 /** A text with its spans replaced by their type: as words to compare and count, and as a string to embed. */
 export type Shape = {
@@ -146,9 +145,8 @@ function odds(own: Contexts['all'] | undefined, all: Contexts['all'], key: strin
 }
 
 function labelScore(type: SlotType, { before1, before2, after }: Near): number {
-  const label = new Set(words(type.label).map(({ stem }) => stem))
   const said = (token: string | undefined, weight: number): number =>
-    token !== undefined && label.has(token) ? weight : 0
+    token !== undefined && type.labelStems.has(token) ? weight : 0
   return said(before1, 2) + said(after, 1.5) + said(before2, 1)
 }
 

@@ -1,6 +1,6 @@
-import type { IndexedText } from './index-text.ts'
+import type { IndexedText } from '../indexing/index-text.ts'
 import type { Linked, Span } from './link.ts'
-import { cueWords, type Slot } from './project.ts'
+import { cueWords, type Slot } from '../project.ts'
 import { isFunctionWord } from './text.ts'
 
 type Place = { start: number; end: number }

@@ -1,8 +1,11 @@
-import { parentPort, workerData } from 'node:worker_threads'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import type { EncodeAnswer, EncodeRequest } from './encoder.ts'
 
-const { modelPath } = workerData as { modelPath: string }
+/**
+ * The encoder: a process that holds the model and turns the tokens its parent sends into vectors. It ends with its
+ * parent; a crash of native code in here is the parent's to notice and repair.
+ */
+const [, , modelPath = ''] = process.argv
 
 const session = await InferenceSession.create(modelPath, {
   intraOpNumThreads: 1,
@@ -13,17 +16,17 @@ const session = await InferenceSession.create(modelPath, {
 })
 
 // One text a run: with dynamic int8 a vector would depend on its neighbours in a batch.
-parentPort?.on('message', ({ id, ids }: EncodeRequest) => {
+process.on('message', ({ id, ids }: EncodeRequest) => {
   encode(ids).then(
     (vector) => answer({ id, vector }),
     (error: unknown) => answer({ id, error: String(error) }),
   )
 })
+process.on('disconnect', () => process.exit(0))
 answer({ ready: true })
 
 function answer(message: EncodeAnswer): void {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
-  parentPort?.postMessage(message)
+  process.send?.(message)
 }
 
 async function encode(ids: Int32Array): Promise<Float32Array> {

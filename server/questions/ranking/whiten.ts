@@ -1,4 +1,4 @@
-import { breather } from './breathe.ts'
+import { breather } from '../indexing/breathe.ts'
 import { settle } from './scan-kernel.ts'
 import { rowOf, scan, type Matrix } from './vectors.ts'
 
@@ -9,6 +9,8 @@ export type Whitened = {
   factor: Matrix
   /** Each query's mean in that space, and how many texts it is the mean of. */
   centroids: Matrix
+  /** Squared length of each mean. */
+  squares: Float32Array
   counts: Int32Array
 }
 
@@ -88,7 +90,8 @@ export async function whiten({ columns, mean, means, counts, halves }: Scatter, 
     centroids.data.set(toWhite({ mean, factor }, own), query * columns)
     await breathe()
   }
-  return { mean, factor, centroids, counts }
+  const squares = Float32Array.from({ length: counts.length }, (_, query) => squareOf(rowOf(centroids, query)))
+  return { mean, factor, ...settle({ centroids }), squares, counts }
 }
 
 /** The factor where there is nothing to learn from. */
@@ -139,6 +142,12 @@ export function toWhite({ factor, mean }: Pick<Whitened, 'factor' | 'mean'>, vec
   const offset = new Float32Array(columns)
   for (let at = 0; at < columns; at += 1) offset[at] = (vector[at] as number) - (mean[at] as number)
   return scan(factor, offset)
+}
+
+export function squareOf(vector: Float32Array): number {
+  let sum = 0
+  for (let at = 0; at < vector.length; at += 1) sum += (vector[at] as number) ** 2
+  return sum
 }
 
 export function squaredDistance(left: Float32Array, right: Float32Array): number {

@@ -1,22 +1,24 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { featureNames, type FeatureName } from './rank.ts'
-import { confidenceNames, type ConfidenceName } from './refuse.ts'
+import { featureNames, type FeatureName } from '../ranking/rank.ts'
+import { confidenceNames, type FewName, type ManyName } from '../ranking/confidence.ts'
 
 /** What was learned offline with `bench/routing/learn.ts` and holds for every project. */
 export type Constants = {
   ranker: Record<FeatureName, number>
-  confidence: { bias: number; weights: Record<ConfidenceName, number>; threshold: number }
-  /** Two best queries closer than this are both offered. */
-  ambiguousMargin: number
+  confidence: { many: Weighing<ManyName>; few: Weighing<FewName> }
 }
+
+type Weighing<Name extends string> = { bias: number; weights: Record<Name, number> }
 
 const numbers = <Name extends string>(names: readonly [Name, ...Name[]]) => z.record(z.enum(names), z.number())
 
 const constantsSchema = z.strictObject({
   ranker: numbers(featureNames),
-  confidence: z.strictObject({ bias: z.number(), weights: numbers(confidenceNames), threshold: z.number() }),
-  ambiguousMargin: z.number(),
+  confidence: z.strictObject({
+    many: z.strictObject({ bias: z.number(), weights: numbers(confidenceNames.many) }),
+    few: z.strictObject({ bias: z.number(), weights: numbers(confidenceNames.few) }),
+  }),
 })
 
 export async function readConstants(path: string): Promise<Constants> {

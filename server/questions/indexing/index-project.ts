@@ -1,17 +1,27 @@
 import { createHash } from 'node:crypto'
 import { breather } from './breathe.ts'
-import type { Encoder } from './encoder.ts'
+import type { Encoder } from '../encoder/encoder.ts'
+import { readFarBank } from './far-bank.ts'
 import { indexText, placeholder, reread, type IndexedText } from './index-text.ts'
-import { buildLexical, type LexicalIndex } from './lexical.ts'
-import type { Linker } from './link.ts'
-import { learnContext, newContexts, type Contexts } from './mask.ts'
-import { slotsOf, spoken, type RoutableProject, type RoutableQuery, type Slot, type SlotType } from './project.ts'
-import { calibrate, type Calibration } from './refuse.ts'
-import { settle } from './scan-kernel.ts'
-import { isFunctionWord, words } from './text.ts'
-import { buildTrie, sampleValues } from './values.ts'
-import { matrixOf, normalise, rowOf, type Matrix } from './vectors.ts'
-import { scatterOf, whiten, type Scatter, type Whitened } from './whiten.ts'
+import { buildLexical, type LexicalIndex } from '../ranking/lexical.ts'
+import type { Linker } from '../reading/link.ts'
+import { learnContext, newContexts, type Contexts } from '../reading/mask.ts'
+import type { Asked } from '../ranking/rank.ts'
+import {
+  cueWords,
+  slotsOf,
+  spoken,
+  type RoutableProject,
+  type RoutableQuery,
+  type Slot,
+  type SlotType,
+} from '../project.ts'
+import { calibrate, type Calibration } from './calibrate.ts'
+import { settle } from '../ranking/scan-kernel.ts'
+import { isFunctionWord, words } from '../reading/text.ts'
+import { buildTrie, sampleValues } from '../reading/values.ts'
+import { matrixOf, normalise, rowOf, type Matrix } from '../ranking/vectors.ts'
+import { scatterOf, whiten, type Scatter, type Whitened } from '../ranking/whiten.ts'
 
 export type IndexedQuery = {
   query: RoutableQuery
@@ -19,6 +29,8 @@ export type IndexedQuery = {
   /** Its texts are `texts.slice(from, to)`. */
   from: number
   to: number
+  /** How many of its texts say a word; its name and its slots say theirs too. */
+  said: Map<string, number>
   /** Values that its texts name without binding them to a slot: part of what it means. */
   fixed: Set<string>
 }
@@ -30,6 +42,8 @@ export type ProjectIndex = {
   contexts: Contexts
   queries: IndexedQuery[]
   texts: IndexedText[]
+  /** Words that name some slot: beside a number they say what it counts. */
+  labels: Set<string>
   raw: Matrix
   masked: Matrix
   rawCentroids: Matrix
@@ -38,6 +52,8 @@ export type ProjectIndex = {
   whiteRaw: Whitened
   whiteMasked: Whitened
   lexical: LexicalIndex
+  /** Questions of other worlds. */
+  far: Matrix
   calibration: Calibration
   vectors: VectorCache
 }
@@ -73,7 +89,8 @@ export async function buildIndex(
     for (const { question, parameters } of query.examples) {
       texts.push(indexText(linker, slots, at, { kind: 'example', text: question, parameters }))
     }
-    queries.push({ query, slots, from, to: texts.length, fixed: new Set() })
+    const said = wordsSaid(query.name, slots, texts.slice(from))
+    queries.push({ query, slots, from, to: texts.length, said, fixed: new Set() })
     await breathe()
   }
   for (const { shape, roles } of texts) {
@@ -87,17 +104,21 @@ export async function buildIndex(
     await breathe()
   }
   for (const each of queries) each.fixed = fixedValues(texts.slice(each.from, each.to))
-  const { index, ...learning } = await assemble(encoder, { linker, contexts, queries, texts }, previous)
+  const { index, ...learning } = await assemble(
+    encoder,
+    { linker, contexts, queries, texts, labels: slotWords(queries) },
+    previous,
+  )
   return { ...index, calibration: await calibrate(index, learning) }
 }
 
-type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts'>
+type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts' | 'labels'>
 
 async function assemble(
   encoder: Encoder,
   parts: Parts,
   previous?: VectorCache,
-): Promise<{ index: Uncalibrated; scatter: Scatter; embed: Embed }> {
+): Promise<{ index: Uncalibrated; scatter: Scatter; far: Asked[] }> {
   const { queries, texts } = parts
   const breathe = breather()
   const vectors: VectorCache = { modelHash: encoder.hash, byText: new Map() }
@@ -115,11 +136,17 @@ async function assemble(
   )
   await breathe()
   const scatter = await scatterOf(masked, queryOfText, queries.length)
+  const far = await readFarBank(parts, raw, embed)
   const settled = settle({
     raw,
+    names,
     masked,
     rawCentroids: centroids(raw, queries),
     maskedCentroids: centroids(masked, queries),
+    far: matrixOf(
+      far.map((asked) => asked.raw),
+      encoder.dimensions,
+    ),
   })
   // The cache points into the index's own memory: a vector is kept once.
   texts.forEach(({ text, shape }, row) => {
@@ -129,14 +156,13 @@ async function assemble(
   const index = {
     ...parts,
     encoder,
-    names,
     lexical,
     vectors,
     ...settled,
     whiteRaw: await whiten(await scatterOf(raw, queryOfText, queries.length)),
     whiteMasked: await whiten(scatter),
   }
-  return { index, scatter, embed }
+  return { index, scatter, far }
 }
 
 /** Embeds texts through what is known already, few at a time: questions asked meanwhile find a nearly empty queue. */
@@ -213,6 +239,24 @@ function ordinaryWords(project: RoutableProject): Map<string, number> {
     for (const stem of said) counts.set(stem, (counts.get(stem) ?? 0) + 1)
   }
   return counts
+}
+
+function slotWords(queries: IndexedQuery[]): Set<string> {
+  const stems = queries.flatMap(({ slots }) =>
+    slots.flatMap(({ name, type }) => words(`${spoken(name)} ${type.label}`).map(({ stem }) => stem)),
+  )
+  return new Set(stems.filter((stem) => !isFunctionWord(stem) && !/^\d/.test(stem)))
+}
+
+function wordsSaid(name: string, slots: Slot[], texts: IndexedText[]): Map<string, number> {
+  const said = new Map<string, number>()
+  // More often than any text may say them: leaving one text out does not make them strange.
+  for (const slot of slots) for (const word of cueWords(slot)) said.set(word, Infinity)
+  for (const { stem } of words(spoken(name))) said.set(stem, Infinity)
+  for (const { linked } of texts) {
+    for (const stem of new Set(linked.words.map((word) => word.stem))) said.set(stem, (said.get(stem) ?? 0) + 1)
+  }
+  return said
 }
 
 /** Values that most texts of a query name outside its slots. */

@@ -1,6 +1,6 @@
-import { breather } from './breathe.ts'
-import type { ListedValue, RoutableProject, RoutableQuery } from './project.ts'
-import { slotsOf } from './project.ts'
+import { breather } from '../indexing/breathe.ts'
+import type { ListedValue, RoutableProject, RoutableQuery } from '../project.ts'
+import { slotsOf } from '../project.ts'
 import { fold, stem, words, type Word } from './text.ts'
 
 /** A value of a column or an enum, and the slot type it fills. */

@@ -1,39 +1,11 @@
-import { words } from './text.ts'
-
-/** Hashed words and letter triples as a direction of length one, for machines where the encoder does not run. */
-export function hashedVector(text: string, dimensions: number): Float32Array {
-  const vector = new Float32Array(dimensions)
-  const add = (feature: string, weight: number): void => {
-    const hash = fnv(feature)
-    const at = (hash >>> 1) % dimensions
-    vector[at] = (vector[at] ?? 0) + ((hash & 1) === 0 ? weight : -weight)
-  }
-  for (const { stem } of words(text)) {
-    add(stem, 1)
-    const padded = `^${stem}$`
-    for (let at = 0; at + 3 <= padded.length; at += 1) add(`#${padded.slice(at, at + 3)}`, 0.4)
-  }
-  let squares = 0
-  for (const value of vector) squares += value * value
-  const length = Math.sqrt(squares) || 1
-  return vector.map((value) => value / length)
-}
-
-function fnv(text: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return (hash ^ (hash >>> 15)) >>> 0
-}
-
 /** Queries as bags of the tokens of all their texts, searched by shared tokens (BM25). Tokens are numbered. */
 export type LexicalIndex = {
   documents: number
   ids: Map<string, number>
-  idf: Float32Array
-  unseenIdf: number
   postings: { documents: Int32Array; weights: Float32Array }[]
-  /** Each text's token numbers, and its pairs of neighbours as sorted hashes. */
-  texts: { tokens: Int32Array; pairs: Set<number> }[]
+  /** The texts that have a pair of neighbouring words, and how many pairs each text has. */
+  textsOfPair: Map<number, number[]>
+  pairCounts: Int32Array
 }
 
 export function buildLexical(texts: string[][], documentOf: Int32Array, documents: number): LexicalIndex {
@@ -68,14 +40,17 @@ export function buildLexical(texts: string[][], documentOf: Int32Array, document
     documents: Int32Array.from(list, ([document]) => document),
     weights: Float32Array.from(list, ([, weight]) => weight),
   }))
-  return {
-    documents,
-    ids,
-    idf,
-    unseenIdf: idfOf(0),
-    postings,
-    texts: numbered.map((tokens) => ({ tokens, pairs: pairsOf(tokens) })),
-  }
+  const textsOfPair = new Map<number, number[]>()
+  const pairCounts = Int32Array.from(numbered, (tokens, text) => {
+    const pairs = pairsOf(tokens)
+    for (const pair of pairs) {
+      const having = textsOfPair.get(pair)
+      if (having === undefined) textsOfPair.set(pair, [text])
+      else having.push(text)
+    }
+    return pairs.size
+  })
+  return { documents, ids, postings, textsOfPair, pairCounts }
 }
 
 /** A question in the index's numbers; words it has never seen are -1. */
@@ -83,10 +58,21 @@ export function numberTokens(index: LexicalIndex, tokens: string[]): Int32Array 
   return Int32Array.from(tokens, (token) => index.ids.get(token) ?? -1)
 }
 
-export function pairsOf(tokens: Int32Array): Set<number> {
+function pairsOf(tokens: Int32Array): Set<number> {
   const pairs = new Set<number>()
   for (let at = 0; at <= tokens.length; at += 1) pairs.add((tokens[at - 1] ?? -2) * 1_048_583 + (tokens[at] ?? -3))
   return pairs
+}
+
+export function comparePairs(
+  { textsOfPair, pairCounts }: LexicalIndex,
+  tokens: Int32Array,
+): { pairs: number; sharedPairs: Uint8Array } {
+  const pairs = pairsOf(tokens)
+  const sharedPairs = new Uint8Array(pairCounts.length)
+  for (const pair of pairs)
+    for (const text of textsOfPair.get(pair) ?? []) sharedPairs[text] = (sharedPairs[text] as number) + 1
+  return { pairs: pairs.size, sharedPairs }
 }
 
 export function bm25(index: LexicalIndex, tokens: Int32Array): Float32Array {

@@ -1,5 +1,5 @@
 import { recogniseDates, type DateSpan } from './dates.ts'
-import type { SlotKind, SlotType } from './project.ts'
+import type { SlotKind, SlotType } from '../project.ts'
 import {
   recogniseIdentifiers,
   recogniseNumbers,

@@ -1,10 +1,11 @@
-import type { IndexedQuery, Uncalibrated } from './index-project.ts'
-import { bm25, numberTokens, pairsOf } from './lexical.ts'
-import type { Linked } from './link.ts'
-import type { Shape } from './mask.ts'
+import type { IndexedQuery, Uncalibrated } from '../indexing/index-project.ts'
+import { bm25, comparePairs, numberTokens } from './lexical.ts'
+import type { Linked } from '../reading/link.ts'
+import type { Shape } from '../reading/mask.ts'
 import { fitSlots } from './signature.ts'
-import { dotRow, rowOf, scan, type Matrix } from './vectors.ts'
-import { squaredDistance, toWhite, type Whitened } from './whiten.ts'
+import { isFunctionWord } from '../reading/text.ts'
+import { rowOf, scan, type Matrix } from './vectors.ts'
+import { squaredDistance, squareOf, toWhite, type Whitened } from './whiten.ts'
 
 /** A question as the ranker compares it. */
 export type Asked = { linked: Linked; shape: Shape; raw: Float32Array; masked: Float32Array }
@@ -23,7 +24,6 @@ export const featureNames = [
   'whiteRaw',
   'whiteMasked',
   'bm25',
-  'covered',
   'pairs',
   'slotsMissing',
   'spansUnused',
@@ -32,9 +32,19 @@ export const featureNames = [
 
 export type FeatureName = (typeof featureNames)[number]
 export type Features = Record<FeatureName, number>
-export type Candidate = { query: number; features: Features; bestText: number; whiteMasked: number }
+export type Candidate = {
+  query: number
+  features: Features
+  bestText: number
+  whiteMasked: number
+  /** Words beside a value that the query never says: naming something known is no reason to be answered. */
+  strange: number
+}
 
 const candidateCount = 32
+
+/** A vector in a whitened space, with its squared length. */
+type White = { vector: Float32Array; square: number }
 
 /** All evidence that does not depend on the candidate, computed once a question. */
 export type Evidence = {
@@ -42,24 +52,59 @@ export type Evidence = {
   rawCentroids: Float32Array
   maskedCentroids: Float32Array
   bm25: Float32Array
-  whiteRaw: Float32Array
-  whiteMasked: Float32Array
-  tokens: Set<number>
-  pairs: Set<number>
+  whiteRaw: White
+  whiteMasked: White
+  /** How many pairs of neighbouring words the question has, and how many of them each text has too. */
+  pairs: number
+  sharedPairs: Uint8Array
+  /** The words that say what is asked of the values. */
+  content: string[]
+  /** How close the nearest question of another world comes. */
+  elsewhere: number
 }
 
-export function gather(index: Uncalibrated, asked: Asked): Evidence {
+/** With `ownFar` the far-away question of that number asks itself and is not compared with itself. */
+export function gather(index: Uncalibrated, asked: Asked, ownFar?: number): Evidence {
   const tokens = numberTokens(index.lexical, asked.shape.tokens)
   return {
     asked,
     rawCentroids: scan(index.rawCentroids, asked.raw),
     maskedCentroids: scan(index.maskedCentroids, asked.masked),
     bm25: bm25(index.lexical, tokens),
-    whiteRaw: toWhite(index.whiteRaw, asked.raw),
-    whiteMasked: toWhite(index.whiteMasked, asked.masked),
-    tokens: new Set(tokens),
-    pairs: pairsOf(tokens),
+    whiteRaw: measured(toWhite(index.whiteRaw, asked.raw)),
+    whiteMasked: measured(toWhite(index.whiteMasked, asked.masked)),
+    ...comparePairs(index.lexical, tokens),
+    content: contentOf(asked),
+    elsewhere: nearest(index.far, asked.raw, ownFar),
   }
+}
+
+function measured(vector: Float32Array): White {
+  return { vector, square: squareOf(vector) }
+}
+
+/** None where no value is named: there the words are all there is, and the encoder has compared them. */
+function contentOf({ linked, shape: { marks } }: Asked): string[] {
+  if (marks.length === 0) return []
+  return linked.words
+    .filter((word, at) => !isFunctionWord(word.text) && !marks.some(({ span }) => span.from <= at && at < span.to))
+    .map(({ stem }) => stem)
+}
+
+const mostStrange = 3
+
+/** A text that is left out does not vouch for its own words. */
+function strangeWords(content: string[], { said }: IndexedQuery, left: number | null): number {
+  const least = left === null ? 1 : 2
+  return Math.min(mostStrange, content.filter((stem) => (said.get(stem) ?? 0) < least).length)
+}
+
+function nearest(matrix: Matrix, vector: Float32Array, except = -1): number {
+  let most = -1
+  scan(matrix, vector).forEach((cosine, row) => {
+    if (row !== except && cosine > most) most = cosine
+  })
+  return most
 }
 
 /** First stage: the queries worth a closer look. */
@@ -70,14 +115,23 @@ function shortlist(evidence: Evidence, bestBm25: number, without: Without): numb
     const words = (lexical[query] as number) / bestBm25
     rough[query] = (rawCentroids[query] as number) + (maskedCentroids[query] as number) + 0.5 * words
   }
-  if (without.query !== undefined) rough[without.query] = -Infinity
-  // Sorting numbers alone finds the cut far faster than sorting queries by their score.
-  const cut = rough.toSorted()[Math.max(0, rough.length - candidateCount)] ?? -Infinity
+  // The lowest kept score is found again only when a better query takes its place: seldom, once the first are in.
   const kept: number[] = []
+  let lowest = 0
   for (let query = 0; query < rough.length; query += 1) {
-    if ((rough[query] as number) >= cut && query !== without.query && kept.length < candidateCount) kept.push(query)
+    const score = rough[query] as number
+    if (
+      query === without.query ||
+      (kept.length === candidateCount && score <= (rough[kept[lowest] as number] as number))
+    )
+      continue
+    if (kept.length < candidateCount) kept.push(query)
+    else kept[lowest] = query
+    lowest = 0
+    for (let at = 1; at < kept.length; at += 1)
+      if ((rough[kept[at] as number] as number) < (rough[kept[lowest] as number] as number)) lowest = at
   }
-  return kept
+  return kept.sort((a, b) => a - b)
 }
 
 /** Second stage: the features of each shortlisted query. */
@@ -108,7 +162,7 @@ function measure(index: Uncalibrated, evidence: Evidence, query: number, { witho
   const { asked } = evidence
   const left = without.text !== undefined && without.text >= each.from && without.text < each.to ? without.text : null
   const texts = compareTexts(index, evidence, each, left)
-  const name = dotRow(index.names, query, asked.raw)
+  const name = scan(index.names, asked.raw, query, query + 1)[0] as number
   const distance = {
     raw: whiteDistance(index.whiteRaw, index.raw, evidence.whiteRaw, { query, left }),
     masked: whiteDistance(index.whiteMasked, index.masked, evidence.whiteMasked, { query, left }),
@@ -128,14 +182,14 @@ function measure(index: Uncalibrated, evidence: Evidence, query: number, { witho
     whiteRaw: -distance.raw / 2,
     whiteMasked: -distance.masked / 2,
     bm25: (evidence.bm25[query] ?? 0) / bestBm25,
-    covered: texts.covered,
     pairs: texts.pairs,
-    ...fitSlots(asked, each),
+    ...fitSlots(asked, each, index.labels),
   }
-  return { query, features, bestText: texts.best, whiteMasked: distance.masked }
+  const strange = strangeWords(evidence.content, each, left)
+  return { query, features, bestText: texts.best, whiteMasked: distance.masked, strange }
 }
 
-type TextScores = { raw: number; masked: number; second: number; covered: number; pairs: number; best: number }
+type TextScores = { raw: number; masked: number; second: number; pairs: number; best: number }
 
 /** The closest text of the query in each sense; they need not be the same one. */
 function compareTexts(
@@ -144,7 +198,7 @@ function compareTexts(
   { from, to }: IndexedQuery,
   left: number | null,
 ): TextScores {
-  const scores: TextScores = { raw: -2, masked: -2, second: -2, covered: 0, pairs: 0, best: from }
+  const scores: TextScores = { raw: -2, masked: -2, second: -2, pairs: 0, best: from }
   const raws = scan(index.raw, evidence.asked.raw, from, to)
   const maskeds = scan(index.masked, evidence.asked.masked, from, to)
   for (let text = from; text < to; text += 1) {
@@ -156,28 +210,11 @@ function compareTexts(
       scores.masked = masked
       scores.best = text
     } else scores.second = Math.max(scores.second, masked)
-    const { tokens, pairs } = index.lexical.texts[text] ?? { tokens: new Int32Array(), pairs: new Set<number>() }
-    scores.covered = Math.max(scores.covered, shareIn(index.lexical.idf, tokens, evidence.tokens))
-    scores.pairs = Math.max(scores.pairs, dice(pairs, evidence.pairs))
+    const pairs =
+      (2 * (evidence.sharedPairs[text] as number)) / ((index.lexical.pairCounts[text] as number) + evidence.pairs)
+    scores.pairs = Math.max(scores.pairs, pairs)
   }
   return scores
-}
-
-/** Share of the text's words, rare ones counting more, that the question has too. */
-function shareIn(idf: Float32Array, tokens: Int32Array, asked: Set<number>): number {
-  let [held, total] = [0, 0]
-  for (const token of tokens) {
-    const weight = idf[token] ?? 0
-    total += weight
-    if (asked.has(token)) held += weight
-  }
-  return total === 0 ? 0 : held / total
-}
-
-function dice(left: Set<number>, right: Set<number>): number {
-  let shared = 0
-  for (const pair of left) if (right.has(pair)) shared += 1
-  return (2 * shared) / (left.size + right.size)
 }
 
 function centroidCosine(
@@ -203,13 +240,17 @@ function centroidCosine(
 function whiteDistance(
   space: Whitened,
   matrix: Matrix,
-  white: Float32Array,
+  white: White,
   { query, left }: { query: number; left: number | null },
 ): number {
   const count = space.counts[query] ?? 1
+  if (left === null || count < 2) {
+    // |a - b|² by |a|² and |b|²: the kernel multiplies, and rounding weighs little against the least distance.
+    const product = scan(space.centroids, white.vector, query, query + 1)[0] as number
+    return Math.max(0, (space.squares[query] as number) + white.square - 2 * product)
+  }
   const mean = rowOf(space.centroids, query)
-  if (left === null || count < 2) return squaredDistance(mean, white)
   const own = toWhite(space, rowOf(matrix, left))
   const without = mean.map((value, column) => (value * count - (own[column] as number)) / (count - 1))
-  return squaredDistance(without, white)
+  return squaredDistance(without, white.vector)
 }

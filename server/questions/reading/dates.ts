@@ -1,4 +1,6 @@
-import { en, type ParsedComponents } from 'chrono-node'
+import { de, en, es, fr, it, nl, pt, type ParsedComponents } from 'chrono-node'
+import { LRUCache } from 'lru-cache'
+import { languageOf } from './language.ts'
 
 /** A day or a stretch of days, first and last included, as the caller's calendar has them. */
 export type DateSpan = {
@@ -18,6 +20,8 @@ const half = /\b(?:h([12])|(first|second) half)(?:\s+of)?\s+((?:19|20)\d{2})\b/g
 const relative =
   /\b(this|last|past|previous|next|current)\s+(?:(\d{1,3}|two|three|four|five|six|seven|ten|twelve)\s+)?(day|week|month|year)s?\b(?!\s+ago)/giu
 const period = /\b(month|quarter|year|week)[- ]to[- ]date\b|\b([mqy]td)\b/giu
+const soFar =
+  /\b(?:so far (?:in )?(?:this|the current) (week|month|quarter|year)|(?:this|the current) (week|month|quarter|year) (?:so far|(?:up to|until|till) (?:now|today)))\b/giu
 const bareYear = /(?<![\p{L}\p{N}.,$€£-])((?:19|20)\d{2})(?![\p{L}\p{N}%]|[.,-]\d)/gu
 const isoDay = /(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)/gu
 const openBefore = /\b(since|after|from|starting|beginning|before|until|till|prior to|up to|by)\s*(?:the\s+)?$/iu
@@ -92,8 +96,8 @@ function describe(text: string, { start, end, first, last, time, range }: Found)
 
 /** Midnight UTC of the day it is for the caller. */
 function localDay(now: Date, timeZone: string): Date {
-  const parts = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
-  return new Date(`${parts.format(now)}T00:00:00Z`)
+  const local = new Date(now.getTime() + offsetMs(now, timeZone))
+  return day(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate())
 }
 
 function iso(day: Date): string {
@@ -150,6 +154,10 @@ function periods(text: string, today: Date): Found[] {
       last: today,
     })
   }
+  for (const match of text.matchAll(soFar)) {
+    const unit = (match[1] ?? match[2] ?? 'year').toLowerCase()
+    found.push({ start: match.index, end: match.index + match[0].length, first: startOf(today, unit), last: today })
+  }
   return found
 }
 
@@ -187,6 +195,20 @@ function years(text: string): Found[] {
   })
 }
 
+// Parsing costs more than all other recognisers together: most questions name no day, and this finds out at once.
+const dayWord =
+  /\d|day|night|noon|morning|morrow|tmr|evening|week|month|year|hour|ago|now|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\b(?:mon|tue|wed|thu|fri|sat|sun)\b/iu
+const otherLanguages = { de, fr, es, it, nl, pt }
+
+/** In English, unless the words around the day speak for another language. */
+function parseDays(text: string, reference: Date): ReturnType<typeof en.casual.parse> {
+  const language = languageOf(text)
+  if (language === null || language === 'other') {
+    return dayWord.test(text) ? en.casual.parse(text, reference, { forwardDate: false }) : []
+  }
+  return otherLanguages[language].casual.parse(text, reference, { forwardDate: false })
+}
+
 function chronoDates(text: string, today: Date): Found[] {
   const iso: Found[] = Array.from(text.matchAll(isoDay), (match) => {
     const on = day(Number(match[1]), Number(match[2]) - 1, Number(match[3]))
@@ -194,8 +216,7 @@ function chronoDates(text: string, today: Date): Found[] {
   })
   // The reference is noon, with the machine's own zone taken out: chrono reads local fields of the date it is given.
   const reference = new Date(today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate(), 12)
-  const parsed = en.casual.parse(text, reference, { forwardDate: false })
-  const dated = parsed.flatMap(({ index, text: said, start, end }) => {
+  const dated = parseDays(text, reference).flatMap(({ index, text: said, start, end }) => {
     if (!['day', 'weekday', 'month', 'year'].some((part) => start.isCertain(part as 'day'))) return []
     // A lone number such as "325" must not become a date.
     if (!/[a-z]|[/.-]/i.test(said)) return []
@@ -247,17 +268,25 @@ export function dayValue(
   return new Date(asUtc.getTime() - offsetMs(guess, timeZone)).toISOString().replace('.000Z', 'Z')
 }
 
+// Making one takes longer than everything else that reads a question; callers live in few zones.
+const clocks = new LRUCache<string, Intl.DateTimeFormat>({
+  max: 500,
+  memoMethod: (timeZone) =>
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    }),
+})
+
+/** How far the clocks of a zone are ahead of UTC. */
 function offsetMs(instant: Date, timeZone: string): number {
-  const shown = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  }).formatToParts(instant)
+  const shown = clocks.memo(timeZone).formatToParts(instant)
   const part = (type: string): number => Number(shown.find((each) => each.type === type)?.value ?? 0)
   return (
     Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second')) -

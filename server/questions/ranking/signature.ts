@@ -1,6 +1,6 @@
-import type { IndexedQuery } from './index-project.ts'
-import { overlaps, type Span } from './link.ts'
-import { roleOf, type Slot } from './project.ts'
+import type { IndexedQuery } from '../indexing/index-project.ts'
+import { overlaps, type Linked, type Span } from '../reading/link.ts'
+import { roleOf, type Slot } from '../project.ts'
 import type { Asked, Features } from './rank.ts'
 
 type SlotFit = Pick<Features, 'slotsMissing' | 'spansUnused' | 'exactSignature'>
@@ -10,13 +10,18 @@ const weakShare = 0.7
 const openShare = 0.9
 
 /** How the question's spans and the query's slots fit together, by type alone. */
-export function fitSlots({ linked, shape: { marks } }: Asked, { slots, fixed }: IndexedQuery): SlotFit {
+export function fitSlots(
+  { linked, shape: { marks } }: Asked,
+  { slots, fixed, said }: IndexedQuery,
+  labels: Set<string>,
+): SlotFit {
+  const isOthers = (span: Span): boolean => belongsElsewhere(linked, span, said, labels)
   const isFixed = (span: Span): boolean => fixed.size > 0 && span.readings.some(({ value }) => fixed.has(String(value)))
   const named = linked.spans.filter(isFixed)
   // Spans that stand come first: one inside another span is taken only when its query needs it.
   const standing = marks.map(({ span }) => span)
   const all = [...standing, ...linked.spans.filter((span) => !standing.includes(span))]
-  const free = all.filter((span) => !named.some((other) => overlaps(span, other)))
+  const free = all.filter((span) => !named.some((other) => overlaps(span, other)) && !isOthers(span))
   const wanted = withoutRangeEnds(slots, linked.spans).filter(({ required }) => required)
   const matched = match(wanted, free)
   const rest = free.filter((span) => !matched.used.some((other) => overlaps(span, other)))
@@ -39,6 +44,13 @@ export function fitSlots({ linked, shape: { marks } }: Asked, { slots, fixed }: 
     spansUnused: unused.length,
     exactSignature: missing < 1 - weakShare + 0.05 && unused.length === 0 ? 1 : 0,
   }
+}
+
+/** "customer 12": the word before a number names what it counts, and this query does not know that word. */
+function belongsElsewhere({ words }: Linked, span: Span, said: Map<string, number>, labels: Set<string>): boolean {
+  if (!span.readings.every(({ type }) => type.kind === 'number')) return false
+  const before = words[span.from - 1]?.stem
+  return before !== undefined && labels.has(before) && !said.has(before)
 }
 
 /** One stretch of days fills both ends of a range: with a single date in the question only its start is wanted. */

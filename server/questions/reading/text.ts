@@ -1,7 +1,9 @@
 /** A word of a text as the router compares it: folded to plain lower-case letters and digits, with where it stood. */
 export type Word = { text: string; stem: string; start: number; end: number }
 
-const letterOrDigit = /[\p{L}\p{N}]/u
+// Marks join the letter before them: a decomposed "é" is one word with its neighbours.
+const word = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu
+const plainWord = /^[a-z0-9]+$/
 
 /** Lower case without diacritics or compatibility forms: "Ａcmé" and "acme" are the same value. */
 export function fold(text: string): string {
@@ -11,22 +13,10 @@ export function fold(text: string): string {
 /** Runs of letters and digits. Placeholders such as `<customer name>` are not words here: cut them out before. */
 export function words(text: string): Word[] {
   const found: Word[] = []
-  let start = -1
-  let at = 0
-  const close = (end: number): void => {
-    if (start >= 0) {
-      const folded = fold(text.slice(start, end))
-      if (folded !== '') found.push({ text: folded, stem: stem(folded), start, end })
-    }
-    start = -1
+  for (const { 0: said, index: start } of text.matchAll(word)) {
+    const folded = plainWord.test(said) ? said : fold(said)
+    if (folded !== '') found.push({ text: folded, stem: stem(folded), start, end: start + said.length })
   }
-  for (const character of text) {
-    const inside = letterOrDigit.test(character) || (start >= 0 && /\p{M}/u.test(character))
-    if (inside && start < 0) start = at
-    if (!inside) close(at)
-    at += character.length
-  }
-  close(at)
   return found
 }
 

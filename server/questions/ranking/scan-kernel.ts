@@ -2,10 +2,11 @@ import type { Matrix } from './vectors.ts'
 
 /** `scan.wat` through `wat2wasm`: what JavaScript multiplies one by one, it multiplies by four. */
 const kernel =
-  'AGFzbQEAAAABCQFgBX9/f39/AAIQAQRzY2FuBm1lbW9yeQIAAQMCAQAHCAEEc2NhbgAACrsBAbgBAgJ/AnsCQANAIAAgAU8NAf0M' +
-  'AAAAAAAAAAAAAAAAAAAAACEH/QwAAAAAAAAAAAAAAAAAAAAAIQggAyEFIAAgAmohBgNAIAcgAP0ABAAgBf0ABAD95gH95AEhByAI' +
-  'IAD9AAQQIAX9AAQQ/eYB/eQBIQggAEEgaiEAIAVBIGohBSAAIAZJDQALIAcgCP3kASEHIAQgB/0fACAH/R8BkiAH/R8CIAf9HwOS' +
-  'kjgCACAEQQRqIQQMAAsLCw=='
+  'AGFzbQEAAAABCQFgBX9/f39/AAIQAQRzY2FuBm1lbW9yeQIAAQMCAQAHCAEEc2NhbgAACpsCAZgCAgJ/BHsCQANAIAAgAU8NAf0M' +
+  'AAAAAAAAAAAAAAAAAAAAACEH/QwAAAAAAAAAAAAAAAAAAAAAIQj9DAAAAAAAAAAAAAAAAAAAAAAhCf0MAAAAAAAAAAAAAAAAAAAA' +
+  'ACEKIAMhBSAAIAJqIQYDQCAHIAD9AAQAIAX9AAQA/eYB/eQBIQcgCCAA/QAEECAF/QAEEP3mAf3kASEIIAkgAP0ABCAgBf0ABCD9' +
+  '5gH95AEhCSAKIAD9AAQwIAX9AAQw/eYB/eQBIQogAEHAAGohACAFQcAAaiEFIAAgBkkNAAsgByAI/eQBIAkgCv3kAf3kASEHIAQg' +
+  'B/0fACAH/R8BkiAH/R8CIAf9HwOSkjgCACAEQQRqIQQMAAsLCw=='
 
 type Memory = { readonly buffer: ArrayBuffer }
 type Scan = (...addresses: [row: number, end: number, rowBytes: number, vector: number, out: number]) => void
@@ -20,7 +21,7 @@ declare const WebAssembly: {
 const pageBytes = 65_536
 let compiled: object | undefined
 
-/** The same matrices, side by side in one memory that the kernel can read. Columns must be a multiple of eight. */
+/** The same matrices, side by side in one memory that the kernel can read. Columns must be a multiple of sixteen. */
 export function settle<Name extends string>(matrices: Record<Name, Matrix>): Record<Name, Matrix> {
   const all = Object.entries<Matrix>(matrices)
   const columns = Math.max(...all.map(([, matrix]) => matrix.columns))
