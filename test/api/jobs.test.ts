@@ -152,11 +152,14 @@ test('a job runs from queued to succeeded under the eyes of the API, and is coun
   t.app.jobs.register('quick', () => wait(1))
   await t.app.jobs.start()
   const id = await enqueue(project, 'quick')
-  const done = await vi.waitFor(async () => {
-    const { body } = await t.operator.get(`/v1/jobs/${id}`)
-    expect(body.status).toBe('succeeded')
-    return body
-  })
+  const done = await vi.waitFor(
+    async () => {
+      const { body } = await t.operator.get(`/v1/jobs/${id}`)
+      expect(body.status).toBe('succeeded')
+      return body
+    },
+    { timeout: 20_000 },
+  )
   expect(done).toMatchObject({ progress: 1, error: null, started_at: expect.any(String) })
   expect((await t.anonymous.get('/metrics')).body).toContain('sluice_jobs_total{job_type="quick",end="succeeded"} 1')
   expect((await t.anonymous.get('/readyz')).body.checks).toMatchObject({ queue: { ok: true } })
