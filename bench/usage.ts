@@ -40,8 +40,11 @@ try {
     await recording()
     await fill()
   }
+  await condense()
   await fillYear()
   await condense()
+  await store.pool.query('vacuum analyze requests, usage_rollups, usage_questions')
+  await size('condensed')
   await dashboards()
 } finally {
   await usage.close()
@@ -140,14 +143,17 @@ async function fill(): Promise<void> {
 
 /** The days before, by day: 100 kinds of calls with 200 different times each, and their sums. */
 async function fillYear(): Promise<void> {
-  const there = await store.pool.query("select 1 from usage_rollups where grain = 'day' limit 1")
-  if (there.rowCount !== 0) return
   const end = Math.floor(now() / dayMs) * dayMs - days * dayMs
+  const there = await store.pool.query("select 1 from usage_rollups where grain = 'day' and start < $1 limit 1", [
+    new Date(end),
+  ])
+  if (there.rowCount !== 0) return
   for (let back = 0; back < yearDays; back += 28) {
     const past = openUsage({ store, observe, now: () => end - back * dayMs, queueLength: 10, flushMs: 3_600_000 })
     past.observe(call(1, 'prj_nobody'))
     await past.close()
   }
+  await store.pool.query("delete from usage_rollups where project_id = 'prj_nobody'")
   const insert = (grain: string, kinds: number, query: string): Promise<unknown> =>
     store.pool.query(
       `insert into usage_rollups select $2, $3, $1::timestamptz - make_interval(days => d), d * 100 + k,
@@ -158,7 +164,9 @@ async function fillYear(): Promise<void> {
       [new Date(end), projectId, grain, kinds],
     )
   await insert('day', 100, "'query_' || k % 20")
-  await insert('day-sum', 20, "''")
+  // Spans are made of these.
+  await store.pool.query("delete from usage_progress where grain = 'span'")
+  await insert('day-sum', 4, "''")
 }
 
 /** What the housekeeping of every hour does, for all of it at once. */
@@ -167,8 +175,6 @@ async function condense(): Promise<void> {
   const limits = { requestRetentionDays: 30, rollupRetentionDays: 500 } as Limits
   await keepUsage({ store, now, config: { limits } as Config })
   console.log(`condensed        in ${((performance.now() - begin) / 1000).toFixed(1)} s`)
-  await store.pool.query('vacuum analyze requests, usage_rollups, usage_questions')
-  await size('condensed')
 }
 
 async function size(when: string): Promise<void> {

@@ -74,7 +74,7 @@ const sums = `
 
 /** Counted by everything but time, from the coarsest figures there are. */
 export async function readGroups(store: Pick<Database, 'pool'>, filter: Filter, range: Range): Promise<Group[]> {
-  const { text, values } = await sourceOf(store, { filter, range, coarsest: 'day' })
+  const { text, values } = await sourceOf(store, { filter, range, coarsest: 'span' })
   const { rows } = await store.pool.query<Omit<Group, 'by'> & { bits: number }>(
     `with calls as (${text})
      select grouping(${columns.join(', ')}) as bits, query, version, key_id as "keyId", environment,
@@ -105,7 +105,7 @@ export async function readPieces(
 export async function readTimes(store: Pick<Database, 'pool'>, filter: Filter, range: Range): Promise<Times> {
   const [pieces, queries] = await Promise.all([
     readBuckets<number>(store, { filter, range, coarsest: range.coarsest, summed: true }, 'piece'),
-    readBuckets<string>(store, { filter, range, coarsest: 'day' }, 'query'),
+    readBuckets<string>(store, { filter, range, coarsest: 'span' }, 'query'),
   ])
   return { byPiece: pieces, byQuery: queries }
 }
@@ -208,7 +208,7 @@ async function sourceOf(
   const fitting = grains.slice(0, grains.indexOf(coarsest) + 1).toReversed()
   const isSummed = summed && filter.query === undefined && filter.keyId === undefined
   const pieces = cover({ from: range.from.getTime(), to: range.to.getTime() }, until, {
-    stored: isSummed ? [...fitting.map((grain) => `${grain}-sum` as const), 'minute'] : fitting,
+    stored: isSummed ? [...fitting.flatMap(sumOf), 'minute'] : fitting,
   })
   const values: unknown[] = [
     filter.projectIds,
@@ -226,6 +226,10 @@ async function sourceOf(
         and ($5::text is null or key_id = $5)`
   })
   return { text: texts.join(' union all '), values }
+}
+
+function sumOf(grain: Grain): Stored[] {
+  return grain === 'span' ? [] : [`${grain}-sum`]
 }
 
 /** The span in the coarsest figures that are complete, finer ones at its ends. */

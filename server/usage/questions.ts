@@ -46,6 +46,7 @@ async function countHour(store: Pick<Database, 'pool'>, from: Date): Promise<voi
 }
 
 const countText = `insert into usage_questions
+    (project_id, start, environment, query, key_id, reason, refused, question, same, calls, last_at)
   select project_id, $1, environment, query, key_id, reason, refused, question, same, calls, last_at
     from (select *, dense_rank() over (partition by project_id order by asked desc, same) as place
             from (select *, sum(calls) over (partition by project_id, same) as asked

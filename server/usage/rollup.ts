@@ -1,20 +1,29 @@
 import type { App } from '../app.ts'
 import type { Database } from '../store/index.ts'
 import { rejectedText } from './call.ts'
-import { dropPartitions } from './partitions.ts'
+import { dropPartitions, openPartitions } from './partitions.ts'
 import { countQuestions } from './questions.ts'
 import { noteProgress, underLock } from './under-lock.ts'
 
-/** The pieces that reports are cut into each have figures of their own; finest first. */
-export const grains = ['minute', 'five', 'hour', 'day'] as const
+/**
+ * The pieces that reports are cut into each have figures of their own; finest first. A span is 16 days: no series is cut
+ * so, but what is counted over a year is read from them.
+ */
+export const grains = ['minute', 'five', 'hour', 'day', 'span'] as const
 export type Grain = (typeof grains)[number]
 /**
  * Figures as they are stored: by kind of call, and summed up over all but environment and outcome. A series needs no
  * more than the sums, and they are few where kinds may be hundreds in every minute.
  */
-export type Stored = Grain | `${Grain}-sum`
+export type Stored = Grain | `${Exclude<Grain, 'span'>}-sum`
 
-export const grainMs: Record<Grain, number> = { minute: 60_000, five: 300_000, hour: 3_600_000, day: 86_400_000 }
+export const grainMs: Record<Grain, number> = {
+  minute: 60_000,
+  five: 300_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+  span: 16 * 86_400_000,
+}
 
 export function storedMs(stored: Stored): number {
   return grainMs[stored.replace('-sum', '') as Grain]
@@ -25,6 +34,7 @@ const steps: Array<{ stored: Stored; source: Stored }> = [
   { stored: 'five', source: 'minute' },
   { stored: 'hour', source: 'five' },
   { stored: 'day', source: 'hour' },
+  { stored: 'span', source: 'day' },
   { stored: 'minute-sum', source: 'minute' },
   { stored: 'five-sum', source: 'minute-sum' },
   { stored: 'hour-sum', source: 'five-sum' },
@@ -39,6 +49,7 @@ const again: Record<Grain, number> = {
   five: grainMs.hour,
   hour: 2 * grainMs.hour,
   day: 2 * grainMs.day,
+  span: grainMs.span,
 }
 /** Of one statement. */
 const chunkMs: Record<Grain, number> = {
@@ -46,6 +57,7 @@ const chunkMs: Record<Grain, number> = {
   five: grainMs.hour,
   hour: 12 * grainMs.hour,
   day: 7 * grainMs.day,
+  span: grainMs.span,
 }
 
 /** Makes five minutes of minutes, hours of those and days of hours, and drops what has had its time. */
@@ -65,9 +77,12 @@ async function condense(store: Pick<Database, 'pool'>, at: number, step: Step): 
   const size = storedMs(step.stored)
   const end = Math.floor((at - settleMs) / size) * size
   const chunk = chunkMs[step.stored.replace('-sum', '') as Grain]
+  const partitions = openPartitions(store)
   let from = await beginning(store, step)
   while (from !== undefined && from < end) {
     const to = Math.min(from + chunk, end)
+    // A span may begin in a month before the first that has figures.
+    await partitions.ensure({ rollups: [from] })
     await condenseChunk(store, { ...step, from, to })
     from = to
   }

@@ -227,7 +227,7 @@ describe('workers', () => {
       if (running.has(job.id)) overlaps.push(job.id)
       running.add(job.id)
       most = Math.max(most, running.size)
-      await wait(5)
+      await wait(30)
       running.delete(job.id)
       done.push(job.id)
     }

@@ -47,9 +47,10 @@ test('a span is covered once and whole, by days and hours where those are comple
         ['five', hours * minute],
         ['hour', hours * minute],
         ['day', days * minute],
+        ['span', days * minute],
       ])
       const to = (from + length) * minute
-      const pieces = cover({ from: from * minute, to }, until, { stored: ['day', 'hour', 'five', 'minute'] })
+      const pieces = cover({ from: from * minute, to }, until, { stored: ['span', 'day', 'hour', 'five', 'minute'] })
       let reached = from * minute
       for (const piece of pieces) {
         expect(piece.from).toBe(reached)
