@@ -1,5 +1,6 @@
+import { Socket } from 'node:net'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
-import type { EncodeAnswer, EncodeRequest } from './encoder.ts'
+import { createWordReader, packWords } from './encoder-pipe.ts'
 
 /**
  * The encoder: a process that holds the model and turns the tokens its parent sends into vectors. It ends with its
@@ -15,19 +16,19 @@ const session = await InferenceSession.create(modelPath, {
   logSeverityLevel: 3,
 })
 
+const socket = new Socket({ fd: 3, readable: true, writable: true })
 // One text a run: with dynamic int8 a vector would depend on its neighbours in a batch.
-process.on('message', ({ id, ids }: EncodeRequest) => {
-  encode(ids).then(
-    (vector) => answer({ id, vector }),
-    (error: unknown) => answer({ id, error: String(error) }),
+const read = createWordReader((id, words) => {
+  encode(new Int32Array(words)).then(
+    (vector) => socket.write(packWords(id, vector)),
+    () => socket.write(packWords(id, new Float32Array())),
   )
 })
-process.on('disconnect', () => process.exit(0))
-answer({ ready: true })
-
-function answer(message: EncodeAnswer): void {
-  process.send?.(message)
-}
+socket.on('data', read)
+// No parent, no work: also when it was killed and could not say goodbye.
+socket.on('close', () => process.exit(0))
+socket.on('error', () => process.exit(0))
+socket.write(packWords(0, new Float32Array()))
 
 async function encode(ids: Int32Array): Promise<Float32Array> {
   const shape = [1, ids.length]
@@ -45,7 +46,9 @@ async function encode(ids: Int32Array): Promise<Float32Array> {
 function pool(states: Float32Array, tokens: number): Float32Array {
   const size = states.length / tokens
   const vector = new Float32Array(size)
-  for (let at = 0; at < states.length; at += 1) vector[at % size] = (vector[at % size] ?? 0) + (states[at] ?? 0)
+  for (let from = 0; from < states.length; from += size) {
+    for (let at = 0; at < size; at += 1) vector[at] = (vector[at] ?? 0) + (states[from + at] ?? 0)
+  }
   let squares = 0
   for (const value of vector) squares += value * value
   const length = Math.sqrt(squares) || 1

@@ -1,4 +1,4 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { Socket } from 'node:net'
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { Failure } from '../../failure.ts'
 import { readConstants, type Constants } from './constants.ts'
 import { hashedVector } from './hashed-vector.ts'
+import { createWordReader, packWords } from './encoder-pipe.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
 
 /** Turns a text into a direction of length one. `kind` says whether the trained encoder runs or its lexical stand-in. */
@@ -25,9 +26,6 @@ export type Encoder = {
   encode: (texts: string[]) => Promise<Float32Array[]>
   close: () => Promise<void>
 }
-
-export type EncodeRequest = { id: number; ids: Int32Array }
-export type EncodeAnswer = { ready: true } | { id: number; vector: Float32Array } | { id: number; error: string }
 
 type Waiting = { resolve: (vector: Float32Array) => void; reject: (error: unknown) => void }
 
@@ -85,11 +83,12 @@ async function verify(path: string, expected: string): Promise<void> {
 }
 
 /** A process of the encoder: 70 MB that are not the server's, and native code whose crash is not the server's either. */
-type Lane = { child: ChildProcess; waiting: Map<number, Waiting>; lost: Error | null }
+type Lane = { child: ChildProcess; socket: Socket; waiting: Map<number, Waiting>; lost: Error | null }
 
 const reopenMs = 1_000
 const openTimeoutMs = 30_000
 const stderrBytes = 8_000
+const longestId = 0xff_ff_ff_ff
 
 async function startNeural(
   modelPath: string,
@@ -121,8 +120,8 @@ async function startNeural(
     if (lane === undefined || lane.waiting.size >= queueLength) {
       return Promise.reject(new Failure('overloaded', { retryAfterSeconds: 1 }))
     }
-    lastId += 1
-    return ask(lane, { id: lastId, ids: Int32Array.from(tokenizer.tokenize(text).slice(0, longestTokens)) })
+    lastId = (lastId % longestId) + 1
+    return ask(lane, lastId, Int32Array.from(tokenizer.tokenize(text).slice(0, longestTokens)))
   }
   return {
     kind: 'neural',
@@ -140,14 +139,14 @@ async function startNeural(
 
 /** `onLost` is called once, and only for one that was open. */
 async function openLane(modelPath: string, onLost: () => void): Promise<Lane> {
-  const child = fork(fileURLToPath(new URL('./encoder-process.ts', import.meta.url)), [modelPath], {
-    // No environment, so no secret; typed arrays go as they are.
+  const program = fileURLToPath(new URL('./encoder-process.ts', import.meta.url))
+  const child = spawn(process.execPath, ['--no-warnings', program, modelPath], {
+    // No environment, so no secret.
     env: {},
-    execArgv: ['--no-warnings'],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   })
-  const lane: Lane = { child, waiting: new Map(), lost: null }
+  const socket = child.stdio[3] as Socket
+  const lane: Lane = { child, socket, waiting: new Map(), lost: null }
   let stderr = ''
   child.stderr?.on('data', (bytes: Buffer) => (stderr = (stderr + bytes.toString()).slice(0, stderrBytes)))
   let isOpen = false
@@ -164,32 +163,32 @@ async function openLane(modelPath: string, onLost: () => void): Promise<Lane> {
     }
     child.on('error', lose)
     child.on('exit', () => lose(new Error(`The encoder has ended. ${reasonIn(stderr)}`.trim())))
-    child.on('message', (answer: EncodeAnswer) => {
-      if ('ready' in answer) {
+    // The end of the process tells all there is to know.
+    socket.on('error', () => undefined)
+    const read = createWordReader((id, words) => {
+      if (id === 0) {
         clearTimeout(timer)
         isOpen = true
         return resolve()
       }
-      const waiter = lane.waiting.get(answer.id)
-      lane.waiting.delete(answer.id)
-      if (lane.waiting.size === 0) child.channel?.unref()
-      return 'vector' in answer ? waiter?.resolve(answer.vector) : waiter?.reject(new Error(answer.error))
+      const waiter = lane.waiting.get(id)
+      lane.waiting.delete(id)
+      if (lane.waiting.size === 0) socket.unref()
+      if (words.byteLength > 0) return waiter?.resolve(new Float32Array(words))
+      return waiter?.reject(new Error('The encoder could not read this text.'))
     })
+    socket.on('data', read)
   })
   // An open encoder must not keep a finished process alive; one that owes an answer must.
   child.unref()
-  child.channel?.unref()
-  unrefStream(child)
+  socket.unref()
+  if (child.stderr instanceof Socket) child.stderr.unref()
   return lane
 }
 
 /** The line that names the error: where it stands among source lines and a stack differs. */
 function reasonIn(stderr: string): string {
   return /^\w*Error\b.*$/m.exec(stderr)?.[0] ?? stderr.trim().slice(-500)
-}
-
-function unrefStream({ stderr }: ChildProcess): void {
-  if (stderr instanceof Socket) stderr.unref()
 }
 
 async function endLane({ child, lost }: Lane): Promise<void> {
@@ -201,10 +200,10 @@ async function endLane({ child, lost }: Lane): Promise<void> {
   await ended
 }
 
-function ask({ child, waiting }: Lane, request: EncodeRequest): Promise<Float32Array> {
+function ask({ socket, waiting }: Lane, id: number, ids: Int32Array): Promise<Float32Array> {
   return new Promise((resolve, reject) => {
-    waiting.set(request.id, { resolve, reject })
-    child.channel?.ref()
-    child.send(request)
+    waiting.set(id, { resolve, reject })
+    socket.ref()
+    socket.write(packWords(id, ids))
   })
 }
