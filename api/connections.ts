@@ -108,6 +108,7 @@ export const testConnectionRequest = httpConfiguration
 export const outboundErrorCodes = [
   'dns_error',
   'connect_error',
+  'token_refused',
   'tls_error',
   'timeout',
   'transfer_error',

@@ -77,6 +77,7 @@ export const failures = {
       'status',
       'dns_error',
       'connect_error',
+      'token_refused',
       'tls_error',
       'transfer_error',
       'too_large',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { authenticateKey, openKeyAccess, resolveCall, takeCall } from '../server/access/index.ts'
+import { authenticateKey, openKeyAccess, readKeyCredential, resolveCall, takeCall } from '../server/access/index.ts'
 import { hashCredential, newCredential } from '../server/access/credential.ts'
 import { readConfig, type Config } from '../server/config.ts'
 import { newId } from '../server/ids.ts'
@@ -57,7 +57,10 @@ async function measureCalls(database: Database, settings: Config): Promise<void>
     const startedAt = performance.now()
     const startedCpu = process.cpuUsage()
     for (const at of turns) {
-      const { key } = authenticateKey(app, { secret: secrets[at] ?? '', requestId: 'req_bench' })
+      const { key } = authenticateKey(app, {
+        credential: readKeyCredential(app, secrets[at] ?? ''),
+        requestId: 'req_bench',
+      })
       const { waitSeconds } = await takeCall(app.buckets, key.id, key.policies)
       if (waitSeconds > 0) refused += 1
       resolveCall(key, { queryName: `query_${at % 5}` }, deployments)

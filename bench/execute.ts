@@ -58,10 +58,9 @@ try {
 }
 
 async function writeRows(path: string, size: number): Promise<void> {
-  const rowsPerMegabyte = 5_000
   function* rows(): Generator<string> {
     yield '['
-    for (let id = 0; id < size * rowsPerMegabyte; id += 1) {
+    for (let id = 0, bytes = 0; bytes < size * 1e6; id += 1) {
       const row = {
         id,
         name: `Customer ${id}`,
@@ -71,7 +70,9 @@ async function writeRows(path: string, size: number): Promise<void> {
         tags: ['a', 'b'],
         nested: { x: id, y: 'text'.repeat(8) },
       }
-      yield `${id === 0 ? '' : ','}${JSON.stringify(row)}`
+      const text = `${id === 0 ? '' : ','}${JSON.stringify(row)}`
+      bytes += text.length
+      yield text
     }
     yield ']'
   }

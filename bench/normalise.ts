@@ -1,7 +1,7 @@
 import { mkdtemp, rm, stat, writeFile, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { normalise } from '../server/connections/rows/normalise.ts'
+import { normalise } from '../server/rows/index.ts'
 
 /** How fast answers become rows, beside `JSON.parse` of the same bytes. Usage: node bench/normalise.ts [megabytes] */
 const megabytes = Number(process.argv[2] ?? 100)

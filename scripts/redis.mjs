@@ -1,16 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { freePort, installPackage, waitForPort } from './debian-server.mjs'
 
 const startLimitMs = 10_000
 
 /** A Redis on a free loopback port that keeps nothing, or undefined where there is none and none can be installed. */
 export async function startRedis() {
-  const binary = findServer() ?? (installServer() ? findServer() : undefined)
+  const binary = findServer() ?? (installPackage('redis-server') ? findServer() : undefined)
   if (binary === undefined) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'sluice-redis-'))
   const port = await freePort()
@@ -25,7 +24,7 @@ export async function startRedis() {
     rmSync(folder, { recursive: true, force: true })
   }
   try {
-    await waitForPort(port)
+    await waitForPort(port, startLimitMs)
   } catch (error) {
     await stop()
     throw error
@@ -36,35 +35,4 @@ export async function startRedis() {
 function findServer() {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin']
   return folders.map((folder) => join(folder, 'redis-server')).find((path) => existsSync(path))
-}
-
-function installServer() {
-  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return false
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  const args = ['install', '-y', '--no-install-recommends', 'redis-server']
-  return spawnSync('apt-get', args, { stdio: 'inherit', env }).status === 0
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-async function waitForPort(port) {
-  const deadline = performance.now() + startLimitMs
-  while (performance.now() < deadline) {
-    const socket = connect(port, '127.0.0.1')
-    const isOpen = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    )
-    socket.destroy()
-    if (isOpen) return
-    await wait(50)
-  }
-  throw new Error(`Redis does not listen on port ${port}.`)
 }

@@ -4,10 +4,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { freePort, installPackage, waitForPort } from './debian-server.mjs'
 
 const oldestVersion = 15
 const startLimitMs = 20_000
@@ -17,7 +16,7 @@ const defaults = ['run', '--project', 'store', '--project', 'api', '--passWithNo
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(given) {
-  const binaries = findBinaries() ?? (installBinaries() ? findBinaries() : undefined)
+  const binaries = findBinaries() ?? (installPackage('postgresql') ? findBinaries() : undefined)
   if (binaries === undefined) {
     console.error(`PostgreSQL ${oldestVersion} or newer is not installed; Debian has it as "postgresql".`)
     return 1
@@ -42,15 +41,6 @@ function findBinaries() {
   return Number.isFinite(newest) ? join(parent, String(newest), 'bin') : undefined
 }
 
-function installBinaries() {
-  if (account.uid === undefined || !existsSync('/usr/bin/apt-get')) return false
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  return (
-    spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'postgresql'], { stdio: 'inherit', env })
-      .status === 0
-  )
-}
-
 async function startServer(binaries, folder) {
   const password = randomBytes(12).toString('hex')
   const [cluster, secret] = [join(folder, 'cluster'), join(folder, 'password')]
@@ -68,33 +58,9 @@ async function startServer(binaries, folder) {
     cwd: '/',
     stdio: ['ignore', 'ignore', 'ignore'],
   })
-  await waitForPort(port).catch((error) => {
+  await waitForPort(port, startLimitMs).catch((error) => {
     child.kill('SIGQUIT')
     throw error
   })
   return { child, url: `postgresql://sluice:${password}@127.0.0.1:${port}/postgres` }
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-async function waitForPort(port) {
-  const deadline = performance.now() + startLimitMs
-  while (performance.now() < deadline) {
-    const socket = connect(port, '127.0.0.1')
-    const isOpen = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    )
-    socket.destroy()
-    if (isOpen) return
-    await wait(50)
-  }
-  throw new Error(`PostgreSQL does not listen on port ${port}.`)
 }

@@ -200,6 +200,7 @@ function routerOptions({ limits }: Config) {
     modelDir: join(import.meta.dirname, '../models/question-encoder'),
     threads: limits.encoderThreads,
     queueLength: limits.questionQueueLength,
+    questionWaitMs: limits.questionWaitMs,
     waitMs: limits.questionIndexWaitMs,
     maxBytes: limits.questionIndexBytes,
   }

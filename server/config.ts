@@ -198,6 +198,11 @@ export const limits = {
   projectIdleSeconds: limit(300, [1, 86_400], "How long a project's tables stay open in an executor without use."),
   encoderThreads: limit(2, [1, 16], 'Threads that read questions.'),
   questionQueueLength: limit(1_000, [1, 10_000], 'Texts that may wait for a thread that reads questions.'),
+  questionWaitMs: limit(
+    1_000,
+    [10, 60_000],
+    'Longest expected wait of a question until it is read; beyond that it is refused at once with 503.',
+  ),
   questionIndexWaitMs: limit(10_000, [10, 120_000], 'Longest wait of a question while its project is read first.'),
   questionIndexBytes: limit(
     536_870_912,

@@ -35,16 +35,24 @@ type IdKind = keyof typeof prefixes
 
 /** An opaque identifier with a type prefix. Sortable by time, so that a page of a list is a range of an index. */
 export function newId(kind: IdKind, now = Date.now()): string {
-  let time = ''
-  for (let rest = now, digit = 0; digit < 10; digit += 1) {
-    time = (alphabet[rest % 32] ?? '0') + time
-    rest = Math.floor(rest / 32)
-  }
+  if (now !== last.now) last = { now, text: timeText(now) }
   if (used + 16 > drawn.length) {
     randomFillSync(drawn)
     used = 0
   }
   let random = ''
   for (const end = used + 16; used < end; used += 1) random += alphabet[(drawn[used] ?? 0) % 32]
-  return `${prefixes[kind]}_${time}${random}`
+  return `${prefixes[kind]}_${last.text}${random}`
+}
+
+/** Many ids are made in one millisecond. */
+let last = { now: 0, text: timeText(0) }
+
+function timeText(now: number): string {
+  let text = ''
+  for (let rest = now, digit = 0; digit < 10; digit += 1) {
+    text = (alphabet[rest % 32] ?? '0') + text
+    rest = Math.floor(rest / 32)
+  }
+  return text
 }

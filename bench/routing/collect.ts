@@ -1,49 +1,60 @@
 import { buildIndex, type Encoder } from '../../server/questions/index.ts'
-import type { ProjectIndex } from '../../server/questions/index-project.ts'
-import { compare, gather, type Candidate, type Evidence, type Without } from '../../server/questions/rank.ts'
-import type { Calibration } from '../../server/questions/refuse.ts'
+import type { ProjectIndex } from '../../server/questions/indexing/index-project.ts'
+import { compare, gather, type Candidate, type Evidence, type Without } from '../../server/questions/ranking/rank.ts'
+import type { Calibration } from '../../server/questions/indexing/calibrate.ts'
 import { ask } from '../../server/questions/route.ts'
-import { toProject, type BenchQuestion, type BenchSet } from './format.ts'
+import { drawSmall } from './draws.ts'
+import { toProject, type BenchProject, type BenchQuestion, type BenchSet } from './format.ts'
 
 /** A question against a project, with what is needed to weigh it again and again. */
 export type Sample = {
   set: string
   k: number
+  /** Which of the two confidences it teaches. */
+  size: 'many' | 'few'
   /** `taken`: the query that would answer was taken away, which makes any in-scope question a near miss. */
   kind: 'in' | 'near' | 'far' | 'taken'
   candidates: Candidate[]
   /** Where the right query stands among the candidates; -1 when it is not there. */
   target: number
-  evidence: Pick<Evidence, 'whiteMasked'>
+  evidence: Pick<Evidence, 'whiteMasked' | 'elsewhere'>
   calibration: Calibration
 }
 
 export const benchClock = { now: new Date('2025-06-15T12:00:00Z'), timeZone: 'UTC' }
 const mostQuestions = 700
 
-export async function collect(encoder: Encoder, sets: BenchSet[]): Promise<Sample[]> {
+/** Whole projects teach what holds among many queries, draws of a few and newcomers' projects what holds among few. */
+export async function collect(encoder: Encoder, sets: BenchSet[], newcomers: BenchSet[]): Promise<Sample[]> {
   const samples: Sample[] = []
+  const watch = async (project: BenchProject, from: From, asked: BenchQuestion[]): Promise<void> => {
+    const index = await buildIndex(encoder, toProject(project, from.k))
+    for (const question of asked) samples.push(...(await observe(index, question, from)))
+  }
   for (const set of sets) {
-    const ks = [...new Set([0, Math.min(3, set.examplesMost), set.examplesMost])]
-    for (const k of ks) {
+    for (const k of new Set([0, Math.min(3, set.examplesMost), set.examplesMost])) {
       for (const project of set.projects) {
-        const index = await buildIndex(encoder, toProject(project, k))
         const step = Math.max(1, project.questions.length / mostQuestions)
-        for (let at = 0; at < project.questions.length; at += step) {
-          const question = project.questions[Math.floor(at)]
-          if (question !== undefined) samples.push(...(await observe(index, question, { set: set.name, k })))
-        }
+        const asked = project.questions.filter((_, at) => Math.floor(at / step) > Math.floor((at - 1) / step))
+        await watch(project, { set: set.name, k, size: 'many' }, asked)
       }
+    }
+    const others = sets.filter((other) => other !== set)
+    for (const { project, k, asked } of drawSmall(set, others)) {
+      await watch(project, { set: set.name, k, size: 'few' }, asked)
+    }
+  }
+  for (const { name, projects } of newcomers) {
+    for (const project of projects) {
+      for (const k of [0, 1, 2, 3]) await watch(project, { set: name, k, size: 'few' }, project.questions)
     }
   }
   return samples
 }
 
-async function observe(
-  index: ProjectIndex,
-  question: BenchQuestion,
-  from: { set: string; k: number },
-): Promise<Sample[]> {
+type From = Pick<Sample, 'set' | 'k' | 'size'>
+
+async function observe(index: ProjectIndex, question: BenchQuestion, from: From): Promise<Sample[]> {
   const evidence = gather(index, await ask(index, question.text, benchClock))
   const own = index.queries.findIndex(({ query }) => query.name === question.expected_query)
   const sample = (kind: Sample['kind'], without: Without): Sample => {
@@ -54,10 +65,10 @@ async function observe(
       kind,
       candidates,
       target,
-      evidence: { whiteMasked: evidence.whiteMasked },
+      evidence: { whiteMasked: evidence.whiteMasked, elsewhere: evidence.elsewhere },
       calibration: index.calibration,
     }
   }
   if (question.expected_query === null) return [sample(question.oos ?? 'far', {})]
-  return [sample('in', {}), ...(index.queries.length > 2 ? [sample('taken', { query: own })] : [])]
+  return [sample('in', {}), ...(from.size === 'many' ? [sample('taken', { query: own })] : [])]
 }

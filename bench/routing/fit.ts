@@ -1,9 +1,9 @@
-import { featureNames, type FeatureName } from '../../server/questions/rank.ts'
-import { confidenceInputs, confidenceNames, type ConfidenceName, type Ranked } from '../../server/questions/refuse.ts'
+import { featureNames, type FeatureName } from '../../server/questions/ranking/rank.ts'
+import { confidenceInputs, type ConfidenceInputs, type Ranked } from '../../server/questions/ranking/confidence.ts'
 import type { Sample } from './collect.ts'
 
 /** Signs that make sense in every domain: a weight of the other sign would be a quirk of the sets at hand. */
-const againstAnswer = new Set<string>(['slotsMissing', 'spansUnused', 'whiteNear', 'whiteGain'])
+const againstAnswer = new Set<string>(['slotsMissing', 'spansUnused', 'whiteNear', 'whiteGain', 'elsewhere', 'strange'])
 
 const clampSign = (name: string, weight: number): number =>
   againstAnswer.has(name) ? Math.min(0, weight) : Math.max(0, weight)
@@ -12,9 +12,11 @@ type Ranker = Record<FeatureName, number>
 
 /** Softmax over each question's candidates, every set and k counting the same. */
 export function fitRanker(samples: Sample[]): Ranker {
-  const share = shares(samples.filter(({ kind }) => kind === 'in'))
+  const share = shares(samples.filter(({ kind, size }) => kind === 'in' && size === 'many'))
   const cases = samples
-    .filter(({ kind, target, candidates }) => kind === 'in' && target >= 0 && candidates.length > 1)
+    .filter(
+      ({ kind, size, target, candidates }) => kind === 'in' && size === 'many' && target >= 0 && candidates.length > 1,
+    )
     .map((sample) => ({ weight: share(sample), rows: hardest(sample) }))
   return descend(featureNames, { steps: 250, rate: 0.15, decay: 0.003, free: [] }, (weights, slope) => {
     for (const { weight, rows } of cases) {
@@ -50,41 +52,47 @@ function hardest({ candidates, target }: Sample): Float64Array[] {
   )
 }
 
-type Confidence = { bias: number; weights: Record<ConfidenceName, number>; threshold: number }
+type Weighing<Name extends string> = { bias: number; weights: Record<Name, number> }
 
 const kindWeight = { in: 2, near: 1, taken: 1, far: 0.6 }
-const acceptedShare = 0.95
 
-/** Logistic regression of "this question has an answer here" on the confidence's inputs. */
-export function fitConfidence(samples: Sample[], ranker: Ranker): Confidence {
+/**
+ * Logistic regression of "this question has an answer here" on the confidence's inputs. Its zero is put where
+ * `zero` says: where so large a share of the questions with an answer lies above it, or of far-away ones below.
+ */
+export function fitConfidence<Name extends keyof ConfidenceInputs>(
+  samples: Sample[],
+  ranker: Ranker,
+  { names, zero }: { names: readonly Name[]; zero: { accepted: number } | { farRefused: number } },
+): Weighing<Name> {
   const share = shares(samples)
   const cases = samples.map((sample) => {
     const inputs = confidenceInputs(sample.evidence, ranked(sample, ranker), sample.calibration)
-    const row = Float64Array.from(['bias', ...confidenceNames], (name) =>
-      name === 'bias' ? 1 : inputs[name as ConfidenceName],
-    )
-    return { row, is: sample.kind === 'in' ? 1 : 0, weight: share(sample) * kindWeight[sample.kind] }
+    const row = Float64Array.from([1, ...names.map((name) => inputs[name])])
+    return { row, kind: sample.kind, weight: share(sample) * kindWeight[sample.kind] }
   })
   const fitted = descend(
-    ['bias', ...confidenceNames],
+    ['bias', ...names],
     { steps: 600, rate: 0.08, decay: 0.002, free: ['bias'] },
     (weights, slope) => {
-      for (const { row, is, weight } of cases) {
-        const error = weight * (1 / (1 + Math.exp(-dot(row, weights))) - is)
+      for (const { row, kind, weight } of cases) {
+        const error = weight * (1 / (1 + Math.exp(-dot(row, weights))) - (kind === 'in' ? 1 : 0))
         row.forEach((value, column) => (slope[column] = (slope[column] ?? 0) + error * value))
       }
     },
   )
   const { bias = 0, ...weights } = fitted
-  const order = ['bias', ...confidenceNames].map((name) => fitted[name] ?? 0)
-  const accepted = cases
-    .filter(({ is }) => is === 1)
-    .map(({ row, weight }) => ({ weight, value: dot(row, Float64Array.from(order)) }))
-    .sort((a, b) => b.value - a.value)
-  const all = accepted.reduce((sum, { weight }) => sum + weight, 0)
+  const order = Float64Array.from(['bias', ...names], (name) => fitted[name] ?? 0)
+  const [wanted, below] =
+    'accepted' in zero ? (['in', 1 - zero.accepted] as const) : (['far', zero.farRefused] as const)
+  const counted = cases
+    .filter(({ kind }) => kind === wanted)
+    .map(({ row, weight }) => ({ weight, value: dot(row, order) }))
+    .sort((a, b) => a.value - b.value)
+  const all = counted.reduce((sum, { weight }) => sum + weight, 0)
   let passed = 0
-  const threshold = accepted.find(({ weight }) => (passed += weight) >= acceptedShare * all)?.value ?? 0
-  return { bias, weights: weights as Record<ConfidenceName, number>, threshold }
+  const limit = counted.find(({ weight }) => (passed += weight) >= below * all)?.value ?? 0
+  return { bias: Number((bias - limit).toFixed(4)), weights: weights as Record<Name, number> }
 }
 
 function ranked({ candidates }: Sample, ranker: Ranker): Ranked[] {
@@ -93,9 +101,9 @@ function ranked({ candidates }: Sample, ranker: Ranker): Ranked[] {
   return candidates.map((candidate) => ({ candidate, score: score(candidate) })).sort((a, b) => b.score - a.score)
 }
 
-/** One over the number of samples of the same set, k and kind. */
+/** One over the number of samples of the same set, k, size and kind. */
 function shares(samples: Sample[]): (sample: Sample) => number {
-  const key = ({ set, k, kind }: Sample): string => `${set} ${k} ${kind}`
+  const key = ({ set, k, size, kind }: Sample): string => `${set} ${k} ${size} ${kind}`
   const counts = Map.groupBy(samples, key)
   return (sample) => 1 / (counts.get(key(sample))?.length ?? 1)
 }

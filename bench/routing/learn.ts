@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { confidenceNames } from '../../server/questions/ranking/confidence.ts'
 import { openEncoder } from '../../server/questions/index.ts'
 import { cachedEncoder } from './cached-encoder.ts'
 import { collect, type Sample } from './collect.ts'
@@ -19,12 +20,16 @@ const { values, positionals } = parseArgs({
     cache: { type: 'string', default: '/tmp/routing-vectors' },
   },
 })
+const newcomersFolder = 'bench/routing/newcomers'
+// Learned from nowhere: the figures on it are what a newcomer may expect.
+const heldOut = 'held_out'
 const sets = await readSets(positionals[0] ?? '.')
 const encoder = await cachedEncoder(
   await openEncoder({ modelDir: 'models/question-encoder', threads: 2 }),
   values.cache,
 )
-const samples = await collect(encoder, sets)
+const newcomers = (await readSets(newcomersFolder)).filter(({ name }) => name !== heldOut)
+const samples = await collect(encoder, sets, newcomers)
 await encoder.save()
 
 const learned = learnFrom(samples)
@@ -32,7 +37,7 @@ await writeFile(values.out, `${JSON.stringify(learned, null, 2)}\n`)
 console.log(JSON.stringify(learned, null, 2))
 if (values.cross !== undefined) {
   await mkdir(values.cross, { recursive: true })
-  for (const { name } of sets) {
+  for (const { name } of [...sets, ...newcomers]) {
     const others = learnFrom(samples.filter(({ set }) => set !== name))
     await writeFile(join(values.cross, `${name}.json`), JSON.stringify(others, null, 2))
   }
@@ -41,5 +46,8 @@ await encoder.close()
 
 function learnFrom(given: Sample[]) {
   const ranker = fitRanker(given)
-  return { ranker, confidence: fitConfidence(given, ranker), ambiguousMargin: 0.15 }
+  const of = (size: Sample['size']): Sample[] => given.filter((sample) => sample.size === size)
+  const many = fitConfidence(of('many'), ranker, { names: confidenceNames.many, zero: { accepted: 0.95 } })
+  const few = fitConfidence(of('few'), ranker, { names: confidenceNames.few, zero: { farRefused: 0.97 } })
+  return { ranker, confidence: { many, few } }
 }

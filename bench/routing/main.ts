@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildIndex, openEncoder, route, type Encoder, type ProjectIndex } from '../../server/questions/index.ts'
-import { readConstants } from '../../server/questions/constants.ts'
+import { readConstants } from '../../server/questions/encoder/constants.ts'
 import { cachedEncoder } from './cached-encoder.ts'
 import { benchClock } from './collect.ts'
 import { readSets, toProject, type BenchQuestion, type BenchSet } from './format.ts'
@@ -32,7 +32,7 @@ const rows: { set: string; k: number; figures: Figures }[] = []
 for (const set of sets) {
   const path = values.cross === undefined ? undefined : join(values.cross, `${set.name}.json`)
   const constants = path !== undefined && existsSync(path) ? await readConstants(path) : open.constants
-  for (const k of [0, 1, 3, 5, 10].filter((each) => each <= set.examplesMost)) {
+  for (const k of [0, 1, 2, 3, 5, 10].filter((each) => each <= set.examplesMost)) {
     const figures = figuresOf(await judgeSet({ ...(cached ?? open), constants }, set, k))
     rows.push({ set: set.name, k, figures })
     print(set.name, k, figures)

@@ -25,6 +25,8 @@ export type Figures = {
   refusedNear: number
   /** With the project's own threshold instead of one chosen after the fact. */
   accepted: number
+  /** Answered by the right query with the right values. */
+  answeredRight: number
   refusedFarOwn: number
   refusedNearOwn: number
   p50Ms: number
@@ -58,6 +60,7 @@ export function figuresOf(judged: Judged[]): Figures {
     aurocNear: auroc(inside, of('near')),
     refusedNear: refusedAt95(inside, of('near')),
     accepted: percent(inside, ({ answered }) => answered),
+    answeredRight: percent(inside, ({ answered, joint }) => answered && joint),
     refusedFarOwn: percent(of('far'), ({ answered }) => !answered),
     refusedNearOwn: percent(of('near'), ({ answered }) => !answered),
     p50Ms: times[Math.floor(times.length * 0.5)] ?? NaN,

@@ -12,7 +12,7 @@ export {
   withdrawInvitation,
   type Invitation,
 } from './links.ts'
-export { authenticateKey, type KeyCaller } from './keys/authenticate.ts'
+export { authenticateKey, readKeyCredential, type KeyCaller, type KeyCredential } from './keys/authenticate.ts'
 export { findKey, listKeys, type ApiKey } from './keys/find.ts'
 export { withFixedParameters } from './keys/fixed-parameters.ts'
 export {
@@ -29,8 +29,8 @@ export { openKeyAccess, type KeyAccess } from './keys/open.ts'
 export { permittedQueries, type Permission } from './keys/permissions.ts'
 export { reachOfKey, type Reach } from './keys/reach.ts'
 export { placeFor, resolveCall, resolveScope } from './keys/resolve.ts'
-export { takeCall, type Standing } from './limits/limiter.ts'
-export { ratePolicy, type Policy } from './limits/policies.ts'
+export { takeCall, type Standing, type Verdict } from './limits/limiter.ts'
+export { ratePolicy } from './limits/policies.ts'
 export { changeRole, listMembers, removeMember, type Member } from './members.ts'
 export { actAs, ensureFirstUser, findUser, signIn, updateSelf, type User, type UserCaller } from './people.ts'
 export { effectiveRole, personBehind, requireRole } from './roles.ts'

@@ -185,7 +185,7 @@ export async function deleteDatasource(
   app.catalogs.forget(input.projectId)
 }
 
-/** Queues a refresh, or finds the one that waits already: two at once would fetch the same rows twice. */
+/** Queues a refresh, or finds the one that waits already: it will bring the same rows. */
 export async function refreshDatasource(
   app: Pick<App, 'store' | 'jobs'>,
   caller: Caller,
@@ -208,6 +208,11 @@ export async function refreshDatasource(
         message: 'This datasource has no configuration yet. Give it one, or execute a request for it.',
       })
     }
+    const waiting = await app.jobs.findQueued(transaction, {
+      jobType: 'refresh_datasource',
+      sourceId: input.datasourceId,
+    })
+    if (waiting !== undefined) return waiting
     const job = await app.jobs.enqueue(transaction, {
       projectId: input.projectId,
       jobType: 'refresh_datasource',

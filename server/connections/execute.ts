@@ -8,6 +8,7 @@ import { insertDatasource } from './datasources.ts'
 import { claimCall, type FirstCall } from './idempotency.ts'
 import { ingest, type Ingested, type IngestApp } from './ingest.ts'
 import { openConfiguration, restoreSecrets, storeConfiguration } from './stored-configuration.ts'
+import { takeTurn, type Turn } from './turns.ts'
 
 export type ExecuteApp = IngestApp & Pick<App, 'vault'>
 
@@ -43,7 +44,13 @@ type Execution = {
 }
 
 async function execute(app: ExecuteApp, caller: Caller, execution: Execution): Promise<Ingested> {
-  const { request, signal, first } = execution
+  const { request, signal } = execution
+  await using turn = await takeTurn(app, { projectId: request.project_id, datasourceId: request.datasource_id }, signal)
+  return await executeInTurn(app, caller, execution, turn)
+}
+
+async function executeInTurn(app: ExecuteApp, caller: Caller, execution: Execution, turn: Turn): Promise<Ingested> {
+  const { request, first } = execution
   const { project_id: projectId, datasource_id: datasourceId } = request
   const known = await findKnown(app, projectId, datasourceId)
   const configuration = restoreSecrets(execution.configuration, known?.configuration)
@@ -55,7 +62,7 @@ async function execute(app: ExecuteApp, caller: Caller, execution: Execution): P
       configuration,
       pagination,
       eventType: 'http_api',
-      signal,
+      turn,
       before: async (transaction) => {
         const stored = storeConfiguration(app.vault, configuration)
         const updated = await transaction
@@ -84,6 +91,7 @@ async function execute(app: ExecuteApp, caller: Caller, execution: Execution): P
 
 /** The work of a `refresh_datasource` job: the stored request once more. */
 export async function runRefresh(app: ExecuteApp, { job, signal, progress }: JobContext): Promise<void> {
+  await using turn = await takeTurn(app, { projectId: job.projectId, datasourceId: job.sourceId }, signal)
   const known = await findKnown(app, job.projectId, job.sourceId)
   // It was deleted while the job waited.
   if (known?.configuration === undefined) return
@@ -95,7 +103,7 @@ export async function runRefresh(app: ExecuteApp, { job, signal, progress }: Job
       configuration: known.configuration,
       pagination: known.pagination,
       eventType: job.sourceEventType === 'schedule' ? 'schedule' : 'http_api',
-      signal,
+      turn,
     })
   } catch (error) {
     await noteFailure(app, job.sourceId, error)

@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { readFile, rm, stat, truncate } from 'node:fs/promises'
+import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { STATUS_CODES } from 'node:http'
 import { type HttpConfiguration, type Pagination } from '../../api/connections.ts'
+import type { AnswerBody, ConvertCall, PageCall, PageRows } from '../data/index.ts'
 import { Failure } from '../failure.ts'
+import { charsetOf, parseExact, parsePath } from '../rows/index.ts'
 import { buildRequest, withQuery, type OutboundRequest } from './build-request.ts'
-import { charsetOf } from './rows/content.ts'
-import { parseExact, parsePath } from './rows/json-path.ts'
-import { createKeyShapes, type KeyShapes } from './rows/key-shapes.ts'
-import { normalise, type Normalised } from './rows/normalise.ts'
-import { normaliseInWorker } from './rows/normalise-in-worker.ts'
 import { type TokenSource } from './oauth.ts'
 import { outboundError, toFailure } from './outbound/error.ts'
 import { createPager, firstPage, isCutShort, readsBody } from './pages.ts'
@@ -31,13 +28,18 @@ export type FetchOptions = {
   outbound: Outbound
   tokens: TokenSource
   limits: FetchLimits
-  /** The file that gets the rows. Beside it stand working files, which are gone afterwards. */
+  /** For the answer as it came, and for rows that are gathered from pages. Neither is there after a failure. */
+  bodyPath: string
   rowsPath: string
   pagination?: Pagination | undefined
+  /** Writes the rows of one page behind those of the pages before. */
+  appendPage: (page: PageCall) => Promise<PageRows>
   signal?: AbortSignal | undefined
 }
 
-export type FetchedRows = Normalised & {
+export type FetchedRows = {
+  /** One answer as it came, or the rows of all pages: what `convert` takes. */
+  source: ConvertCall['source']
   pages: number
   /** There are more pages than were read. */
   truncated: boolean
@@ -46,12 +48,10 @@ export type FetchedRows = Normalised & {
   elapsedMs: number
 }
 
-/** Below this, starting a thread costs more than it spares the others. */
-const threadFromBytes = 1_048_576
 /** A page whose link or cursor is inside it is parsed whole, so it must not be huge. */
 const parsedPageBytes = 16_777_216
 
-/** Calls an external API and writes its rows to a file: the part of execute before anything is stored. */
+/** Calls an external API and brings what it answers to disk: the part of execute before anything is stored. */
 export async function fetchRows(configuration: HttpConfiguration, options: FetchOptions): Promise<FetchedRows> {
   parsePath(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
@@ -59,17 +59,15 @@ export async function fetchRows(configuration: HttpConfiguration, options: Fetch
   const left = () => Math.max(1, Math.round(options.limits.timeoutMs - (performance.now() - started)))
   const token = await options.tokens.token(configuration, { timeoutMs: left(), signal: options.signal })
   if (!token.ok) throw toFailure(token.error)
-  const run: Run = { configuration, options, left, bodyPath: `${options.rowsPath}.body`, responseBytes: 0 }
+  const run: Run = { configuration, options, left, responseBytes: 0 }
   const request = buildRequest(configuration, token.token)
   try {
     const found =
       options.pagination === undefined ? await onePage(run, request) : await allPages(run, request, options.pagination)
     return { ...found, responseBytes: run.responseBytes, elapsedMs: Math.round(performance.now() - started) }
   } catch (error) {
-    await rm(options.rowsPath, { force: true })
+    await Promise.all([options.rowsPath, options.bodyPath].map((path) => rm(path, { force: true })))
     throw error
-  } finally {
-    await rm(run.bodyPath, { force: true })
   }
 }
 
@@ -77,7 +75,6 @@ type Run = {
   configuration: HttpConfiguration
   options: FetchOptions
   left: () => number
-  bodyPath: string
   responseBytes: number
 }
 type Found = Omit<FetchedRows, 'responseBytes' | 'elapsedMs'>
@@ -94,7 +91,7 @@ async function download(run: Run, request: OutboundRequest, isFirst = true): Pro
     beyond: 'fail',
     redirects: limits.redirects,
     retries: limits.retries,
-    sink: fileSink(run.bodyPath),
+    sink: fileSink(run.options.bodyPath),
     signal,
   })
   if (!sent.ok) {
@@ -122,39 +119,43 @@ function refusedBy(sent: Sent): Failure {
   })
 }
 
-function rowOptions(run: Run, sent: Sent) {
-  const { limits, signal } = run.options
-  const { responsePathExtractor: path } = run.configuration
-  return { path, contentType: sent.headers['content-type'], depthAtMost: limits.depthAtMost, signal }
+function bodyOf(run: Run, sent: Sent): AnswerBody {
+  const { limits, bodyPath: path } = run.options
+  const { responsePathExtractor: extractor } = run.configuration
+  return { path, contentType: sent.headers['content-type'], extractor, depthAtMost: limits.depthAtMost }
 }
 
 async function onePage(run: Run, request: OutboundRequest): Promise<Found> {
   const sent = await download(run, request)
-  const toRows = sent.decodedBytes < threadFromBytes ? normalise : normaliseInWorker
-  const rows = await toRows(run.bodyPath, run.options.rowsPath, rowOptions(run, sent))
-  return { ...rows, pages: 1, truncated: false }
+  return { source: { kind: 'answer', ...bodyOf(run, sent) }, pages: 1, truncated: false }
 }
 
 async function allPages(run: Run, request: OutboundRequest, rule: Pagination): Promise<Found> {
-  const { rowsPath } = run.options
-  await rm(rowsPath, { force: true })
-  const shapes = createKeyShapes()
+  const { rowsPath: path } = run.options
+  await writeFile(path, '')
   let url = firstPage(rule, request.url)
   const pager = createPager(rule, url)
-  let rowCount = 0
+  let first: PageRows | null = null
+  let columns: string[] | null = null
   for (let pages = 1; ; pages += 1) {
     const sent = await download(run, retargeted(request, withKey(request, new URL(url))), pages === 1)
-    const from = pages === 1 ? 0 : (await stat(rowsPath)).size
-    const rows = await appendPage(run, sent, { shapes, isFirst: pages === 1 })
+    const from = (await stat(path)).size
+    const rows: PageRows = await appendPage(run, sent, { first, columns })
+    first ??= rows
+    columns = rows.columns
     const body = readsBody(rule) ? await parsedBody(run, sent) : null
-    const digest = await digestOf(rowsPath, from)
+    const digest = await digestOf(path, from)
     const next = pager.next({ url, headers: sent.headers, body, rowCount: rows.rowCount, digest })
-    const isAgain = 'end' in next && next.end === 'again'
-    if (isAgain) await truncate(rowsPath, from)
-    else rowCount += rows.rowCount
-    if ('end' in next) return { ...rows, ...shapes.facts(), rowCount, pages, truncated: isCutShort(rule, next.end) }
+    if ('end' in next && next.end === 'again') await truncate(path, from)
+    if ('end' in next) return { source: sourceOf(path, first, columns), pages, truncated: isCutShort(rule, next.end) }
     url = next.url
   }
+}
+
+function sourceOf(path: string, first: PageRows, columns: string[] | null): ConvertCall['source'] {
+  if (first.format === 'ndjson') return { kind: 'ndjson', path }
+  const hasGrown = columns !== null && columns.length > (first.columns?.length ?? 0)
+  return { kind: 'csv', path, ...(hasGrown ? { columns } : {}) }
 }
 
 /** A key in the query goes with every page of the same origin, also where the API leaves it out of its links. */
@@ -163,22 +164,23 @@ function withKey(request: OutboundRequest, url: URL): URL {
   return isSame ? new URL(withQuery(url, request.secretQuery)) : url
 }
 
-type Append = { shapes: KeyShapes; isFirst: boolean }
+type Before = { first: PageRows | null; columns: string[] | null }
 
-async function appendPage(run: Run, sent: Sent, { shapes, isFirst }: Append): Promise<Normalised> {
-  const none = { rowCount: 0, format: 'ndjson', shape: 'rows', csv: null } as const
+async function appendPage(run: Run, sent: Sent, { first, columns }: Before): Promise<PageRows> {
+  if (first !== null && sent.decodedBytes === 0) return { ...first, rowCount: 0, columns }
   try {
-    const rows = await normalise(run.bodyPath, run.options.rowsPath, { ...rowOptions(run, sent), append: shapes })
-    if (rows.format === 'ndjson') return rows
+    const call = { body: bodyOf(run, sent), rowsPath: run.options.rowsPath, columns: columns ?? undefined }
+    const rows = await run.options.appendPage(call)
+    if (first === null || rows.format === first.format) return rows
   } catch (error) {
     // Some APIs leave the list out of the page behind the last one.
     const isNoMatch = error instanceof Failure && error.reason === 'extractor_no_match'
-    if (!isFirst && isNoMatch) return { ...none, ...shapes.facts() }
+    if (first !== null && isNoMatch) return { ...first, rowCount: 0, columns }
     throw error
   }
   throw new Failure('upstream_error', {
     reason: 'not_tabular',
-    message: 'The external API answers with CSV, and pages of CSV are not joined. Fetch it without pagination.',
+    message: 'The external API answers with JSON on one page and with CSV on another; these are not joined.',
   })
 }
 
@@ -188,7 +190,7 @@ async function parsedBody(run: Run, sent: Sent): Promise<unknown> {
       outboundError('too_large', 'A page is too large to look for the next one in it. Ask for smaller pages.'),
     )
   }
-  const body = await readFile(run.bodyPath)
+  const body = await readFile(run.options.bodyPath)
   const charset = charsetOf(sent.headers['content-type'], body) ?? 'utf-8'
   try {
     return parseExact(new TextDecoder(charset).decode(body))

@@ -9,6 +9,7 @@ import type { JobRecord } from '../jobs/index.ts'
 import type { ColumnRecord, Tables } from '../store/index.ts'
 import { fetchRows } from './fetch-rows.ts'
 import { redact } from './secrets.ts'
+import type { Turn } from './turns.ts'
 
 export type IngestApp = Pick<
   App,
@@ -24,7 +25,8 @@ type Input = {
   pagination?: Pagination | undefined
   /** `http_api` when someone asked for it, `schedule` when the clock did. */
   eventType: 'http_api' | 'schedule'
-  signal?: AbortSignal | undefined
+  /** The right to fetch this datasource now, while nobody else does. */
+  turn: Turn
   /** Joins the transaction that stores the data: before it, to register the datasource. */
   before?: (transaction: Transaction<Tables>) => Promise<void>
   /** Joins it at the end, with the answer. */
@@ -37,23 +39,28 @@ type Input = {
  * whatever fails leaves the version before it serving.
  */
 export async function ingest(app: IngestApp, caller: Caller, input: Input): Promise<Ingested> {
+  const bodyPath = app.files.temporaryPath('body')
   const rowsPath = app.files.temporaryPath('rows')
   const parquetPath = app.files.temporaryPath('parquet')
   const requestPath = app.files.temporaryPath('json')
+  const { signal } = input.turn
+  const limits = { signal }
   try {
     const fetched = await fetchRows(input.configuration, {
       outbound: app.outbound,
       tokens: app.tokens,
       limits: fetchLimits(app),
+      bodyPath,
       rowsPath,
       pagination: input.pagination,
-      signal: input.signal,
+      appendPage: (page) => app.engine.appendPage(input.projectId, page, limits),
+      signal,
     })
     const previousColumns = await newestColumns(app, input.datasourceId)
     const converted = await app.engine.convert(
       input.projectId,
-      { source: { kind: fetched.format, path: rowsPath }, parquetPath, previousColumns },
-      input.signal === undefined ? {} : { signal: input.signal },
+      { source: fetched.source, parquetPath, previousColumns },
+      limits,
     )
     await writeFile(requestPath, `${JSON.stringify(redact(input.configuration), null, 2)}\n`)
     const stored: Stored = {
@@ -69,7 +76,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
     app.catalogs.forget(input.projectId)
     return ingested
   } finally {
-    await Promise.all([rowsPath, parquetPath, requestPath].map((path) => rm(path, { force: true })))
+    await Promise.all([bodyPath, rowsPath, parquetPath, requestPath].map((path) => rm(path, { force: true })))
   }
 }
 
@@ -87,6 +94,7 @@ async function record(
   caller: Caller,
   { input, stored }: { input: Input; stored: Stored },
 ): Promise<Ingested> {
+  await input.turn.keep(transaction)
   await input.before?.(transaction)
   const { projectId, datasourceId } = input
   // The datasource's row is the lock under which versions are counted.

@@ -103,15 +103,50 @@ async function askOnce(
   const sent = await outbound.send(request, { timeoutMs, signal, sink, ...limits })
   if (!sent.ok) return { ok: false, error: { ...sent.error, message: `For the token: ${sent.error.message}` } }
   const refused = (message: string) =>
-    ({ ok: false, error: outboundError('connect_error', message), status: sent.status }) as const
+    ({ ok: false, error: outboundError('token_refused', message), status: sent.status }) as const
   const { host } = new URL(auth.token_url)
-  if (sent.status >= 300)
-    return refused(
-      `${host} gave no token (status ${sent.status}). Check client id, client secret, scope and token_url.`,
-    )
-  const answer = readAnswer(sink.bytes().toString())
-  if (answer === null) return refused(`${host} answered without an access_token. Check token_url.`)
+  const text = sink.bytes().toString()
+  if (sent.status >= 300) {
+    const { error, words } = readRefusal(text, auth)
+    return refused(`The token endpoint ${host} answered ${sent.status}${words}. ${hints[error] ?? hintOf(sent.status)}`)
+  }
+  const answer = readAnswer(text)
+  if (answer === null) return refused(`The token endpoint ${host} answered without an access_token. Check token_url.`)
   return { ok: true, ...answer }
+}
+
+/** What to look at, by the error code of RFC 6749, 5.2. */
+const hints: Record<string, string> = {
+  invalid_client: 'Check client_id and client_secret.',
+  invalid_scope: 'Check scope.',
+  invalid_request: 'Check scope, and whether the endpoint needs more than client credentials.',
+  unauthorized_client: 'This client may not use client credentials; permit that where the client is registered.',
+  unsupported_grant_type: 'The endpoint does not offer client credentials. Check token_url.',
+}
+
+function hintOf(status: number): string {
+  if (status === 401 || status === 403) return 'Check client_id and client_secret.'
+  if (status === 429 || status >= 500) return 'Try again later.'
+  return 'Check token_url, client_id, client_secret and scope.'
+}
+
+const wordsAtMost = 200
+
+/** Why the endpoint says it refuses, in its own words; a secret that it repeats is left out. */
+function readRefusal(text: string, auth: Credentials): { error: string; words: string } {
+  let said: { error?: unknown; error_description?: unknown } | null
+  try {
+    said = JSON.parse(text) as typeof said
+  } catch {
+    said = null
+  }
+  const error = typeof said?.error === 'string' && /^[\w.:/-]{1,60}$/.test(said.error) ? said.error : ''
+  const described = typeof said?.error_description === 'string' ? said.error_description : ''
+  const clean = described
+    .replaceAll(auth.client_secret, '***')
+    .replaceAll(/[^\P{C}]+/gu, ' ')
+    .slice(0, wordsAtMost)
+  return { error, words: `${error === '' ? '' : ` ${error}`}${clean === '' ? '' : ` (${clean})`}` }
 }
 
 function readAnswer(text: string): { token: string; lifeMs: number } | null {

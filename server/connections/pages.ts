@@ -1,7 +1,7 @@
 import { type Pagination } from '../../api/connections.ts'
 import { Failure } from '../failure.ts'
 import { withQuery } from './build-request.ts'
-import { parsePath, valueAt } from './rows/json-path.ts'
+import { parsePath, valueAt } from '../rows/index.ts'
 
 /** What one page told: the headers of its answer, its body where the rule looks into it, and how many rows it had. */
 export type Page = { url: string; headers: Record<string, string>; body: unknown; rowCount: number; digest: string }
@@ -78,10 +78,14 @@ function nextUrl(rule: Pagination, page: Page, { pages, rows }: { pages: number;
   }
 }
 
-/** A page without the link or cursor is the last one: a missing, null or empty value says so. */
+/**
+ * A page without the link or cursor is the last one: a missing, null or empty value says so. A link may be an object
+ * with its address as `href`, as in JSON:API and HAL.
+ */
 function textAt(body: unknown, path: string): string | null {
   try {
-    const value = valueAt(body, parsePath(path))
+    const found = valueAt(body, parsePath(path))
+    const value = typeof found === 'object' && found !== null && 'href' in found ? found.href : found
     if (typeof value === 'number') return String(value)
     return typeof value === 'string' && value !== '' ? value : null
   } catch (error) {

@@ -1,8 +1,16 @@
 import { type HttpConfiguration, type TestConnectionAnswer } from '../../api/connections.ts'
 import { Failure } from '../failure.ts'
+import {
+  charsetOf,
+  isBinary,
+  isJsonType,
+  parseContentType,
+  parseExact,
+  parsePath,
+  pick,
+  type JsonPath,
+} from '../rows/index.ts'
 import { buildRequest } from './build-request.ts'
-import { charsetOf, isBinary, isJsonType, parseContentType } from './rows/content.ts'
-import { parseExact, parsePath, pick, type JsonPath } from './rows/json-path.ts'
 import { type TokenSource } from './oauth.ts'
 import { toFailure, type OutboundError } from './outbound/error.ts'
 import { memorySink } from './outbound/receive.ts'

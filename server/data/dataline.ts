@@ -48,7 +48,7 @@ export async function buildDataline(app: DatalineApp, work: Work): Promise<void>
         .where('id', '=', object.id)
         .execute()
       await recordPrepared(transaction, object, kept)
-      await replaceValues(transaction, object.datasource_id, values)
+      if (await isNewest(transaction, object)) await replaceValues(transaction, object.datasource_id, values)
       await dropOldVersions(transaction, object.datasource_id)
       await app.store.notify(transaction, dataChanged, object.project_id)
     })
@@ -117,6 +117,19 @@ async function recordPrepared(
     .values({ project_id: rows.project_id, from_id: rows.id, to_id: prepared.id })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
+}
+
+/** A job that is repeated late must not bring back the values of an older version. */
+async function isNewest(transaction: Transaction<Tables>, rows: Rows): Promise<boolean> {
+  const newer = await transaction
+    .selectFrom('data_objects')
+    .select('id')
+    .where('datasource_id', '=', rows.datasource_id)
+    .where('kind', '=', 'prepared')
+    .where('version', '>', rows.version)
+    .limit(1)
+    .executeTakeFirst()
+  return newer === undefined
 }
 
 /** The values of the newest data replace those before, column by column and then whatever column is gone. */

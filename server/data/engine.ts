@@ -11,6 +11,8 @@ import type {
   InspectCall,
   Inspection,
   NativeCall,
+  PageCall,
+  PageRows,
   Profile,
   ReadEnd,
   ReadFormat,
@@ -48,8 +50,11 @@ export type ReadInput = {
   signal?: AbortSignal
 }
 
-/** A whole result: `bytes` is a JSON array of row objects (lines of them, for `ndjson`), ready to send. */
-export type ReadAnswer = ReadEnd & { columns: Column[]; bytes: Buffer }
+/**
+ * A whole result: `bytes` is a JSON array of row objects (lines of them, for `ndjson`), ready to send. `together` is how
+ * many calls the same execution answered.
+ */
+export type ReadAnswer = ReadEnd & { columns: Column[]; bytes: Buffer; together: number }
 
 /** Limits of one call on files. */
 export type FileOptions = { timeoutMs?: number; signal?: AbortSignal }
@@ -100,7 +105,8 @@ export async function openEngine(options: EngineOptions) {
         return collected(await stream(scope, catalog, input))
       }
       const { head, body } = await reads.run(scoped(scope, catalog, readCall(input, false), input))
-      return { ...(head as ReadEnd & { columns: Column[] }), bytes: body }
+      const { columns, rowCount, truncated, elapsedMs, together } = head as Omit<ReadAnswer, 'bytes'>
+      return { columns, bytes: body, rowCount, truncated, elapsedMs, together }
     },
 
     stream,
@@ -119,7 +125,12 @@ export async function openEngine(options: EngineOptions) {
       return (head as { plan: string }).plan
     },
 
-    /** NDJSON (one object a line) or CSV to Parquet, every value kept. */
+    /** Writes the rows of one page of an answer behind those of the pages before. */
+    appendPage(scope: string, input: PageCall, limits?: FileOptions): Promise<PageRows> {
+      return onFiles(scope, { verb: 'appendPage', ...input }, limits)
+    },
+
+    /** The answer of an API, or NDJSON (one object a line) or CSV, to Parquet, every value kept. */
     convert(scope: string, input: ConvertCall, limits?: FileOptions): Promise<Converted> {
       return onFiles(scope, { verb: 'convert', ...input }, limits)
     },
@@ -153,7 +164,7 @@ async function collected({ columns, chunks, end }: ReadStream): Promise<ReadAnsw
   const parts: Buffer[] = []
   for await (const { bytes } of chunks) parts.push(bytes)
   const { rowCount, truncated, elapsedMs } = end() ?? { rowCount: 0, truncated: true, elapsedMs: 0 }
-  return { columns, bytes: Buffer.concat(parts), rowCount, truncated, elapsedMs }
+  return { columns, bytes: Buffer.concat(parts), rowCount, truncated, elapsedMs, together: 1 }
 }
 
 function readCall({ sql, slots, format = 'json', maxRows, maxBytes }: ReadInput, stream: boolean): ScopedCall {

@@ -3,12 +3,16 @@ export { buildDataline } from './dataline.ts'
 export { driftBetween } from './drift.ts'
 export { openEngine, type Engine, type EngineOptions, type ReadInput } from './engine.ts'
 export type {
+  AnswerBody,
   Catalog,
   CatalogTable,
   Column,
+  ConvertCall,
   Converted,
   ConvertedColumn,
   Inspection,
+  PageCall,
+  PageRows,
   Profile,
   ReadFormat,
   Slot,

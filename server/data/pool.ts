@@ -8,9 +8,13 @@ import {
   callHead,
   cancelledError,
   catalogKey,
+  createLookups,
   failureOf,
+  isAlike,
   overloaded,
+  statementOf,
   waitedTooLong,
+  type Group,
   type Reply,
   type Task,
   type Ticket,
@@ -24,6 +28,10 @@ type Seat = {
   startedMs: number
   failures: number
   tickets: Map<number, Ticket<Seat>>
+  /** Pieces of work in it: calls that were sent together are one. */
+  groups: number
+  /** The lookups among them, each at most once. */
+  lookups: Set<string>
   known: Set<string>
   /** Takes no new work until it is empty: a suspect is to run alone in it. */
   reserved: boolean
@@ -39,6 +47,8 @@ export type PoolOptions = Omit<ChildSettings, 'name'> & {
 }
 
 const killAfterMs = 1_000
+/** Calls that are sent together. */
+const groupMax = 32
 const respawnMs = { first: 50, most: 5_000, healthyAfter: 10_000 }
 
 /** Executors of one kind and the work that waits for them. */
@@ -47,6 +57,7 @@ export function createPool(options: PoolOptions) {
   const lane = createLane<Ticket<Seat>>({ queueLength, slots: executors * concurrency })
   /** Calls that were in a process when it died. Each is tried once more, alone, so that only a culprit fails. */
   const suspects: Ticket<Seat>[] = []
+  const lookups = createLookups()
   const readyWaiters = new Set<() => void>()
   let nextId = 1
   let closing = false
@@ -59,6 +70,8 @@ export function createPool(options: PoolOptions) {
       startedMs: 0,
       failures: 0,
       tickets: new Map(),
+      groups: 0,
+      lookups: new Set(),
       known: new Set(),
       reserved: false,
       respawn: null,
@@ -92,16 +105,19 @@ export function createPool(options: PoolOptions) {
       ticket.onFrame?.(frame, (kind) => seat.tickets.has(ticket.id) && seat.child?.send({ id: ticket.id, kind }))
     } else if (frame.kind === 'catalogUnknown') {
       seat.known.delete(catalogKey(ticket))
-      sendCall(seat, ticket)
-    } else if (frame.kind === 'result') finish(seat, ticket, { head: frame.head, body: frame.body })
-    else if (frame.kind === 'failed') finish(seat, ticket, failureOf(frame.head as FailedHead))
+      sendCall(seat, ticket.group)
+    } else if (frame.kind === 'result') {
+      lookups.note(ticket, frame.head)
+      finish(seat, ticket, { head: frame.head, body: frame.body })
+    } else if (frame.kind === 'failed') finish(seat, ticket, failureOf(frame.head as FailedHead))
   }
 
   function lose(seat: Seat, lost: Lost): void {
     const tickets = [...seat.tickets.values()]
     const wasReady = seat.ready
-    Object.assign(seat, { child: null, ready: false, reserved: false })
+    Object.assign(seat, { child: null, ready: false, reserved: false, groups: 0 })
     seat.tickets.clear()
+    seat.lookups.clear()
     for (const ticket of tickets) orphan(ticket)
     if (closing) return
     observe({ kind: 'executor-lost', code: lost.code, signal: lost.signal, calls: tickets.length, stderr: lost.stderr })
@@ -117,6 +133,9 @@ export function createPool(options: PoolOptions) {
   /** A call whose process died under it. While it waits for its second try it keeps its place among its scope's. */
   function orphan(ticket: Ticket<Seat>): void {
     ticket.seat = null
+    // From here on it goes by itself.
+    if (ticket.group.left > 1) lane.hold(ticket.scope)
+    ticket.group.left -= 1
     if (ticket.cancelled === null && !ticket.streaming && ticket.attempts === 1 && !closing) {
       suspects.push(ticket)
       return
@@ -133,7 +152,7 @@ export function createPool(options: PoolOptions) {
       if (seat === undefined || ticket === undefined) break
       suspects.shift()
       seat.reserved = true
-      dispatch(seat, ticket)
+      dispatch(seat, [ticket], null)
     }
     if (suspects.length > 0 && !seats.some((seat) => seat.reserved)) {
       const quietest = seats
@@ -142,38 +161,60 @@ export function createPool(options: PoolOptions) {
       if (quietest !== undefined) quietest.reserved = true
     }
     for (;;) {
-      const free = seats.filter((seat) => seat.ready && !seat.reserved && seat.tickets.size < concurrency)
+      const free = seats.filter((seat) => seat.ready && !seat.reserved && seat.groups < concurrency)
       if (free.length === 0) return
-      const ticket = lane.take()
+      const ticket = lane.take((candidate) => free.some((seat) => mayRun(seat, candidate)))
       if (ticket === undefined) return
-      dispatch(choose(free, ticket), ticket)
+      const seat = choose(free, ticket)
+      const lookup = lookups.has(ticket) ? ticket.statement : null
+      const others =
+        lookup === null ? [] : lane.takeAlike(ticket.scope, (other) => isAlike(ticket, other), groupMax - 1)
+      dispatch(seat, [ticket, ...others], lookup)
     }
+  }
+
+  function mayRun(seat: Seat, ticket: Ticket<Seat>): boolean {
+    return !seat.lookups.has(ticket.statement)
   }
 
   /** An executor that has the scope open answers at once; among those, the least busy. */
   function choose(free: Seat[], ticket: Ticket<Seat>): Seat {
     const key = catalogKey(ticket)
-    const cost = (seat: Seat): number => seat.tickets.size + (seat.known.has(key) ? 0 : 0.5)
-    return free.reduce((best, seat) => (cost(seat) < cost(best) ? seat : best))
+    const cost = (seat: Seat): number => seat.groups + (seat.known.has(key) ? 0 : 0.5)
+    return free.filter((seat) => mayRun(seat, ticket)).reduce((best, seat) => (cost(seat) < cost(best) ? seat : best))
   }
 
-  function dispatch(seat: Seat, ticket: Ticket<Seat>): void {
-    ticket.seat = seat
-    ticket.attempts += 1
-    seat.tickets.set(ticket.id, ticket)
-    sendCall(seat, ticket)
+  function dispatch(seat: Seat, tickets: Ticket<Seat>[], lookup: string | null): void {
+    const group = { tickets, left: tickets.length, lookup }
+    seat.groups += 1
+    if (lookup !== null) seat.lookups.add(lookup)
+    for (const ticket of tickets) {
+      ticket.seat = seat
+      ticket.group = group
+      ticket.attempts += 1
+      seat.tickets.set(ticket.id, ticket)
+    }
+    sendCall(seat, group)
   }
 
-  function sendCall(seat: Seat, ticket: Ticket<Seat>): void {
-    seat.child?.send({ id: ticket.id, kind: 'call', head: callHead(seat.known, ticket) })
+  function sendCall(seat: Seat, { tickets }: Group<Seat>): void {
+    const [ticket, ...others] = tickets
+    if (ticket !== undefined) {
+      seat.child?.send({ id: ticket.id, kind: 'call', head: callHead(seat.known, ticket, others) })
+    }
   }
 
   function finish(seat: Seat, ticket: Ticket<Seat>, outcome: Reply | Error): void {
     seat.tickets.delete(ticket.id)
+    ticket.group.left -= 1
+    if (ticket.group.left === 0) {
+      seat.groups -= 1
+      if (ticket.group.lookup !== null) seat.lookups.delete(ticket.group.lookup)
+      lane.release(ticket.scope)
+    }
     if (seat.tickets.size === 0) seat.reserved = false
-    lane.release(ticket.scope)
     settle(ticket, ticket.cancelled === null ? outcome : cancelledError(ticket))
-    pump()
+    if (ticket.group.left === 0) pump()
   }
 
   function settle(ticket: Ticket<Seat>, outcome: Reply | Error): void {
@@ -211,8 +252,10 @@ export function createPool(options: PoolOptions) {
       const ticket: Ticket<Seat> = {
         ...task,
         id: nextId,
+        statement: statementOf(task),
         attempts: 0,
         seat: null,
+        group: { tickets: [], left: 0, lookup: null },
         timers: [],
         cancelled: null,
         streaming: false,

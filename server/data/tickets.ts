@@ -1,6 +1,6 @@
 import { Failure } from '../failure.ts'
 import type { Frame } from './executor/frames.ts'
-import type { CallHead, Catalog, FailedHead, ScopedHead } from './executor/protocol.ts'
+import type { AlikeCall, CallHead, Catalog, FailedHead, ScopedHead } from './executor/protocol.ts'
 
 export type Reply = { head: unknown; body: Buffer }
 
@@ -17,13 +17,20 @@ export type Task = {
 /** A task with its number, its timers and where it runs. */
 export type Ticket<Place = unknown> = Task & {
   id: number
+  /** Names what is asked, without the slots; empty for what is no whole read. */
+  statement: string
   attempts: number
   seat: Place | null
+  /** Those that were sent together with it, itself among them. */
+  group: Group<Place>
   timers: NodeJS.Timeout[]
   cancelled: 'deadline' | 'caller' | null
   streaming: boolean
   settle: (outcome: Reply | Error) => void
 }
+
+/** Calls that are one piece of work for an executor. */
+export type Group<Place = unknown> = { tickets: Ticket<Place>[]; left: number; lookup: string | null }
 
 const knownCatalogsMax = 2_000
 
@@ -31,16 +38,56 @@ export function catalogKey(ticket: Ticket): string {
   return `${ticket.scope}\n${ticket.catalog?.version ?? ''}`
 }
 
-/** What goes to an executor; the catalog only when it is not among the `known` ones. */
-export function callHead(known: Set<string>, ticket: Ticket): CallHead {
+/** What goes to an executor for a group; the catalog only when it is not among the `known` ones. */
+export function callHead(known: Set<string>, ticket: Ticket, others: Ticket[]): CallHead {
   const { scope, catalog, call } = ticket
   if (catalog === null) return { scope: null, call } as CallHead
   const key = catalogKey(ticket)
   const head = { scope, version: catalog.version, call } as ScopedHead
+  if (others.length > 0) head.alike = others.map(alikeCall)
   if (known.has(key)) return head
   if (known.size >= knownCatalogsMax) known.clear()
   known.add(key)
   return { ...head, catalog }
+}
+
+function alikeCall({ id, call }: Ticket): AlikeCall {
+  return { id, slots: call.verb === 'read' ? call.slots : [] }
+}
+
+/** Calls of one statement that differ in their slots alone. */
+export function isAlike(left: Ticket, right: Ticket): boolean {
+  const [ours, theirs] = [left.call, right.call]
+  return (
+    left.statement === right.statement &&
+    left.catalog?.version === right.catalog?.version &&
+    ours.verb === 'read' &&
+    theirs.verb === 'read' &&
+    ours.maxRows === theirs.maxRows &&
+    ours.maxBytes === theirs.maxBytes
+  )
+}
+
+const lookupsMax = 10_000
+
+/**
+ * Statements of which an executor said that it answers several calls by one execution. An executor works on one group
+ * of each at a time; who comes meanwhile goes together in the next.
+ */
+export function createLookups() {
+  const known = new Set<string>()
+  return {
+    has: ({ statement }: Ticket): boolean => known.has(statement),
+    note({ statement }: Ticket, head: unknown): void {
+      const isLookup = (head as { lookup?: boolean } | undefined)?.lookup === true
+      if (!isLookup) known.delete(statement)
+      else if (known.size < lookupsMax) known.add(statement)
+    },
+  }
+}
+
+export function statementOf({ scope, call }: Task): string {
+  return call.verb === 'read' && !call.stream ? `${scope}\n${call.format}\n${call.sql}` : ''
 }
 
 export function failureOf({ code, cause, ...options }: FailedHead): Failure {

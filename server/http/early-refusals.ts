@@ -4,6 +4,13 @@ import { tellRefusal, type Run } from '../queries/index.ts'
 import { asFailure } from './errors.ts'
 import { addressOf } from './query-call.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** A verb has taken the call over. */
+    isBegun: boolean
+  }
+}
+
 export type EarlyRefusals = {
   /** From here on a verb tells how the call went, also when it refuses it. */
   begin(request: FastifyRequest): void
@@ -12,12 +19,13 @@ export type EarlyRefusals = {
 }
 
 export function openEarlyRefusals(app: Pick<App, 'observe'>, entry: Run['entry']): EarlyRefusals {
-  const begun = new WeakSet<FastifyRequest>()
   return {
-    begin: (request) => void begun.add(request),
+    begin: (request) => {
+      request.isBegun = true
+    },
     onError: async (request, _reply, error) => {
       // Whoever is not known to have a key is nobody's caller.
-      if (request.keyCaller === null || begun.has(request)) return
+      if (request.keyCaller === null || request.isBegun) return
       const { query_name: name = null } = request.params as { query_name?: string }
       const failure = asFailure(error, request)
       tellRefusal(app, request.keyCaller, { entry, name, ...addressIfAny(request), failure })

@@ -6,6 +6,6 @@ export function aroundRows(rows: Buffer, rest: Record<string, unknown>): Buffer 
 }
 const dataKey = Buffer.from('{"data":')
 
-export function sendBytes(reply: FastifyReply, bytes: Buffer): FastifyReply {
+export function sendBytes(reply: FastifyReply, bytes: Buffer | string): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(bytes)
 }

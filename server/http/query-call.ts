@@ -1,8 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { authenticateKey, ratePolicy, takeCall, type KeyCaller, type Policy, type Standing } from '../access/index.ts'
+import type { Socket } from 'node:net'
+import {
+  authenticateKey,
+  ratePolicy,
+  readKeyCredential,
+  takeCall,
+  type KeyCaller,
+  type KeyCredential,
+  type Standing,
+  type Verdict,
+} from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
-import { limitFailures } from './failed-credentials.ts'
+import { countedFailure } from './failed-credentials.ts'
 import type { Run } from '../queries/index.ts'
 import { setRateHeaders } from './rate-headers.ts'
 
@@ -21,14 +31,26 @@ const credentialNames = new Set(
 )
 const credentialValue = /slc_(live|test|mgmt|link)_/
 
-/** The hook of every route with the door `query`: who calls, and may they call again so soon. */
-export async function authenticateQueryCall(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const caller = await limitFailures(app, request, () =>
-    authenticateKey(app, { secret: keyOf(request), requestId: request.id }),
-  )
-  request.keyCaller = caller
-  const { waitSeconds } = await count(app, { request, reply }, caller.key.id, caller.key.policies)
-  if (waitSeconds > 0) throw tooMany('Too many calls with this API key.', waitSeconds)
+/**
+ * The hook of every route with the door `query`: who calls, and may they call again so soon. It waits only where limits
+ * are kept elsewhere: on the way of every call each wait shows.
+ */
+export function authenticateQueryCall(app: App, request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
+  const { key } = (request.keyCaller = authenticated(app, request))
+  const verdict = takeCall(app.buckets, key.id, key.policies)
+  const pass = ({ waitSeconds, standings }: Verdict): void => {
+    tell({ request, reply }, standings)
+    if (waitSeconds > 0) throw tooMany('Too many calls with this API key.', waitSeconds)
+  }
+  return verdict instanceof Promise ? verdict.then(pass) : pass(verdict)
+}
+
+function authenticated(app: App, request: FastifyRequest): KeyCaller {
+  try {
+    return authenticateKey(app, { credential: credentialIn(app, request), requestId: request.id })
+  } catch (error) {
+    throw countedFailure(app, request, error)
+  }
 }
 
 /** The limit that a query has of its own, for each key; its headers join those of the key. */
@@ -36,22 +58,17 @@ export async function limitQuery(app: Pick<App, 'buckets'>, run: Run, call: Call
   const { rateLimit, queryId } = run.version
   if (rateLimit === null) return
   const subject = `${keyCallerOf(call.request).key.id} ${queryId}`
-  const { waitSeconds } = await count(app, call, subject, [ratePolicy(run.name, rateLimit)])
+  const { waitSeconds, standings } = await takeCall(app.buckets, subject, [ratePolicy(run.name, rateLimit)])
+  tell(call, standings)
   if (waitSeconds > 0) throw tooMany(`Too many calls of ${run.name} with this API key.`, waitSeconds)
 }
 
 type Call = { request: FastifyRequest; reply: FastifyReply }
 
-async function count(
-  app: Pick<App, 'buckets'>,
-  { request, reply }: Call,
-  subject: string,
-  policies: readonly Policy[],
-): Promise<{ waitSeconds: number }> {
-  const { waitSeconds, standings } = await takeCall(app.buckets, subject, policies)
+function tell({ request, reply }: Call, standings: Standing[]): void {
+  if (standings.length === 0) return
   request.standings = [...request.standings, ...standings]
   setRateHeaders(reply, request.standings)
-  return { waitSeconds }
 }
 
 function tooMany(what: string, waitSeconds: number): Failure {
@@ -69,31 +86,38 @@ export function keyCallerOf(request: FastifyRequest): KeyCaller {
 /** Where a call says it goes: by header or in the URL, and not to two places at once. */
 export function addressOf(request: FastifyRequest): { projectId: string | undefined; environment: string | undefined } {
   return {
-    projectId: oneOf(request, 'X-Sluice-Project', 'project_id'),
-    environment: oneOf(request, 'X-Sluice-Environment', 'environment'),
+    projectId: oneOf(request, request.headers['x-sluice-project'], 'project_id'),
+    environment: oneOf(request, request.headers['x-sluice-environment'], 'environment'),
   }
 }
 
-function oneOf(request: FastifyRequest, header: string, parameter: string): string | undefined {
-  const query = request.query as Record<string, unknown>
-  const [inHeader, inUrl] = [request.headers[header.toLowerCase()], query[parameter]]
+const headerOf = { project_id: 'X-Sluice-Project', environment: 'X-Sluice-Environment' }
+
+function oneOf(
+  request: FastifyRequest,
+  inHeader: string | string[] | undefined,
+  parameter: keyof typeof headerOf,
+): string | undefined {
+  const inUrl = (request.query as Record<string, unknown>)[parameter]
   if (inHeader === undefined && inUrl === undefined) return undefined
   const given = [inHeader, inUrl].flat().filter((value) => value !== undefined)
   const [first, ...others] = given.map(String)
   if (first === '' || others.some((other) => other !== first)) {
     throw new Failure('invalid_query', {
       reason: 'invalid_field',
-      message: `Say once and not empty where the call goes: ${header} or ?${parameter}=.`,
+      message: `Say once and not empty where the call goes: ${headerOf[parameter]} or ?${parameter}=.`,
       details: [{ field: parameter, message: first === '' ? 'must not be empty' : 'is given twice' }],
     })
   }
   return first
 }
 
-function keyOf(request: FastifyRequest): string {
+/** What each connection sent last: it mostly sends the same again. */
+const lastSent = new WeakMap<Socket, { header: string; credential: KeyCredential }>()
+
+function credentialIn(app: App, request: FastifyRequest): KeyCredential {
   refuseKeyInUrl(request)
-  // Node keeps the first of two and hides the others.
-  const sent = request.raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'authorization')
+  const { socket, rawHeaders } = request.raw
   const header = request.headers.authorization
   if (header === undefined) {
     throw new Failure('authentication_failed', {
@@ -101,18 +125,35 @@ function keyOf(request: FastifyRequest): string {
       message: 'Send the API key as Authorization: Bearer slc_live_….',
     })
   }
+  const isOnce = isSentOnce(rawHeaders)
+  const last = lastSent.get(socket)
+  if (isOnce && last?.header === header) return last.credential
   const secret = /^Bearer +([^\s,]+)$/i.exec(header)?.[1]
-  if (secret === undefined || sent.length > 1) {
+  if (secret === undefined || !isOnce) {
     throw new Failure('authentication_failed', {
       reason: 'malformed',
       message: 'Send one header Authorization: Bearer <API key>.',
     })
   }
-  return secret
+  const credential = readKeyCredential(app, secret)
+  lastSent.set(socket, { header, credential })
+  return credential
+}
+
+/** Node keeps the first of two and hides the others. */
+function isSentOnce(rawHeaders: string[]): boolean {
+  const name = 'authorization'
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const sent = rawHeaders[at] ?? ''
+    if (sent.length === name.length && sent.toLowerCase() === name) count += 1
+  }
+  return count === 1
 }
 
 /** URLs end up in logs, histories and referrers. Refused even beside a good header, so that it does not become a habit. */
 function refuseKeyInUrl(request: FastifyRequest): void {
+  if (!request.url.includes('?')) return
   const query = request.query as Record<string, unknown>
   const found = Object.entries(query).some(
     ([name, value]) =>

@@ -58,12 +58,14 @@ export async function buildHttp(app: App): Promise<Http> {
   http.setSerializerCompiler(serializerCompiler)
   http.decorateRequest('caller', null)
   http.decorateRequest('keyCaller', null)
+  http.decorateRequest('isBegun', false)
 
   const routes = openRouteTable(http)
   http.setErrorHandler<Parameters<typeof answerError>[1]>((error, request, reply) =>
     answerError(app, error, request, reply),
   )
   http.setNotFoundHandler((request, reply) => {
+    void reply.headers(dataHeaders)
     const allowed = routes.methodsOf(request.url)
     if (allowed.length === 0) {
       const failure = new Failure('not_found', { message: `There is nothing at ${request.method} ${pathOf(request)}.` })
@@ -77,18 +79,23 @@ export async function buildHttp(app: App): Promise<Http> {
   acceptJsonOnly(http)
   observeRequests(http, app)
 
+  await http.register(fastifySwagger, openapiOptions)
+  await http.register(async (calls) => serveCalls(calls.withTypeProvider<ZodTypeProvider>(), app))
+  await http.register(async (pages) => servePages(pages.withTypeProvider<ZodTypeProvider>(), app))
+  await http.ready()
+  return http
+}
+
+/** Everything but calls: what browsers see, and so what Helmet's headers are for. */
+async function servePages(http: Http, app: App): Promise<void> {
   await http.register(fastifyHelmet, {
     // Answers of the API are data: nothing in them may load or run. The web app's page sets its own.
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   })
-  await http.register(fastifySwagger, openapiOptions)
   serveHealth(http, app)
   serveSample(http, app)
   await http.register(async (management) => serveManagement(management.withTypeProvider<ZodTypeProvider>(), app))
-  await http.register(async (calls) => serveCalls(calls.withTypeProvider<ZodTypeProvider>(), app))
   await serveWeb(http)
-  await http.ready()
-  return http
 }
 
 /** Everything that takes a management credential: a session or a management token. */
@@ -159,10 +166,13 @@ const dataHeaders = {
 
 /** Everything that takes an API key and nothing else. No cookie is read here. */
 async function serveCalls(http: Http, app: App): Promise<void> {
-  http.addHook('onRequest', async (request, reply) => {
+  http.addHook('onRequest', (request, reply, done) => {
     void reply.headers(dataHeaders)
     request.standings = []
-    await authenticateQueryCall(app, request, reply)
+    const waiting = authenticateQueryCall(app, request, reply)
+    // A hook may return a promise instead of calling back; most calls need none.
+    if (waiting === undefined) done()
+    return waiting
   })
   serveOwnKey(http)
   serveQueryCalls(http, app)

@@ -14,6 +14,8 @@ export type Jobs = {
   register(jobType: string, handler: JobHandler): void
   /** The job is there when the transaction commits, and starts at once; else it never was. */
   enqueue(transaction: JobTransaction, job: NewJob): Promise<JobRecord>
+  /** The job of a kind that waits for this source and was not tried yet, held until the transaction ends. */
+  findQueued(transaction: JobTransaction, job: Pick<NewJob, 'jobType' | 'sourceId'>): Promise<JobRecord | undefined>
   /** A queued job is cancelled at once; a running one is asked to stop. One that is final stays as it is. */
   cancel(transaction: JobTransaction, jobId: string): Promise<JobRecord | undefined>
   watch(projectId: string, listener: JobListener): () => void
@@ -67,6 +69,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
 
   return {
     enqueue,
+    findQueued: (transaction, job) => records.findQueued(transaction, job),
     watch: (projectId, listener) => events.watch(projectId, listener),
     register(jobType, handler) {
       if (handlers.has(jobType)) throw new Error(`Jobs of type ${jobType} have a handler already.`)

@@ -16,6 +16,8 @@ export type Queue = {
   /** Renews claims; answers the ids of those that still stood. */
   renew(tickets: Ticket[]): Promise<Set<string>>
   finish(transaction: JobTransaction, ticket: Ticket): Promise<void>
+  /** Due again in a moment, as if it had not been taken: its turn has not come. */
+  postpone(transaction: JobTransaction, ticket: Ticket, job: JobRecord): Promise<void>
   /** Due again after a pause that doubles with each try. */
   putBack(transaction: JobTransaction, ticket: Ticket): Promise<void>
   /** The same for a job whose holder is known to be dead. */
@@ -37,6 +39,7 @@ type Options = {
 const name = 'jobs'
 const nilId = '00000000-0000-0000-0000-000000000000'
 const daySeconds = 86_400
+const postponedSeconds = 1
 
 export async function openQueue({ store, observe, leaseSeconds, retrySeconds }: Options): Promise<Queue> {
   const boss = new PgBoss({
@@ -68,11 +71,17 @@ export async function openQueue({ store, observe, leaseSeconds, retrySeconds }: 
   // Fills the library's cache of queues, which it otherwise reads on another connection in the middle of a transaction.
   await ping()
 
+  const put = async (transaction: JobTransaction, job: JobRecord, options: { startAfter?: number } = {}) => {
+    const group = { id: job.projectId }
+    await boss.send(name, { jobId: job.id }, { id: ticketId(job.id), group, db: fromKysely(transaction), ...options })
+  }
+
   return {
     ping,
-    async put(transaction, job) {
-      const group = { id: job.projectId }
-      await boss.send(name, { jobId: job.id }, { id: ticketId(job.id), group, db: fromKysely(transaction) })
+    put,
+    async postpone(transaction, ticket, job) {
+      await boss.deleteJob(name, ticket.id, { db: fromKysely(transaction) })
+      await put(transaction, job, { startAfter: postponedSeconds })
     },
     async take(transaction, except) {
       const options = { ignoreGroups: except, db: fromKysely(transaction) }

@@ -18,6 +18,10 @@ export type Records = {
   insert(transaction: JobTransaction, job: NewJob): Promise<JobRecord>
   /** The job and its row's lock. */
   lock(transaction: JobTransaction, id: string): Promise<JobRecord | undefined>
+  /** The job and the others of its kind for the same source that are not finished, each with its row's lock. */
+  lockPeers(transaction: JobTransaction, id: string): Promise<JobRecord[]>
+  /** Locked, so that nobody begins it before the transaction ends. One that waits for a repetition is not meant. */
+  findQueued(transaction: JobTransaction, job: Pick<NewJob, 'jobType' | 'sourceId'>): Promise<JobRecord | undefined>
   begin(transaction: JobTransaction, id: string, worker: string): Promise<JobContext['job'] | undefined>
   /** Undefined when the hold is gone: another run, a cancellation or the end of the project came first. */
   settle(transaction: JobTransaction, hold: Hold, outcome: Outcome): Promise<JobRecord | undefined>
@@ -95,6 +99,39 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
       await announce(store, transaction, job)
       return job
     },
+    lockPeers: (transaction, id) =>
+      transaction
+        .selectFrom('jobs')
+        .select(jobColumns)
+        .where('status', 'in', ['queued', 'running'])
+        .where((where) =>
+          where(
+            where.refTuple('project_id', 'source_id', 'job_type'),
+            'in',
+            where
+              .selectFrom('jobs as own')
+              .select(['own.project_id', 'own.source_id', 'own.job_type'])
+              .where('own.id', '=', id)
+              .$asTuple('project_id', 'source_id', 'job_type'),
+          ),
+        )
+        // One order for all, so that two who lock the same jobs never wait for each other.
+        .orderBy('id')
+        .forUpdate()
+        .execute(),
+    findQueued: (transaction, { jobType, sourceId }) =>
+      transaction
+        .selectFrom('jobs')
+        .select(jobColumns)
+        .where('status', '=', 'queued')
+        .where('job_type', '=', jobType)
+        .where('source_id', '=', sourceId)
+        .where('attempt', '=', 1)
+        .orderBy('id')
+        .limit(1)
+        .forUpdate()
+        .skipLocked()
+        .executeTakeFirst(),
     begin: (transaction, id, worker) => change(transaction, { id }, { status: 'running', worker }),
     async settle(transaction, hold, outcome) {
       if (outcome.status !== 'failed') return change(transaction, hold, { status: outcome.status, error: null })

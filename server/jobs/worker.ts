@@ -131,7 +131,13 @@ function claim(
       await queue.putBack(transaction, ticket)
       return { ticket, job: undefined }
     }
-    let job = await records.lock(transaction, ticket.jobId)
+    const peers = await records.lockPeers(transaction, ticket.jobId)
+    let job = peers.find(({ id }) => id === ticket.jobId)
+    // Two jobs of one kind for one source would undo each other's work: the later one waits.
+    if (job?.status === 'queued' && peers.some(({ id, status }) => id !== ticket.jobId && status === 'running')) {
+      await queue.postpone(transaction, ticket, job)
+      return { ticket, job: undefined }
+    }
     if (job?.status === 'running') job = await records.settleLost(transaction, job)
     if (job?.status === 'queued') return { ticket, job: await records.begin(transaction, job.id, worker) }
     await queue.finish(transaction, ticket)

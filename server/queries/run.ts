@@ -206,9 +206,11 @@ function endOf(stream: ReadStream) {
   return { rowCount, truncated, elapsedMs: Math.round(elapsedMs) }
 }
 
+type Outcome = { code: FailureCode | null; reason: string | null }
 type Measured = { rows: number; bytes: number }
+type Executed = { sqlMs: number; cache: CacheState | null }
 type Watch = {
-  done(measured: Measured & { sqlMs: number; cache: CacheState | null }): void
+  done(measured: Measured & Executed): void
   failed(error: unknown, measured?: Measured): void
 }
 
@@ -217,36 +219,37 @@ function watchRun(app: Parts, run: Run): Watch {
   const startedMs = performance.now()
   const { projectId, environment, name, keyId, entry, version, question, routeMs } = run
   if (keyId !== null && environment !== null) app.queryCallers.note({ queryId: version.queryId, environment, keyId })
-  const subject = {
-    requestId: run.requestId ?? null,
-    projectId,
-    environment,
-    query: name,
-    version: version.number,
-    keyId,
-    entry,
-    question,
-    routeMs,
-  }
-  const say = (rest: {
-    code: FailureCode | null
-    reason: string | null
-    sqlMs: number
-    rows: number
-    bytes: number
-    cache: CacheState | null
-  }): void => {
+  const say = (outcome: Outcome, measured: Measured, { sqlMs, cache }: Executed): void => {
     const runMs = performance.now() - startedMs
-    const totalMs = runMs + (routeMs ?? 0)
-    const queueMs = Math.max(0, runMs - rest.sqlMs)
-    app.observe({ kind: 'query-answered', ...subject, totalMs, queueMs, ...rest })
+    app.observe({
+      kind: 'query-answered',
+      requestId: run.requestId ?? null,
+      projectId,
+      environment,
+      query: name,
+      version: version.number,
+      keyId,
+      entry,
+      question,
+      routeMs,
+      code: outcome.code,
+      reason: outcome.reason,
+      totalMs: runMs + (routeMs ?? 0),
+      queueMs: Math.max(0, runMs - sqlMs),
+      sqlMs,
+      rows: measured.rows,
+      bytes: measured.bytes,
+      cache,
+    })
   }
   return {
-    done: (measured) => say({ code: null, reason: null, ...measured }),
-    failed(error, { rows, bytes } = { rows: 0, bytes: 0 }) {
+    done: (measured) => say(answered, measured, measured),
+    failed(error, measured = { rows: 0, bytes: 0 }) {
       const failure = error instanceof Failure ? error : undefined
-      const code = failure?.code ?? 'internal_error'
-      say({ code, reason: failure?.reason ?? null, sqlMs: 0, rows, bytes, cache: null })
+      const outcome = { code: failure?.code ?? ('internal_error' as const), reason: failure?.reason ?? null }
+      say(outcome, measured, { sqlMs: 0, cache: null })
     },
   }
 }
+
+const answered: Outcome = { code: null, reason: null }

@@ -1,12 +1,12 @@
-import { dayValue, type DateSpan } from './dates.ts'
-import type { IndexedQuery, ProjectIndex } from './index-project.ts'
-import type { IndexedText } from './index-text.ts'
-import { overlaps, type Clock, type Reading, type Span } from './link.ts'
-import { shape, type Shape } from './mask.ts'
-import { openText } from './open-text.ts'
+import { dayValue, type DateSpan } from './reading/dates.ts'
+import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
+import type { IndexedText } from './indexing/index-text.ts'
+import { overlaps, type Clock, type Reading, type Span } from './reading/link.ts'
+import { shape, type Shape } from './reading/mask.ts'
+import { openText } from './reading/open-text.ts'
 import { cueWords, roleOf, type Slot } from './project.ts'
-import type { Asked } from './rank.ts'
-import { dotRow } from './vectors.ts'
+import type { Asked } from './ranking/rank.ts'
+import { dotRow } from './ranking/vectors.ts'
 
 /** The words of the question that gave a slot its value. */
 export type Source = { start: number; end: number; text: string }

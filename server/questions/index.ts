@@ -1,5 +1,5 @@
-export { openEncoder, type Encoder } from './encoder.ts'
-export { buildIndex, type ProjectIndex } from './index-project.ts'
+export { openEncoder, type Encoder } from './encoder/encoder.ts'
+export { buildIndex, type ProjectIndex } from './indexing/index-project.ts'
 export type { RoutableProject, SlotProperty } from './project.ts'
 export { route } from './route.ts'
 export { openRouter, type Router } from './router/open.ts'

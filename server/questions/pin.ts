@@ -1,6 +1,7 @@
+import { ambiguousMargin } from './ranking/confidence.ts'
 import { fill } from './fill.ts'
-import type { ProjectIndex } from './index-project.ts'
-import { ask, plain, type RouteOptions, type Routing } from './route.ts'
+import type { ProjectIndex } from './indexing/index-project.ts'
+import { ask, conclude, plain, type RouteOptions, type Routing } from './route.ts'
 
 /** Reads a question for a query that the caller has chosen: only its slots are still to be found. */
 export async function routePinned(
@@ -11,12 +12,6 @@ export async function routePinned(
   const query = index.queries.find((each) => each.query.name === name)
   if (query === undefined) throw new TypeError(`The index has no query ${name}.`)
   const filled = fill(index, await ask(index, plain(question), options), query, options)
-  const own = query.slots.flatMap(({ name: slot }) => {
-    const given = options.given?.[slot]
-    return given === undefined ? [] : [[slot, given] as const]
-  })
-  const parameters = { ...filled.parameters, ...Object.fromEntries(own) }
-  const missing = filled.missing.filter((slot) => parameters[slot] === undefined)
   const example = index.texts[query.from]?.text ?? query.query.description
   const { description } = query.query
   const explanation = {
@@ -28,9 +23,8 @@ export async function routePinned(
     confidence: null,
     threshold: index.calibration.threshold,
     margin: null,
-    marginLeast: index.encoder.constants.ambiguousMargin,
+    marginLeast: ambiguousMargin,
     encoder: index.encoder.kind,
   }
-  if (missing.length > 0) return { outcome: 'missing_slots', query: name, parameters, missing, explanation }
-  return { outcome: 'answer', query: name, parameters, explanation }
+  return conclude(query, filled, { explanation, given: options.given })
 }

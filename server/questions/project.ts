@@ -1,4 +1,4 @@
-import { stem } from './text.ts'
+import { stem, words } from './reading/text.ts'
 
 /** What the router knows of a project: plain values, so that an index can be built from a snapshot, a test or a file. */
 export type RoutableProject = {
@@ -44,6 +44,8 @@ export type SlotType = {
   kind: SlotKind
   /** The words that stand for a value in a masked text: `<customer name>`. */
   label: string
+  /** Its words, as texts are compared. */
+  labelStems: Set<string>
   /** Shape of a matching identifier, where the schema gives one. */
   pattern: RegExp | null
 }
@@ -70,9 +72,11 @@ function typeOf(name: string, property: SlotProperty, said: unknown[]): SlotType
   const numeric = said.length > 0 && said.every((value) => /^\d+(?:\.\d+)?$/.test(String(value)))
   const kind = declared === 'text' && numeric ? 'number' : declared
   const pattern = property.pattern === undefined ? null : compile(property.pattern)
-  if (from !== undefined) return { key: `values:${from}`, kind: 'values', label, pattern }
-  if (kind === 'values') return { key: `enum:${label}:${JSON.stringify(property.enum)}`, kind, label, pattern }
-  return { key: `${kind}:${label}`, kind, label, pattern }
+  const labelStems = new Set(words(label).map((word) => word.stem))
+  const common = { label, labelStems, pattern }
+  if (from !== undefined) return { key: `values:${from}`, kind: 'values', ...common }
+  if (kind === 'values') return { key: `enum:${label}:${JSON.stringify(property.enum)}`, kind, ...common }
+  return { key: `${kind}:${label}`, kind, ...common }
 }
 
 const namelessColumns = new Set(['name', 'code', 'id', 'title', 'value', 'label', 'key', 'slug', 'number'])

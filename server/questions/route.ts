@@ -1,10 +1,11 @@
 import { fill, type Filled, type Source } from './fill.ts'
-import type { ProjectIndex } from './index-project.ts'
-import { link, overlaps, type Clock } from './link.ts'
-import { shape } from './mask.ts'
-import { openText, textSpan } from './open-text.ts'
-import { gather, type Asked } from './rank.ts'
-import { confidence, confidenceInputs, rank, type Ranked } from './refuse.ts'
+import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
+import { languageOf } from './reading/language.ts'
+import { link, overlaps, type Clock } from './reading/link.ts'
+import { shape } from './reading/mask.ts'
+import { openText, textSpan } from './reading/open-text.ts'
+import { gather, type Asked } from './ranking/rank.ts'
+import { ambiguousMargin, confidence, confidenceInputs, rank, shareOfMany, type Ranked } from './ranking/confidence.ts'
 
 /** A query that could answer, best first. */
 type RouteCandidate = { name: string; description: string; score: number; example: string }
@@ -31,7 +32,7 @@ export type Routing = { explanation: Explanation } & (
   | { outcome: 'answer'; query: string; parameters: Record<string, unknown> }
   | { outcome: 'missing_slots'; query: string; parameters: Record<string, unknown>; missing: string[] }
   | { outcome: 'ambiguous' }
-  | { outcome: 'no_match'; because: 'empty' | 'too_long' | 'nothing_deployed' | 'not_confident' }
+  | { outcome: 'no_match'; because: 'empty' | 'too_long' | 'nothing_deployed' | 'not_confident' | 'other_language' }
 )
 
 export type RouteOptions = Clock & {
@@ -59,22 +60,33 @@ export async function route(index: ProjectIndex, question: string, options: Rout
   const margin = second === undefined ? null : best.score - second.score
   const explanation = explain(index, ranked, filled, { confidence: sure, margin })
   if (sure + lack(index, best, filled) < index.calibration.threshold) {
-    return { outcome: 'no_match', because: 'not_confident', explanation }
+    const because = languageOf(text) === null ? 'not_confident' : 'other_language'
+    return { outcome: 'no_match', because, explanation }
   }
   if (margin !== null && margin < explanation.marginLeast) return { outcome: 'ambiguous', explanation }
-  const own = query.slots
-    .filter(({ name }) => options.given?.[name] !== undefined)
-    .map(({ name }) => [name, options.given?.[name]])
+  return conclude(query, filled, { explanation, given: options.given })
+}
+
+/** What the question says and the caller gives, put together: enough to run the query, or what it still lacks. */
+export function conclude(
+  { query: { name }, slots }: IndexedQuery,
+  filled: Filled,
+  { explanation, given = {} }: { explanation: Explanation; given: RouteOptions['given'] },
+): Routing {
+  const own = slots.filter((slot) => given[slot.name] !== undefined).map((slot) => [slot.name, given[slot.name]])
   const parameters = { ...filled.parameters, ...Object.fromEntries(own) }
-  const missing = filled.missing.filter((name) => parameters[name] === undefined)
-  const { name } = query.query
+  const missing = filled.missing.filter((slot) => parameters[slot] === undefined)
   if (missing.length > 0) return { outcome: 'missing_slots', query: name, parameters, missing, explanation }
   return { outcome: 'answer', query: name, parameters, explanation }
 }
 
 /** What confidence lost for lack of a value: a question that only lacks one is told which, not that nobody answers it. */
-function lack({ encoder }: ProjectIndex, { candidate }: Ranked, { missing }: Filled): number {
-  return missing.length === 0 ? 0 : -encoder.constants.confidence.weights.slotsMissing * candidate.features.slotsMissing
+function lack({ encoder, queries }: ProjectIndex, { candidate }: Ranked, { missing }: Filled): number {
+  if (missing.length === 0) return 0
+  const { many, few } = encoder.constants.confidence
+  const share = shareOfMany(queries.length)
+  const weight = share * many.weights.slotsMissing + (1 - share) * few.weights.slotsMissing
+  return -weight * candidate.features.slotsMissing
 }
 
 type Judged = { asked: Asked; ranked: Ranked[]; sure: number }
@@ -85,7 +97,11 @@ function judge(index: ProjectIndex, asked: Asked): Judged {
   return {
     asked,
     ranked,
-    sure: confidence(index.encoder.constants, confidenceInputs(evidence, ranked, index.calibration)),
+    sure: confidence(
+      index.encoder.constants,
+      index.queries.length,
+      confidenceInputs(evidence, ranked, index.calibration),
+    ),
   }
 }
 
@@ -162,7 +178,7 @@ function explain(
     unused: filled.unused,
     ...sure,
     threshold: index.calibration.threshold,
-    marginLeast: index.encoder.constants.ambiguousMargin,
+    marginLeast: ambiguousMargin,
     encoder: index.encoder.kind,
   }
 }

@@ -70,7 +70,10 @@ function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', ' ')
 }
 
-/** Neither a request nor an error: the caller was turned away. As SQL: `status in (401, 403, 429)`. */
+/** `isRejected` in SQL. */
+export const rejectedText = 'status in (401, 403, 429)'
+
+/** Neither a request nor an error: the caller was turned away. */
 export function isRejected(status: number): boolean {
   return status === 401 || status === 403 || status === 429
 }

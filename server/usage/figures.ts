@@ -1,7 +1,8 @@
 import type { Database } from '../store/index.ts'
+import { rejectedText } from './call.ts'
 import { addLatency, bucketText, type Latencies } from './latencies.ts'
 import type { Range } from './range.ts'
-import { grainMs, grains, type Grain } from './rollup.ts'
+import { grainMs, grains, storedMs, type Grain, type Stored } from './rollup.ts'
 
 /** Calls that were counted together. `requests` holds neither those rejected nor previews. */
 export type Figures = {
@@ -37,7 +38,7 @@ export type Group = Figures & {
 
 export type Times = { byPiece: Map<number, Latencies>; byQuery: Map<string, Latencies> }
 
-type Piece = { grain: Grain; from: number; to: number }
+type Piece = { stored: Stored; from: number; to: number }
 type Source = { text: string; values: unknown[] }
 
 /** What everything is counted by, as grouping sets of one statement. */
@@ -61,15 +62,14 @@ const groupingOf = new Map<number, keyof typeof groupings>(
   }),
 )
 
-const rejected = 'status in (401, 403, 429)'
-
-type Asked = { filter: Filter; range: Range; coarsest: Grain }
+/** `summed`: whatever the query and key. */
+type Asked = { filter: Filter; range: Range; coarsest: Grain; summed?: boolean }
 
 const sums = `
-  coalesce(sum(calls) filter (where not ${rejected}), 0)::bigint as requests,
-  coalesce(sum(calls) filter (where status >= 400 and not ${rejected}), 0)::bigint as errors,
-  coalesce(sum(calls) filter (where ${rejected}), 0)::bigint as rejected,
-  coalesce(sum(total_ms) filter (where not ${rejected}), 0) as "totalMs",
+  coalesce(sum(calls) filter (where not ${rejectedText}), 0)::bigint as requests,
+  coalesce(sum(calls) filter (where status >= 400 and not ${rejectedText}), 0)::bigint as errors,
+  coalesce(sum(calls) filter (where ${rejectedText}), 0)::bigint as rejected,
+  coalesce(sum(total_ms) filter (where not ${rejectedText}), 0) as "totalMs",
   coalesce(sum(rows), 0)::bigint as rows, coalesce(sum(bytes), 0)::bigint as bytes`
 
 /** Counted by everything but time, from the coarsest figures there are. */
@@ -94,7 +94,7 @@ export async function readPieces(
   filter: Filter,
   range: Range,
 ): Promise<Map<number, Figures>> {
-  const { text, values } = await sourceOf(store, { filter, range, coarsest: range.coarsest })
+  const { text, values } = await sourceOf(store, { filter, range, coarsest: range.coarsest, summed: true })
   const { rows } = await store.pool.query<Figures & { piece: number }>(
     `with calls as (${text}) select piece, ${sums} from calls group by piece`,
     values,
@@ -104,7 +104,7 @@ export async function readPieces(
 
 export async function readTimes(store: Pick<Database, 'pool'>, filter: Filter, range: Range): Promise<Times> {
   const [pieces, queries] = await Promise.all([
-    readBuckets<number>(store, { filter, range, coarsest: range.coarsest }, 'piece'),
+    readBuckets<number>(store, { filter, range, coarsest: range.coarsest, summed: true }, 'piece'),
     readBuckets<string>(store, { filter, range, coarsest: 'day' }, 'query'),
   ])
   return { byPiece: pieces, byQuery: queries }
@@ -127,50 +127,71 @@ async function readBuckets<Key>(
   return times
 }
 
-/**
- * Calls, errors and times of an exact window, for an alert. Calls are counted by whole minutes; of the minute in which
- * the window begins, the single calls are read.
- */
-export async function readWindow(
-  run: (text: string, values: unknown[]) => Promise<Array<Record<string, unknown>>>,
-  filter: { projectId: string; environment?: string | undefined; query?: string | undefined },
-  { from, to }: { from: Date; to: Date },
-): Promise<{ requests: number; errors: number; asked: number; unanswered: number; times: Latencies }> {
-  const whole = new Date(Math.ceil(from.getTime() / grainMs.minute) * grainMs.minute)
-  const values = [filter.projectId, from, whole, to, filter.environment ?? null, filter.query ?? null]
-  const counts = await run(
-    `${windowText} select coalesce(sum(calls), 0)::bigint as requests,
+type Run = (text: string, values: unknown[]) => Promise<Array<Record<string, unknown>>>
+type WindowFilter = { projectId: string; environment?: string | undefined; query?: string | undefined }
+type Window = { from: Date; to: Date }
+
+/** Calls, errors and questions of an exact window, for an alert. */
+export async function countWindow(run: Run, filter: WindowFilter, window: Window) {
+  const { text, values } = await windowOf(run, filter, window)
+  const [counts = {}] = await run(
+    `with calls as (${text}) select coalesce(sum(calls), 0)::bigint as requests,
             coalesce(sum(calls) filter (where status >= 400), 0)::bigint as errors,
             coalesce(sum(calls) filter (where entry = 'question'), 0)::bigint as asked,
             coalesce(sum(calls) filter (where entry = 'question' and status = 422), 0)::bigint as unanswered
        from calls`,
     values,
   )
-  const buckets = await run(
-    `${windowText} select bucket, sum(count)::bigint as count
-       from calls, unnest(buckets, counts) as each(bucket, count) group by bucket`,
-    values,
-  )
-  const times: Latencies = new Map()
-  for (const row of buckets) addLatency(times, Number(row['bucket']), Number(row['count']))
-  const number = (name: string): number => Number(counts[0]?.[name] ?? 0)
+  const number = (name: string): number => Number(counts[name] ?? 0)
   return {
     requests: number('requests'),
     errors: number('errors'),
     asked: number('asked'),
     unanswered: number('unanswered'),
-    times,
   }
 }
 
-const windowText = `with calls as (
-  select status, entry, calls, buckets, counts from usage_rollups
-   where project_id = $1 and grain = 'minute' and start >= $3 and start <= $4 and not ${rejected}
-     and ($5::text is null or environment = $5) and ($6::text is null or query = $6)
-  union all
-  select status, entry, 1, array[${bucketText('total_ms')}], array[1::bigint] from requests
-   where project_id = $1 and at >= $2 and at < least($3, $4) and not ${rejected} and entry <> 'preview'
-     and ($5::text is null or environment = $5) and ($6::text is null or (query = $6 and version is not null)))`
+/** How long the calls of an exact window took. */
+export async function timesOfWindow(run: Run, filter: WindowFilter, window: Window): Promise<Latencies> {
+  const { text, values } = await windowOf(run, filter, window)
+  const buckets = await run(
+    `with calls as (${text}) select bucket, sum(count)::bigint as count
+       from calls, unnest(buckets, counts) as each(bucket, count) group by bucket`,
+    values,
+  )
+  const times: Latencies = new Map()
+  for (const row of buckets) addLatency(times, Number(row['bucket']), Number(row['count']))
+  return times
+}
+
+/**
+ * The coarsest figures that fit into the window, and of the minute in which it begins the single calls. The minute in
+ * which it ends has nothing later yet.
+ */
+async function windowOf(run: Run, filter: WindowFilter, { from, to }: Window): Promise<Source> {
+  const rows = (await run('select grain, until from usage_progress', [])) as Array<{ grain: Stored; until: Date }>
+  const until = new Map(rows.map((row) => [row.grain, row.until.getTime()]))
+  const whole = Math.ceil(from.getTime() / grainMs.minute) * grainMs.minute
+  const end = Math.floor(to.getTime() / grainMs.minute + 1) * grainMs.minute
+  const pieces = cover({ from: whole, to: end }, until, { stored: grains.toReversed() })
+  const values: unknown[] = [
+    filter.projectId,
+    filter.environment ?? null,
+    filter.query ?? null,
+    from,
+    new Date(Math.min(whole, to.getTime())),
+  ]
+  const texts = pieces.map(({ stored, from: begin, to: stop }) => {
+    values.push(new Date(begin), new Date(stop))
+    return `select status, entry, calls, buckets, counts from usage_rollups
+      where project_id = $1 and grain = '${stored}' and start >= $${values.length - 1} and start < $${values.length}
+        and not ${rejectedText} and ($2::text is null or environment = $2) and ($3::text is null or query = $3)`
+  })
+  texts.push(`select status, entry, 1, array[${bucketText('total_ms')}], array[1::bigint] from requests
+    where project_id = $1 and at >= $4 and at < $5 and not ${rejectedText} and entry <> 'preview'
+      and ($2::text is null or environment = $2) and ($3::text is null or (query = $3 and version is not null))`)
+  return { text: texts.join(' union all '), values }
+}
 
 function at<Key>(map: Map<Key, Latencies>, key: Key): Latencies {
   let found = map.get(key)
@@ -178,11 +199,16 @@ function at<Key>(map: Map<Key, Latencies>, key: Key): Latencies {
   return found
 }
 
-async function sourceOf(store: Pick<Database, 'pool'>, { filter, range, coarsest }: Asked): Promise<Source> {
-  const { rows } = await store.pool.query<{ grain: Grain; until: Date }>('select grain, until from usage_progress')
+async function sourceOf(
+  store: Pick<Database, 'pool'>,
+  { filter, range, coarsest, summed = false }: Asked,
+): Promise<Source> {
+  const { rows } = await store.pool.query<{ grain: Stored; until: Date }>('select grain, until from usage_progress')
   const until = new Map(rows.map((row) => [row.grain, row.until.getTime()]))
+  const fitting = grains.slice(0, grains.indexOf(coarsest) + 1).toReversed()
+  const isSummed = summed && filter.query === undefined && filter.keyId === undefined
   const pieces = cover({ from: range.from.getTime(), to: range.to.getTime() }, until, {
-    grains: grains.slice(0, grains.indexOf(coarsest) + 1).toReversed(),
+    stored: isSummed ? [...fitting.map((grain) => `${grain}-sum` as const), 'minute'] : fitting,
   })
   const values: unknown[] = [
     filter.projectIds,
@@ -191,30 +217,30 @@ async function sourceOf(store: Pick<Database, 'pool'>, { filter, range, coarsest
     filter.query ?? null,
     filter.keyId ?? null,
   ]
-  const texts = pieces.map(({ grain, from, to }) => {
+  const texts = pieces.map(({ stored, from, to }) => {
     values.push(new Date(from), new Date(to))
     const last = values.length
     return `select *, width_bucket(start, $2::timestamptz[]) - 1 as piece from usage_rollups
-      where project_id = any($1) and grain = '${grain}' and start >= $${last - 1} and start < $${last}
+      where project_id = any($1) and grain = '${stored}' and start >= $${last - 1} and start < $${last}
         and ($3::text is null or environment = $3) and ($4::text is null or query = $4)
         and ($5::text is null or key_id = $5)`
   })
   return { text: texts.join(' union all '), values }
 }
 
-/** The span in the coarsest grains that are complete, finer ones at its ends. */
+/** The span in the coarsest figures that are complete, finer ones at its ends. */
 export function cover(
   { from, to }: { from: number; to: number },
-  until: ReadonlyMap<Grain, number>,
-  { grains }: { grains: readonly Grain[] },
+  until: ReadonlyMap<Stored, number>,
+  { stored }: { stored: readonly Stored[] },
 ): Piece[] {
-  const [grain = 'minute', ...finer] = grains
+  const [coarsest = 'minute', ...finer] = stored
   if (from >= to) return []
-  if (finer.length === 0) return [{ grain, from, to }]
-  const size = grainMs[grain]
+  if (finer.length === 0) return [{ stored: coarsest, from, to }]
+  const size = storedMs(coarsest)
   const begin = Math.ceil(from / size) * size
-  const end = Math.floor(Math.min(to, until.get(grain) ?? 0) / size) * size
-  const rest = (from: number, to: number): Piece[] => cover({ from, to }, until, { grains: finer })
+  const end = Math.floor(Math.min(to, until.get(coarsest) ?? 0) / size) * size
+  const rest = (from: number, to: number): Piece[] => cover({ from, to }, until, { stored: finer })
   if (begin >= end) return rest(from, to)
-  return [...rest(from, begin), { grain, from: begin, to: end }, ...rest(end, to)]
+  return [...rest(from, begin), { stored: coarsest, from: begin, to: end }, ...rest(end, to)]
 }

@@ -1,40 +1,32 @@
 import type { Database } from '../store/index.ts'
+import { underLock } from './under-lock.ts'
 
 const dayMs = 86_400_000
 
-type Partitioned = 'requests' | 'usage_rollups'
+type Partitioned = 'requests' | 'usage_rollups' | 'usage_questions'
 
-/** One partition a day for requests, one a month for rollups. */
+/** One partition a day for requests and questions, one a month for rollups. */
 type Partition = { table: Partitioned; name: string; from: Date; to: Date }
 
 export type Partitions = {
   /** Makes those that rows of these moments need; once made, no question is asked again. */
-  ensure(moments: { requests: Iterable<number>; rollups: Iterable<number> }): Promise<void>
+  ensure(moments: Partial<Record<'requests' | 'rollups' | 'questions', Iterable<number>>>): Promise<void>
 }
-
-/** Any two numbers; locks with two keys meet no others of ours but these. */
-const lock = '(1936356709, 2)'
 
 export function openPartitions(store: Pick<Database, 'pool'>): Partitions {
   const made = new Set<string>()
   return {
     async ensure(moments) {
-      const wanted = [...unique(moments.requests, dayOf), ...unique(moments.rollups, monthOf)]
+      const wanted = [
+        ...unique(moments.requests, (moment) => dayOf('requests', moment)),
+        ...unique(moments.questions, (moment) => dayOf('usage_questions', moment)),
+        ...unique(moments.rollups, monthOf),
+      ]
       const missing = wanted.filter(({ name }) => !made.has(name))
       if (missing.length === 0) return
-      const client = await store.pool.connect()
-      try {
-        await client.query('begin')
-        // Replicas that come at the same time take turns.
-        await client.query(`select pg_advisory_xact_lock${lock}`)
+      await underLock(store, 'partitions', async (client) => {
         for (const partition of missing) await client.query(makeText(partition))
-        await client.query('commit')
-      } catch (error) {
-        await client.query('rollback').catch(() => undefined)
-        throw error
-      } finally {
-        client.release()
-      }
+      })
       for (const { name } of missing) made.add(name)
     },
   }
@@ -63,19 +55,22 @@ export async function dropPartitions(store: Pick<Database, 'pool'>, table: Parti
   return old.length
 }
 
-function unique(moments: Iterable<number>, partitionOf: (moment: number) => Partition): Partition[] {
+function unique(moments: Iterable<number> = [], partitionOf: (moment: number) => Partition): Partition[] {
+  // By day first: there are as many moments as calls, and few days.
+  const days = new Set<number>()
+  for (const moment of moments) days.add(Math.floor(moment / dayMs))
   const found = new Map<string, Partition>()
-  for (const moment of moments) {
-    const partition = partitionOf(moment)
+  for (const day of days) {
+    const partition = partitionOf(day * dayMs)
     found.set(partition.name, partition)
   }
   return [...found.values()]
 }
 
-function dayOf(moment: number): Partition {
+function dayOf(table: Exclude<Partitioned, 'usage_rollups'>, moment: number): Partition {
   const from = new Date(Math.floor(moment / dayMs) * dayMs)
-  const name = `requests_${from.toISOString().slice(0, 10).replaceAll('-', '')}`
-  return { table: 'requests', name, from, to: new Date(from.getTime() + dayMs) }
+  const name = `${table.replace('usage_', '')}_${from.toISOString().slice(0, 10).replaceAll('-', '')}`
+  return { table, name, from, to: new Date(from.getTime() + dayMs) }
 }
 
 function monthOf(moment: number): Partition {
@@ -90,7 +85,7 @@ function endOf(table: Partitioned, name: string): Date {
   if (digits === null) return new Date(8.64e15)
   const [, year, month, day = '01'] = digits
   const moment = Date.parse(`${year}-${month}-${day}T00:00:00Z`)
-  return (table === 'requests' ? dayOf(moment) : monthOf(moment)).to
+  return (table === 'usage_rollups' ? monthOf(moment) : dayOf(table, moment)).to
 }
 
 /**

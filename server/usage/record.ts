@@ -4,6 +4,7 @@ import { callOf, type CallRow } from './call.ts'
 import { findSilent, openEnvironments } from './environments.ts'
 import { openPartitions } from './partitions.ts'
 import { openTally, type TakenCount } from './tally.ts'
+import { writeUsage } from './write.ts'
 
 export type Usage = {
   /** Never waits and never throws. */
@@ -26,8 +27,6 @@ type UsageOptions = {
 
 const minuteMs = 60_000
 const dayMs = 86_400_000
-/** Of one statement. */
-const mostRows = 5_000
 /** Different kinds of calls in memory at once. */
 const mostCounts = 20_000
 
@@ -54,10 +53,15 @@ export function openUsage({ store, observe, now, queueLength, flushMs = 900 }: U
       await environments.know([...calls, ...counts.map(({ count }) => count.of)])
       const silent = await findSilent(store, calls)
       for (const call of calls) if (silent.has(call.project_id)) call.question = null
-      await writeAll(store, partitions, {
+      const at = now()
+      await partitions.ensure({
+        // Tomorrow's too: at midnight nobody waits for a table.
+        requests: [at, at + dayMs, ...calls.map((call) => call.at)],
+        rollups: [at, at + dayMs, ...counts.map(({ count }) => count.start)],
+      })
+      await writeUsage(store, {
         calls: calls.flatMap((call) => environments.placed(call)),
         counts: counts.filter(({ count }) => environments.placed(count.of).length > 0).map((each) => placedRow(each)),
-        at: now(),
       })
       tally.forget(now() - 2 * minuteMs)
     } catch (error) {
@@ -111,42 +115,3 @@ export function openUsage({ store, observe, now, queueLength, flushMs = 900 }: U
     },
   }
 }
-
-async function writeAll(
-  store: Pick<Database, 'pool'>,
-  partitions: ReturnType<typeof openPartitions>,
-  { calls, counts, at }: { calls: CallRow[]; counts: Array<Record<string, unknown>>; at: number },
-): Promise<void> {
-  await partitions.ensure({
-    // Tomorrow's too: at midnight nobody waits for a table.
-    requests: [at, at + dayMs, ...calls.map((call) => call.at)],
-    rollups: [at, at + dayMs, ...counts.map((row) => Number(row['start']))],
-  })
-  const client = await store.pool.connect()
-  try {
-    await client.query('begin')
-    for (let from = 0; from < calls.length; from += mostRows) {
-      await client.query(insertCalls, [JSON.stringify(calls.slice(from, from + mostRows).map(wireCall))])
-    }
-    for (let from = 0; from < counts.length; from += mostRows) {
-      await client.query(upsertCounts, [JSON.stringify(counts.slice(from, from + mostRows))])
-    }
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined)
-    throw error
-  } finally {
-    client.release()
-  }
-}
-
-function wireCall(call: CallRow): Record<string, unknown> {
-  return { ...call, at: new Date(call.at) }
-}
-
-const insertCalls = 'insert into requests select * from json_populate_recordset(null::requests, $1::json)'
-
-const upsertCounts = `insert into usage_rollups select * from json_populate_recordset(null::usage_rollups, $1::json)
-  on conflict (project_id, grain, start, writer) do update set
-    calls = excluded.calls, total_ms = excluded.total_ms, sql_ms = excluded.sql_ms, rows = excluded.rows,
-    bytes = excluded.bytes, buckets = excluded.buckets, counts = excluded.counts`

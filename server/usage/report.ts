@@ -3,6 +3,7 @@ import type { App } from '../app.ts'
 import type { Database } from '../store/index.ts'
 import { readGroups, readPieces, readTimes, type Figures, type Filter, type Group } from './figures.ts'
 import { addLatency, type Latencies } from './latencies.ts'
+import { readTopQuestions, type TopQuestions } from './questions.ts'
 import { readRange, type Range, type RangeInput } from './range.ts'
 
 export type Report = {
@@ -18,14 +19,11 @@ export type Report = {
   questions: Questions
 }
 
-export type Questions = {
+export type Questions = TopQuestions & {
   asked: number
   answered: number
   refused: number
   byReason: Record<string, number>
-  /** Of the days for which requests are kept. */
-  top: Array<{ question: string; count: number; query: string | null }>
-  unanswered: Array<{ question: string; count: number; reason: string | null; lastAskedAt: Date }>
 }
 
 type Parts = Pick<App, 'store' | 'usage' | 'now'>
@@ -65,7 +63,7 @@ async function report(app: Parts, input: Filter & RangeInput): Promise<Report> {
     readGroups(app.store, input, range),
     readPieces(app.store, input, range),
     readTimes(app.store, input, range),
-    readQuestions(app.store, input, range),
+    readTopQuestions(app.store, input, range),
   ])
   const of = (by: Group['by']): Group[] => groups.filter((group) => group.by === by)
   const outcomes = of('outcome')
@@ -163,29 +161,3 @@ async function named(store: Pick<Database, 'db'>, groups: Group[]): Promise<Repo
 }
 
 const mostKeys = 100
-const mostQuestions = 10
-
-/** The same question in other capitals or with other spaces is the same question. */
-async function readQuestions(
-  store: Pick<Database, 'pool'>,
-  filter: Filter,
-  { from, to }: Range,
-): Promise<Pick<Questions, 'top' | 'unanswered'>> {
-  const text = `from requests where project_id = any($1) and at >= $2 and at < $3 and entry = 'question'
-      and question is not null and ($4::text is null or environment = $4) and ($5::text is null or query = $5)
-      and ($6::text is null or key_id = $6)`
-  const values = [filter.projectIds, from, to, filter.environment ?? null, filter.query ?? null, filter.keyId ?? null]
-  const same = String.raw`lower(regexp_replace(btrim(question), '\s+', ' ', 'g'))`
-  const top = await store.pool.query<Questions['top'][number]>(
-    `select min(question) as question, count(*) as count, mode() within group (order by query) as query
-       ${text} and status not in (401, 403, 429) group by ${same} order by count(*) desc, 1 limit ${mostQuestions}`,
-    values,
-  )
-  const unanswered = await store.pool.query<Questions['unanswered'][number]>(
-    `select min(question) as question, count(*) as count, mode() within group (order by reason) as reason,
-            max(at) as "lastAskedAt"
-       ${text} and status = 422 group by ${same} order by count(*) desc, 1 limit ${mostQuestions}`,
-    values,
-  )
-  return { top: top.rows, unanswered: unanswered.rows }
-}

@@ -2,6 +2,7 @@ import { requireRole, type Caller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { pageAfter, type Page } from '../store/index.ts'
 import { invalid } from './range.ts'
+import { seekMinutes } from './seek.ts'
 
 /** One call in the log. */
 export type RequestEntry = {
@@ -51,7 +52,38 @@ export async function listRequests(app: Parts, caller: Caller, input: RequestsIn
   }
   await app.usage.flush()
   const cursorOf = ({ at, id }: RequestEntry): string => `${at.getTime()} ${id}`
-  return pageAfter((after, limit) => read(app, input, { limit, before: positionOf(after) }), input, cursorOf)
+  return pageAfter((after, limit) => find(app, input, { limit, before: positionOf(after) }), input, cursorOf)
+}
+
+type Bounds = { limit: number; before?: Position | undefined; withoutPreviews?: boolean }
+
+/** Without a filter the newest are simply there; with one, figures tell where to look. */
+async function find(app: Pick<App, 'store'>, input: RequestsInput, { limit, before }: Bounds): Promise<RequestEntry[]> {
+  const { projectId, from, to, limit: _limit, cursor: _cursor, ...filters } = input
+  const isFiltered = Object.values(filters).some((each) => each !== undefined)
+  if (!isFiltered || input.entry === 'preview') return read(app, input, { limit, before })
+  const end = before === undefined ? to : new Date(Math.min(before.at.getTime() + 1, to?.getTime() ?? Infinity))
+  const sought = { projectId, from, to: end, ...filters }
+  const calls: RequestEntry[] = []
+  for await (const span of seekMinutes(app.store, sought)) {
+    const within = { from: latestOf(from, span.from), to: earliestOf(end, span.to) }
+    const bounds = { limit: limit - calls.length, before, withoutPreviews: true }
+    calls.push(...(await read(app, { ...sought, ...within }, bounds)))
+    if (calls.length >= limit) break
+  }
+  if (input.entry !== undefined) return calls
+  const previews = await read(app, { ...sought, entry: 'preview' }, { limit, before })
+  return [...calls, ...previews]
+    .toSorted((left, right) => right.at.getTime() - left.at.getTime() || (left.id < right.id ? 1 : -1))
+    .slice(0, limit)
+}
+
+function latestOf(one: Date | undefined, other: Date): Date {
+  return one !== undefined && one > other ? one : other
+}
+
+function earliestOf(one: Date | undefined, other: Date): Date {
+  return one !== undefined && one < other ? one : other
 }
 
 type Position = { at: Date; id: string }
@@ -66,7 +98,7 @@ function positionOf(after: string | undefined): Position | undefined {
 function read(
   { store }: Pick<App, 'store'>,
   input: Omit<RequestsInput, 'limit' | 'cursor'>,
-  { limit, before }: { limit: number; before?: Position | undefined },
+  { limit, before, withoutPreviews = false }: Bounds,
 ): Promise<RequestEntry[]> {
   const { environment, query, keyId, entry, status, error, outcome, from, to } = input
   return store.db
@@ -93,6 +125,7 @@ function read(
       'confidence',
     ])
     .where('project_id', '=', input.projectId)
+    .$if(withoutPreviews, (rows) => rows.where('entry', '<>', 'preview'))
     .$if(environment !== undefined, (rows) => rows.where('environment', '=', environment ?? ''))
     .$if(query !== undefined, (rows) => rows.where('query', '=', query ?? ''))
     .$if(keyId !== undefined, (rows) => rows.where('key_id', '=', keyId ?? ''))

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
-import { execute, openSource, type Source } from '../harness/source.ts'
+import { execute, openSource, rowsOf, type Source } from '../harness/source.ts'
 
 let t: TestApp
 let source: Source
@@ -67,6 +67,49 @@ describe('datasources', () => {
     expect(table?.nativePath).toMatch(/\.duckdb$/)
     const values = await t.app.store.db.selectFrom('column_values').selectAll().execute()
     expect(values).toMatchObject([{ column_name: 'region', value: 'north', occurrences: 1 }])
+  })
+
+  test('executes and refreshes of one datasource take turns; a refresh that waits already is not joined by another', async () => {
+    let turn = 0
+    let open = 0
+    let most = 0
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    source.handle((_request, response) => {
+      turn += 1
+      most = Math.max(most, (open += 1))
+      const body = JSON.stringify([{ fetched: turn }])
+      void gates[turn - 1]?.promise.then(() => {
+        open -= 1
+        return response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+      })
+    })
+    const refresh = async () =>
+      (await t.operator.post(`${path()}/ds_turns/refresh`)).body as { id: string; status: string }
+    gates[0]?.resolve()
+    await expectStatus(200, execute(t.operator, { projectId, datasourceId: 'ds_turns', url: source.url }))
+    const running = await refresh()
+    await expect.poll(() => turn, { timeout: 10_000 }).toBe(2)
+    const waiting = await refresh()
+    expect([waiting.id === running.id, waiting.status]).toEqual([false, 'queued'])
+    expect(await Promise.all([refresh(), refresh()])).toMatchObject([{ id: waiting.id }, { id: waiting.id }])
+    const executed = execute(t.operator, { projectId, datasourceId: 'ds_turns', url: source.url })
+    gates[1]?.resolve()
+    gates[2]?.resolve()
+    gates.push(gates[1] as (typeof gates)[number])
+    await expectStatus(200, executed)
+    expect(await jobOf(running.id)).toMatchObject({ status: 'succeeded' })
+    expect(await jobOf(waiting.id)).toMatchObject({ status: 'succeeded' })
+    const objects = await t.operator.get(`/v1/projects/${projectId}/data-objects?datasource_id=ds_turns&limit=200`)
+    const rows = objects.body.data.filter((each: { kind: string }) => each.kind === 'response_data')
+    const fetched = await Promise.all(
+      rows.map(async (each: { id: string; version: number }) => [
+        each.version,
+        ...(await rowsOf(t.operator, projectId, each.id)),
+      ]),
+    )
+    expect(fetched.toSorted()).toEqual([1, 2, 3, 4].map((version) => [version, { fetched: version }]))
+    expect(most).toBe(1)
+    expect(await t.app.store.db.selectFrom('datasource_turns').selectAll().execute()).toEqual([])
   })
 
   test('keeps as many versions as it is told', async () => {

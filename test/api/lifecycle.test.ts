@@ -63,6 +63,42 @@ describe('what a deployed query reads', () => {
     expect(object.body.drift).toEqual({ added: ['area'], removed: ['region'], changed: [], queries: ['revenue'] })
   })
 
+  test('drift of each refresh names the queries that are deployed and read what it touches, and no others', async () => {
+    const place = await t.project()
+    const path = `/v1/projects/${place}`
+    const refresh = async (rows: object[]) => {
+      source.answer(rows)
+      const given = { projectId: place, datasourceId: 'ds_sales', url: source.url, name: 'Sales' }
+      return (await expectStatus(200, execute(t.operator, given))).body.data_object_id as string
+    }
+    const driftOf = async (id: string) => (await t.operator.get(`${path}/data-objects/${id}`)).body.drift
+    await refresh([{ id: 1, region: 'north', total: 10 }])
+    const queries = {
+      by_region: 'with r as (select region as place, id from sales) select s.id, place from sales s join r using (id)',
+      everything: 'select * from sales',
+      ids: 'select id from sales',
+      sum: 'select sum(x.total) as total from sales as x',
+      unused: 'select region, total from sales',
+    }
+    for (const [name, sql] of Object.entries(queries)) {
+      await expectStatus(201, t.operator.post(`${path}/queries`, { name, description: name, sql }))
+      if (name === 'unused') continue
+      const deploy = { environment: 'staging', force: true }
+      await expectStatus(200, t.operator.post(`${path}/queries/${name}/deploy`, deploy))
+    }
+    const second = await refresh([{ id: 1, region: 'north', total: 'ten' }])
+    const changed = [{ name: 'total', from: 'BIGINT', to: 'VARCHAR' }]
+    const touched = { added: [], removed: [], changed, queries: ['everything', 'sum'] }
+    expect(await driftOf(second)).toEqual(touched)
+    const third = await refresh([{ id: 1, total: 'ten', area: 'north' }])
+    const lost = { added: ['area'], removed: ['region'], changed: [] }
+    expect(await driftOf(third)).toEqual({ ...lost, queries: ['by_region', 'everything'] })
+    expect(await driftOf(await refresh([{ id: 2, total: 'two', area: 'south' }]))).toBeNull()
+    expect(await driftOf(second)).toEqual(touched)
+    await expectStatus(200, t.operator.post(`${path}/queries/by_region/undeploy`, { environment: 'staging' }))
+    expect(await driftOf(third)).toEqual({ ...lost, queries: ['everything'] })
+  })
+
   test('a fresh execute is read by the next call, without waiting', async () => {
     const permissions = [{ project_id: projectId, environments: ['production'] }]
     const key = await expectStatus(201, t.operator.post('/v1/api-keys', { name: 'Fresh', permissions }))

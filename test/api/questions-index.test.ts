@@ -30,6 +30,7 @@ function routerOn(observations: Observation[], more: { modelDir?: string; waitMs
     modelDir,
     threads: 1,
     queueLength: 256,
+    questionWaitMs: 1_000,
     waitMs: 20_000,
     maxBytes: 100_000_000,
     store,

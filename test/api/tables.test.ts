@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,9 +10,12 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-/** `users.email?` for every column of `server/store/tables.ts`; `?` where null is allowed. */
+/** `users.email?` for every column of `server/store/tables`; `?` where null is allowed. */
 function declared(): string[] {
-  const text = readFileSync(join(import.meta.dirname, '../../server/store/tables.ts'), 'utf8')
+  const dir = join(import.meta.dirname, '../../server/store/tables')
+  const text = readdirSync(dir)
+    .map((file) => readFileSync(join(dir, file), 'utf8'))
+    .join('\n')
   const names = [...text.matchAll(/^ {2}(\w+): (\w+Table)$/gm)]
   return names.flatMap(([, table, type]) => {
     const body = new RegExp(`^type ${type} = \\{\n([^}]*(?:\\{[^}]*\\}[^}]*)*)^\\}`, 'm').exec(text)?.[1] ?? ''

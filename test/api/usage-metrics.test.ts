@@ -150,15 +150,22 @@ describe('200', () => {
     const from = new Date(Date.now() - 3_600_000).toISOString()
     const range = `?from=${from}&to=${new Date(Date.now() + 86_400_000).toISOString()}`
     const before = await metrics(range)
+    const series = {
+      '1h': (await metrics(`${range}&interval=1h`)).series,
+      '1d': (await metrics(`${range}&interval=1d`)).series,
+    }
     t.advance(2 * 86_400_000)
     await keepUsage(t.app)
     await keepUsage(t.app)
     const grains = await t.app.store.db.selectFrom('usage_rollups').select(['grain', 'calls']).execute()
     const callsOf = (grain: string): number =>
       grains.filter((row) => row.grain === grain).reduce((sum, row) => sum + row.calls, 0)
-    expect(['minute', 'five', 'hour', 'day'].map(callsOf)).toEqual([15, 15, 15, 15])
-    for (const interval of ['1h', '1d']) {
+    const stored = ['minute', 'five', 'hour', 'day']
+    expect(stored.map(callsOf)).toEqual([15, 15, 15, 15])
+    expect(stored.map((grain) => callsOf(`${grain}-sum`))).toEqual([15, 15, 15, 15])
+    for (const interval of ['1h', '1d'] as const) {
       const after = await metrics(`${range}&interval=${interval}`)
+      expect(after.series).toEqual(series[interval])
       expect(after.totals).toEqual(before.totals)
       expect(after.by_key).toEqual(before.by_key)
     }

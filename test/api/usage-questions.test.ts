@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keepUsage } from '../../server/usage/index.ts'
 import { expectStatus, openTestApp, type Answer, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 
@@ -55,4 +56,21 @@ test('a project that wants no words kept has none in its log', async () => {
   const answer = await ask('show orders of the north')
   const log = (await t.operator.get(`/v1/projects/${q.projectId}/requests?limit=1`)).body.data
   expect(log[0]).toMatchObject({ id: answer.headers['x-request-id'], entry: 'question', question: null })
+})
+
+test('questions counted by hour say the same as single ones, and are dropped with them', async () => {
+  const before = (await metrics()).questions
+  t.advance(2 * 3_600_000)
+  await keepUsage(t.app)
+  const counted = () => t.app.store.db.selectFrom('usage_questions').select(['question', 'calls']).execute()
+  expect((await counted()).reduce((sum, { calls }) => sum + calls, 0)).toBe(5)
+  await keepUsage(t.app)
+  expect((await metrics()).questions).toEqual(before)
+  const narrow = `?query=orders_in_region&from=${new Date(Date.now() - 60_000).toISOString()}`
+  const narrowed = (await t.operator.get(`/v1/projects/${q.projectId}/metrics${narrow}`)).body.questions
+  expect(narrowed.top).toHaveLength(2)
+  t.advance(9 * 86_400_000)
+  await keepUsage(t.app)
+  expect(await counted()).toEqual([])
+  t.advance(-9 * 86_400_000 - 2 * 3_600_000)
 })

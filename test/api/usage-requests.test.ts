@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { get } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Observation } from '../../server/observe.ts'
-import { openUsage } from '../../server/usage/index.ts'
+import { keepUsage, openUsage } from '../../server/usage/index.ts'
 import { expectStatus, openTestApp, operatorToken, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 
@@ -191,4 +191,25 @@ describe('under load', () => {
     const rows = await t.app.store.db.selectFrom('requests').select('id').where('project_id', '=', 'prj_none').execute()
     expect(rows).toEqual([])
   })
+})
+
+test('filtered pages follow one another without a gap, also once hours are made of minutes', async () => {
+  const everyPage = async () => {
+    const ids: string[] = []
+    let cursor = ''
+    do {
+      const asked = `${path}?query=one&environment=production&limit=7${cursor}`
+      const page = (await expectStatus(200, t.operator.get(asked))).body
+      ids.push(...page.data.map((each: { id: string }) => each.id))
+      cursor = page.next_cursor === null ? '' : `&cursor=${page.next_cursor}`
+    } while (cursor !== '')
+    return ids
+  }
+  const before = await everyPage()
+  expect(before.length).toBeGreaterThan(5)
+  const failed = (await t.operator.get(`${path}?outcome=failed`)).body.data
+  t.advance(3 * 3_600_000)
+  await keepUsage(t.app)
+  expect(await everyPage()).toEqual(before)
+  expect((await t.operator.get(`${path}?outcome=failed`)).body.data).toEqual(failed)
 })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -69,7 +70,8 @@ export async function openJobsDatabase(): Promise<JobsDatabase> {
 type Enqueuer = { store: Database; jobs: Jobs }
 
 export function enqueue({ store, jobs }: Enqueuer, projectId: string, jobType = 'test', maxAttempts = 3) {
-  const source = { source: 'datasource', sourceId: 'ds_1', sourceEventType: 'http_api' }
+  // Each for a source of its own: jobs of one kind for one source take turns.
+  const source = { source: 'datasource', sourceId: `ds_${randomUUID()}`, sourceEventType: 'http_api' }
   return store.db
     .transaction()
     .execute((transaction) => jobs.enqueue(transaction, { projectId, jobType, ...source, maxAttempts }))

@@ -242,6 +242,30 @@ describe('every other type', () => {
     expect((await read(alert.id)).state).toBe('firing')
   })
 
+  test('data that a schedule promises and that never came', async () => {
+    const projectId = await t.project()
+    const made = { type: 'data_stale', name: 'late', window_minutes: 5, channels: [] }
+    const path = `/v1/projects/${projectId}/alerts`
+    const { id } = (await expectStatus(201, t.operator.post(path, made))).body
+    await t.app.store.db
+      .insertInto('datasources')
+      .values({
+        id: `ds_promised_${projectId}`,
+        project_id: projectId,
+        name: 'Promised',
+        kind: 'http_api',
+        table_name: 'promised',
+        schedule: '0 * * * *',
+        created_at: new Date(t.app.now()),
+      })
+      .execute()
+    const stateOf = async () => (await t.operator.get(`${path}/${id}`)).body.state
+    await round()
+    expect(await stateOf()).toBe('ok')
+    await round(66 * minuteMs)
+    expect(await stateOf()).toBe('firing')
+  })
+
   test('a change of columns that a deployed query reads', async () => {
     const alert = await create({ type: 'schema_drift', window_minutes: 10_080 })
     const elsewhere = await create({ type: 'schema_drift', window_minutes: 10_080, environment: 'staging' })

@@ -7,6 +7,8 @@ import { type HttpConfiguration, type Pagination, pagination } from '../../api/c
 import { fetchRows } from '../../server/connections/fetch-rows.ts'
 import { createTokenSource, openOutbound, type Outbound, type TokenSource } from '../../server/connections/index.ts'
 import { probe as testConnection } from '../../server/connections/probe.ts'
+import type { AnswerBody, PageCall } from '../../server/data/index.ts'
+import { normalise } from '../../server/rows/index.ts'
 import { openUpstream, type Routes, rowsText, type Upstream } from '../harness/upstream.ts'
 
 let folder: string
@@ -64,13 +66,23 @@ const routes: Routes = {
     items: [{ key: url.searchParams.get('appid'), at: url.searchParams.get('at') ?? 'first' }],
     next: url.searchParams.has('at') ? null : '/pages/keyed?at=second',
   })),
+  '/pages/csv': (_request, response, url) =>
+    void response
+      .writeHead(200, { 'content-type': 'text/csv' })
+      .end(['id,name\n1,Ada\n', 'name,id\nGrace,2\n', 'id,city,name\n3,Bern,Eve\n'][numberOf(url, 'page', 1) - 1]),
   '/pages/away': answering((url) => ({ items: [{ a: 1 }], next: url.searchParams.get('to') })),
   '/token': (request, response) => {
     tokenCalls += 1
     const isKnown = request.headers.authorization === `Basic ${Buffer.from('client:s3cret').toString('base64')}`
     response
       .writeHead(isKnown ? 200 : 401, json)
-      .end(JSON.stringify(isKnown ? { access_token: `t${tokenCalls}`, expires_in: 3600 } : {}))
+      .end(
+        JSON.stringify(
+          isKnown
+            ? { access_token: `t${tokenCalls}`, expires_in: 3600 }
+            : { error: 'invalid_client', error_description: 'No client has the secret wr0ng' },
+        ),
+      )
   },
 }
 
@@ -224,7 +236,10 @@ describe('OAuth2 client credentials', () => {
     expect(wrong).toMatchObject({
       success: false,
       status: 0,
-      error: { message: expect.stringContaining('client secret') as string },
+      error: {
+        code: 'token_refused',
+        message: `The token endpoint ${upstream.host} answered 401 invalid_client (No client has the secret ***). Check client_id and client_secret.`,
+      },
     })
     expect(JSON.stringify(wrong)).not.toContain('wr0ng')
     await expect(probe(oauth('x', 'http://10.0.0.1/token'))).rejects.toMatchObject({ reason: 'url_not_allowed' })
@@ -240,32 +255,33 @@ describe('rows', () => {
     retries: 1,
     depthAtMost: 64,
   }
-  const rowsPath = () => join(folder, 'rows')
+  const paths = () => ({ bodyPath: join(folder, 'body'), rowsPath: join(folder, 'rows') })
+  const toRows = ({ path, contentType, extractor, depthAtMost }: AnswerBody, more: object = {}) =>
+    normalise(path, paths().rowsPath, { contentType, path: extractor, depthAtMost, ...more })
+  const appendPage = ({ body, columns }: PageCall) => toRows(body, { append: true, columns })
   const fetched = async (path: string, more: Partial<HttpConfiguration> = {}, rule?: object) => {
     const setting: Pagination | undefined = rule === undefined ? undefined : pagination.parse(rule)
     const result = await fetchRows(configuration(path, more), {
       outbound,
       tokens,
       limits,
-      rowsPath: rowsPath(),
+      ...paths(),
+      appendPage,
       pagination: setting,
     })
-    const text = await readFile(rowsPath(), 'utf8')
-    return {
-      ...result,
-      rows:
-        result.format === 'csv'
-          ? text
-          : text
-              .split('\n')
-              .slice(0, -1)
-              .map((line) => JSON.parse(line) as unknown),
+    const { source } = result
+    try {
+      const format = source.kind === 'answer' ? (await toRows(source)).format : source.kind
+      const text = await readFile(paths().rowsPath, 'utf8')
+      const lines = text.split('\n').slice(0, -1)
+      return { ...result, format, rows: format === 'csv' ? text : lines.map((line) => JSON.parse(line) as unknown) }
+    } finally {
+      await Promise.all(Object.values(paths()).map((path) => rm(path, { force: true })))
     }
   }
 
   test.each(['/rows', '/gzip', '/br', '/bom'])('%s', async (path) => {
     expect(await fetched(path)).toMatchObject({
-      rowCount: 2,
       rows: JSON.parse(rowsText) as unknown,
       pages: 1,
       truncated: false,
@@ -273,12 +289,11 @@ describe('rows', () => {
   })
 
   test('from GeoJSON, a stringified envelope and CSV', async () => {
-    expect(await fetched('/geo', { responsePathExtractor: 'features' })).toMatchObject({
-      rowCount: 1,
-      keys: ['type', 'geometry'],
-    })
-    expect(await fetched('/stringified', { responsePathExtractor: 'body.rows' })).toMatchObject({ rowCount: 2 })
-    expect(await fetched('/csv')).toMatchObject({ rowCount: 1, format: 'csv', rows: 'a,b\n1,2\n' })
+    expect((await fetched('/geo', { responsePathExtractor: 'features' })).rows).toEqual([
+      { type: 'Feature', geometry: { type: 'Point', coordinates: [1, 2] } },
+    ])
+    expect((await fetched('/stringified', { responsePathExtractor: 'body.rows' })).rows).toHaveLength(2)
+    expect(await fetched('/csv')).toMatchObject({ format: 'csv', rows: 'a,b\n1,2\n' })
   })
 
   test.each([
@@ -317,7 +332,7 @@ describe('rows', () => {
     ['/pages/cursor', { type: 'cursor', path: 'next', parameter: 'after' }, 3],
   ])('%s: all pages', async (path, rule, pages) => {
     const found = await fetched(path, { responsePathExtractor: 'items' }, rule)
-    expect(found).toMatchObject({ rows: items, rowCount: 7, pages, truncated: false, keys: ['id'] })
+    expect(found).toMatchObject({ rows: items, pages, truncated: false })
   })
 
   test('pages by the Link header', async () => {
@@ -328,15 +343,24 @@ describe('rows', () => {
     })
   })
 
+  test('pages of CSV: one header, columns by name, and one that comes later', async () => {
+    const found = await fetched('/pages/csv', {}, { type: 'page' })
+    expect(found).toMatchObject({
+      source: { kind: 'csv', columns: ['id', 'name', 'city'] },
+      pages: 4,
+      truncated: false,
+    })
+    expect(found.rows).toBe('id,name\n1,Ada\n2,Grace\n3,Eve,Bern\n')
+  })
+
   test('a cap and a circle are owned up to', async () => {
     const cursor = { type: 'cursor', path: 'next', parameter: 'after' }
     expect(
       await fetched('/pages/cursor', { responsePathExtractor: 'items' }, { ...cursor, max_pages: 2 }),
-    ).toMatchObject({ rowCount: 6, truncated: true })
-    expect(await fetched('/pages/circle', { responsePathExtractor: 'items' }, cursor)).toMatchObject({
-      rowCount: 3,
-      truncated: true,
-    })
+    ).toMatchObject({ rows: items.slice(0, 6), truncated: true })
+    const circle = await fetched('/pages/circle', { responsePathExtractor: 'items' }, cursor)
+    expect(circle.truncated).toBe(true)
+    expect(circle.rows).toHaveLength(3)
   })
 
   test('a key in the query goes with every page of the origin, and with none beyond it', async () => {
@@ -370,7 +394,8 @@ describe('rows', () => {
       outbound: patient,
       tokens,
       limits: { ...limits, timeoutMs: 500 },
-      rowsPath: rowsPath(),
+      ...paths(),
+      appendPage,
       pagination: pagination.parse({ type: 'page' }),
     }
     await expect(fetchRows(configuration(`${slow.origin}/slow`), options)).rejects.toMatchObject({

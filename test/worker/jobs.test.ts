@@ -244,6 +244,30 @@ describe('workers', () => {
     expect(most).toBeGreaterThan(1)
   })
 
+  test('run jobs of one kind for one source one after the other', async () => {
+    let running = 0
+    let most = 0
+    const done: string[] = []
+    const handler = async ({ job }: JobContext): Promise<void> => {
+      most = Math.max(most, (running += 1))
+      await wait(50)
+      running -= 1
+      done.push(job.id)
+    }
+    const first = await startReplica(handler)
+    await startReplica(handler)
+    const source = { source: 'datasource', sourceId: 'ds_same', sourceEventType: 'http_api' }
+    const ids: string[] = []
+    for (let count = 0; count < 3; count += 1) {
+      const put = { projectId: d.projectId, jobType: 'test', ...source }
+      const job = await first.store.db.transaction().execute((transaction) => first.jobs.enqueue(transaction, put))
+      ids.push(job.id)
+    }
+    for (const id of ids) await jobWhen(first, id, finished('succeeded'))
+    expect(done.toSorted()).toEqual(ids.toSorted())
+    expect(most).toBe(1)
+  })
+
   test('let a project that has nothing running go first', async () => {
     const order: string[] = []
     const gate = Promise.withResolvers<void>()

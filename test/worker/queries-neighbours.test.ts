@@ -57,3 +57,19 @@ test('meanwhile a neighbour’s lookup stays under a second, and everything is h
   expect(t.app.engine.health().ready).toBe(true)
   expect((await bad.caller.post('/v1/queries/fifty_million_rows')).status).toBe(200)
 })
+
+test('a query under which DuckDB crashes costs its caller a 500, and a neighbour nothing', async () => {
+  const over = new AbortController()
+  const crashing = bad.caller.post('/v1/queries/endless').finally(() => over.abort())
+  const neighbours: Array<{ status: number }> = []
+  for (const deadlineMs = performance.now() + 20_000; !over.signal.aborted && performance.now() < deadlineMs;) {
+    // What a crash in native code looks like from outside; the call is tried a second time, alone, before it is blamed.
+    for (const { pid, calls } of t.app.engine.health().executors) {
+      if (pid !== null && calls > 0) process.kill(pid, 'SIGSEGV')
+    }
+    neighbours.push(await good.caller.post('/v1/queries/lookup', { id: 7 }))
+  }
+  expect(await crashing).toMatchObject({ status: 500, body: { error: 'internal_error' } })
+  expect(neighbours.map(({ status }) => status)).toEqual(neighbours.map(() => 200))
+  expect((await bad.caller.post('/v1/queries/fifty_million_rows')).status).toBe(200)
+})

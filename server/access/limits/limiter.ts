@@ -14,8 +14,10 @@ export type Verdict = {
 const unlimited: Verdict = { waitSeconds: 0, standings: [] }
 
 /** Counts one call of a key against its policies: the call passes all of them or is counted by none. */
-export async function takeCall(buckets: Buckets, keyId: string, policies: readonly Policy[]): Promise<Verdict> {
-  return policies.length === 0 ? unlimited : verdictOf(policies, await buckets.take(keyId, policies))
+export function takeCall(buckets: Buckets, keyId: string, policies: readonly Policy[]): Verdict | Promise<Verdict> {
+  if (policies.length === 0) return unlimited
+  const taken = buckets.take(keyId, policies)
+  return taken instanceof Promise ? taken.then((answered) => verdictOf(policies, answered)) : verdictOf(policies, taken)
 }
 
 export function verdictOf(policies: readonly Policy[], { nowMicros, waits, states }: Taken): Verdict {

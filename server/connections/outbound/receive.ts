@@ -2,7 +2,10 @@ import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
+import { collectYoung } from './collect.ts'
 import { outboundError, thrown } from './error.ts'
+
+const collectEveryBytes = 8_388_608
 
 /** Where a body goes. A sink is opened once for each answer that is kept, and starts empty. */
 export type Sink = { open: () => Promise<{ write: (piece: Buffer) => Promise<void>; close: () => Promise<void> }> }
@@ -31,9 +34,14 @@ export function fileSink(path: string): Sink {
   return {
     async open() {
       const file = await open(path, 'w', 0o600)
+      let uncollected = 0
       return {
         async write(piece) {
           await file.writeFile(piece)
+          uncollected += piece.length
+          if (uncollected < collectEveryBytes) return
+          uncollected = 0
+          collectYoung()
         },
         close: () => file.close(),
       }

@@ -1,16 +1,17 @@
 import { failedHead } from './failed.ts'
-import type { Frame } from './frames.ts'
+import type { Frame, FrameToSend } from './frames.ts'
 import { throwIfCancelled, type Cancellable, type Instances } from './instances.ts'
-import { convert } from './convert.ts'
+import { appendPage, convert } from './convert.ts'
 import { buildNative } from './native.ts'
 import { distinctValues, profile } from './profile.ts'
-import type { CallHead, ExecutorSettings, FileCall, ScopedHead } from './protocol.ts'
+import type { AlikeCall, CallHead, ExecutorSettings, FileCall, ScopedHead } from './protocol.ts'
 import { explain, inspect } from './describe.ts'
-import { readWhole } from './read.ts'
+import { readTogether } from './read-lookups.ts'
+import { readWhole, type Answer } from './read.ts'
 import { exportParquet } from './export-parquet.ts'
 import { readStream, type Sink } from './stream.ts'
 
-type Send = (frame: Partial<Frame> & Pick<Frame, 'id' | 'kind'>) => void
+type Send = (frame: FrameToSend) => void
 
 type Running = Cancellable & { credits: number; wake: (() => void) | null }
 
@@ -24,7 +25,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
   const { instances, send } = parts
 
   function receive({ id, kind, head }: Frame): void {
-    if (kind === 'call') void answer(id, head as CallHead)
+    if (kind === 'call') void begin(id, head as CallHead)
     const call = running.get(id)
     if (call === undefined) return
     if (kind === 'cancel') {
@@ -45,9 +46,64 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     }, interruptEveryMs)
   }
 
-  async function answer(id: number, head: CallHead): Promise<void> {
+  function begin(id: number, head: CallHead): Promise<void> {
+    if (head.scope === null || head.alike === undefined) return answer(id, head, started(id))
+    return answerTogether(head, [{ id, slots: head.call.slots as AlikeCall['slots'] }, ...head.alike])
+  }
+
+  function started(id: number): Running {
     const call: Running = { cancelled: false, interrupt: null, credits: creditsAtStart, wake: null }
     running.set(id, call)
+    return call
+  }
+
+  /** By one execution where that goes well. What one of them may be to blame for is tried again for each by itself. */
+  async function answerTogether(head: ScopedHead, alike: AlikeCall[]): Promise<void> {
+    const shared: Cancellable = { cancelled: false, interrupt: null }
+    const members = alike.map(({ id, slots }) => ({ id, slots, call: started(id) }))
+    for (const { call } of members) call.interrupt = () => shared.interrupt?.()
+    const answers = await readAll(head, shared, alike)
+    if (answers === undefined) {
+      for (const { id } of members) running.delete(id)
+      send({ id: members[0]?.id ?? 0, kind: 'catalogUnknown' })
+      return
+    }
+    if (answers !== null) {
+      for (const [index, { id }] of members.entries()) {
+        running.delete(id)
+        const answer = answers[index]
+        if (answer !== undefined) sendAnswer(id, answer)
+      }
+      return
+    }
+    // Those that were cancelled first: their parent does not wait long.
+    members.sort((left, right) => Number(right.call.cancelled) - Number(left.call.cancelled))
+    for (const { id, slots, call } of members) {
+      await answer(id, { ...head, call: { ...head.call, slots } }, call)
+    }
+  }
+
+  /** Null where each call is to be answered by itself, undefined where the catalog is unknown. */
+  async function readAll(
+    head: ScopedHead,
+    call: Cancellable,
+    alike: AlikeCall[],
+  ): Promise<Answer[] | null | undefined> {
+    try {
+      const instance = await instances.acquire(head.scope, head.version, head.catalog)
+      if (instance === undefined) return undefined
+      if (head.call.verb !== 'read') return null
+      return await readTogether(instance, call, { input: head.call, slotsOfCalls: alike.map(({ slots }) => slots) })
+    } catch {
+      return null
+    }
+  }
+
+  function sendAnswer(id: number, { columns, end, bytes, lookup, together }: Answer): void {
+    send({ id, kind: 'result', head: { columns, ...end, lookup, together }, body: bytes })
+  }
+
+  async function answer(id: number, head: CallHead, call: Running): Promise<void> {
     try {
       if (head.scope === null) send({ id, kind: 'result', head: await answerFile(call, head.call) })
       else await answerScoped(id, call, head)
@@ -63,6 +119,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
   function answerFile(call: Running, file: FileCall): Promise<unknown> {
     const { settings } = parts
     if (file.verb === 'convert') return convert(settings, call, file)
+    if (file.verb === 'appendPage') return appendPage(call, file)
     if (file.verb === 'profile') return profile(settings, call, file.parquetPath)
     if (file.verb === 'buildNative') return buildNative(settings, call, file)
     return distinctValues(settings, call, file)
@@ -87,8 +144,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
           : await readStream(instance, call, { input: scoped, sink })
       send({ id, kind: 'result', head: end })
     } else {
-      const { columns, end, bytes } = await readWhole(instance, call, scoped)
-      send({ id, kind: 'result', head: { columns, ...end }, body: bytes })
+      sendAnswer(id, await readWhole(instance, call, scoped))
     }
   }
 

@@ -1,6 +1,4 @@
-import { doubleDigits } from './json-numbers.ts'
-import { kinds, type Shape } from './json-shape.ts'
-import { texts } from './json-texts.ts'
+import { doubleDigits, kinds, texts, type Shape } from '../../rows/index.ts'
 import type { ConvertedColumn, Drift } from './protocol.ts'
 import { quoteName } from './sql-text.ts'
 
@@ -37,15 +35,14 @@ export function typeOf(shape: Shape): Typed {
     const items = shape.items === null ? leaf('VARCHAR') : typeOf(shape.items)
     return { ...leaf(`${items.type}[]`), items }
   }
-  if (seen === kinds.object && shape.fields.length > 0 && shape.fields.length <= nestedFieldsMax)
-    return structType(shape)
+  if (seen === kinds.object && shape.fields.size > 0 && shape.fields.size <= nestedFieldsMax) return structType(shape)
   // Mixed, an empty object, or an object used as a map: kept as it is, with numbers of many digits as texts.
   return leaf('JSON', hasLongNumbers(shape))
 }
 
-function hasLongNumbers({ intDigits, scale, fields, items }: Shape): boolean {
+function hasLongNumbers({ intDigits, scale, fields, others, items }: Shape): boolean {
   if (intDigits + scale > doubleDigits || (items !== null && hasLongNumbers(items))) return true
-  return fields.some((field) => hasLongNumbers(field.shape))
+  return [...fields.values(), ...(others === null ? [] : [others])].some(hasLongNumbers)
 }
 
 function integerType(shape: Shape): string {
@@ -67,11 +64,8 @@ function textType({ texts: possible }: Shape): string {
 }
 
 function structType(shape: Shape): Typed {
-  const renames = namesOf(
-    shape.fields.map(({ key }) => key),
-    new Map(),
-  )
-  const fields = new Map(shape.fields.map((field) => [field.key, typeOf(field.shape)]))
+  const renames = namesOf([...shape.fields.keys()], new Map())
+  const fields = new Map([...shape.fields].map(([key, field]) => [key, typeOf(field)]))
   const members = [...fields].map(([key, { type }]) => `${quoteName(renames.get(key) ?? key)} ${type}`)
   return { ...leaf(`STRUCT(${members.join(', ')})`), renames, fields }
 }

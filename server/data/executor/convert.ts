@@ -1,14 +1,22 @@
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { Failure } from '../../failure.ts'
+import { createRowReader, normalise, type Learned, type Shape } from '../../rows/index.ts'
 import { driftOf, keptType, namesOf, typeOf, type Typed } from './column-types.ts'
 import { csvColumns } from './convert-csv.ts'
 import { withFiles } from './files.ts'
 import { throwIfCancelled, type Cancellable } from './instances.ts'
 import { createRewriter, needsRewrite } from './json-rewrite.ts'
-import { createShapeScanner, newShape, type Shape } from './json-shape.ts'
 import { eachLine } from './lines.ts'
-import type { ConvertCall, Converted, ConvertedColumn, ExecutorSettings } from './protocol.ts'
+import type {
+  AnswerBody,
+  Converted,
+  ConvertCall,
+  ConvertedColumn,
+  ExecutorSettings,
+  PageCall,
+  PageRows,
+} from './protocol.ts'
 import { quoteText } from './sql-text.ts'
 
 const rowGroupRows = 16_384
@@ -16,40 +24,74 @@ const rowGroupRows = 16_384
 const objectBytesMin = 16_777_216
 const topLevelKeysMax = 20_000
 const threadsMax = 4
+const depthMax = 64
 const wideColumns = 500
 
 /** A source ready to copy: SQL that reads it, its columns, and how many rows it must give. */
 export type Source = { sql: string; columns: ConvertedColumn[]; rowCount: number | null }
 
 /**
- * NDJSON or CSV to Parquet without losing a value. The types come from looking at every value, not at a sample; as many
- * rows must come out as went in; the file appears under its name only when it is whole and on disk.
+ * The answer of an API, or rows of its pages, to Parquet without losing a value. The types come from looking at every
+ * value, not at a sample; as many rows must come out as went in; the file appears under its name only when it is whole
+ * and on disk.
  */
 export async function convert(settings: ExecutorSettings, call: Cancellable, input: ConvertCall): Promise<Converted> {
-  const { source, parquetPath, previousColumns } = input
-  const temporary = `${parquetPath}.partial`
-  const rewritten = `${parquetPath}.rewritten`
+  const { parquetPath, previousColumns } = input
+  const paths = {
+    rows: `${parquetPath}.rows`,
+    temporary: `${parquetPath}.partial`,
+    rewritten: `${parquetPath}.rewritten`,
+  }
   try {
+    const source = await rowsOf(input.source, call, paths.rows)
+    const { rewritten, temporary } = paths
     const scanned =
-      source.kind === 'ndjson' ? await jsonColumns({ path: source.path, rewritten }, call, previousColumns) : null
+      source.format === 'ndjson' ? await jsonColumns({ ...source, rewritten }, call, previousColumns) : null
     const threads = threadsFor(scanned?.columns.length ?? 0)
     return await withFiles({ ...settings, threads }, [source.path, temporary, rewritten], async (connection) => {
       call.interrupt = () => connection.interrupt()
       throwIfCancelled(call)
       const { sql, columns, rowCount } = scanned ?? (await csvColumns(connection, source.path, previousColumns))
+      const expected = source.rowCount ?? rowCount
       const result = await connection.run(
         `COPY (${sql}) TO ${quoteText(temporary)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`,
       )
       const written = Number(result.getChunk(0).getColumnVector(0).getItem(0))
-      if (rowCount !== null && written !== rowCount) throw new Error(`${rowCount} rows went in and ${written} came out`)
+      if (expected !== null && written !== expected) throw new Error(`${expected} rows went in and ${written} came out`)
       await moveWhole(temporary, parquetPath)
       const { size } = await stat(parquetPath)
       return { rowCount: written, sizeBytes: size, columns, drift: driftOf(previousColumns, columns) }
     })
   } finally {
-    await rm(temporary, { force: true })
-    await rm(rewritten, { force: true })
+    await Promise.all(Object.values(paths).map((path) => rm(path, { force: true })))
   }
+}
+
+/** Writes the rows of one page behind those of the pages before. */
+export async function appendPage(call: Cancellable, { body, rowsPath, columns }: PageCall): Promise<PageRows> {
+  const found = await normalise(body.path, rowsPath, { ...bodyOptions(body, call), append: true, columns })
+  return { rowCount: found.rowCount, format: found.format, columns: found.columns }
+}
+
+/** Rows one a line, how many, and what they hold: `null` where that is not known yet. */
+type RowFile = { path: string; format: 'ndjson' | 'csv'; rowCount: number | null; learned: Learned | null }
+
+async function rowsOf(source: ConvertCall['source'], call: Cancellable, path: string): Promise<RowFile> {
+  if (source.kind === 'ndjson') return { path: source.path, format: 'ndjson', rowCount: null, learned: null }
+  if (source.kind === 'answer') return { path, ...(await normalise(source.path, path, bodyOptions(source, call))) }
+  if (source.columns === undefined) return { path: source.path, format: 'csv', rowCount: null, learned: null }
+  // A later page brought a column that the first line does not name yet.
+  const options = {
+    contentType: 'text/csv',
+    columns: source.columns,
+    depthAtMost: 1,
+    goOn: () => throwIfCancelled(call),
+  }
+  return { path, ...(await normalise(source.path, path, options)) }
+}
+
+function bodyOptions({ contentType, extractor, depthAtMost }: AnswerBody, call: Cancellable) {
+  return { contentType, path: extractor, depthAtMost, goOn: () => throwIfCancelled(call) }
 }
 
 /** Every thread holds buffers for every column; a very wide table would fill the memory with them. */
@@ -66,48 +108,55 @@ export async function moveWhole(from: string, to: string): Promise<void> {
 }
 
 async function jsonColumns(
-  paths: { path: string; rewritten: string },
+  source: RowFile & { rewritten: string },
   call: Cancellable,
   previous: ConvertedColumn[] | null,
 ): Promise<Source> {
-  const shape = newShape()
-  const { scan } = createShapeScanner()
-  let longest = objectBytesMin / 2
-  const rowCount = await eachLine(paths.path, call, (line) => {
-    if (line.length > longest) longest = line.length
-    scan(line, shape)
-    if (shape.fields.length > topLevelKeysMax) throw tooWide()
-  })
+  const { shape, rowCount, longestBytes } = await learn(source, call)
+  if (shape.fields.size > topLevelKeysMax) throw tooWide()
   const { typed, columns } = columnsOf(shape, previous)
   const rewrite = needsRewrite(typed)
-  if (rewrite) await rewriteFile(paths, call, typed)
-  const path = rewrite ? paths.rewritten : paths.path
+  if (rewrite) await rewriteFile(source, call, typed)
+  const path = rewrite ? source.rewritten : source.path
   if (columns.length === 0) {
     const rows = `SELECT NULL::VARCHAR AS "value" FROM range(${rowCount})`
     return { sql: rows, columns: [{ name: 'value', type: 'VARCHAR', sourceKey: 'value' }], rowCount }
   }
   const list = columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(type)}`).join(', ')
-  const options = `format = 'newline_delimited', columns = {${list}}, maximum_object_size = ${longest * 2}`
+  const objectBytes = Math.max(objectBytesMin, longestBytes * 2)
+  const options = `format = 'newline_delimited', columns = {${list}}, maximum_object_size = ${objectBytes}`
   return { sql: `SELECT * FROM read_json(${quoteText(path)}, ${options})`, columns, rowCount }
+}
+
+/** What the rows hold: as it was learned when they were made, or by reading them. */
+async function learn({ path, learned, rowCount }: RowFile, call: Cancellable) {
+  if (learned !== null && rowCount !== null) return { ...learned, rowCount }
+  const { read, shape } = createRowReader(depthMax)
+  let longestBytes = 0
+  const counted = await eachLine(path, call, (line) => {
+    if (line.length > longestBytes) longestBytes = line.length
+    read(line)
+  })
+  return { shape, longestBytes, rowCount: counted }
 }
 
 function tooWide(): Failure {
   return new Failure('upstream_error', {
     reason: 'not_tabular',
-    message: `The rows have more than ${topLevelKeysMax} different keys.`,
+    message: `The rows have more than ${topLevelKeysMax} different keys. Point responsePathExtractor at the list of rows inside the answer.`,
   })
 }
 
 /** Columns in the order their keys were first seen. An empty table keeps the columns it had. */
 function columnsOf(shape: Shape, previous: ConvertedColumn[] | null): { typed: Typed; columns: ConvertedColumn[] } {
   const before = new Map((previous ?? []).map((column) => [column.sourceKey, column]))
-  const keys = shape.fields.map(({ key }) => key)
+  const keys = [...shape.fields.keys()]
   const given = new Map([...before].map(([key, column]) => [key, column.name]))
   const renames = namesOf(keys, given)
   const fields = new Map(
-    shape.fields.map((field) => {
-      const old = before.get(field.key)
-      return [field.key, old === undefined ? typeOf(field.shape) : keptType(field.shape, old.type)]
+    [...shape.fields].map(([key, field]) => {
+      const old = before.get(key)
+      return [key, old === undefined ? typeOf(field) : keptType(field, old.type)]
     }),
   )
   const typed: Typed = { type: 'STRUCT', numbersAsText: false, renames, fields, items: null }

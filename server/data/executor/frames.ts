@@ -23,14 +23,19 @@ const noBytes = Buffer.alloc(0)
 
 type Writer = { cork(): void; uncork(): void; write(bytes: Uint8Array): boolean; destroyed: boolean }
 
+/** A frame to send. Its body may be in pieces: joining them would copy what is large. */
+export type FrameToSend = Pick<Frame, 'id' | 'kind'> & { head?: unknown; body?: Buffer | Buffer[] }
+
 /** Frames written in one turn of the event loop leave in one system call. */
-export function createFrameWriter(socket: Writer): (frame: Partial<Frame> & Pick<Frame, 'id' | 'kind'>) => void {
+export function createFrameWriter(socket: Writer): (frame: FrameToSend) => void {
   let corked = false
   return ({ id, kind, head, body = noBytes }) => {
     if (socket.destroyed) return
+    const pieces = Array.isArray(body) ? body : [body]
+    const bodyBytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
     const headBytes = head === undefined ? noBytes : Buffer.from(JSON.stringify(head))
     const prefix = Buffer.allocUnsafe(prefixBytes + headBytes.length)
-    prefix.writeUInt32LE(prefixBytes - 4 + headBytes.length + body.length, 0)
+    prefix.writeUInt32LE(prefixBytes - 4 + headBytes.length + bodyBytes, 0)
     prefix.writeUInt32LE(id, 4)
     prefix.writeUInt8(frameKinds.indexOf(kind), 8)
     prefix.writeUInt32LE(headBytes.length, 9)
@@ -44,7 +49,7 @@ export function createFrameWriter(socket: Writer): (frame: Partial<Frame> & Pick
       })
     }
     socket.write(prefix)
-    if (body.length > 0) socket.write(body)
+    for (const piece of pieces) if (piece.length > 0) socket.write(piece)
   }
 }
 

@@ -30,6 +30,7 @@ const refused: RegExp[] = [
 ]
 
 let allowed: Promise<Set<string>> | undefined
+let scalars: Promise<Set<string>> | undefined
 
 /** Scalar functions, aggregates and macros an author may use: what this DuckDB has, without the refused ones. */
 export function allowedFunctions(): Promise<Set<string>> {
@@ -37,14 +38,25 @@ export function allowedFunctions(): Promise<Set<string>> {
   return allowed
 }
 
+/** Functions that give the same for the same arguments and look at one row. Arithmetic is among them. */
+export function scalarFunctions(): Promise<Set<string>> {
+  scalars ??= functionNames(
+    "GROUP BY function_name HAVING bool_and(function_type = 'scalar' AND stability = 'CONSISTENT')",
+  ).then((names) => new Set(names))
+  return scalars
+}
+
 async function readAllowedFunctions(): Promise<Set<string>> {
+  const names = await functionNames("WHERE function_type IN ('scalar', 'aggregate', 'macro')")
+  return new Set([...names.filter((name) => !refused.some((pattern) => pattern.test(name))), 'unnest'])
+}
+
+async function functionNames(which: string): Promise<string[]> {
   const database = await DuckDBInstance.create(':memory:', { threads: '1' })
   const connection = await database.connect()
-  const result = await connection.run(
-    "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type IN ('scalar', 'aggregate', 'macro')",
-  )
+  const result = await connection.run(`SELECT DISTINCT function_name FROM duckdb_functions() ${which}`)
   const names = (await result.getRows()).map(([name]) => String(name))
   connection.closeSync()
   database.closeSync()
-  return new Set([...names.filter((name) => !refused.some((pattern) => pattern.test(name))), 'unnest'])
+  return names
 }

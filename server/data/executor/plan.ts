@@ -1,6 +1,7 @@
 import type { DuckDBPreparedStatement, DuckDBType } from '@duckdb/node-api'
 import { inspectSql } from './inspect.ts'
 import { prepare, rememberPlan, withConnection, type Cancellable, type Instance } from './instances.ts'
+import { findLookup, type Lookup } from './lookup.ts'
 import type { Column } from './protocol.ts'
 import type { BoundSlot } from './slots.ts'
 import { sqlFailure } from './sql-failure.ts'
@@ -13,6 +14,8 @@ export type Plan = {
   sql: string
   columns: Column[]
   types: DuckDBType[]
+  /** Where several calls can be answered by one execution. */
+  lookup: Lookup | null
   /** What the last call returned, the best guess at what the next will; null while nobody knows. */
   lastRowCount: number | null
   /** No value so far needed more than the cheap way to JSON. */
@@ -30,13 +33,15 @@ export async function planFor(
   const known = instance.plans.get(key)
   if (known !== undefined) return known
   return withConnection(instance, call, async (lease) => {
-    await inspectSql(lease, instance.catalog, input.sql)
-    const sql = castSlots(withoutSemicolon(input.sql), (name) => casts.get(name) ?? 'VARCHAR')
+    const sighting = await inspectSql(lease, instance.catalog, input.sql)
+    const author = withoutSemicolon(input.sql)
+    const sql = castSlots(author, (name) => casts.get(name) ?? 'VARCHAR')
     const statement = await prepare(lease, sql)
     const types = resultTypes(statement, input.sql)
     const names = uniqueNames(types.map((_, index) => statement.columnName(index)))
     const columns = types.map((type, index) => ({ name: names[index] ?? '', type: typeName(type) }))
-    const plan: Plan = { sql, columns, types, lastRowCount: null, hopeful: true }
+    const lookup = await findLookup(lease, instance, { sql: author, sighting, casts })
+    const plan: Plan = { sql, columns, types, lookup, lastRowCount: null, hopeful: true }
     rememberPlan(instance, key, plan)
     return plan
   })
@@ -101,17 +106,12 @@ export function plainColumns(plan: Plan): string[] {
 
 /**
  * Many rows: one value that holds them all, their number, and whether the cheap way was wrong for any. With one thread
- * per query the aggregate keeps the order. A LIMIT copies every row, which costs half as much again as the whole
- * query: where the last call stayed below it, rows are numbered instead, and those beyond it dropped.
+ * per query the aggregate keeps the order. A LIMIT copies what passes it, so it comes when a row is one text already.
  */
 export function manyRowsSql(plan: Plan, limit: number, separator: string): string {
-  const names = plan.types.map((_, index) => `c${index}`).join(', ')
-  const isCounted = plan.lastRowCount !== null && plan.lastRowCount < limit
-  const rows = isCounted
-    ? `(SELECT *, row_number() OVER () AS place FROM ${rowsOf(plan)}) AS numbered(${names}, place) WHERE place <= ${limit}`
-    : `(SELECT * FROM ${rowsOf(plan)} LIMIT ${limit})`
   const line = plan.hopeful ? hopefulObject(plan) : rowObject(plan)
-  return `SELECT encode(string_agg(${line}, ${separator})), count(*), ${doubts(plan)} FROM ${rows}`
+  const lines = `SELECT ${line} AS line, ${doubts(plan)} AS doubtful FROM ${rowsOf(plan)} LIMIT ${limit}`
+  return `SELECT encode(string_agg(line, ${separator})), count(*), coalesce(bool_or(doubtful), false) FROM (${lines})`
 }
 
 function hopefulObject({ columns, types }: Plan): string {
@@ -123,7 +123,7 @@ function hopefulObject({ columns, types }: Plan): string {
 
 function doubts({ types, hopeful }: Plan): string {
   const all = types.flatMap((type, index) => doubt(type, `c${index}`) ?? [])
-  return hopeful && all.length > 0 ? `coalesce(bool_or(${all.join(' OR ')}), false)` : 'false'
+  return hopeful && all.length > 0 ? all.join(' OR ') : 'false'
 }
 
 /**

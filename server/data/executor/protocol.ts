@@ -31,8 +31,25 @@ export type Inspection = {
   columns: Column[]
 }
 
+/** The body of an API's answer in a file, and what tells how to read it. */
+export type AnswerBody = {
+  path: string
+  contentType: string | undefined
+  /** The `responsePathExtractor`. */
+  extractor: string | undefined
+  depthAtMost: number
+}
+
+/** `columns`: of CSV from earlier pages. */
+export type PageCall = { body: AnswerBody; rowsPath: string; columns: string[] | undefined }
+export type PageRows = { rowCount: number; format: 'ndjson' | 'csv'; columns: string[] | null }
+
 export type ConvertCall = {
-  source: { kind: 'ndjson' | 'csv'; path: string }
+  source:
+    | ({ kind: 'answer' } & AnswerBody)
+    | { kind: 'ndjson'; path: string }
+    /** `columns` where they are more than the first line of the file names. */
+    | { kind: 'csv'; path: string; columns?: string[] }
   parquetPath: string
   previousColumns: ConvertedColumn[] | null
 }
@@ -66,12 +83,17 @@ export type ScopedCall =
 /** Verbs on files that belong to us. No SQL of a user is in them. */
 export type FileCall =
   | ({ verb: 'convert' } & ConvertCall)
+  | ({ verb: 'appendPage' } & PageCall)
   | { verb: 'profile'; parquetPath: string }
   | ({ verb: 'buildNative' } & NativeCall)
   | ({ verb: 'distinctValues' } & DistinctCall)
 
-/** `catalog` is sent when the executor may not know it yet; it answers `catalogUnknown` when it was wrongly left out. */
-export type ScopedHead = { scope: string; version: string; catalog?: Catalog; call: ScopedCall }
+/**
+ * `catalog` is sent when the executor may not know it yet; it answers `catalogUnknown` when it was wrongly left out.
+ * `alike` are further calls of the same `read`, each with its own id, slots and answer.
+ */
+export type ScopedHead = { scope: string; version: string; catalog?: Catalog; call: ScopedCall; alike?: AlikeCall[] }
+export type AlikeCall = { id: number; slots: Slot[] }
 
 export type CallHead = ScopedHead | { scope: null; call: FileCall }
 

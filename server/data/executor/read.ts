@@ -6,7 +6,8 @@ import type { Column, ReadCall, ReadEnd } from './protocol.ts'
 import { bindableSlots, bindSlots, type BoundSlot } from './slots.ts'
 import { directEncoder } from './values.ts'
 
-export type Answer = { columns: Column[]; end: ReadEnd; bytes: Buffer }
+/** `lookup`: calls of the same statement that wait together are better sent together. `together`: how many were. */
+export type Answer = { columns: Column[]; end: ReadEnd; bytes: Buffer[]; lookup: boolean; together: number }
 
 type Rows = { rows: Buffer; rowCount: number }
 
@@ -23,9 +24,9 @@ export async function readWhole(instance: Instance, call: Cancellable, input: Re
   // No newline is inside a row, so the last one is where the row beyond the limit begins.
   const kept = truncated ? rows.subarray(0, Math.max(0, rows.lastIndexOf(10) - (isLines ? 0 : 1))) : rows
   if (kept.length > input.maxBytes) throw tooLarge(input.maxBytes)
-  const bytes = isLines ? Buffer.concat([kept, newline.subarray(0, kept.length > 0 ? 1 : 0)]) : bracketed(kept)
+  const bytes = isLines ? (kept.length > 0 ? [kept, newline] : []) : [openBracket, kept, closeBracket]
   const end = { rowCount: Math.min(rowCount, input.maxRows), truncated, elapsedMs: performance.now() - startedMs }
-  return { columns: plan.columns, end, bytes }
+  return { columns: plan.columns, end, bytes, lookup: plan.lookup !== null, together: 1 }
 }
 
 async function readRows(
@@ -60,14 +61,8 @@ async function readRows(
 }
 
 const newline = Buffer.from('\n')
-
-function bracketed(rows: Buffer): Buffer {
-  const bytes = Buffer.allocUnsafe(rows.length + 2)
-  bytes[0] = 0x5b
-  rows.copy(bytes, 1)
-  bytes[rows.length + 1] = 0x5d
-  return bytes
-}
+const openBracket = Buffer.from('[')
+const closeBracket = Buffer.from(']')
 
 export function tooLarge(maxBytes: number): Failure {
   return new Failure('result_too_large', { message: `The result is larger than ${maxBytes} bytes.` })

@@ -23,8 +23,6 @@ export function serveQueryCalls(http: Http, app: App): void {
     '/v1/queries/:query_name',
     {
       config: { door: 'query' },
-      // It composes all its headers anew for every request; server.ts sets the few that mean something here.
-      helmet: false,
       onError: early.onError,
       schema: {
         tags: ['calls'],
@@ -47,7 +45,7 @@ export function serveQueryCalls(http: Http, app: App): void {
       }
       early.begin(request)
       const run = await directRun(app, keyCallerOf(request), call)
-      await limitQuery(app, run, { request, reply })
+      if (run.version.rateLimit !== null) await limitQuery(app, run, { request, reply })
       return answerRun(app, run, { request, reply })
     },
   )
@@ -77,17 +75,21 @@ function sendAnswer(request: FastifyRequest, reply: FastifyReply, { answer, cach
   return sendBytes(reply, bodyOf(answer))
 }
 
+/** Shorter than this, head and body leave in one write if the body is text. */
+const shortBytes = 16_384
+
 /** Composed once for each answer, however often it is given. */
-function bodyOf(answer: Answer): Buffer {
+function bodyOf(answer: Answer): Buffer | string {
   const known = bodies.get(answer)
   if (known !== undefined) return known
   const { rows, rowCount, truncated, elapsedMs, version, asOf } = answer
   const rest = { execution_time_ms: elapsedMs, row_count: rowCount, truncated, version, as_of: asOf }
-  const body = aroundRows(rows, rest)
+  const bytes = aroundRows(rows, rest)
+  const body = bytes.length < shortBytes ? bytes.toString() : bytes
   if (answer.etag !== null) bodies.set(answer, body)
   return body
 }
-const bodies = new WeakMap<Answer, Buffer>()
+const bodies = new WeakMap<Answer, Buffer | string>()
 
 /** By the weak comparison: only what is between the quotes counts. */
 function isKnown(header: string | undefined, etag: string): boolean {

@@ -10,10 +10,10 @@ const open = { config: { door: 'open' }, constraints: { host: sampleHost } } as 
 
 /** Must be registered before any route: everything else answers under the sample's name as if it were not there. */
 export function separateSample(http: Http): void {
-  http.addHook('onRequest', async (request) => {
-    if (sampleHost.test(request.host) && request.routeOptions.url?.startsWith('/sample/') !== true) {
-      throw new Failure('not_found', { message: 'Only the sample API is here: /sample/shops, /products, /orders.' })
-    }
+  http.addHook('onRequest', (request, _reply, done) => {
+    const isElsewhere = sampleHost.test(request.host) && request.routeOptions.url?.startsWith('/sample/') !== true
+    const message = 'Only the sample API is here: /sample/shops, /products, /orders.'
+    done(isElsewhere ? new Failure('not_found', { message }) : undefined)
   })
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Observe } from '../../observe.ts'
 import type { Database } from '../../store/index.ts'
-import type { Encoder } from '../encoder.ts'
+import type { Encoder } from '../encoder/encoder.ts'
 
 /** The encoder with a memory. A text has one vector, whoever wrote it. */
 export type KeptVectors = {

@@ -5,8 +5,8 @@ import { Failure } from '../../failure.ts'
 import type { Observe } from '../../observe.ts'
 import type { Deployments } from '../../queries/index.ts'
 import type { Database } from '../../store/index.ts'
-import { openEncoder, type Encoder } from '../encoder.ts'
-import { buildIndex, type ProjectIndex } from '../index-project.ts'
+import { openEncoder, type Encoder } from '../encoder/encoder.ts'
+import { buildIndex, type ProjectIndex } from '../indexing/index-project.ts'
 import type { RoutableQuery } from '../project.ts'
 import { keepVectors, type KeptVectors } from './kept-vectors.ts'
 import {
@@ -17,6 +17,7 @@ import {
   type RoutingReport,
 } from './regressions.ts'
 import { readProject, type Place } from './snapshot.ts'
+import { openTurnstile, type Turnstile } from './turnstile.ts'
 
 /** An index for each place that is asked, kept fresh behind the questions. */
 export type Router = {
@@ -29,6 +30,8 @@ export type Router = {
   keepResults(place: EvaluatedPlace, results: RoutingReport['results']): Promise<string>
   /** Waits until what has changed so far is in effect for questions here. */
   settle(place: Pick<Place, 'projectId' | 'environment'>): Promise<void>
+  /** Runs the reading of a question, or refuses it at once where too many are being read. */
+  inTurn: Turnstile
   /** Vectors of texts, for whoever compares questions with each other. */
   encode(texts: string[]): Promise<Float32Array[]>
   /** Opens the encoder before the first question needs it. */
@@ -41,6 +44,8 @@ export type RouterOptions = {
   modelDir: string
   threads: number
   queueLength: number
+  /** Longest expected wait of a question for its turn. */
+  questionWaitMs: number
   /** Longest wait of a question for its first index. */
   waitMs: number
   maxBytes: number
@@ -188,6 +193,7 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       )
       await Promise.all(touched.map((entry) => within(refresh(entry), settleMs).catch(() => undefined)))
     },
+    inTurn: openTurnstile(options.questionWaitMs),
     encode: async (texts) => (await encoder.open()).asking.encode(texts),
     warm: async () => void (await encoder.open()),
     health: () => ({ encoder: encoder.state(), indexes: entries.size }),

@@ -2,13 +2,13 @@ import type { SlotsSchema } from '../../../api/slots.ts'
 import { newId } from '../../ids.ts'
 import type { Deployments } from '../../queries/index.ts'
 import type { Database, EvaluationResult, QueryExample } from '../../store/index.ts'
-import { breather } from '../breathe.ts'
-import type { ProjectIndex } from '../index-project.ts'
+import { breather } from '../indexing/breathe.ts'
+import type { ProjectIndex } from '../indexing/index-project.ts'
 import type { RoutableQuery } from '../project.ts'
-import { gather, type Asked, type Without } from '../rank.ts'
-import { rank } from '../refuse.ts'
-import { words } from '../text.ts'
-import { dotRow, rowOf } from '../vectors.ts'
+import { gather, type Asked, type Without } from '../ranking/rank.ts'
+import { ambiguousMargin, rank } from '../ranking/confidence.ts'
+import { words } from '../reading/text.ts'
+import { dotRow, rowOf } from '../ranking/vectors.ts'
 import { evaluate, readCases, type EvaluationCase } from '../verbs/evaluation-cases.ts'
 import { routable, type Place } from './snapshot.ts'
 
@@ -223,7 +223,6 @@ function leader(
   const asked: Asked = { linked, shape, raw: rowOf(index.raw, text), masked: rowOf(index.masked, text) }
   const [best, second] = rank(index, gather(index, asked), without)
   const nameOf = (query: number | undefined): string | null => index.queries[query ?? -1]?.query.name ?? null
-  const close =
-    best !== undefined && second !== undefined && best.score - second.score < index.encoder.constants.ambiguousMargin
+  const close = best !== undefined && second !== undefined && best.score - second.score < ambiguousMargin
   return { name: nameOf(best?.candidate.query), tied: close ? nameOf(second.candidate.query) : null }
 }

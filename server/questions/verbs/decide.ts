@@ -1,7 +1,7 @@
 import type { App } from '../../app.ts'
 import { routePinned } from '../pin.ts'
 import { route, type Routing } from '../route.ts'
-import type { ProjectIndex } from '../index-project.ts'
+import type { ProjectIndex } from '../indexing/index-project.ts'
 
 /** What became of a question, and who settled it: the router itself, the optional model, or a caller who named the query. */
 export type Decision = { routing: Routing; decidedBy: 'router' | 'model' | 'caller'; elapsedMs: number }
@@ -17,7 +17,7 @@ export type Asking = {
 
 /** Routes a question in an index; where the router is of two minds the model may help. */
 export async function decide(
-  app: Pick<App, 'now' | 'languageModel'>,
+  app: Pick<App, 'now' | 'languageModel' | 'router'>,
   index: ProjectIndex,
   asking: Asking,
 ): Promise<Decision> {
@@ -29,10 +29,9 @@ export async function decide(
     decidedBy,
     elapsedMs: performance.now() - startedMs,
   })
-  const routing =
-    name === undefined
-      ? await route(index, question, options)
-      : await routePinned(index, question, { ...options, name })
+  const routing = await app.router.inTurn(() =>
+    name === undefined ? route(index, question, options) : routePinned(index, question, { ...options, name }),
+  )
   const helped = await app.languageModel?.help(index, { ...asking, now: options.now }, routing)
   if (helped !== undefined && helped !== null) return done(helped, 'model')
   return done(routing, name === undefined ? 'router' : 'caller')

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Database, EvaluationResult } from '../../store/index.ts'
-import type { ProjectIndex } from '../index-project.ts'
+import type { ProjectIndex } from '../indexing/index-project.ts'
 import { route } from '../route.ts'
 
 /** What a question must be routed to. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { memorySink, type Outbound } from '../../connections/index.ts'
 import type { Observe } from '../../observe.ts'
-import type { ProjectIndex } from '../index-project.ts'
+import type { ProjectIndex } from '../indexing/index-project.ts'
 import type { RoutableQuery, SlotProperty } from '../project.ts'
 import { routePinned } from '../pin.ts'
 import type { Routing } from '../route.ts'

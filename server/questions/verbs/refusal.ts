@@ -53,6 +53,9 @@ function noMatch(routing: Extract<Refused, { outcome: 'no_match' }>, candidates:
   if (routing.because === 'empty') return 'There is no question in the text.'
   if (routing.because === 'too_long') return 'The question is too long.'
   if (routing.because === 'nothing_deployed') return 'No query that this caller may use is deployed there.'
+  if (routing.because === 'other_language') {
+    return 'No deployed query answers this question. Questions are best asked in English; in another language those are understood that are close to an example of a query.'
+  }
   const names = candidates.slice(0, 3).map(({ name }) => name)
   return `No deployed query answers this question.${names.length === 0 ? '' : ` The nearest are ${names.join(', ')}.`}`
 }

@@ -1,6 +1,6 @@
 import { nextRun } from '../../jobs/index.ts'
 import type { Drift } from '../../store/index.ts'
-import { readWindow } from '../figures.ts'
+import { countWindow, timesOfWindow } from '../figures.ts'
 import { percentile } from '../latencies.ts'
 import type { Alert, Measured } from './alert.ts'
 
@@ -20,11 +20,16 @@ export async function measure(run: Run, alert: Alert, at: Date): Promise<Measure
     query: alert.query ?? undefined,
   }
   const from = new Date(at.getTime() - alert.windowMinutes * minuteMs)
-  const { requests, errors, asked, unanswered, times } = await readWindow(run, filter, { from, to: at })
+  const window = { from, to: at }
+  const { requests, errors, asked, unanswered } = await countWindow(run, filter, window)
   const least = Math.max(1, alert.minRequests)
   if (alert.type === 'error_rate_above') return { value: share(errors, requests), enough: requests >= least }
   if (alert.type === 'unanswered_rate_above') return { value: share(unanswered, asked), enough: asked >= least }
-  if (alert.type === 'p95_latency_above') return { value: percentile(times, 0.95) ?? 0, enough: requests >= least }
+  if (alert.type === 'p95_latency_above') {
+    const enough = requests >= least
+    const times = enough ? await timesOfWindow(run, filter, window) : new Map<number, number>()
+    return { value: percentile(times, 0.95) ?? 0, enough }
+  }
   return { value: requests, enough: true }
 }
 
@@ -42,11 +47,14 @@ async function countFailedJobs(run: Run, { projectId, windowMinutes }: Alert, at
   return { value: Number(rows[0]?.['count'] ?? 0), enough: true }
 }
 
-/** How many minutes old the oldest data is; without a threshold, how many minutes later than its schedule promised. */
+/**
+ * How many minutes old the oldest data is; without a threshold, how many minutes later than its schedule promised. Data
+ * that is promised and never came is as old as the promise.
+ */
 async function measureAge(run: Run, alert: Alert, at: Date): Promise<Measured> {
   const rows = (await run(
     `select d.table_name, d.schedule, d.schedule_time_zone as zone,
-            greatest(d.refreshed_at, max(o.created_at)) as fresh
+            coalesce(greatest(d.refreshed_at, max(o.created_at)), case when d.schedule is not null then d.created_at end) as fresh
        from datasources d left join data_objects o on o.datasource_id = d.id and o.kind = 'response_data'
       where d.project_id = $1 group by d.id`,
     [alert.projectId],

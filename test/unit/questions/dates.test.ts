@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dayValue, recogniseDates } from '../../../server/questions/dates.ts'
+import { dayValue, recogniseDates } from '../../../server/questions/reading/dates.ts'
 
 const clock = { now: new Date('2025-06-15T10:00:00Z'), timeZone: 'UTC' }
 
@@ -17,6 +17,10 @@ test.each([
   ['last quarter', '2025-01-01', '2025-03-31', null],
   ['first half of 2025', '2025-01-01', '2025-06-30', null],
   ['year to date', '2025-01-01', '2025-06-15', null],
+  ['this year so far', '2025-01-01', '2025-06-15', null],
+  ['so far this month', '2025-06-01', '2025-06-15', null],
+  ['this quarter up to now', '2025-04-01', '2025-06-15', null],
+  ['tomorrow', '2025-06-16', '2025-06-16', null],
   ['since March', '2025-03-01', '2025-03-31', 'after'],
   ['until May 2025', '2025-05-01', '2025-05-31', 'before'],
   ['before 2020', '2020-01-01', '2020-12-31', 'before'],
@@ -27,6 +31,15 @@ test.each([
   ['in 2023', '2023-01-01', '2023-12-31', null],
 ])('%s', (text, first, last, open) => {
   expect(recogniseDates(`orders ${text}`, clock)).toMatchObject([{ first, last, open }])
+})
+
+test.each([
+  ['wie viele bestellungen gab es gestern bei uns', '2025-06-14'],
+  ['zeige alle bestellungen vom 3. Mai 2025', '2025-05-03'],
+  ['combien de commandes avons-nous eu hier', '2025-06-14'],
+  ['cuántos pedidos tenemos de ayer', '2025-06-14'],
+])('the day of %j', (text, first) => {
+  expect(recogniseDates(text, clock)).toMatchObject([{ first }])
 })
 
 test.each(['325 parcels', 'room 12', 'may I see the list', 'AB-2024', '$2024'])('%s names no day', (text) => {

@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -43,6 +43,37 @@ test('a full queue is refused, not grown', async () => {
     refused.every((each) => each.status === 'rejected' && (each.reason as { code?: string }).code === 'overloaded'),
   ).toBe(true)
 })
+
+test('processes that die are replaced, and what they owed is refused', async () => {
+  const [before] = await encoder.encode(['which orders are late'])
+  const owed = encoder.encode(['top ten customers'])
+  const pids = await encoderProcesses()
+  expect(pids).toHaveLength(2)
+  for (const pid of pids) process.kill(pid, 'SIGKILL')
+  const outcome = await owed.then(
+    () => 'answered',
+    () => 'refused',
+  )
+  expect(['answered', 'refused']).toContain(outcome)
+  await expect.poll(encoderProcesses, { timeout: 20_000 }).not.toEqual(pids)
+  await expect
+    .poll(() => encoder.encode(['which orders are late']).catch(() => undefined), { timeout: 20_000 })
+    .toEqual([before])
+})
+
+/** Children of this process that hold the model. */
+async function encoderProcesses(): Promise<number[]> {
+  const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    all.map(async (pid) => {
+      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+      const parent = Number(stat.split(') ').at(-1)?.split(' ')[1])
+      return parent === process.pid && command.includes('encoder-process') ? [Number(pid)] : []
+    }),
+  )
+  return found.flat()
+}
 
 test('a changed model file is not opened', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'encoder-'))

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { lexicalEncoder } from '../../../server/questions/encoder.ts'
+import { lexicalEncoder } from '../../../server/questions/encoder/encoder.ts'
 import { buildIndex, type RoutableProject } from '../../../server/questions/index.ts'
-import { readConstants } from '../../../server/questions/constants.ts'
-import { link } from '../../../server/questions/link.ts'
-import { shape } from '../../../server/questions/mask.ts'
-import { readTokenizer } from '../../../server/questions/tokenizer.ts'
+import { readConstants } from '../../../server/questions/encoder/constants.ts'
+import { link } from '../../../server/questions/reading/link.ts'
+import { shape } from '../../../server/questions/reading/mask.ts'
+import { readTokenizer } from '../../../server/questions/encoder/tokenizer.ts'
 
 const clock = { now: new Date('2025-06-15T10:00:00Z'), timeZone: 'UTC' }
 const tokenizer = await readTokenizer('models/question-encoder/tokenizer.json')

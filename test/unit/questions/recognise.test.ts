@@ -4,7 +4,7 @@ import {
   recogniseNumbers,
   recogniseQuoted,
   recogniseTimes,
-} from '../../../server/questions/recognise.ts'
+} from '../../../server/questions/reading/recognise.ts'
 
 test.each([
   ['orders over 1,250.50', 1250.5, null],

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { readTokenizer } from '../../../server/questions/tokenizer.ts'
+import { readTokenizer } from '../../../server/questions/encoder/tokenizer.ts'
 
 // Made with the reference implementation of the tokenizer file's own format (the `tokenizers` package for Python).
 const known = JSON.parse(await readFile(new URL('./tokenizer-ids.json', import.meta.url), 'utf8')) as {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { settle } from '../../../server/questions/scan-kernel.ts'
-import { dotRow, matrixOf, scan } from '../../../server/questions/vectors.ts'
-import { scatterOf, toWhite, whiten } from '../../../server/questions/whiten.ts'
+import { settle } from '../../../server/questions/ranking/scan-kernel.ts'
+import { dotRow, matrixOf, scan } from '../../../server/questions/ranking/vectors.ts'
+import { scatterOf, toWhite, whiten } from '../../../server/questions/ranking/whiten.ts'
 
 const columns = 16
 // Numbers without a pattern, the same on every run.

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cover } from '../../../server/usage/figures.ts'
-import type { Grain } from '../../../server/usage/rollup.ts'
+import type { Stored } from '../../../server/usage/rollup.ts'
 import { addLatency, bucketOf, percentile, type Latencies } from '../../../server/usage/latencies.ts'
 
 function latenciesOf(times: number[]): Latencies {
@@ -43,18 +43,18 @@ test('a span is covered once and whole, by days and hours where those are comple
   const span = fc.tuple(fc.nat(20_000), fc.nat(20_000), fc.nat(20_000), fc.nat(20_000))
   fc.assert(
     fc.property(span, ([from, length, hours, days]) => {
-      const until = new Map<Grain, number>([
+      const until = new Map<Stored, number>([
         ['five', hours * minute],
         ['hour', hours * minute],
         ['day', days * minute],
       ])
       const to = (from + length) * minute
-      const pieces = cover({ from: from * minute, to }, until, { grains: ['day', 'hour', 'five', 'minute'] })
+      const pieces = cover({ from: from * minute, to }, until, { stored: ['day', 'hour', 'five', 'minute'] })
       let reached = from * minute
       for (const piece of pieces) {
         expect(piece.from).toBe(reached)
         expect(piece.to).toBeGreaterThan(piece.from)
-        if (piece.grain !== 'minute') expect(piece.to).toBeLessThanOrEqual(until.get(piece.grain) ?? 0)
+        if (piece.stored !== 'minute') expect(piece.to).toBeLessThanOrEqual(until.get(piece.stored) ?? 0)
         reached = piece.to
       }
       expect(reached).toBe(to)

@@ -1,0 +1,36 @@
+import type { Embed } from './index-project.ts'
+import { farQuestions, valuedQuestions } from './far-questions.ts'
+import { link, type Linker } from '../reading/link.ts'
+import { shape, type Contexts } from '../reading/mask.ts'
+import type { Asked } from '../ranking/rank.ts'
+import { rowOf, scan, type Matrix } from '../ranking/vectors.ts'
+
+// Each value list adds questions that name one of its values; more would only make the build longer.
+const mostValued = 48
+// Some project answers what is far away for all others: what lies so close to its own texts is left out.
+const ownWorld = 0.6
+
+/** Questions of other worlds as this project reads them: what a question must not be closer to than to a query. */
+export async function readFarBank(
+  { linker, contexts }: { linker: Linker; contexts: Contexts },
+  own: Matrix,
+  embed: Embed,
+): Promise<Asked[]> {
+  const questions = [...farQuestions, ...withValues(linker.samples)]
+  const clock = { now: new Date(0), timeZone: 'UTC' }
+  const shaped = questions.map((text) => {
+    const linked = link(linker, text, clock)
+    return { linked, shape: shape(linked, contexts) }
+  })
+  const raw = await embed(questions)
+  const masked = await embed(shaped.map(({ shape: { masked: text } }) => text))
+  return shaped
+    .map((each, at) => ({ ...each, raw: rowOf(raw, at), masked: rowOf(masked, at) }))
+    .filter((each) => scan(own, each.raw).every((cosine) => cosine < ownWorld))
+}
+
+function withValues(samples: string[]): string[] {
+  const filled = valuedQuestions.flatMap((question) => samples.map((value) => question.replace('{}', value)))
+  const step = Math.max(1, filled.length / mostValued)
+  return Array.from({ length: Math.min(filled.length, mostValued) }, (_, at) => filled[Math.floor(at * step)] ?? '')
+}

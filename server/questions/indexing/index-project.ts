@@ -1,0 +1,279 @@
+import { createHash } from 'node:crypto'
+import { breather } from './breathe.ts'
+import type { Encoder } from '../encoder/encoder.ts'
+import { readFarBank } from './far-bank.ts'
+import { indexText, placeholder, reread, type IndexedText } from './index-text.ts'
+import { buildLexical, type LexicalIndex } from '../ranking/lexical.ts'
+import type { Linker } from '../reading/link.ts'
+import { learnContext, newContexts, type Contexts } from '../reading/mask.ts'
+import type { Asked } from '../ranking/rank.ts'
+import {
+  cueWords,
+  slotsOf,
+  spoken,
+  type RoutableProject,
+  type RoutableQuery,
+  type Slot,
+  type SlotType,
+} from '../project.ts'
+import { calibrate, type Calibration } from './calibrate.ts'
+import { settle } from '../ranking/scan-kernel.ts'
+import { isFunctionWord, words } from '../reading/text.ts'
+import { buildTrie, sampleValues } from '../reading/values.ts'
+import { matrixOf, normalise, rowOf, type Matrix } from '../ranking/vectors.ts'
+import { scatterOf, whiten, type Scatter, type Whitened } from '../ranking/whiten.ts'
+
+export type IndexedQuery = {
+  query: RoutableQuery
+  slots: Slot[]
+  /** Its texts are `texts.slice(from, to)`. */
+  from: number
+  to: number
+  /** How many of its texts say a word; its name and its slots say theirs too. */
+  said: Map<string, number>
+  /** Values that its texts name without binding them to a slot: part of what it means. */
+  fixed: Set<string>
+}
+
+/** Everything a question is compared with. Never changed once built: a new one takes its place. */
+export type ProjectIndex = {
+  encoder: Encoder
+  linker: Linker
+  contexts: Contexts
+  queries: IndexedQuery[]
+  texts: IndexedText[]
+  /** Words that name some slot: beside a number they say what it counts. */
+  labels: Set<string>
+  raw: Matrix
+  masked: Matrix
+  rawCentroids: Matrix
+  maskedCentroids: Matrix
+  names: Matrix
+  whiteRaw: Whitened
+  whiteMasked: Whitened
+  lexical: LexicalIndex
+  /** Questions of other worlds. */
+  far: Matrix
+  calibration: Calibration
+  vectors: VectorCache
+}
+
+/** An index before it knows its own threshold. */
+export type Uncalibrated = Omit<ProjectIndex, 'calibration'>
+
+/** Embeds texts, each once. */
+export type Embed = (texts: string[]) => Promise<Matrix>
+
+/** Vectors by text: what makes a second build of a project cheap. Holds one model's vectors only. */
+export type VectorCache = { modelHash: string; byText: Map<string, Float32Array> }
+
+// A word that a description uses is still a value when the list is short enough to have been written by hand.
+const shortList = 30
+const batchTexts = 8
+
+/** Builds the index of a project off the request path; with `previous` only new texts are embedded. */
+export async function buildIndex(
+  encoder: Encoder,
+  project: RoutableProject,
+  previous?: VectorCache,
+): Promise<ProjectIndex> {
+  const breathe = breather()
+  const linker = await makeLinker(encoder, project)
+  const contexts = newContexts()
+  const texts: IndexedText[] = []
+  const queries: IndexedQuery[] = []
+  for (const [at, query] of project.queries.entries()) {
+    const from = texts.length
+    const slots = slotsOf(query)
+    texts.push(indexText(linker, slots, at, { kind: 'description', text: query.description, parameters: {} }))
+    for (const { question, parameters } of query.examples) {
+      texts.push(indexText(linker, slots, at, { kind: 'example', text: question, parameters }))
+    }
+    const said = wordsSaid(query.name, slots, texts.slice(from))
+    queries.push({ query, slots, from, to: texts.length, said, fixed: new Set() })
+    await breathe()
+  }
+  for (const { shape, roles } of texts) {
+    for (const { mark } of roles) {
+      const place = shape.marks[mark]
+      if (place !== undefined) learnContext(contexts, place, shape.tokens)
+    }
+  }
+  for (const text of texts) {
+    reread(text, contexts)
+    await breathe()
+  }
+  for (const each of queries) each.fixed = fixedValues(texts.slice(each.from, each.to))
+  const { index, ...learning } = await assemble(
+    encoder,
+    { linker, contexts, queries, texts, labels: slotWords(queries) },
+    previous,
+  )
+  return { ...index, calibration: await calibrate(index, learning) }
+}
+
+type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts' | 'labels'>
+
+async function assemble(
+  encoder: Encoder,
+  parts: Parts,
+  previous?: VectorCache,
+): Promise<{ index: Uncalibrated; scatter: Scatter; far: Asked[] }> {
+  const { queries, texts } = parts
+  const breathe = breather()
+  const vectors: VectorCache = { modelHash: encoder.hash, byText: new Map() }
+  const known = previous?.modelHash === encoder.hash ? previous.byText : new Map<string, Float32Array>()
+  const embed = embedder(encoder, vectors, known)
+  const raw = await embed(texts.map(({ text }) => text))
+  const masked = await embed(texts.map(({ shape }) => shape.masked))
+  const names = await embed(queries.map(({ query }) => spoken(query.name)))
+  const queryOfText = Int32Array.from(texts, ({ query }) => query)
+  await breathe()
+  const lexical = buildLexical(
+    texts.map(({ shape: { tokens } }) => tokens),
+    queryOfText,
+    queries.length,
+  )
+  await breathe()
+  const scatter = await scatterOf(masked, queryOfText, queries.length)
+  const far = await readFarBank(parts, raw, embed)
+  const settled = settle({
+    raw,
+    names,
+    masked,
+    rawCentroids: centroids(raw, queries),
+    maskedCentroids: centroids(masked, queries),
+    far: matrixOf(
+      far.map((asked) => asked.raw),
+      encoder.dimensions,
+    ),
+  })
+  // The cache points into the index's own memory: a vector is kept once.
+  texts.forEach(({ text, shape }, row) => {
+    vectors.byText.set(textKey(text), rowOf(settled.raw, row))
+    vectors.byText.set(textKey(shape.masked), rowOf(settled.masked, row))
+  })
+  const index = {
+    ...parts,
+    encoder,
+    lexical,
+    vectors,
+    ...settled,
+    whiteRaw: await whiten(await scatterOf(raw, queryOfText, queries.length)),
+    whiteMasked: await whiten(scatter),
+  }
+  return { index, scatter, far }
+}
+
+/** Embeds texts through what is known already, few at a time: questions asked meanwhile find a nearly empty queue. */
+function embedder(encoder: Encoder, { byText }: VectorCache, known: Map<string, Float32Array>): Embed {
+  return async (wanted) => {
+    const breathe = breather()
+    const keys: string[] = []
+    const fresh = new Map<string, string>()
+    for (const text of wanted) {
+      const key = textKey(text)
+      const kept = byText.get(key) ?? known.get(key)
+      if (kept === undefined) fresh.set(key, text)
+      else byText.set(key, kept)
+      keys.push(key)
+      await breathe()
+    }
+    const missing = [...fresh]
+    for (let at = 0; at < missing.length; at += batchTexts) {
+      const batch = missing.slice(at, at + batchTexts)
+      const answers = await encoder.encode(batch.map(([, text]) => text))
+      batch.forEach(([key], position) => byText.set(key, answers[position] ?? new Float32Array(encoder.dimensions)))
+    }
+    return matrixOf(
+      keys.map((key) => byText.get(key) ?? new Float32Array(encoder.dimensions)),
+      encoder.dimensions,
+    )
+  }
+}
+
+function textKey(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}
+
+function centroids(matrix: Matrix, queries: IndexedQuery[]): Matrix {
+  const rows = queries.map(({ from, to }) => {
+    const sum = new Float32Array(matrix.columns)
+    for (let row = from; row < to; row += 1) {
+      for (let at = 0; at < matrix.columns; at += 1)
+        sum[at] = (sum[at] ?? 0) + (matrix.data[row * matrix.columns + at] ?? 0)
+    }
+    return normalise(sum)
+  })
+  return matrixOf(rows, matrix.columns)
+}
+
+async function makeLinker(encoder: Encoder, project: RoutableProject): Promise<Linker> {
+  const types = new Map<string, SlotType>()
+  const byKind: Linker['byKind'] = new Map()
+  for (const query of project.queries) {
+    for (const { type } of slotsOf(query)) {
+      if (types.has(type.key)) continue
+      types.set(type.key, type)
+      byKind.set(type.kind, [...(byKind.get(type.kind) ?? []), type])
+    }
+  }
+  const spokenIn = ordinaryWords(project)
+  const isOrdinary = (stem: string, listSize: number): boolean =>
+    isFunctionWord(stem) || (listSize > shortList && (spokenIn.get(stem) ?? 0) >= 2)
+  const trie = await buildTrie(project, isOrdinary)
+  const mayBeTypo = (word: string): boolean => !encoder.tokenizer.knows(word) && !spokenIn.has(word)
+  return { trie, types, byKind, mayBeTypo, samples: sampleValues(project) }
+}
+
+/** In how many queries a word is said outside placeholders and parameter values. */
+function ordinaryWords(project: RoutableProject): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { description, examples } of project.queries) {
+    const said = new Set<string>()
+    for (const { stem } of words(description.replaceAll(placeholder, ' '))) said.add(stem)
+    for (const { question, parameters } of examples) {
+      const bound = new Set(Object.values(parameters).flatMap((value) => words(String(value)).map(({ stem }) => stem)))
+      for (const { stem } of words(question)) if (!bound.has(stem)) said.add(stem)
+    }
+    for (const stem of said) counts.set(stem, (counts.get(stem) ?? 0) + 1)
+  }
+  return counts
+}
+
+function slotWords(queries: IndexedQuery[]): Set<string> {
+  const stems = queries.flatMap(({ slots }) =>
+    slots.flatMap(({ name, type }) => words(`${spoken(name)} ${type.label}`).map(({ stem }) => stem)),
+  )
+  return new Set(stems.filter((stem) => !isFunctionWord(stem) && !/^\d/.test(stem)))
+}
+
+function wordsSaid(name: string, slots: Slot[], texts: IndexedText[]): Map<string, number> {
+  const said = new Map<string, number>()
+  // More often than any text may say them: leaving one text out does not make them strange.
+  for (const slot of slots) for (const word of cueWords(slot)) said.set(word, Infinity)
+  for (const { stem } of words(spoken(name))) said.set(stem, Infinity)
+  for (const { linked } of texts) {
+    for (const stem of new Set(linked.words.map((word) => word.stem))) said.set(stem, (said.get(stem) ?? 0) + 1)
+  }
+  return said
+}
+
+/** Values that most texts of a query name outside its slots. */
+function fixedValues(texts: IndexedText[]): Set<string> {
+  const named = new Map<string, number>()
+  for (const {
+    shape: { marks },
+    roles,
+  } of texts) {
+    const bound = new Set(
+      roles.flatMap(({ mark }) => marks[mark]?.span.readings.map(({ value }) => String(value)) ?? []),
+    )
+    for (const { span } of marks) {
+      const values = new Set(span.readings.map(({ value }) => String(value)))
+      if ([...values].some((value) => bound.has(value))) continue
+      for (const value of values) named.set(value, (named.get(value) ?? 0) + 1)
+    }
+  }
+  return new Set([...named].filter(([, count]) => count * 2 >= texts.length).map(([value]) => value))
+}

@@ -1,0 +1,256 @@
+import type { IndexedQuery, Uncalibrated } from '../indexing/index-project.ts'
+import { bm25, comparePairs, numberTokens } from './lexical.ts'
+import type { Linked } from '../reading/link.ts'
+import type { Shape } from '../reading/mask.ts'
+import { fitSlots } from './signature.ts'
+import { isFunctionWord } from '../reading/text.ts'
+import { rowOf, scan, type Matrix } from './vectors.ts'
+import { squaredDistance, squareOf, toWhite, type Whitened } from './whiten.ts'
+
+/** A question as the ranker compares it. */
+export type Asked = { linked: Linked; shape: Shape; raw: Float32Array; masked: Float32Array }
+
+/** Leaves a text or a whole query out, to learn from a project's own examples what a good match looks like. */
+export type Without = { text?: number; query?: number }
+
+/** What speaks for a query, by name. The ranker's weights carry the same names. */
+export const featureNames = [
+  'cosRaw',
+  'cosMasked',
+  'cosMasked2nd',
+  'cosName',
+  'centroidRaw',
+  'centroidMasked',
+  'whiteRaw',
+  'whiteMasked',
+  'bm25',
+  'pairs',
+  'slotsMissing',
+  'spansUnused',
+  'exactSignature',
+] as const
+
+export type FeatureName = (typeof featureNames)[number]
+export type Features = Record<FeatureName, number>
+export type Candidate = {
+  query: number
+  features: Features
+  bestText: number
+  whiteMasked: number
+  /** Words beside a value that the query never says: naming something known is no reason to be answered. */
+  strange: number
+}
+
+const candidateCount = 32
+
+/** A vector in a whitened space, with its squared length. */
+type White = { vector: Float32Array; square: number }
+
+/** All evidence that does not depend on the candidate, computed once a question. */
+export type Evidence = {
+  asked: Asked
+  rawCentroids: Float32Array
+  maskedCentroids: Float32Array
+  bm25: Float32Array
+  whiteRaw: White
+  whiteMasked: White
+  /** How many pairs of neighbouring words the question has, and how many of them each text has too. */
+  pairs: number
+  sharedPairs: Uint8Array
+  /** The words that say what is asked of the values. */
+  content: string[]
+  /** How close the nearest question of another world comes. */
+  elsewhere: number
+}
+
+/** With `ownFar` the far-away question of that number asks itself and is not compared with itself. */
+export function gather(index: Uncalibrated, asked: Asked, ownFar?: number): Evidence {
+  const tokens = numberTokens(index.lexical, asked.shape.tokens)
+  return {
+    asked,
+    rawCentroids: scan(index.rawCentroids, asked.raw),
+    maskedCentroids: scan(index.maskedCentroids, asked.masked),
+    bm25: bm25(index.lexical, tokens),
+    whiteRaw: measured(toWhite(index.whiteRaw, asked.raw)),
+    whiteMasked: measured(toWhite(index.whiteMasked, asked.masked)),
+    ...comparePairs(index.lexical, tokens),
+    content: contentOf(asked),
+    elsewhere: nearest(index.far, asked.raw, ownFar),
+  }
+}
+
+function measured(vector: Float32Array): White {
+  return { vector, square: squareOf(vector) }
+}
+
+/** None where no value is named: there the words are all there is, and the encoder has compared them. */
+function contentOf({ linked, shape: { marks } }: Asked): string[] {
+  if (marks.length === 0) return []
+  return linked.words
+    .filter((word, at) => !isFunctionWord(word.text) && !marks.some(({ span }) => span.from <= at && at < span.to))
+    .map(({ stem }) => stem)
+}
+
+const mostStrange = 3
+
+/** A text that is left out does not vouch for its own words. */
+function strangeWords(content: string[], { said }: IndexedQuery, left: number | null): number {
+  const least = left === null ? 1 : 2
+  return Math.min(mostStrange, content.filter((stem) => (said.get(stem) ?? 0) < least).length)
+}
+
+function nearest(matrix: Matrix, vector: Float32Array, except = -1): number {
+  let most = -1
+  scan(matrix, vector).forEach((cosine, row) => {
+    if (row !== except && cosine > most) most = cosine
+  })
+  return most
+}
+
+/** First stage: the queries worth a closer look. */
+function shortlist(evidence: Evidence, bestBm25: number, without: Without): number[] {
+  const { rawCentroids, maskedCentroids, bm25: lexical } = evidence
+  const rough = new Float32Array(rawCentroids.length)
+  for (let query = 0; query < rough.length; query += 1) {
+    const words = (lexical[query] as number) / bestBm25
+    rough[query] = (rawCentroids[query] as number) + (maskedCentroids[query] as number) + 0.5 * words
+  }
+  // The lowest kept score is found again only when a better query takes its place: seldom, once the first are in.
+  const kept: number[] = []
+  let lowest = 0
+  for (let query = 0; query < rough.length; query += 1) {
+    const score = rough[query] as number
+    if (
+      query === without.query ||
+      (kept.length === candidateCount && score <= (rough[kept[lowest] as number] as number))
+    )
+      continue
+    if (kept.length < candidateCount) kept.push(query)
+    else kept[lowest] = query
+    lowest = 0
+    for (let at = 1; at < kept.length; at += 1)
+      if ((rough[kept[at] as number] as number) < (rough[kept[lowest] as number] as number)) lowest = at
+  }
+  return kept.sort((a, b) => a - b)
+}
+
+/** Second stage: the features of each shortlisted query. */
+export function compare(index: Uncalibrated, evidence: Evidence, without: Without = {}): Candidate[] {
+  const bestBm25 = evidence.bm25.reduce((best, score) => Math.max(best, score), 1e-6)
+  const candidates = shortlist(evidence, bestBm25, without).map((query) =>
+    measure(index, evidence, query, { without, bestBm25 }),
+  )
+  relate(candidates, 'whiteRaw')
+  relate(candidates, 'whiteMasked')
+  return candidates
+}
+
+const whiteTemperature = 16
+const whiteFloor = -10
+
+/** Whitened distances are logits: only how far a query lies behind the nearest one says something. */
+function relate(candidates: Candidate[], name: 'whiteRaw' | 'whiteMasked'): void {
+  const best = Math.max(...candidates.map(({ features }) => features[name]))
+  for (const { features } of candidates)
+    features[name] = Math.max(whiteFloor, (features[name] - best) / whiteTemperature)
+}
+
+type Measuring = { without: Without; bestBm25: number }
+
+function measure(index: Uncalibrated, evidence: Evidence, query: number, { without, bestBm25 }: Measuring): Candidate {
+  const each = index.queries[query] as IndexedQuery
+  const { asked } = evidence
+  const left = without.text !== undefined && without.text >= each.from && without.text < each.to ? without.text : null
+  const texts = compareTexts(index, evidence, each, left)
+  const name = scan(index.names, asked.raw, query, query + 1)[0] as number
+  const distance = {
+    raw: whiteDistance(index.whiteRaw, index.raw, evidence.whiteRaw, { query, left }),
+    masked: whiteDistance(index.whiteMasked, index.masked, evidence.whiteMasked, { query, left }),
+  }
+  // A query whose only text is left out still has its name.
+  const alone = texts.raw < -1
+  const features: Features = {
+    cosRaw: alone ? name : texts.raw,
+    cosMasked: alone ? name : texts.masked,
+    cosMasked2nd: alone ? name : Math.max(texts.second, texts.second < -1 ? texts.masked : -1),
+    cosName: name,
+    centroidRaw: centroidCosine(index.raw, asked.raw, each, { known: evidence.rawCentroids[query] ?? 0, left }),
+    centroidMasked: centroidCosine(index.masked, asked.masked, each, {
+      known: evidence.maskedCentroids[query] ?? 0,
+      left,
+    }),
+    whiteRaw: -distance.raw / 2,
+    whiteMasked: -distance.masked / 2,
+    bm25: (evidence.bm25[query] ?? 0) / bestBm25,
+    pairs: texts.pairs,
+    ...fitSlots(asked, each, index.labels),
+  }
+  const strange = strangeWords(evidence.content, each, left)
+  return { query, features, bestText: texts.best, whiteMasked: distance.masked, strange }
+}
+
+type TextScores = { raw: number; masked: number; second: number; pairs: number; best: number }
+
+/** The closest text of the query in each sense; they need not be the same one. */
+function compareTexts(
+  index: Uncalibrated,
+  evidence: Evidence,
+  { from, to }: IndexedQuery,
+  left: number | null,
+): TextScores {
+  const scores: TextScores = { raw: -2, masked: -2, second: -2, pairs: 0, best: from }
+  const raws = scan(index.raw, evidence.asked.raw, from, to)
+  const maskeds = scan(index.masked, evidence.asked.masked, from, to)
+  for (let text = from; text < to; text += 1) {
+    if (text === left) continue
+    scores.raw = Math.max(scores.raw, raws[text - from] as number)
+    const masked = maskeds[text - from] as number
+    if (masked > scores.masked) {
+      scores.second = scores.masked
+      scores.masked = masked
+      scores.best = text
+    } else scores.second = Math.max(scores.second, masked)
+    const pairs =
+      (2 * (evidence.sharedPairs[text] as number)) / ((index.lexical.pairCounts[text] as number) + evidence.pairs)
+    scores.pairs = Math.max(scores.pairs, pairs)
+  }
+  return scores
+}
+
+function centroidCosine(
+  matrix: Matrix,
+  vector: Float32Array,
+  { from, to }: IndexedQuery,
+  { known, left }: { known: number; left: number | null },
+): number {
+  if (left === null) return known
+  const sum = new Float32Array(matrix.columns)
+  for (let row = from; row < to; row += 1) {
+    if (row !== left) rowOf(matrix, row).forEach((value, column) => (sum[column] = (sum[column] ?? 0) + value))
+  }
+  let [dot, squares] = [0, 0]
+  sum.forEach((value, column) => {
+    dot += value * (vector[column] ?? 0)
+    squares += value * value
+  })
+  return squares === 0 ? 0 : dot / Math.sqrt(squares)
+}
+
+/** Squared distance to the query's mean, its `left` text taken out of the mean. */
+function whiteDistance(
+  space: Whitened,
+  matrix: Matrix,
+  white: White,
+  { query, left }: { query: number; left: number | null },
+): number {
+  const count = space.counts[query] ?? 1
+  if (left === null || count < 2) {
+    // |a - b|² by |a|² and |b|²: the kernel multiplies, and rounding weighs little against the least distance.
+    const product = scan(space.centroids, white.vector, query, query + 1)[0] as number
+    return Math.max(0, (space.squares[query] as number) + white.square - 2 * product)
+  }
+  const mean = rowOf(space.centroids, query)
+  const own = toWhite(space, rowOf(matrix, left))
+  const without = mean.map((value, column) => (value * count - (own[column] as number)) / (count - 1))
+  return squaredDistance(without, white.vector)
+}

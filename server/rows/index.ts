@@ -1,0 +1,7 @@
+export { charsetOf, isBinary, isJsonType, parseContentType } from './content.ts'
+export { doubleDigits } from './json-numbers.ts'
+export { parseExact, parsePath, pick, valueAt, type JsonPath } from './json-path.ts'
+export { texts } from './json-texts.ts'
+export { normalise, type Learned } from './normalise.ts'
+export { createRowReader } from './row-reader.ts'
+export { kinds, type Shape } from './shape.ts'

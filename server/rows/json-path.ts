@@ -1,0 +1,150 @@
+import { Failure } from '../failure.ts'
+
+/** One step of a path: a key of an object or an index of a list. */
+export type PathStep = string | number
+
+/** A `responsePathExtractor` as written and as understood. As written, it may also be one top-level key. */
+export type JsonPath = { text: string; steps: PathStep[] }
+
+const stepPattern = /\.?([^.[\]"']+)|\[(\d+)\]|\.?\[("(?:[^"\\]|\\.)*")\]|\.?\['([^']*)'\]/y
+
+/** `data.items`, `data.items[0].rows`, `$.data.items`, `["a.b"].c`. Empty and `$` mean the whole response. */
+export function parsePath(text: string): JsonPath {
+  const steps: PathStep[] = []
+  const body = text.trim().replace(/^\$(?=$|[.[])/, '')
+  let at = 0
+  while (at < body.length) {
+    stepPattern.lastIndex = at
+    const match = stepPattern.exec(body)
+    if (match === null || (at === 0 && body.startsWith('.') && !text.trim().startsWith('$'))) throw unreadable(text, at)
+    const [whole, key, index, quoted, apostrophed] = match
+    steps.push(index === undefined ? stepName(text, { key, quoted, apostrophed }) : Number(index))
+    at += whole.length
+  }
+  return { text: text.trim(), steps }
+}
+
+type StepText = { key: string | undefined; quoted: string | undefined; apostrophed: string | undefined }
+
+function stepName(text: string, { key, quoted, apostrophed }: StepText): string {
+  if (key !== undefined) return key
+  if (apostrophed !== undefined) return apostrophed
+  try {
+    return JSON.parse(quoted ?? '""') as string
+  } catch {
+    throw unreadable(text, text.indexOf(quoted ?? ''))
+  }
+}
+
+function unreadable(text: string, at: number): Failure {
+  const message = `is not a key path: it cannot be read from character ${at + 1} on; write it like data.items, data.items[0].rows or ["a.b"].c`
+  return new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: `responsePathExtractor ${message}.`,
+    details: [{ field: 'responsePathExtractor', message: `${JSON.stringify(text)} ${message}` }],
+  })
+}
+
+/** What stands where a path stops matching, for words that help to pick the right key. */
+export type PathMiss = { steps: PathStep[]; matched: number; keys?: string[]; length?: number; kind: string }
+
+/** How many keys a miss names; one more is kept to tell that there are more. */
+export const keysNamed = 20
+
+export function noMatch(text: string, miss: PathMiss): Failure {
+  const place = miss.matched === 0 ? 'The response' : `"${formatSteps(miss.steps.slice(0, miss.matched))}"`
+  const wanted = miss.steps[miss.matched]
+  const named = miss.keys?.slice(0, keysNamed) ?? []
+  const more = (miss.keys?.length ?? 0) > keysNamed ? ', …' : ''
+  const there =
+    miss.keys === undefined
+      ? miss.length === undefined
+        ? `is ${miss.kind}, not an object`
+        : `is a list of ${miss.length}; an element of it is written ${formatSteps([...miss.steps.slice(0, miss.matched), 0])}`
+      : named.length === 0
+        ? 'is an object without keys'
+        : `has the keys ${named.join(', ')}${more}`
+  const wants = typeof wanted === 'number' ? `element ${wanted}` : `"${wanted ?? text}"`
+  return new Failure('invalid_request', {
+    reason: 'extractor_no_match',
+    message: `responsePathExtractor "${text}" matches nothing: ${place} ${there}; there is no ${wants}.`,
+    details: [{ field: 'responsePathExtractor', message: `${place} ${there}` }],
+  })
+}
+
+function formatSteps(steps: PathStep[]): string {
+  return steps
+    .map((step, index) => {
+      if (typeof step === 'number') return `[${step}]`
+      if (/[.[\]"']/.test(step) || step === '') return `[${JSON.stringify(step)}]`
+      return index === 0 ? step : `.${step}`
+    })
+    .join('')
+}
+
+/** The index a step means in a list: `[0]`, and `0` written as a key. */
+export function stepIndex(step: PathStep | undefined): number | undefined {
+  if (typeof step === 'number') return step
+  return step !== undefined && /^\d{1,9}$/.test(step) ? Number(step) : undefined
+}
+
+/** What an extractor takes from a parsed value: a string found there is read as JSON where it is JSON. */
+export function pick(root: unknown, path: JsonPath): unknown {
+  return path.steps.length === 0 ? root : unwrapText(valueAt(root, path))
+}
+
+/** Follows a path through a parsed value, through strings of JSON on the way too. */
+export function valueAt(root: unknown, path: JsonPath): unknown {
+  if (isObject(root) && Object.hasOwn(root, path.text)) return root[path.text]
+  let value = root
+  for (const [matched, step] of path.steps.entries()) {
+    value = unwrapText(value)
+    const index = stepIndex(step)
+    if (Array.isArray(value) && index !== undefined && index < value.length) value = value[index]
+    else if (isObject(value) && typeof step === 'string' && Object.hasOwn(value, step)) value = value[step]
+    else throw noMatch(path.text, { steps: path.steps, matched, ...describe(value) })
+  }
+  return value
+}
+
+function describe(value: unknown): Pick<PathMiss, 'keys' | 'length' | 'kind'> {
+  if (Array.isArray(value)) return { length: value.length, kind: 'a list' }
+  if (isObject(value)) return { keys: Object.keys(value), kind: 'an object' }
+  return { kind: value === null ? 'null' : `a ${typeof value}` }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function unwrapText(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  try {
+    return parseExact(value)
+  } catch {
+    return value
+  }
+}
+
+/**
+ * `JSON.parse` that loses no digit: an integer beyond 2^53 − 1 and a decimal of more than 15 digits become strings.
+ */
+export function parseExact(text: string): unknown {
+  const plain = text.codePointAt(0) === 0xfe_ff ? text.slice(1) : text
+  // The reviver costs several times the parse, so it runs only where a long number can be.
+  if (!/\d[\d.]{15}/.test(plain)) return JSON.parse(plain)
+  return JSON.parse(plain, function exact(_key, value: unknown, context?: { source?: string }) {
+    if (typeof value !== 'number' || context?.source === undefined) return value
+    return holdsAllDigits(context.source, value) ? value : context.source
+  })
+}
+
+function holdsAllDigits(source: string, value: number): boolean {
+  if (source.length <= 15) return Number.isFinite(value)
+  if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value)
+  const digits = source
+    .replace(/[eE].*$/, '')
+    .replaceAll(/[-.]/g, '')
+    .replace(/^0+/, '')
+  return Number.isFinite(value) && digits.replace(/0+$/, '').length <= 15
+}

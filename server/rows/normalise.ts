@@ -1,0 +1,270 @@
+import { constants } from 'node:fs'
+import { open, rm, type FileHandle } from 'node:fs/promises'
+import { Failure } from '../failure.ts'
+import { charsetOf, delimiterOf, isBinary, kindOf, parseContentType } from './content.ts'
+import { createCsvReader } from './csv.ts'
+import { dropDuplicateKeys } from './json-repair.ts'
+import { noMatch, parsePath, type JsonPath, type PathStep } from './json-path.ts'
+import { createJsonScanner, type ScanOptions, type ScanResult } from './json-scan.ts'
+import { createKeyShapes, type KeyShapes } from './key-shapes.ts'
+import { createLineReader } from './lines.ts'
+import { nameElements, namedLists, readNames } from './named-lists.ts'
+import { createRowWriter, pump } from './row-file.ts'
+import type { Shape } from './shape.ts'
+import { transcode, unescapeText } from './text-file.ts'
+import { zipColumns } from './zip.ts'
+
+export type NormaliseOptions = {
+  /** The `responsePathExtractor`; empty or absent for the whole response. */
+  path?: string | undefined
+  contentType?: string | null | undefined
+  depthAtMost: number
+  chunkBytes?: number
+  /** Asked between pieces; throws when nobody wants the rows any more. */
+  goOn?: (() => void) | undefined
+  /** Write behind what is there: a later page of the same rows. */
+  append?: boolean | undefined
+  /** CSV: the columns of the pages before, or of all of them. Those of this file are found in them by name. */
+  columns?: string[] | undefined
+}
+
+export type Normalised = {
+  rowCount: number
+  format: 'ndjson' | 'csv'
+  /** How the rows came about. */
+  shape: 'rows' | 'one_row' | 'zipped' | 'table' | 'scalar' | 'lines' | 'csv'
+  /** Of CSV, as its first line names them. */
+  columns: string[] | null
+  /** What the rows hold and how long the longest is, where it was learned on the way. */
+  learned: Learned | null
+}
+
+export type Learned = { shape: Shape; longestBytes: number }
+
+type Run = {
+  source: FileHandle
+  rows: FileHandle
+  /** Where the rows of this run start in the output. */
+  base: number
+  workPath: string
+  options: NormaliseOptions
+}
+
+type Target = { steps: PathStep[]; path: JsonPath; documents: ScanOptions['documents']; from: number }
+
+/** An object with more lists than this is a dictionary, not a table. */
+const columnsAtMost = 20_000
+
+const headBytes = 16_384
+/** What `{"value":…}` adds to a row that is a bare value. */
+const wrapBytes = 10
+const ordinaryChunkBytes = 524_288
+
+/**
+ * Turns the body of an answer into one row a line without ever holding it: JSON and NDJSON become NDJSON, CSV becomes
+ * regular CSV. Values keep the bytes they were sent with.
+ */
+export async function normalise(inputPath: string, outputPath: string, options: NormaliseOptions): Promise<Normalised> {
+  const path = parsePath(options.path ?? '')
+  const workPath = `${outputPath}.work`
+  const start = options.append === true ? 0 : constants.O_TRUNC
+  await using input = await open(inputPath, 'r')
+  await using rows = await open(outputPath, constants.O_RDWR | constants.O_CREAT | start, 0o600)
+  try {
+    const head = Buffer.alloc(headBytes)
+    const { bytesRead } = await input.read(head, 0, headBytes, 0)
+    const { kind, charset, markBytes, text } = readHead(head.subarray(0, bytesRead), options.contentType)
+    await using decoded = charset === 'utf-8' ? null : await transcode(input, `${workPath}.utf8`, charset)
+    const base = (await rows.stat()).size
+    const source = decoded ?? input
+    const run: Run = { source, rows, base, workPath, options }
+    const from = decoded === null ? markBytes : 0
+    if (kind === 'csv') return await runCsv(run, from, delimiterOf(text))
+    const documents = kind === 'lines' ? 'lines' : 'sniff'
+    return await runJson(run, { steps: path.steps, path, documents, from })
+  } finally {
+    await removeWork(workPath)
+  }
+}
+
+function readHead(head: Buffer, contentType: string | null | undefined) {
+  const charset = charsetOf(contentType, head)
+  if (charset === null) {
+    const named = parseContentType(contentType).parameters['charset'] ?? ''
+    throw notTabular(`The external API says its answer is in the charset ${JSON.stringify(named)}, which is not known`)
+  }
+  const isWide = charset.startsWith('utf-16')
+  if (!isWide && isBinary(head)) throw notTabular('The external API answered with binary content')
+  const text = new TextDecoder(charset).decode(head, { stream: true })
+  const kind = kindOf(contentType, text)
+  if (kind === 'empty') throw notTabular('The external API answered with an empty body')
+  if (kind === 'html') throw notTabular('The external API answered with an HTML or XML page')
+  if (kind === 'text' || kind === 'binary')
+    throw notTabular('The external API answered with something that is no table')
+  return { kind, charset, markBytes: head[0] === 0xef && charset === 'utf-8' ? 3 : 0, text }
+}
+
+function notTabular(what: string): Failure {
+  const message = `${what}; rows come from JSON, NDJSON or CSV. Check the URL, or whether the API needs a header or a login.`
+  return new Failure('upstream_error', { reason: 'not_tabular', message })
+}
+
+async function runJson(run: Run, target: Target, unwrap = target.path.steps.length > 0): Promise<Normalised> {
+  const found = await scan(run, target, { emit: 'rows', file: run.rows, base: run.base })
+  if (found.kind === 'string' && found.documents === 1 && unwrap) return await runText(run, target, found)
+  const table = found.documents === 1 && found.kind === 'object' ? await runNamedLists(run, target, found) : null
+  if (table !== null) return table
+  const zipped = found.documents === 1 && found.holdsOnlyLists ? await runZip(run, target) : null
+  if (zipped !== null) return zipped
+  const shapes = { array: 'rows', object: 'one_row', string: 'scalar', scalar: 'scalar' } as const
+  const shape = found.documents > 1 || target.documents === 'lines' ? 'lines' : shapes[found.kind]
+  return { rowCount: found.rowCount, shape, format: 'ndjson', columns: null, learned: await settled(run, found) }
+}
+
+/** Rows that repeat a key lose the earlier values; what was learned from those is given up with them. */
+async function settled(run: Run, { shapes, isAgain, longestBytes }: Scanned): Promise<Learned | null> {
+  const hasDuplicates = shapes.hasDuplicates()
+  if (hasDuplicates) await repair(run)
+  return hasDuplicates || isAgain ? null : { shape: shapes.rows, longestBytes: longestBytes + wrapBytes }
+}
+
+type Emit = {
+  emit: ScanOptions['emit']
+  file: FileHandle
+  base: number
+  column?: (name: string, at: number, before: number) => void
+}
+
+type Scanned = ScanResult & { shapes: KeyShapes }
+
+async function scan(run: Run, target: Target, { emit, file, base, column }: Emit): Promise<Scanned> {
+  const shapes = createKeyShapes()
+  const writer = createRowWriter(file, base)
+  const scanner = createJsonScanner({
+    steps: target.steps,
+    exactKey: target.steps === target.path.steps && target.steps.length > 0 ? target.path.text : null,
+    pathText: target.path.text,
+    emit,
+    documents: target.documents,
+    depthAtMost: run.options.depthAtMost,
+    shapes,
+    sink: {
+      bytes: writer.bytes,
+      restart: writer.restart,
+      column: (name, before) => column?.(name, writer.position(), before),
+    },
+  })
+  const left = await pump(run.source, scanner.push, {
+    from: target.from,
+    chunkBytes: run.options.chunkBytes ?? ordinaryChunkBytes,
+    afterEach: writer.drain,
+    goOn: run.options.goOn,
+  })
+  const result = scanner.finish(left)
+  await writer.finish()
+  return { ...result, shapes }
+}
+
+/** The path ends at, or leads through, a string: its text is JSON of its own. Where it is not, it is one value. */
+async function runText(run: Run, target: Target, found: ScanResult): Promise<Normalised> {
+  const textPath = `${run.workPath}.text`
+  try {
+    await using text = await unescapeText(run.rows, run.base, textPath)
+    await run.rows.truncate(run.base)
+    const inner = { ...target, steps: found.rest, documents: 'one', from: 0 } as const
+    // Where the path goes on inside, it may end at one more string.
+    return await runJson({ ...run, source: text, workPath: `${run.workPath}.in` }, inner, found.rest.length > 0)
+  } catch (error) {
+    const isNoJson = error instanceof Failure && error.code === 'upstream_error'
+    if (!isNoJson) throw error
+    const miss = { steps: target.path.steps, matched: target.path.steps.length - found.rest.length, kind: 'text' }
+    if (found.rest.length > 0) throw noMatch(target.path.text, miss)
+    await run.rows.truncate(run.base)
+    return await runJson(run, target, false)
+  } finally {
+    await removeWork(run.workPath)
+  }
+}
+
+async function removeWork(path: string): Promise<void> {
+  await Promise.all(['utf8', 'text', 'columns', 'rows'].map((end) => rm(`${path}.${end}`, { force: true })))
+}
+
+/** An object of lists becomes rows where all are of one length; `null` where they are not. */
+async function runZip(run: Run, target: Target): Promise<Normalised | null> {
+  await using columns = await open(`${run.workPath}.columns`, 'w+', 0o600)
+  const starts = new Map<string, number>()
+  const counts: number[] = []
+  const found = await scan(run, target, {
+    emit: 'columns',
+    file: columns,
+    base: 0,
+    column(name, at, before) {
+      starts.set(name, at)
+      counts.push(before)
+    },
+  })
+  const lengths = counts.map((before, index) => (counts[index + 1] ?? found.rowCount) - before)
+  const [rowCount] = lengths
+  if (rowCount === undefined || starts.size > columnsAtMost || lengths.some((length) => length !== rowCount))
+    return null
+  await run.rows.truncate(run.base)
+  found.longestBytes = await zipColumns({ columns, starts, rowCount, rows: run.rows, base: run.base })
+  return { rowCount, shape: 'zipped', format: 'ndjson', columns: null, learned: await settled(run, found) }
+}
+
+/** An object that names its columns once and lists the values of each row; `null` where it is none. */
+async function runNamedLists(run: Run, target: Target, found: Scanned): Promise<Normalised | null> {
+  const keys = namedLists(found.shapes.rows)
+  if (keys === null || found.isAgain || found.shapes.hasDuplicates()) return null
+  await using lists = await open(`${run.workPath}.columns`, 'w+', 0o600)
+  const part = (key: string): Target => ({ ...target, steps: [...target.steps, key] })
+  try {
+    await scan(run, part(keys.columns), { emit: 'rows', file: lists, base: 0 })
+    const names = await readNames(lists, columnsAtMost)
+    if (names === null) return null
+    await lists.truncate(0)
+    const { rowCount } = await scan(run, part(keys.rows), { emit: 'rows', file: lists, base: 0 })
+    await run.rows.truncate(run.base)
+    await nameElements({ lists, names, rows: run.rows, base: run.base })
+    return { rowCount, shape: 'table', format: 'ndjson', columns: null, learned: null }
+  } catch (error) {
+    // The object itself was found by a key with dots in it, which a longer path does not find.
+    if (error instanceof Failure && error.reason === 'extractor_no_match') return null
+    throw error
+  }
+}
+
+async function repair({ rows, base, workPath }: Run): Promise<void> {
+  await using copy = await open(`${workPath}.rows`, 'w+', 0o600)
+  const lines = createLineReader(rows, { from: base })
+  const writer = createRowWriter(copy, 0)
+  for (;;) {
+    const line = lines.next() ?? (await lines.read())
+    if (line === null) break
+    writer.copy(dropDuplicateKeys(line))
+    writer.text('\n')
+    if (writer.isFull()) await writer.drain()
+  }
+  await writer.drain()
+  await rows.truncate(base)
+  const back = createRowWriter(rows, base)
+  const push = (buffer: Buffer, end: number) => {
+    back.bytes(buffer, 0, end)
+    return end
+  }
+  await pump(copy, push, { from: 0, chunkBytes: ordinaryChunkBytes, afterEach: back.drain })
+}
+
+async function runCsv(run: Run, from: number, delimiter: string): Promise<Normalised> {
+  const writer = createRowWriter(run.rows, run.base)
+  const { contentType, columns: known, chunkBytes = ordinaryChunkBytes, goOn } = run.options
+  const hasHeader = parseContentType(contentType).parameters['header'] !== 'absent'
+  const reader = createCsvReader({ delimiter, hasHeader, known, isLater: run.base > 0, write: writer.text })
+  const push = (buffer: Buffer, end: number, last: boolean) => {
+    reader.push(buffer.toString('utf8', 0, end), last)
+    return end
+  }
+  await pump(run.source, push, { from, chunkBytes, afterEach: writer.drain, goOn })
+  return { ...reader.finish(), shape: 'csv', format: 'csv', learned: null }
+}

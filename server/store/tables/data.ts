@@ -1,0 +1,109 @@
+import type { Generated } from 'kysely'
+import type { CreatedAt, Json, OptionalJson } from './columns.ts'
+
+export type DataTables = {
+  datasources: DatasourcesTable
+  data_objects: DataObjectsTable
+  lineage: LineageTable
+  column_values: ColumnValuesTable
+  jobs: JobsTable
+  idempotent_calls: IdempotentCallsTable
+  datasource_turns: DatasourceTurnsTable
+}
+
+type DatasourcesTable = {
+  id: string
+  project_id: string
+  name: string
+  kind: 'http_api'
+  table_name: string
+  config: OptionalJson<Record<string, unknown>>
+  sealed_secrets: Buffer | null
+  pagination: OptionalJson<Record<string, unknown>>
+  schedule: string | null
+  schedule_time_zone: Generated<string>
+  next_refresh_at: Date | null
+  keep_versions: Generated<number>
+  refreshed_at: Date | null
+  last_error: OptionalJson<{ code: string; message: string }>
+  created_at: CreatedAt
+}
+
+export type ColumnRecord = { name: string; type: string; sourceKey?: string }
+
+export type Drift = {
+  added: string[]
+  removed: string[]
+  changed: Array<{ name: string; from: string; to: string }>
+}
+
+type DataObjectsTable = {
+  id: string
+  project_id: string
+  datasource_id: string
+  kind: 'request_config' | 'response_data' | 'prepared'
+  format: 'json' | 'parquet' | 'duckdb'
+  version: number
+  file_hash: string
+  size_bytes: number
+  row_count: number | null
+  columns: OptionalJson<ColumnRecord[]>
+  drift: OptionalJson<Drift>
+  truncated: Generated<boolean>
+  profile: OptionalJson<object>
+  created_at: CreatedAt
+}
+
+type LineageTable = {
+  project_id: string
+  from_id: string
+  to_id: string
+}
+
+type ColumnValuesTable = {
+  datasource_id: string
+  column_name: string
+  value: string
+  occurrences: number
+}
+
+export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
+
+/** In words for the user: no secret, no row, no detail of our own failures. */
+export type JobError = { code: string; reason?: string; message: string }
+
+type JobsTable = {
+  id: string
+  project_id: string
+  job_type: string
+  status: JobStatus
+  source: string
+  source_id: string
+  source_event_type: string
+  input: Json<Record<string, unknown>>
+  attempt: Generated<number>
+  max_attempts: Generated<number>
+  progress: Generated<number>
+  error: OptionalJson<JobError>
+  retried_from: string | null
+  cancel_requested_at: Date | null
+  worker: string | null
+  created_at: CreatedAt
+  started_at: Date | null
+  finished_at: Date | null
+}
+
+type DatasourceTurnsTable = {
+  project_id: string
+  datasource_id: string
+  holder: string
+  until: Date
+}
+
+type IdempotentCallsTable = {
+  project_id: string
+  key: string
+  body_hash: Buffer
+  answer: OptionalJson<unknown>
+  created_at: CreatedAt
+}

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readSets, toProject, type BenchProject } from '../../../bench/routing/format.ts'
+import { buildIndex, openEncoder, route, type Encoder } from '../../../server/questions/index.ts'
+
+const clock = { now: new Date('2025-06-15T12:00:00Z'), timeZone: 'UTC' }
+
+let encoder: Encoder
+let projects: BenchProject[]
+beforeAll(async () => {
+  encoder = await openEncoder({ modelDir: 'models/question-encoder', threads: 2 })
+  const sets = await readSets('bench/routing/newcomers')
+  projects = sets.find(({ name }) => name === 'held_out')?.projects ?? []
+})
+afterAll(() => encoder.close())
+
+/** One to four queries, and nothing learned from these: what somebody finds in the first days. */
+test.each([0, 1, 2, 3])(
+  'small projects with %i examples a query answer paraphrases and refuse what is not theirs',
+  { timeout: 60_000 },
+  async (examples) => {
+    const counts = { asked: 0, answered: 0, far: 0, farRefused: 0, near: 0, nearRefused: 0 }
+    for (const project of projects) {
+      const index = await buildIndex(encoder, toProject(project, examples))
+      for (const { text, expected_query: expected, expected_slots: slots, oos } of project.questions) {
+        const routing = await route(index, text, clock)
+        const isAnswer = routing.outcome === 'answer'
+        if (expected !== null) {
+          counts.asked += 1
+          const right =
+            isAnswer &&
+            routing.query === expected &&
+            Object.entries(slots).every(([slot, value]) => String(routing.parameters[slot]) === value)
+          counts.answered += Number(right)
+        } else {
+          counts[oos === 'near' ? 'near' : 'far'] += 1
+          counts[oos === 'near' ? 'nearRefused' : 'farRefused'] += Number(!isAnswer)
+        }
+      }
+    }
+    expect(counts.asked).toBeGreaterThan(60)
+    expect(counts.answered / counts.asked, JSON.stringify(counts)).toBeGreaterThan(0.9)
+    expect(counts.farRefused / counts.far, JSON.stringify(counts)).toBeGreaterThan(0.94)
+    expect(counts.nearRefused / counts.near, JSON.stringify(counts)).toBeGreaterThan(0.75)
+  },
+)
