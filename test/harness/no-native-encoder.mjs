@@ -10,7 +10,7 @@ registerHooks({
   },
 })
 
-const { fork } = childProcess
-childProcess.fork = (path, args, options) =>
-  fork(path, args, { ...options, execArgv: [...(options?.execArgv ?? []), `--import=${import.meta.url}`] })
+const { spawn } = childProcess
+childProcess.spawn = (command, args, options) =>
+  spawn(command, command === process.execPath ? [`--import=${import.meta.url}`, ...args] : args, options)
 syncBuiltinESMExports()

@@ -56,6 +56,7 @@ test('a table of 100,000 rows is fetched where one looks, and no further', { tim
     `100,000 rows of a table: the page stood still for ${Math.round(scrolled)} ms at most while scrolling\n`,
   )
   expect(scrolled).toBeLessThan(mostBlockMs)
-  expect(asked.length).toBeLessThan(5)
+  // Of 400 pages those in sight at the end, and the few that scrolling there passes by.
+  expect(asked.length).toBeLessThan(20)
   expect(complaints).toEqual([])
 })
