@@ -1,3 +1,4 @@
+import { collectYoung } from '../collect-young.ts'
 import type { Frame } from './executor/frames.ts'
 import type { Column, ReadEnd } from './executor/protocol.ts'
 import type { Reply } from './tickets.ts'
@@ -69,13 +70,10 @@ export async function openReadStream(run: Run): Promise<ReadStream> {
 const letGoBytes = 16_777_216
 let passedBytes = 0
 
-/**
- * Rows pass through as buffers outside the heap, of which the collector lets 64 MB gather before it looks. Where the
- * process was started with --expose-gc, as `npm start` does, it looks sooner; young buffers take it a millisecond.
- */
+/** Rows pass through as buffers that die young. */
 function letGo(bytes: number): void {
   passedBytes += bytes
   if (passedBytes < letGoBytes) return
   passedBytes = 0
-  globalThis.gc?.({ type: 'minor' })
+  collectYoung()
 }
