@@ -29,13 +29,14 @@ export function percentile(latencies: Latencies, share: number): number | null {
   let total = 0
   for (const count of latencies.values()) total += count
   if (total === 0) return null
-  const rank = share * (total - 1)
+  // By rank, as people count: of two calls, the slower one is what 95 of 100 stay within.
+  const rank = Math.max(1, Math.ceil(share * total - 1e-9))
   let seen = 0
   let last = 0
   for (const [bucket, count] of [...latencies].toSorted(([left], [right]) => left - right)) {
     seen += count
     last = bucket
-    if (seen > rank) break
+    if (seen >= rank) break
   }
   return round((2 * gamma ** last) / (gamma + 1))
 }

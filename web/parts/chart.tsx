@@ -34,6 +34,7 @@ export function Chart({ kind, points, lines, unit }: Props) {
         tickLine="none"
         gridAxis="x"
         valueFormatter={(value) => sayNumber(value, unit)}
+        yAxisProps={{ allowDecimals: !areWhole(points, lines) }}
         {...(kind === 'area' && { fillOpacity: 0.15, withGradient: false })}
         areaChartProps={{ accessibilityLayer: false }}
         lineChartProps={{ accessibilityLayer: false }}
@@ -54,10 +55,16 @@ function Bars({ points, lines, unit }: Omit<Props, 'kind'>) {
         tickLine="none"
         gridAxis="x"
         valueFormatter={(value) => sayNumber(value, unit)}
+        yAxisProps={{ allowDecimals: !areWhole(points, lines) }}
         barChartProps={{ accessibilityLayer: false }}
       />
     </div>
   )
+}
+
+/** Half a call is no mark on an axis. */
+function areWhole(points: ChartPoint[], lines: ChartLine[]): boolean {
+  return points.every((point) => lines.every(({ name }) => Number.isInteger(Number(point[name] ?? 0))))
 }
 
 function sayNumber(value: number, unit: string): string {
