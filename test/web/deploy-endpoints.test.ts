@@ -90,7 +90,7 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   await page.getByRole('menuitem', { name: 'Promote to preview' }).click()
   const promote = page.getByRole('dialog', { name: 'Promote sales_by_region to preview' })
   await promote.getByRole('button', { name: 'Promote version 2' }).click()
-  await page.getByText('Version 2 in preview').waitFor()
+  await page.getByText('Version 2 in preview', { exact: true }).waitFor()
 
   await page.getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Roll back to version 1' }).click()
@@ -116,7 +116,7 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   // The environment is in the address: what is shown survives a reload and can be sent on.
   await page.getByRole('button', { name: 'Environment production: choose another' }).click()
   await page.getByRole('menuitem', { name: 'preview' }).click()
-  await page.getByText('Version 2 in preview').waitFor()
+  await page.getByText('Version 2 in preview', { exact: true }).waitFor()
   expect(new URL(page.url()).searchParams.get('environment')).toBe('preview')
   await page.reload()
   await page.getByRole('button', { name: 'Environment preview: choose another' }).waitFor()
