@@ -83,7 +83,7 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   expect(await go.isDisabled()).toBe(true)
   await sheet.getByLabel('Deploy it all the same').check()
   await go.click()
-  await page.getByText('Version 2 in production').waitFor()
+  await page.getByText('Version 2 in production', { exact: true }).waitFor()
   expect((await stage.callWith(secret, 'sales_by_region')).body).toMatchObject({ version: 2, data: [{ orders: 1000 }] })
 
   await page.getByRole('button', { name: 'More' }).click()
@@ -97,7 +97,7 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   const rollback = page.getByRole('dialog', { name: 'Roll back sales_by_region in production' })
   await rollback.getByText('Adds column revenue').waitFor()
   await rollback.getByRole('button', { name: 'Roll back to version 1' }).click()
-  await page.getByText('Version 1 in production').waitFor()
+  await page.getByText('Version 1 in production', { exact: true }).waitFor()
   expect((await stage.callWith(secret, 'sales_by_region')).body).toMatchObject({ version: 1 })
 
   await page.getByRole('link', { name: 'History' }).click()

@@ -78,7 +78,7 @@ test('a few letters lead to any page and to anything the project holds', async (
     await page.getByRole('heading', { level: 1, name: label }).waitFor()
   }
   await jump('endpoint in staging', /^cities Endpoint in staging/)
-  await page.getByText('Version 1 in staging').waitFor()
+  await page.getByText('Version 1 in staging', { exact: true }).waitFor()
   await jump('stations_of', /^stations_of_the_north Table/)
   await page.getByRole('heading', { level: 1, name: 'stations_of_the_north' }).waitFor()
   await jump('stations of', /^Stations of the north Connection/)
