@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sweepFiles } from '../../server/data/index.ts'
+import { expectStatus, openTestApp, operatorToken, type TestApp } from '../harness/app.ts'
+import { execute, openSource, type Source } from '../harness/source.ts'
+
+let t: TestApp
+let source: Source
+let projectId: string
+beforeAll(async () => {
+  source = await openSource()
+  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host })
+  projectId = await t.project()
+  source.answer([{ region: 'north', total: 1 }])
+})
+afterAll(async () => {
+  await t.close()
+  await source.close()
+})
+
+test('the download is the stored file, whole and under its name', async () => {
+  const made = await expectStatus(200, execute(t.operator, { projectId, datasourceId: 'ds_down', url: source.url }))
+  const path = `/v1/projects/${projectId}/data-objects/${made.body.data_object_id}`
+  const headers = { authorization: `Bearer ${operatorToken}` }
+  const answer = await t.http.inject({ url: `${path}/download`, headers })
+  const { body: described } = await expectStatus(200, t.operator.get(path))
+  expect(answer.statusCode).toBe(200)
+  expect(answer.headers['content-disposition']).toMatch(/^attachment; filename=".+-1\.(parquet|json)"$/)
+  expect(answer.rawPayload.length).toBe(described.size_bytes)
+  const hash = createHash('sha256').update(answer.rawPayload).digest('hex')
+  const stored = await t.app.store.db
+    .selectFrom('data_objects')
+    .select('file_hash')
+    .where('id', '=', made.body.data_object_id)
+    .executeTakeFirstOrThrow()
+  expect(hash).toBe(stored.file_hash)
+  await expectStatus(404, t.operator.get(`/v1/projects/${projectId}/data-objects/obj_none/download`))
+})
+
+test('what a crash left behind is swept; what is named or may yet be stays', async () => {
+  await expectStatus(200, execute(t.operator, { projectId, datasourceId: 'ds_swept', url: source.url }))
+  const dir = join(t.app.config.dataDir, 'files')
+  const rows = await t.app.store.db.selectFrom('data_objects').select(['file_hash', 'format']).execute()
+  const named = rows.map(({ file_hash: hash, format }) => t.app.files.pathOf(hash, format))
+  const orphan = t.app.files.pathOf('ab'.repeat(32), 'parquet')
+  const young = t.app.files.pathOf('cd'.repeat(32), 'parquet')
+  const unfinished = join(dir, 'unfinished', 'half.ndjson')
+  const longAgo = new Date(t.app.now() - 2 * 60 * 60 * 1000)
+  for (const path of [orphan, young, unfinished]) {
+    await mkdir(join(path, '..'), { recursive: true })
+    await writeFile(path, 'x')
+  }
+  for (const path of [orphan, unfinished, ...named]) await utimes(path, longAgo, longAgo)
+  expect(await sweepFiles(t.app)).toBe(2)
+  expect([orphan, unfinished].map((path) => existsSync(path))).toEqual([false, false])
+  expect([young, ...named].every((path) => existsSync(path))).toBe(true)
+})
