@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { actAs, ensureFirstUser, makeSignInLink } from './access/index.ts'
 import { openApp, type App } from './app.ts'
+import { collectAll } from './collect.ts'
 import { readConfig } from './config.ts'
 import { ensureExample, type Example } from './example/index.ts'
 import { keepHouse } from './housekeeping.ts'
@@ -20,6 +21,7 @@ async function main(): Promise<void> {
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
   await app.jobs.start()
   app.alerts.start()
+  collectAll()
   await http.listen({ port: config.port, host: config.host })
   stopOnSignal(app, http, keepHouse(app))
   // Behind the first answers: a start does not wait for it, and the first question seldom does.

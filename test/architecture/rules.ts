@@ -64,7 +64,7 @@ const mayImport: Record<string, string[]> = {
 }
 
 /** Files that stand in no room and that every room of the server may import. */
-const leaves = new Set(['server/failure.ts', 'server/observe.ts', 'server/ids.ts', 'server/collect-young.ts'])
+const leaves = new Set(['server/failure.ts', 'server/observe.ts', 'server/ids.ts', 'server/collect.ts'])
 
 /** Files that every room of the server may import as types: what verbs take, never how it is opened. */
 const typeLeaves = new Set(['server/app.ts', 'server/config.ts'])
