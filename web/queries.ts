@@ -136,21 +136,26 @@ export function useForgetProject(projectId: string): () => void {
   }
 }
 
-/** An act that can be stopped while it runs. Stopping is no failure. */
-export function useStoppable<Answer, Input = void>(act: (input: Input, signal: AbortSignal) => Promise<Answer>) {
+/** An act that can be stopped while it runs. Stopping is no failure. `refresh` is what is out of date after either. */
+export function useStoppable<Answer, Input = void>(
+  act: (input: Input, signal: AbortSignal) => Promise<Answer>,
+  refresh: QueryKey[] = [],
+) {
   const running = useRef<AbortController>(null)
+  const client = useQueryClient()
   const mutation = useMutation({
     mutationFn: (input: Input) => {
       running.current?.abort()
       running.current = new AbortController()
       return act(input, running.current.signal)
     },
+    onSettled: async (_answer, error) => {
+      const refreshed = Promise.all(refresh.map((queryKey) => client.invalidateQueries({ queryKey })))
+      if (error === null) await refreshed
+    },
   })
-  return {
-    ...mutation,
-    error: mutation.error?.name === 'AbortError' ? null : mutation.error,
-    stop: () => running.current?.abort(),
-  }
+  const stopped = mutation.error?.name === 'AbortError'
+  return { ...mutation, error: stopped ? null : mutation.error, stopped, stop: () => running.current?.abort() }
 }
 
 /** A change: what it does, what is out of date after it, and the sentence that says it is done. */
