@@ -1,8 +1,8 @@
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { UseMutationResult } from '@tanstack/react-query'
 import { endAfter, lifetimes } from '../../parts/lifetimes.ts'
-import { RefusalNotice } from '../../parts/refusal.tsx'
+import { FormEnd } from '../../parts/form-end.tsx'
 import { fieldErrors } from '../../refusals.ts'
 import { FixedParameters, readFixed, showFixed, type Fixed } from './fixed-parameters.tsx'
 import { PermissionsForm } from './permissions-form.tsx'
@@ -105,15 +105,7 @@ export function KeyForm<Answer>({ initial, verb, act, onDone, onClose }: Props<A
           />
         </Group>
         <FixedParameters fixed={form.values.fixed} onChange={(fixed) => form.setFieldValue('fixed', fixed)} />
-        <RefusalNotice error={act.error} fields={['name', 'plan']} />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={act.isPending}>
-            {verb}
-          </Button>
-        </Group>
+        <FormEnd act={act} fields={['name', 'plan']} verb={verb} onClose={onClose} />
       </Stack>
     </form>
   )

@@ -7,7 +7,7 @@ import { call } from '../../../api.ts'
 import { Empty } from '../../../parts/empty.tsx'
 import { Heading } from '../../../parts/heading.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
-import { RefusalNotice } from '../../../parts/refusal.tsx'
+import { FormEnd } from '../../../parts/form-end.tsx'
 import { Growing } from '../../../parts/more.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { paths } from '../../../paths.ts'
@@ -166,15 +166,7 @@ function NewQueryForm({ project, table, onClose }: FormProps) {
             onChange={(next) => form.setFieldValue('over', next ?? '')}
           />
         )}
-        <RefusalNotice error={create.error} fields={['name']} />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            Create query
-          </Button>
-        </Group>
+        <FormEnd act={create} fields={['name']} verb="Create query" onClose={onClose} />
       </Stack>
     </form>
   )
