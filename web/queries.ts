@@ -44,8 +44,12 @@ export function useSession() {
     queryFn: ({ signal }) => readSession(signal),
     staleTime: Infinity,
     gcTime: Infinity,
+    ...(isStranger && { initialData: null }),
   })
 }
+
+/** The server says so of a page that was asked for without a session: asking who it is would only be refused. */
+const isStranger = document.querySelector<HTMLMetaElement>('meta[name="visitor"]')?.content === 'stranger'
 
 export async function readSession(signal?: AbortSignal): Promise<User | null> {
   try {
