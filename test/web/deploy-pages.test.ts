@@ -45,7 +45,7 @@ const pages: Shown[] = [
     at: 'try?query=all_orders',
     ready: async (page) => {
       await page.getByRole('button', { name: 'Call', exact: true }).click()
-      await page.getByText('1,000 rows (cut off)').waitFor()
+      await page.getByText('the first 1,000 rows').waitFor()
     },
   },
   {

@@ -155,7 +155,7 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
       ))}
       <RefusalNotice error={test.error ?? change.error} />
       <Modal opened={open} onClose={() => setOpen(false)} title={`History of ${alert.name}`} size="lg">
-        <AlertHistory path={path} projectId={project.id} />
+        <AlertHistory path={path} alert={alert} />
       </Modal>
     </Row>
   )

@@ -5,6 +5,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { Radio } from 'lucide-react'
+import { sayNumber } from '../../words.ts'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { useDeployments, useVersion } from './queries.ts'
@@ -53,11 +54,11 @@ function Facts({ place, name, version }: { place: Place; name: string; version: 
           )}
           <dt>Reads</dt>
           <dd>{Object.keys(version.tables).join(', ') || 'no table'}</dd>
-          <dt>Answers again</dt>
+          <dt>Kept answers</dt>
           <dd>
             {version.cache_seconds === null || version.cache_seconds === 0
-              ? 'Every call runs'
-              : `For up to ${version.cache_seconds} s while the data is the same`}
+              ? 'None: every call runs the query'
+              : `For up to ${sayNumber(version.cache_seconds)} s while the data is the same`}
           </dd>
         </dl>
       </Card>

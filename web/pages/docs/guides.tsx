@@ -43,7 +43,7 @@ export function ConnectGuide() {
       <h2>Fetch and keep fresh</h2>
       <ol>
         <li>Execute stores the answer as the first version of a table and shows its columns.</li>
-        <li>Under Paging, say how the API goes on: by link, header, cursor, offset or page.</li>
+        <li>Under Pages, say how the API goes on: by link, header, cursor, offset or page.</li>
         <li>Under Schedule, say when to fetch again. A refresh that fails leaves the last good version serving.</li>
         <li>When columns change, the table warns and names the deployed queries that read them.</li>
       </ol>

@@ -119,11 +119,10 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
       <div className={shared.split}>
         <div className={shared.panel}>
           <div className={classes.fields}>
-            <Group gap="sm" align="flex-end">
+            <div className={classes.name}>
               <TextInput
                 label="Name"
                 description={source === null ? 'Its table is called after it.' : undefined}
-                flex="1 1 10rem"
                 autoComplete="off"
                 value={draft.name}
                 disabled={!editor}
@@ -149,7 +148,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
                   </Button>
                 </>
               )}
-            </Group>
+            </div>
           </div>
           <RequestPane draft={draft} onChange={change} disabled={!editor} />
         </div>

@@ -1,4 +1,4 @@
-import { Badge, Button, Text, Title } from '@mantine/core'
+import { Badge, Button, Group, Text, Title } from '@mantine/core'
 import { Plus } from 'lucide-react'
 import { Link } from 'wouter'
 import { Heading } from '../../../parts/heading.tsx'
@@ -150,20 +150,20 @@ function FirstSteps({ project, editor }: { project: Project; editor: boolean }) 
         ))}
       </ol>
       {editor ? (
-        <Button
-          component={Link}
-          href={`${paths.connection(project.id, 'new')}?sample`}
-          leftSection={<Plus size={16} aria-hidden />}
-        >
-          Connect the sample API
-        </Button>
+        <Group gap="sm">
+          <Button
+            component={Link}
+            href={`${paths.connection(project.id, 'new')}?sample`}
+            leftSection={<Plus size={16} aria-hidden />}
+          >
+            Connect the sample API
+          </Button>
+          <Button component={Link} href={paths.connection(project.id, 'new')} variant="default">
+            Use your own
+          </Button>
+        </Group>
       ) : (
         <Text c="dimmed">You are a viewer here. An editor connects the first API.</Text>
-      )}
-      {editor && (
-        <Button component={Link} href={paths.connection(project.id, 'new')} variant="subtle" ml="xs">
-          Use your own
-        </Button>
       )}
     </>
   )

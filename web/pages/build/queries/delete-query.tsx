@@ -21,7 +21,7 @@ export function DeleteQuery({ project, query: { name } }: { project: Project; qu
   )
   return (
     <>
-      <Button variant="subtle" color="gray" onClick={() => setAsking(true)}>
+      <Button variant="default" c="var(--sluice-danger)" onClick={() => setAsking(true)}>
         Delete
       </Button>
       <Confirm
