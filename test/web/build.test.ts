@@ -213,6 +213,50 @@ const pages: Array<{ name: string; path: string; empty?: boolean; ready: (page: 
     ready: (page) => page.getByRole('tab', { name: 'Schedule' }).click(),
   },
   {
+    name: 'build-connection-parts',
+    path: 'connections/new?sample',
+    ready: async (page) => {
+      await page.getByRole('tab', { name: 'Groups' }).click()
+      await page.getByRole('button', { name: 'Add a group' }).click()
+      await page.getByRole('button', { name: 'Add a parameter' }).click()
+    },
+  },
+  {
+    name: 'build-connection-pages',
+    path: 'connections/new?sample',
+    ready: async (page) => {
+      await page.getByRole('tab', { name: 'Pages' }).click()
+      await page.getByRole('combobox', { name: 'Further pages' }).click()
+      await page.getByRole('option', { name: 'Offset and limit' }).click()
+    },
+  },
+  {
+    name: 'build-connection-auth',
+    path: 'connections/new?sample',
+    ready: async (page) => {
+      await page.getByRole('tab', { name: 'Auth' }).click()
+      await page.getByRole('combobox', { name: 'How it asks who you are' }).click()
+      await page.getByRole('option', { name: 'OAuth2 Client Credentials' }).click()
+    },
+  },
+  {
+    name: 'build-connection-history',
+    path: 'connections',
+    ready: async (page) => {
+      await page.getByRole('link', { name: 'Orders', exact: true }).click()
+      await page.getByRole('tab', { name: 'History' }).click()
+      await page.getByText('Version 2: 60 rows').waitFor()
+    },
+  },
+  {
+    name: 'build-curl',
+    path: 'connections/new',
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Paste curl' }).click()
+      await page.getByRole('dialog').waitFor()
+    },
+  },
+  {
     name: 'build-data',
     path: 'data',
     ready: (page) => page.getByRole('link', { name: 'orders', exact: true }).waitFor(),
@@ -240,6 +284,44 @@ const pages: Array<{ name: string; path: string; empty?: boolean; ready: (page: 
       await page.getByRole('form', { name: 'Slots' }).getByRole('button', { name: 'Run' }).click()
       await page.getByRole('table', { name: 'Rows of the result' }).waitFor()
     },
+  },
+  {
+    name: 'build-chart',
+    path: 'queries/top_orders',
+    ready: async (page) => {
+      await page.getByRole('form', { name: 'Slots' }).getByRole('button', { name: 'Run' }).click()
+      await page.getByRole('tab', { name: 'Chart' }).click()
+      await page.locator('svg.recharts-surface').first().waitFor()
+    },
+  },
+  {
+    name: 'build-ask',
+    path: 'queries/top_orders',
+    ready: async (page) => {
+      await page.getByLabel('Another question').fill('which orders are worth more than 80')
+      await page.getByRole('button', { name: 'Ask it' }).click()
+      await page
+        .getByText(/^Nearest in /)
+        .first()
+        .waitFor()
+      await page
+        .getByText(/^Nearest in /)
+        .first()
+        .scrollIntoViewIfNeeded()
+    },
+  },
+  {
+    name: 'build-slot',
+    path: 'queries/top_orders',
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Define least' }).click()
+      await page.getByRole('dialog').waitFor()
+    },
+  },
+  {
+    name: 'build-new-query',
+    path: 'queries?new=orders',
+    ready: (page) => page.getByRole('dialog', { name: 'New query' }).waitFor(),
   },
   {
     name: 'build-deploy',

@@ -164,11 +164,11 @@ test('a webhook gets a new secret, which is shown once and signs from then on be
   const row = alertNamed(page, 'Well kept')
 
   const rotate = async (grace: string): Promise<string> => {
-    await row.getByRole('button', { name: `Rotate the secret of ${hook}` }).click()
+    await row.getByRole('button', { name: `Rotate secret of ${hook}` }).click()
     const rotating = page.getByRole('dialog', { name: 'Rotate the webhook of Well kept' })
     await rotating.getByLabel('The old secret stays good for').click()
     await page.getByRole('option', { name: grace }).click()
-    await rotating.getByRole('button', { name: 'Rotate the webhook of Well kept' }).click()
+    await rotating.getByRole('button', { name: 'Rotate secret' }).click()
     await page.getByText('Shown only this once').waitFor()
     const secret = await page.getByLabel('Webhook secret').inputValue()
     await page.getByRole('button', { name: 'I have stored it' }).click()

@@ -9,6 +9,8 @@ import { SecretDialog } from './secret-dialog.tsx'
 type Props = {
   /** Whose secret it is. */
   name: string
+  /** The verb on the button, where the name is too long for it. */
+  verb?: string
   /** What makes the new one. */
   path: string
   refresh: QueryKey[]
@@ -30,7 +32,18 @@ const graces = [
 ]
 
 /** A new secret for something that keeps everything else, with a time in which the old one is good as well. */
-export function RotateDialog({ name, path, refresh, label, children, ended, grace, opened, onClose }: Props) {
+export function RotateDialog({
+  name,
+  verb = `Rotate ${name}`,
+  path,
+  refresh,
+  label,
+  children,
+  ended,
+  grace,
+  opened,
+  onClose,
+}: Props) {
   const [graceSeconds, setGraceSeconds] = useState('86400')
   const rotate = useAct(
     (seconds: number) => call<{ secret?: string }>('POST', path, { body: { grace_seconds: seconds } }),
@@ -65,7 +78,7 @@ export function RotateDialog({ name, path, refresh, label, children, ended, grac
             value={graceSeconds}
             onChange={(value) => setGraceSeconds(value ?? '86400')}
           />
-          <FormEnd act={rotate} verb={`Rotate ${name}`} onClose={close} />
+          <FormEnd act={rotate} verb={verb} onClose={close} />
         </Stack>
       </form>
     </SecretDialog>

@@ -177,12 +177,13 @@ function ChannelLine({ place, alert, channel }: { place: Place; alert: Alert; ch
             size="compact-xs"
             ml={4}
             onClick={() => setRotating(true)}
-            aria-label={`Rotate the secret of ${target}`}
+            aria-label={`Rotate secret of ${target}`}
           >
             Rotate secret
           </Button>
           <RotateDialog
             name={`the webhook of ${alert.name}`}
+            verb="Rotate secret"
             path={`/v1/projects/${place.project.id}/alerts/${alert.id}/channels/${id}/rotate`}
             refresh={[]}
             label="Webhook secret"
@@ -203,6 +204,7 @@ function State({ alert: { state, enabled, started_at: since } }: { alert: Alert 
   const firing = state === 'firing' && enabled
   return (
     <Badge
+      miw="max-content"
       variant="light"
       tt="none"
       radius="sm"

@@ -89,7 +89,7 @@ function OwnLimits({ form }: { form: UseFormReturnType<KeyValues> }) {
   return (
     <Stack gap="xs">
       <div>
-        <Text fw={500}>Limits of its own</Text>
+        <Text fw={600}>Limits of its own</Text>
         <Text size="xs" c="dimmed">
           Instead of the plan’s. What is empty is as the plan says.
         </Text>

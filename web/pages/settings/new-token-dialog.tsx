@@ -82,7 +82,7 @@ function NewTokenForm({ project, create, onClose }: { project: Project; create: 
           onChange={(role) => form.setFieldValue('role', role)}
         />
         <Stack gap={6}>
-          <Text fw={500} id="token-scope">
+          <Text fw={600} id="token-scope">
             It reaches
           </Text>
           <SegmentedControl
