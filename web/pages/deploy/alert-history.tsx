@@ -3,7 +3,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Older } from '../../parts/more.tsx'
 import { Moment } from '../../parts/time.tsx'
 import { usePages } from '../../queries.ts'
-import { PlainTable } from './plain-table.tsx'
+import { PlainTable } from '../../parts/plain-table.tsx'
 import { sayMeasured } from './alert-kinds.ts'
 import type { Alert, AlertDelivery, AlertEvent } from './usage-wire.ts'
 

@@ -4,7 +4,7 @@ import { Grid } from '../../parts/grid.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { sayCount } from '../../words.ts'
 import { refusalOf, rowsOf, type Outcome } from './calls.ts'
-import { Scroll } from './scroll.tsx'
+import { Scroll } from '../../parts/scroll.tsx'
 
 type Form = 'table' | 'json' | 'headers'
 

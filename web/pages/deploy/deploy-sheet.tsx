@@ -1,10 +1,9 @@
 import { Button, Checkbox, Group, List, Modal, Stack, Text, Title } from '@mantine/core'
-import { CircleCheck, TriangleAlert } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { Loaded } from '../../parts/loaded.tsx'
 import { RefusalNotice } from '../../parts/refusal.tsx'
+import { Verdict } from '../../parts/verdict.tsx'
 import { Callers } from './callers.tsx'
-import classes from './deploy.module.css'
 import { Diff } from './diff.tsx'
 import { useMove, useReport, type Move } from './moves.ts'
 import { useDiff } from './queries.ts'
@@ -105,7 +104,7 @@ function Findings({ of, report, move }: { of: { projectId: string; name: string 
           </>
         )}
       </Text>
-      <Verdict report={report} />
+      <Compatibility report={report} />
       {report.previous_version !== null && <Callers report={report} />}
       <section>
         <Title order={3} mb={4}>
@@ -126,26 +125,21 @@ function Findings({ of, report, move }: { of: { projectId: string; name: string 
   )
 }
 
-function Verdict({ report }: { report: DeployReport }) {
+function Compatibility({ report }: { report: DeployReport }) {
   const breaking = report.compatibility === 'breaking'
-  const Icon = breaking ? TriangleAlert : CircleCheck
   return (
-    <div className={classes['verdict']} data-level={report.compatibility}>
-      <Icon size={18} aria-hidden />
-      <div>
-        <Text fw={600}>{sayCompatibility(report)}</Text>
-        {report.changes.length > 0 && (
-          <List spacing={2} mt={4}>
-            {report.changes.map(({ level, message }) => (
-              <List.Item key={message}>
-                {sayChange(message)}
-                {breaking && level !== 'breaking' && ' (unnoticed by callers)'}
-              </List.Item>
-            ))}
-          </List>
-        )}
-      </div>
-    </div>
+    <Verdict says={sayCompatibility(report)} bad={breaking}>
+      {report.changes.length > 0 && (
+        <List spacing={2} mt={4}>
+          {report.changes.map(({ level, message }) => (
+            <List.Item key={message}>
+              {sayChange(message)}
+              {breaking && level !== 'breaking' && ' (unnoticed by callers)'}
+            </List.Item>
+          ))}
+        </List>
+      )}
+    </Verdict>
   )
 }
 

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import classes from './deploy.module.css'
 import { changedLines } from './diff-lines.ts'
-import { Scroll } from './scroll.tsx'
+import { Scroll } from '../../parts/scroll.tsx'
 
 type Kind = 'added' | 'removed' | 'same'
 

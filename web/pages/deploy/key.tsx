@@ -9,7 +9,7 @@ import { KeyActs } from './key-acts.tsx'
 import { KeyStart, StatusBadge } from './keys.tsx'
 import type { Place } from './place.ts'
 import { useApiKeys, usePlans, useReach } from './queries.ts'
-import { Scroll } from './scroll.tsx'
+import { PlainTable } from '../../parts/plain-table.tsx'
 import { sayCount, sayNumber } from '../../words.ts'
 import type { ApiKey, Plan } from './wire.ts'
 
@@ -90,30 +90,17 @@ function ReachCard({ apiKey: key }: { apiKey: ApiKey }) {
               {key.status === 'active' ? 'Nothing: what it was given is gone.' : `Nothing while it is ${key.status}.`}
             </Text>
           ) : (
-            <Scroll label="What it reaches">
-              <table className={classes['plain']}>
-                <thead>
-                  <tr>
-                    <th scope="col">Project</th>
-                    <th scope="col">Environment</th>
-                    <th scope="col">Queries</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {list.flatMap(({ project_id: id, project_name: name, environments }) =>
-                    environments.map((environment) => (
-                      <tr key={`${id} ${environment.name}`}>
-                        <td>{name}</td>
-                        <td>{environment.name}</td>
-                        <td>
-                          {environment.queries === '*' ? 'all that are deployed there' : environment.queries.join(', ')}
-                        </td>
-                      </tr>
-                    )),
-                  )}
-                </tbody>
-              </table>
-            </Scroll>
+            <PlainTable
+              label="What it reaches"
+              head={['Project', 'Environment', 'Queries']}
+              rows={list.flatMap(({ project_name: name, environments }) =>
+                environments.map((environment) => [
+                  name,
+                  environment.name,
+                  environment.queries === '*' ? 'all that are deployed there' : environment.queries.join(', '),
+                ]),
+              )}
+            />
           )
         }
       </Loaded>

@@ -5,7 +5,7 @@ import { CallAnswer, CallButtons, useCall, useCaller } from './call.tsx'
 import type { Outcome } from './calls.ts'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
-import { Scroll } from './scroll.tsx'
+import { PlainTable } from '../../parts/plain-table.tsx'
 import { headersOf, pathOf, type CallTarget } from './snippet-text.ts'
 import { Snippets } from './snippets.tsx'
 import type { Routing } from './wire.ts'
@@ -138,55 +138,28 @@ function Values({ routing: { parameters, sources } }: { routing: Routing }) {
   const entries = Object.entries(parameters)
   if (entries.length === 0) return null
   return (
-    <Scroll label="Values">
-      <table className={classes['plain']}>
-        <thead>
-          <tr>
-            <th scope="col">Slot</th>
-            <th scope="col">Value</th>
-            <th scope="col">From the words</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map(([slot, value]) => (
-            <tr key={slot}>
-              <td>
-                <Code>{slot}</Code>
-              </td>
-              <td>{typeof value === 'string' ? value : JSON.stringify(value)}</td>
-              <td>{sources[slot] === undefined ? 'not in the question' : `“${sources[slot].text}”`}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <PlainTable
+      label="Values"
+      head={['Slot', 'Value', 'From the words']}
+      rows={entries.map(([slot, value]) => [
+        <Code key={slot}>{slot}</Code>,
+        typeof value === 'string' ? value : JSON.stringify(value),
+        sources[slot] === undefined ? 'not in the question' : `“${sources[slot].text}”`,
+      ])}
+    />
   )
 }
 
 function Candidates({ routing: { candidates } }: { routing: Routing }) {
   if (candidates.length === 0) return null
   return (
-    <Scroll label="Candidates">
-      <table className={classes['plain']}>
-        <thead>
-          <tr>
-            <th scope="col">Candidate</th>
-            <th scope="col">Score</th>
-            <th scope="col">Nearest example</th>
-          </tr>
-        </thead>
-        <tbody>
-          {candidates.slice(0, 5).map(({ name, score, example }) => (
-            <tr key={name}>
-              <td>
-                <Code>{name}</Code>
-              </td>
-              <td>{score.toFixed(2)}</td>
-              <td>{example}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <PlainTable
+      label="Candidates"
+      head={['Candidate', 'Score', 'Nearest example']}
+      rows={candidates
+        .slice(0, 5)
+        .map(({ name, score, example }) => [<Code key={name}>{name}</Code>, score.toFixed(2), example])}
+      figures={['Score']}
+    />
   )
 }

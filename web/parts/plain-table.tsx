@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import classes from './deploy.module.css'
+import classes from './plain-table.module.css'
 import { Scroll } from './scroll.tsx'
 
 /** Rows of whole values, which scroll within their place. */
@@ -18,7 +18,7 @@ export function PlainTable({
   const endOf = (name: string | undefined): true | undefined => figures.includes(name ?? '') || undefined
   return (
     <Scroll label={label} look="tall">
-      <table className={classes['plain']}>
+      <table className={classes.table}>
         <thead>
           <tr>
             {head.map((name) => (
