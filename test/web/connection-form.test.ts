@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -38,12 +39,11 @@ async function addPair(page: Page, what: string, line: number, [name, value]: [s
 
 test('every part of the form goes along with the call, and comes back from what is stored', async () => {
   const bodies: string[] = []
-  source.handle((request, response) => {
-    void text(request).then((body) => {
-      bodies.push(body)
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"books":[{"id":1}]}')
-    })
-  })
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    bodies.push(await text(request))
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"books":[{"id":1}]}')
+  }
+  source.handle((request, response) => void take(request, response))
   const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`)
   page.setDefaultTimeout(waitMs)
   await choose(page, 'Method', 'POST')
@@ -171,5 +171,25 @@ test('an API is connected, looked at and fetched by the keyboard alone', { timeo
   await page.locator('.react-flow__node').first().waitFor()
   await press(page, page.getByRole('link', { name: 'Loans', exact: true }).first())
   await page.getByRole('heading', { level: 1, name: 'Loans' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a connection and its table are deleted against their name', async () => {
+  source.answer([{ id: 1 }])
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByLabel('Address').fill(source.url)
+  await page.getByLabel('Name', { exact: true }).fill('Short lived')
+  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.getByRole('link', { name: 'Short lived', exact: true }).click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete Short lived' })
+  const confirm = dialog.getByRole('button', { name: 'Delete Short lived' })
+  expect(await confirm.isDisabled()).toBe(true)
+  await dialog.getByLabel('to confirm').fill('short_lived')
+  await confirm.click()
+  await page.getByText('Short lived is deleted.').waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Connections' }).waitFor()
+  expect(await page.getByRole('link', { name: 'Short lived' }).count()).toBe(0)
   expect(complaints).toEqual([])
 })

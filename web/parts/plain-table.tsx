@@ -2,12 +2,14 @@ import type { ReactNode } from 'react'
 import classes from './plain-table.module.css'
 import { Scroll } from './scroll.tsx'
 
+const none: string[] = []
+
 /** Rows of whole values, which scroll within their place. */
 export function PlainTable({
   label,
   head,
   rows,
-  figures = [],
+  figures = none,
 }: {
   label: string
   head: string[]

@@ -83,9 +83,14 @@ export function KeyForm<Answer>({ initial, verb, act, onDone, onClose }: Props<A
   )
 }
 
+const ownLimits = [
+  { field: 'perMinute', label: 'Calls a minute', placeholder: 'as the plan', most: 1_000_000 },
+  { field: 'burst', label: 'At once', placeholder: 'a minute’s', most: 1_000_000 },
+  { field: 'perDay', label: 'Calls a day', placeholder: 'as the plan', most: 1_000_000_000 },
+] as const
+
 /** For a caller that the plans do not fit. */
 function OwnLimits({ form }: { form: UseFormReturnType<KeyValues> }) {
-  const most = 1_000_000
   return (
     <Stack gap="xs">
       <div>
@@ -95,33 +100,18 @@ function OwnLimits({ form }: { form: UseFormReturnType<KeyValues> }) {
         </Text>
       </div>
       <div className={classes['limits']}>
-        <NumberInput
-          label="Calls a minute"
-          placeholder="as the plan"
-          thousandSeparator=","
-          allowDecimal={false}
-          min={1}
-          max={most}
-          {...form.getInputProps('perMinute')}
-        />
-        <NumberInput
-          label="At once"
-          placeholder="a minute’s"
-          thousandSeparator=","
-          allowDecimal={false}
-          min={1}
-          max={most}
-          {...form.getInputProps('burst')}
-        />
-        <NumberInput
-          label="Calls a day"
-          placeholder="as the plan"
-          thousandSeparator=","
-          allowDecimal={false}
-          min={1}
-          max={1_000_000_000}
-          {...form.getInputProps('perDay')}
-        />
+        {ownLimits.map(({ field, label, placeholder, most }) => (
+          <NumberInput
+            key={field}
+            label={label}
+            placeholder={placeholder}
+            thousandSeparator=","
+            allowDecimal={false}
+            min={1}
+            max={most}
+            {...form.getInputProps(field)}
+          />
+        ))}
       </div>
     </Stack>
   )

@@ -101,7 +101,10 @@ function Explanation({ question, outcome: { body } }: { question: string; outcom
 }
 
 function sayOutcome({ query_used: name, outcome, reason, missing }: Told, { confidence, threshold }: Routing): string {
-  const sure = confidence === null ? '' : ` Confidence ${confidence.toFixed(2)}; ${threshold.toFixed(2)} is needed.`
+  const sure =
+    confidence === null
+      ? ''
+      : ` Confidence ${sayScore(confidence)}; from ${sayScore(threshold)} on a question is answered.`
   switch (outcome ?? reason ?? 'answered') {
     case 'no_match':
       return `No deployed query answers this.${sure}`
@@ -158,8 +161,12 @@ function Candidates({ routing: { candidates } }: { routing: Routing }) {
       head={['Candidate', 'Score', 'Nearest example']}
       rows={candidates
         .slice(0, 5)
-        .map(({ name, score, example }) => [<Code key={name}>{name}</Code>, score.toFixed(2), example])}
+        .map(({ name, score, example }) => [<Code key={name}>{name}</Code>, sayScore(score), example])}
       figures={['Score']}
     />
   )
+}
+
+function sayScore(score: number): string {
+  return score.toFixed(2).replace('-', '−')
 }
