@@ -134,9 +134,9 @@ export const deployment = z
     status: z.enum(['deployed', 'undeployed']),
     compatibility: z.enum(['first', 'compatible', 'additive', 'breaking']),
     changes: z.array(change),
-    callers: z
-      .array(keyThatCalled)
-      .meta({ description: 'Keys that called it here in the last 30 days, where the change is breaking.' }),
+    callers: z.array(keyThatCalled).meta({
+      description: 'Keys that called it here in the last 30 days, for a check and where the change is breaking.',
+    }),
     routing: z.object({
       checked: z.int().meta({ description: 'How many stored questions were asked again.' }),
       regressions: z.array(regression),

@@ -11,6 +11,7 @@ export const paths = {
   docs: (page = '') => (page === '' ? '/docs' : `/docs/${page}`),
   project: (projectId: string) => `/p/${projectId}`,
   settings: (projectId: string, section: SettingsSection = 'members') => `/p/${projectId}/settings/${section}`,
+  build: (projectId: string, section: string) => `/p/${projectId}/build/${section}`,
   connections: (projectId: string) => `/p/${projectId}/build/connections`,
   connection: (projectId: string, datasourceId: string) => `/p/${projectId}/build/connections/${datasourceId}`,
   tables: (projectId: string) => `/p/${projectId}/build/data`,

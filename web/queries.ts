@@ -44,8 +44,12 @@ export function useSession() {
     queryFn: ({ signal }) => readSession(signal),
     staleTime: Infinity,
     gcTime: Infinity,
+    ...(isStranger && { initialData: null }),
   })
 }
+
+/** The server says so of a page that was asked for without a session: asking who it is would only be refused. */
+const isStranger = document.querySelector<HTMLMetaElement>('meta[name="visitor"]')?.content === 'stranger'
 
 export async function readSession(signal?: AbortSignal): Promise<User | null> {
   try {
@@ -136,21 +140,26 @@ export function useForgetProject(projectId: string): () => void {
   }
 }
 
-/** An act that can be stopped while it runs. Stopping is no failure. */
-export function useStoppable<Answer, Input = void>(act: (input: Input, signal: AbortSignal) => Promise<Answer>) {
+/** An act that can be stopped while it runs. Stopping is no failure. `refresh` is what is out of date after either. */
+export function useStoppable<Answer, Input = void>(
+  act: (input: Input, signal: AbortSignal) => Promise<Answer>,
+  refresh: QueryKey[] = [],
+) {
   const running = useRef<AbortController>(null)
+  const client = useQueryClient()
   const mutation = useMutation({
     mutationFn: (input: Input) => {
       running.current?.abort()
       running.current = new AbortController()
       return act(input, running.current.signal)
     },
+    onSettled: async (_answer, error) => {
+      const refreshed = Promise.all(refresh.map((queryKey) => client.invalidateQueries({ queryKey })))
+      if (error === null) await refreshed
+    },
   })
-  return {
-    ...mutation,
-    error: mutation.error?.name === 'AbortError' ? null : mutation.error,
-    stop: () => running.current?.abort(),
-  }
+  const stopped = mutation.error?.name === 'AbortError'
+  return { ...mutation, error: stopped ? null : mutation.error, stopped, stop: () => running.current?.abort() }
 }
 
 /** A change: what it does, what is out of date after it, and the sentence that says it is done. */

@@ -1,29 +1,36 @@
 import {
   Activity,
   Bell,
+  Boxes,
   Cable,
   ChartLine,
   Database,
   FileCode2,
+  History,
+  Hourglass,
   KeyRound,
+  LockKeyhole,
   MessageCircleQuestion,
   Radio,
+  SlidersHorizontal,
   SquareTerminal,
+  UsersRound,
   type LucideIcon,
 } from 'lucide-react'
-import { paths } from './paths.ts'
+import type { SettingsSection } from './paths.ts'
+import type { Role } from './wire.ts'
 
-type BuildSection = { label: string; icon: LucideIcon; to: (projectId: string) => string }
-type DeploySection = { section: string; label: string; icon: LucideIcon }
+/** A page of a tab: its part of the address, and how it is called and drawn where one chooses. */
+export type Section<Name extends string = string> = { section: Name; label: string; icon: LucideIcon }
 
 /** Connections bring data in, data is what queries read, queries are what is deployed. */
-export const buildSections: BuildSection[] = [
-  { label: 'Connections', icon: Cable, to: paths.connections },
-  { label: 'Data', icon: Database, to: paths.tables },
-  { label: 'Queries', icon: FileCode2, to: paths.queries },
+export const buildSections: Section[] = [
+  { section: 'connections', label: 'Connections', icon: Cable },
+  { section: 'data', label: 'Data', icon: Database },
+  { section: 'queries', label: 'Queries', icon: FileCode2 },
 ]
 
-export const deploySections: DeploySection[] = [
+export const deploySections: Section[] = [
   { section: 'endpoints', label: 'Endpoints', icon: Radio },
   { section: 'try', label: 'Try it', icon: SquareTerminal },
   { section: 'metrics', label: 'Metrics', icon: ChartLine },
@@ -32,3 +39,18 @@ export const deploySections: DeploySection[] = [
   { section: 'alerts', label: 'Alerts', icon: Bell },
   { section: 'keys', label: 'API keys', icon: KeyRound },
 ]
+
+const allSettings: Array<Section<SettingsSection>> = [
+  { section: 'members', label: 'Members', icon: UsersRound },
+  { section: 'tokens', label: 'Management tokens', icon: KeyRound },
+  { section: 'environments', label: 'Environments', icon: Boxes },
+  { section: 'secrets', label: 'Secrets', icon: LockKeyhole },
+  { section: 'retention', label: 'Retention', icon: Hourglass },
+  { section: 'audit', label: 'Audit log', icon: History },
+  { section: 'project', label: 'Project', icon: SlidersHorizontal },
+]
+
+/** The sections someone with this role has any use for. */
+export function settingsSections(role: Role): Array<Section<SettingsSection>> {
+  return allSettings.filter(({ section }) => section !== 'audit' || role === 'owner')
+}

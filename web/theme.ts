@@ -1,10 +1,9 @@
 import {
   Button,
   createTheme,
+  Input,
   Modal,
-  PasswordInput,
   Select,
-  TextInput,
   Tooltip,
   type CSSVariablesResolver,
   type MantineColorsTuple,
@@ -84,12 +83,8 @@ export const theme = createTheme({
     Tooltip: Tooltip.extend({
       defaultProps: { withArrow: true, openDelay: 250, events: { hover: true, focus: true, touch: true } },
     }),
-    TextInput: TextInput.extend({ styles: { label: { marginBottom: 4 }, description: { marginBottom: 4 } } }),
-    PasswordInput: PasswordInput.extend({ styles: { label: { marginBottom: 4 }, description: { marginBottom: 4 } } }),
-    Select: Select.extend({
-      defaultProps: { allowDeselect: false, checkIconPosition: 'right' },
-      styles: { label: { marginBottom: 4 } },
-    }),
+    InputWrapper: Input.Wrapper.extend({ styles: { label: { marginBottom: 4 }, description: { marginBottom: 4 } } }),
+    Select: Select.extend({ defaultProps: { allowDeselect: false, checkIconPosition: 'right' } }),
   },
 })
 

@@ -84,9 +84,14 @@ async function executeInTurn(app: ExecuteApp, caller: Caller, execution: Executi
       after: async (transaction, ingested) => first?.keep(transaction, answerOf(ingested)),
     })
   } catch (error) {
-    if (known !== undefined) await noteFailure(app, datasourceId, error)
+    if (known !== undefined && !isStopped(execution.signal, error)) await noteFailure(app, datasourceId, error)
     throw error
   }
+}
+
+/** Whoever waited for it wanted it no longer: the data is as it was and nothing is wrong with it. */
+function isStopped(signal: AbortSignal | undefined, error: unknown): boolean {
+  return signal?.aborted === true && error === signal.reason
 }
 
 /** The work of a `refresh_datasource` job: the stored request once more. */
@@ -106,7 +111,7 @@ export async function runRefresh(app: ExecuteApp, { job, signal, progress }: Job
       turn,
     })
   } catch (error) {
-    await noteFailure(app, job.sourceId, error)
+    if (!isStopped(signal, error)) await noteFailure(app, job.sourceId, error)
     throw error
   }
 }

@@ -70,6 +70,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       columns: converted.columns,
       truncated: fetched.truncated,
     }
+    signal.throwIfAborted()
     const ingested = await app.store.db
       .transaction()
       .execute((transaction) => record(app, transaction, caller, { input, stored }))

@@ -24,7 +24,7 @@ type Credentials = { token_url: string; client_id: string; client_secret: string
 export function createTokenSource(outbound: Outbound, now: () => number = Date.now): TokenSource {
   const entries = new Map<string, Entry>()
 
-  async function fetchToken(auth: Credentials, timing: Timing, entry: Entry): Promise<TokenAnswer> {
+  async function fetchToken(auth: Credentials, timing: Pick<Timing, 'timeoutMs'>, entry: Entry): Promise<TokenAnswer> {
     const asked = await ask(outbound, auth, timing)
     if (!asked.ok) return asked
     entry.expiresAt = now() + Math.max(0, asked.lifeMs - marginMs)
@@ -39,29 +39,37 @@ export function createTokenSource(outbound: Outbound, now: () => number = Date.n
       // The key is a hash, so that the secrets are held once, in the call alone.
       const key = createHash('sha256').update(JSON.stringify(auth)).digest('base64')
       const known = entries.get(key)
-      if (known !== undefined && known.expiresAt > now()) return known.answer
+      if (known !== undefined && known.expiresAt > now()) return untilLeft(known.answer, timing.signal)
       const entry: Entry = {
         expiresAt: now() + timing.timeoutMs,
         answer: Promise.resolve({ ok: true, token: undefined }),
       }
-      entry.answer = fetchToken(auth, timing, entry)
+      // Others may wait for it too: it ends with its time and not with whoever asked first.
+      entry.answer = fetchToken(auth, { timeoutMs: timing.timeoutMs }, entry)
+      const forget = (): boolean => entries.delete(key)
+      entry.answer.then(({ ok }) => ok || forget(), forget)
       entries.set(key, entry)
       const [oldest] = entries.keys()
       if (entries.size > tokensAtMost && oldest !== undefined) entries.delete(oldest)
-      const answer = await entry.answer.catch((error: unknown) => {
-        entries.delete(key)
-        throw error
-      })
-      if (!answer.ok) entries.delete(key)
-      return answer
+      return untilLeft(entry.answer, timing.signal)
     },
   }
+}
+
+function untilLeft(answer: Promise<TokenAnswer>, signal: AbortSignal | undefined): Promise<TokenAnswer> {
+  if (signal === undefined) return answer
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(signal.reason as Error)
+    if (signal.aborted) return leave()
+    signal.addEventListener('abort', leave, { once: true })
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
 }
 
 type Asked = { ok: true; token: string; lifeMs: number } | { ok: false; error: OutboundError }
 
 /** Servers must take the credentials as Basic (RFC 6749, 2.3.1); those that refuse it get them in the body. */
-async function ask(outbound: Outbound, auth: Credentials, timing: Timing): Promise<Asked> {
+async function ask(outbound: Outbound, auth: Credentials, timing: Pick<Timing, 'timeoutMs'>): Promise<Asked> {
   const first = await askOnce(outbound, auth, { ...timing, place: 'header' })
   return first.ok || first.status === undefined ? first : await askOnce(outbound, auth, { ...timing, place: 'body' })
 }
@@ -69,7 +77,7 @@ async function ask(outbound: Outbound, auth: Credentials, timing: Timing): Promi
 async function askOnce(
   outbound: Outbound,
   auth: Credentials,
-  { timeoutMs, signal, place }: Timing & { place: 'header' | 'body' },
+  { timeoutMs, place }: Pick<Timing, 'timeoutMs'> & { place: 'header' | 'body' },
 ): Promise<Asked & { status?: number }> {
   const { client_id: username, client_secret: password } = auth
   const body = new URLSearchParams({ grant_type: 'client_credentials' })
@@ -100,7 +108,7 @@ async function askOnce(
     redirects: 0,
     retries: 0,
   } as const
-  const sent = await outbound.send(request, { timeoutMs, signal, sink, ...limits })
+  const sent = await outbound.send(request, { timeoutMs, sink, ...limits })
   if (!sent.ok) return { ok: false, error: { ...sent.error, message: `For the token: ${sent.error.message}` } }
   const refused = (message: string) =>
     ({ ok: false, error: outboundError('token_refused', message), status: sent.status }) as const

@@ -5,6 +5,7 @@ import { failures } from '../../api/failures.ts'
 import type { App } from '../app.ts'
 import { Failure, type FailureDetail } from '../failure.ts'
 import { asStoreFailure } from '../store/index.ts'
+import { isGone } from './gone.ts'
 
 /** What Fastify itself refuses, in our words. Everything else it throws is our own failure. */
 const fastifyFailures: Record<string, () => Failure> = {
@@ -24,7 +25,7 @@ export function answerError(
   reply: FastifyReply,
 ): FastifyReply {
   const failure = asFailure(error, request)
-  if (failure.code === 'internal_error') {
+  if (failure.code === 'internal_error' && !isGone(error)) {
     app.observe({
       kind: 'request-failed',
       requestId: request.id,

@@ -35,7 +35,7 @@ import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveRequestEvents, serveUsage } from './routes/usage.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
-import { openSessionStore } from './session-store.ts'
+import { openSessionStore, sessionCookie } from './session-store.ts'
 import { serveWeb } from './web.ts'
 
 /** Builds the server without listening, so that a test can call it without a port. */
@@ -103,7 +103,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   await http.register(fastifyCookie)
   const maxAge = app.config.limits.sessionSeconds * 1000
   await http.register(fastifySession, {
-    cookieName: 'sluice_session',
+    cookieName: sessionCookie,
     // The id is random and looked up by its hash; a signature would add a secret to share and nothing else.
     secret: { sign: (id) => id, unsign: (id) => ({ valid: true, renew: false, value: id }) },
     store: openSessionStore(app),

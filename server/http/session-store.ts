@@ -15,6 +15,8 @@ declare module 'fastify' {
   }
 }
 
+export const sessionCookie = 'sluice_session'
+
 /** Sessions in PostgreSQL behind the session library's callbacks, so that replicas share them and any can be ended. */
 export function openSessionStore(app: App): SessionStore {
   const maxAgeMs = app.config.limits.sessionSeconds * 1000

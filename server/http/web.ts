@@ -4,12 +4,15 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../failure.ts'
 import type { Http } from './http.ts'
+import { sessionCookie } from './session-store.ts'
 
 const dist = join(import.meta.dirname, '../../web/dist')
 /** The web app's own paths: each answers with its one page, which reads the path itself. */
 const pages = ['/', '/sign-in', '/join', '/p/*', '/account', '/docs', '/docs/*']
 /** Stands in index.html where the nonce of each answer goes. */
 const nonceMark = '__STYLE_NONCE__'
+/** Stands there where the page is told that nobody is signed in, so that it need not ask. */
+const visitorMark = '__VISITOR__'
 
 /** Serves the built web app. Nothing it loads comes from elsewhere, and the policy says so to the browser. */
 export async function serveWeb(http: Http): Promise<void> {
@@ -28,17 +31,21 @@ export async function serveWeb(http: Http): Promise<void> {
     })
   }
   for (const url of pages) {
-    http.get(url, { config: { door: 'open' }, schema: { hide: true } }, async (_request, reply) => {
+    http.get(url, { config: { door: 'open' }, schema: { hide: true } }, async (request, reply) => {
       if (index === undefined) {
         throw new Failure('not_found', { message: 'The web app is not built. Run npm run build, then start again.' })
       }
       const nonce = randomBytes(16).toString('base64url')
-      return reply
-        .type('text/html; charset=utf-8')
-        .header('content-security-policy', pagePolicy(nonce))
-        .header('cache-control', 'no-cache')
-        .serializer(String)
-        .send(index.replaceAll(nonceMark, nonce))
+      const isStranger = request.headers.cookie?.includes(`${sessionCookie}=`) !== true
+      return (
+        reply
+          .type('text/html; charset=utf-8')
+          .header('content-security-policy', pagePolicy(nonce))
+          // Going back in the browser must not bring the stranger's page to someone who has signed in since.
+          .header('cache-control', isStranger ? 'no-store' : 'no-cache')
+          .serializer(String)
+          .send(index.replaceAll(nonceMark, nonce).replace(visitorMark, isStranger ? 'stranger' : 'perhaps-known'))
+      )
     })
   }
 }

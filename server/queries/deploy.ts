@@ -131,7 +131,8 @@ async function makeLive(app: Parts, caller: Caller, move: Move): Promise<DeployR
     }
     return { refused, ...compared, version: next.number, previousVersion }
   })
-  const callers = outcome.compatibility === 'breaking' ? await recentCallers(app, draft, environment) : []
+  const concernsCallers = outcome.compatibility === 'breaking' || move.check === true
+  const callers = concernsCallers ? await recentCallers(app, draft, environment) : []
   const report = { name, environment, status: 'deployed' as const, ...outcome, callers, routing }
   if (refused) throw report.compatibility === 'breaking' ? breaking(report) : stolen(report)
   if (move.check === true) return report

@@ -85,12 +85,14 @@ describe('deploy', () => {
     })
   })
 
-  test('409 names the keys that called it in the last 30 days, and no older ones', async () => {
+  test('a check and a 409 name the keys that called it in the last 30 days, and no older ones', async () => {
     const query = await draft('called')
     await t.operator.post(`${query}/deploy`, {})
     const { id: queryId } = (await t.operator.get(query)).body
     t.app.queryCallers.note({ queryId, environment: 'production', keyId: 'key_of_a_caller' })
     t.app.queryCallers.note({ queryId, environment: 'staging', keyId: 'key_elsewhere' })
+    const checked = await t.operator.post(`${query}/deploy`, { check: true })
+    expect(checked.body).toMatchObject({ compatibility: 'compatible', callers: [{ key_id: 'key_of_a_caller' }] })
     await t.operator.put(query, { sql: 'SELECT id FROM orders WHERE region = $region' })
     const refused = await t.operator.post(`${query}/deploy`, {})
     expect(refused.body.callers).toMatchObject([{ key_id: 'key_of_a_caller' }])

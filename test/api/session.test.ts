@@ -107,10 +107,14 @@ describe('e-mail and password', () => {
 })
 
 describe('sessions', () => {
-  test('204 signs out: the cookie is worth nothing afterwards', async () => {
-    const person = await t.member(await t.project(), 'viewer')
-    expect((await person.delete('/v1/session')).status).toBe(204)
-    expect((await person.get('/v1/session')).status).toBe(401)
+  test('204 signs out: the cookie is taken back, and is worth nothing to whoever kept it', async () => {
+    const { email, password } = await t.member(await t.project(), 'viewer')
+    const signedIn = await t.anonymous.post('/v1/session', { email, password })
+    const [cookie = ''] = String(signedIn.headers['set-cookie']).split(';')
+    expect((await t.anonymous.get('/v1/session', undefined, { cookie })).status).toBe(200)
+    const out = await t.anonymous.delete('/v1/session', undefined, { cookie })
+    expect([out.status, String(out.headers['set-cookie'])]).toEqual([204, expect.stringMatching(/^sluice_session=;/)])
+    expect((await t.anonymous.get('/v1/session', undefined, { cookie })).status).toBe(401)
   })
 
   test('a session ends when it is not used for its lifetime, and lives on while it is', async () => {

@@ -10,7 +10,17 @@ export type Source = {
   requests: Array<{ method: string; url: string; headers: IncomingMessage['headers'] }>
   answer(body: unknown, headers?: Record<string, string>, status?: number): void
   handle(handler: (request: IncomingMessage, response: ServerResponse) => void): void
+  /** From now on takes calls and answers none of them until it is told to. */
+  hold(): Held
   close(): Promise<void>
+}
+
+/** Calls that wait for their answer. */
+export type Held = {
+  asked: () => number
+  /** How many of them were given up by their caller. */
+  dropped: () => number
+  letGo: (body: unknown) => void
 }
 
 export async function openSource(): Promise<Source> {
@@ -30,6 +40,19 @@ export async function openSource(): Promise<Source> {
     answer(body, headers = { 'content-type': 'application/json' }, status = 200) {
       const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
       handler = (_request, response) => void response.writeHead(status, headers).end(text)
+    },
+    hold() {
+      const waiting: ServerResponse[] = []
+      handler = (_request, response) => void waiting.push(response)
+      return {
+        asked: () => waiting.length,
+        dropped: () => waiting.filter(({ closed, writableFinished }) => closed && !writableFinished).length,
+        letGo(body) {
+          for (const response of waiting) {
+            response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+          }
+        },
+      }
     },
     close: () =>
       new Promise((resolve) => {

@@ -116,9 +116,10 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await page.getByText('Nearest in sales_by_region: “revenue in the north”').waitFor()
 
   await page.getByRole('button', { name: 'Deploy…' }).click()
-  await page.getByText('It is not deployed here yet').waitFor()
-  await page.getByRole('button', { name: 'Deploy sales_by_region to production' }).click()
-  await page.getByText('sales_by_region version 1 answers in production now.').waitFor()
+  const sheet = page.getByRole('dialog', { name: 'Deploy sales_by_region to production' })
+  await sheet.getByText('no caller is affected').waitFor()
+  await sheet.getByRole('button', { name: 'Deploy version 1' }).click()
+  await page.getByText('Version 1 of sales_by_region now answers in production.').waitFor()
   await page.getByText('production v1').waitFor()
   expect(complaints.splice(0)).toEqual([])
 })
@@ -130,11 +131,20 @@ test('a change that breaks callers says so and asks twice', async () => {
   await typeSql(page, 'select region, count(*) as orders from orders where region = $region group by region')
   await page.getByText('gives region, orders').waitFor()
   await page.getByRole('button', { name: 'Deploy…' }).click()
-  await page.getByText('Existing callers may break.').waitFor()
-  await page.getByRole('region', { name: 'Difference' }).waitFor()
-  const deploy = page.getByRole('button', { name: 'Deploy sales_by_region to production' })
+  await page.getByText('Existing callers would break.').waitFor()
+  await page.getByRole('region', { name: 'What changes' }).waitFor()
+  const deploy = page.getByRole('button', { name: 'Deploy version 2' })
   expect(await deploy.isDisabled()).toBe(true)
-  await page.getByLabel('Deploy it although callers in production may break').check()
+  await page.getByLabel('Deploy it all the same').check()
+  // What was agreed to was for one environment.
+  await page.getByRole('combobox', { name: 'Environment' }).click()
+  await page.getByRole('option', { name: 'staging' }).click()
+  await page.getByText('no caller is affected').waitFor()
+  await page.getByRole('combobox', { name: 'Environment' }).click()
+  await page.getByRole('option', { name: 'production' }).click()
+  await page.getByText('Existing callers would break.').waitFor()
+  expect(await deploy.isDisabled()).toBe(true)
+  await page.getByLabel('Deploy it all the same').check()
   await deploy.click()
   await page.getByText('production v2').waitFor()
 })
@@ -203,6 +213,50 @@ const pages: Array<{ name: string; path: string; empty?: boolean; ready: (page: 
     ready: (page) => page.getByRole('tab', { name: 'Schedule' }).click(),
   },
   {
+    name: 'build-connection-parts',
+    path: 'connections/new?sample',
+    ready: async (page) => {
+      await page.getByRole('tab', { name: 'Groups' }).click()
+      await page.getByRole('button', { name: 'Add a group' }).click()
+      await page.getByRole('button', { name: 'Add a parameter' }).click()
+    },
+  },
+  {
+    name: 'build-connection-pages',
+    path: 'connections/new?sample',
+    ready: async (page) => {
+      await page.getByRole('tab', { name: 'Pages' }).click()
+      await page.getByRole('combobox', { name: 'Further pages' }).click()
+      await page.getByRole('option', { name: 'Offset and limit' }).click()
+    },
+  },
+  {
+    name: 'build-connection-auth',
+    path: 'connections/new?sample',
+    ready: async (page) => {
+      await page.getByRole('tab', { name: 'Auth' }).click()
+      await page.getByRole('combobox', { name: 'How it asks who you are' }).click()
+      await page.getByRole('option', { name: 'OAuth2 Client Credentials' }).click()
+    },
+  },
+  {
+    name: 'build-connection-history',
+    path: 'connections',
+    ready: async (page) => {
+      await page.getByRole('link', { name: 'Orders', exact: true }).click()
+      await page.getByRole('tab', { name: 'History' }).click()
+      await page.getByText('Version 2: 60 rows').waitFor()
+    },
+  },
+  {
+    name: 'build-curl',
+    path: 'connections/new',
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Paste curl' }).click()
+      await page.getByRole('dialog').waitFor()
+    },
+  },
+  {
     name: 'build-data',
     path: 'data',
     ready: (page) => page.getByRole('link', { name: 'orders', exact: true }).waitFor(),
@@ -232,11 +286,49 @@ const pages: Array<{ name: string; path: string; empty?: boolean; ready: (page: 
     },
   },
   {
+    name: 'build-chart',
+    path: 'queries/top_orders',
+    ready: async (page) => {
+      await page.getByRole('form', { name: 'Slots' }).getByRole('button', { name: 'Run' }).click()
+      await page.getByRole('tab', { name: 'Chart' }).click()
+      await page.locator('svg.recharts-surface').first().waitFor()
+    },
+  },
+  {
+    name: 'build-ask',
+    path: 'queries/top_orders',
+    ready: async (page) => {
+      await page.getByLabel('Another question').fill('which orders are worth more than 80')
+      await page.getByRole('button', { name: 'Ask it' }).click()
+      await page
+        .getByText(/^Nearest in /)
+        .first()
+        .waitFor()
+      await page
+        .getByText(/^Nearest in /)
+        .first()
+        .scrollIntoViewIfNeeded()
+    },
+  },
+  {
+    name: 'build-slot',
+    path: 'queries/top_orders',
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Define least' }).click()
+      await page.getByRole('dialog').waitFor()
+    },
+  },
+  {
+    name: 'build-new-query',
+    path: 'queries?new=orders',
+    ready: (page) => page.getByRole('dialog', { name: 'New query' }).waitFor(),
+  },
+  {
     name: 'build-deploy',
     path: 'queries/top_orders',
     ready: async (page) => {
       await page.getByRole('button', { name: 'Deploy…' }).click()
-      await page.getByText('It is not deployed here yet').waitFor()
+      await page.getByText('no caller is affected').waitFor()
     },
   },
 ]

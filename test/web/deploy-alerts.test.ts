@@ -113,7 +113,8 @@ test('an alert has several channels, is tested, edited, turned off and deleted',
   await page.getByRole('button', { name: 'I have stored it' }).click()
   const row = alertNamed(page, 'Too many errors')
   await row.getByText('Too many errors: above 5 % of calls within 5 min · in production').waitFor()
-  await row.getByText(/tells webhook .*, slack /).waitFor()
+  await row.getByText(/tells webhook /).waitFor()
+  await row.getByText(/tells slack /).waitFor()
   await row.getByRole('button', { name: 'Send a test' }).click()
   const tested = (): boolean => receiver.received.some(({ path, body }) => path === '/slack' && /test/i.test(body))
   await expect.poll(tested, { timeout: waitMs }).toBe(true)
@@ -146,5 +147,53 @@ test('an alert has several channels, is tested, edited, turned off and deleted',
   await changed.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete Slow answers' }).click()
   await changed.waitFor({ state: 'detached' })
+  expect(complaints).toEqual([])
+})
+
+test('a webhook gets a new secret, which is shown once and signs from then on beside or instead of the old one', async () => {
+  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/deploy/alerts`)
+  page.setDefaultTimeout(waitMs)
+  const hook = `${receiver.origin}/hook`
+  await page.getByRole('button', { name: 'New alert' }).click()
+  const making = page.getByRole('dialog', { name: 'New alert' })
+  await making.getByLabel('Name').fill('Well kept')
+  await making.getByLabel('Address of channel 1').fill(hook)
+  await making.getByRole('button', { name: 'Create alert' }).click()
+  const first = await page.getByLabel('Webhook secret').inputValue()
+  await page.getByRole('button', { name: 'I have stored it' }).click()
+  const row = alertNamed(page, 'Well kept')
+
+  const rotate = async (grace: string): Promise<string> => {
+    await row.getByRole('button', { name: `Rotate secret of ${hook}` }).click()
+    const rotating = page.getByRole('dialog', { name: 'Rotate the webhook of Well kept' })
+    await rotating.getByLabel('The old secret stays good for').click()
+    await page.getByRole('option', { name: grace }).click()
+    await rotating.getByRole('button', { name: 'Rotate secret' }).click()
+    await page.getByText('Shown only this once').waitFor()
+    const secret = await page.getByLabel('Webhook secret').inputValue()
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    expect(await page.content()).not.toContain(secret)
+    return secret
+  }
+  /** Which of the secrets the next message can be checked with. */
+  const signedWith = async (...secrets: string[]): Promise<boolean[]> => {
+    const known = (): typeof receiver.received => receiver.received.filter(({ body }) => body.includes('Well kept'))
+    const before = known().length
+    await row.getByRole('button', { name: 'Send a test of Well kept' }).click()
+    await expect.poll(() => known().length, { timeout: waitMs }).toBe(before + 1)
+    const { body, headers } = known().at(-1) ?? { body: '', headers: {} }
+    return secrets.map((secret) => {
+      try {
+        new Webhook(secret).verify(body, headers)
+        return true
+      } catch {
+        return false
+      }
+    })
+  }
+  const second = await rotate('One day')
+  expect(await signedWith(first, second)).toEqual([true, true])
+  const third = await rotate('Not at all')
+  expect(await signedWith(first, second, third)).toEqual([false, false, true])
   expect(complaints).toEqual([])
 })

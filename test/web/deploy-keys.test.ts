@@ -114,6 +114,59 @@ test('a key is given another name, reach, plan and end, and its callers notice',
   expect(complaints).toEqual([])
 })
 
+test('a key has limits of its own from the start, gets others, and goes back to those of its plan', async () => {
+  await stage.deploy('sales_by_region')
+  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/deploy/keys`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByRole('button', { name: 'New API key' }).click()
+  const making = page.getByRole('dialog', { name: 'New API key' })
+  await making.getByLabel('Name').fill('night batch')
+  await making.getByLabel('At once').fill('15')
+  await making.getByRole('button', { name: 'Create key' }).click()
+  await making.getByText('Say how many a minute as well.').waitFor()
+  await making.getByLabel('Calls a minute').fill('1200')
+  await making.getByLabel('Calls a day').fill('50000')
+  await making.getByRole('button', { name: 'Create key' }).click()
+  const secret = await page.getByRole('dialog').getByLabel('API key', { exact: true }).inputValue()
+  await page.getByRole('button', { name: 'I have stored it' }).click()
+  const limits = async (): Promise<unknown> => {
+    const { body } = await stage.withToken(secret).get('/v1/key')
+    return body.limits.map(({ quota, window_seconds: seconds, burst }: Record<string, number>) => [
+      quota,
+      seconds,
+      burst,
+    ])
+  }
+  await expect.poll(limits, polled).toEqual([
+    [1200, 60, 15],
+    [50_000, 86_400, 50_000],
+  ])
+  await page.getByRole('link', { name: 'night batch' }).click()
+  await page.getByText('with limits of its own: 1,200 calls a minute, 15 at once, 50,000 calls a day').waitFor()
+
+  const edit = async () => {
+    await page.getByRole('button', { name: 'What to do with night batch' }).click()
+    await page.getByRole('menuitem', { name: 'Edit' }).click()
+    return page.getByRole('dialog', { name: 'Edit night batch' })
+  }
+  const editing = await edit()
+  expect(await editing.getByLabel('Calls a minute').inputValue()).toBe('1,200')
+  await editing.getByLabel('Calls a minute').fill('30')
+  await editing.getByLabel('At once').fill('')
+  await editing.getByLabel('Calls a day').fill('')
+  await editing.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('with limits of its own: 30 calls a minute, 30 at once').waitFor()
+  await expect.poll(limits, polled).toEqual([[30, 60, 30]])
+
+  const again = await edit()
+  await again.getByLabel('Calls a minute').fill('')
+  await again.getByLabel('At once').fill('')
+  await again.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('pro: 600 calls a minute, 100 at once').waitFor()
+  await expect.poll(limits, polled).toEqual([[600, 60, 100]])
+  expect(complaints).toEqual([])
+})
+
 test('an administrator makes a key that reaches every project, those to come included', async () => {
   await stage.deploy('sales_by_region')
   const { page, complaints } = await stage.visit(await stage.signInLink())

@@ -28,6 +28,29 @@ test('the one-time link signs in, leaves the address and works only once', async
   expect([...complaints, ...second.complaints]).toEqual([])
 })
 
+test('nobody is asked who they are before they have signed in, and the browser has nothing to complain of', async () => {
+  const { page } = await t.visit('about:blank')
+  const refused: string[] = []
+  page.on('response', (answer) => void (answer.status() >= 400 && refused.push(`${answer.status()} ${answer.url()}`)))
+  page.on('console', (message) => void (message.type() === 'error' && refused.push(message.text())))
+  for (const path of ['/', '/account', '/sign-in']) {
+    await page.goto(path)
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  }
+  await page.goto(await t.signInLink())
+  await page.getByRole('heading', { name: 'Projects' }).waitFor()
+  // The page of a stranger is not kept: who goes back after signing in is not taken for one.
+  await page.goto('about:blank')
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Projects' }).waitFor()
+  await page.getByRole('button', { name: 'Your account' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.waitForURL(`${t.origin}/sign-in`)
+  await page.reload()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(refused).toEqual([])
+})
+
 test('the first user is asked for e-mail and password, and comes back with them by the keyboard alone', async () => {
   const { page, complaints } = await t.visit(await t.signInLink())
   await page.getByRole('link', { name: 'Set them' }).click()

@@ -53,7 +53,7 @@ test('from the address of an API to a call that is seen in the metrics, in one g
   await page.keyboard.press('Control+Enter')
   await page.getByRole('table', { name: 'Rows of the result' }).getByRole('cell', { name: 'Gent' }).waitFor()
   await page.getByRole('button', { name: 'Deploy…' }).click()
-  await page.getByRole('button', { name: 'Deploy nights_in_city to production' }).click()
+  await page.getByRole('button', { name: 'Deploy version 1' }).click()
   await page.getByText('production v1').waitFor()
 
   await page.getByRole('link', { name: 'Deploy', exact: true }).click()

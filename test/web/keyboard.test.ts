@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { hasFocus, press, tabTo } from './by-keyboard.ts'
 import { openStage, waitMs, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -8,36 +9,6 @@ beforeAll(async () => {
   await stage.deploy('sales_by_region')
 })
 afterAll(() => stage.close())
-
-/** More presses than any page has things to stop at. */
-const mostPresses = 80
-
-/** Goes on with Tab until the focus is there, as someone without a mouse does, and sees where it is. */
-async function tabTo(page: Page, place: Locator, key = 'Tab'): Promise<void> {
-  await place.waitFor()
-  for (let press = 0; press < mostPresses; press += 1) {
-    if (await hasFocus(place)) {
-      const seen = await page.evaluate('document.querySelector(":focus-visible") !== null')
-      expect(seen, `the focus on ${String(place)} is to be seen`).toBe(true)
-      return
-    }
-    await page.keyboard.press(key)
-  }
-  throw new Error(`the focus never reached ${String(place)}`)
-}
-
-/** The tests are typed without a browser, so what an element can do is asked of it. */
-function hasFocus(place: Locator): Promise<boolean> {
-  return place.evaluate(
-    (element) =>
-      'matches' in element && typeof element.matches === 'function' && element.matches(':focus-within') === true,
-  )
-}
-
-async function press(page: Page, place: Locator, key = 'Enter'): Promise<void> {
-  await tabTo(page, place)
-  await page.keyboard.press(key)
-}
 
 const rail = (page: Page, name: string): Locator =>
   page.getByRole('navigation', { name: 'Deploy' }).getByRole('link', { name })
@@ -132,7 +103,83 @@ test('a query is changed, run and deployed by the keyboard alone', { timeout: 12
   await press(page, page.getByRole('button', { name: 'Save draft' }))
   await page.getByText('The draft is saved.').waitFor()
   await press(page, page.getByRole('button', { name: 'Deploy…' }))
-  await press(page, page.getByRole('button', { name: 'Deploy all_orders to production' }))
+  // A dialog takes the keyboard at once, also while it has yet to find out what to say.
+  await expect.poll(() => hasFocus(page.getByRole('dialog'), ':focus-within')).toBe(true)
+  await press(page, page.getByRole('button', { name: 'Deploy version 1' }))
   await page.getByText('production v1').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test(
+  'an endpoint is deployed, promoted, rolled back and undeployed by the keyboard alone',
+  { timeout: 180_000 },
+  async () => {
+    const at = `/p/${stage.projectId}/deploy`
+    const { page, complaints } = await stage.visitAs(stage.owner, at)
+    page.setDefaultTimeout(waitMs)
+    await stage.edit('sales_by_region', {
+      sql: 'select region, count(*) as n from orders where region = $region group by 1',
+    })
+    await page.goto(`${at}/endpoints`)
+    await press(page, page.getByRole('link', { name: 'sales_by_region' }))
+    await press(page, page.getByRole('button', { name: 'Deploy', exact: true }))
+    const sheet = page.getByRole('dialog', { name: 'Deploy sales_by_region to production' })
+    await sheet.getByText('Existing callers would break.').waitFor()
+    await press(page, sheet.getByLabel('Deploy it all the same'), 'Space')
+    await press(page, sheet.getByRole('button', { name: 'Deploy version 2' }))
+    await page.getByText('Version 2 in production', { exact: true }).waitFor()
+    const choose = async (item: string): Promise<void> => {
+      await press(page, page.getByRole('button', { name: 'More' }))
+      await tabTo(page, page.getByRole('menuitem', { name: item }), 'ArrowDown')
+      await page.keyboard.press('Enter')
+    }
+    await choose('Promote to staging')
+    await press(page, page.getByRole('button', { name: 'Promote version 2' }))
+    await page.getByText('Version 2 in staging', { exact: true }).waitFor()
+    await choose('Roll back to version 1')
+    await press(page, page.getByRole('button', { name: 'Roll back to version 1' }))
+    await page.getByText('Version 1 in production', { exact: true }).waitFor()
+    await press(page, page.getByRole('navigation', { name: 'sales_by_region' }).getByRole('link', { name: 'History' }))
+    await page.getByText('rolled production back to version 1').waitFor()
+    await choose('Undeploy from production')
+    await press(page, page.getByRole('button', { name: 'Undeploy sales_by_region' }))
+    await page.getByText('Not deployed in production').waitFor()
+    await press(page, page.getByRole('button', { name: 'Environment production' }))
+    await tabTo(page, page.getByRole('menuitem', { name: 'staging' }), 'ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Environment staging: choose another' }).waitFor()
+    expect(complaints).toEqual([])
+  },
+)
+
+test('people, tokens, environments and the log are managed by the keyboard alone', { timeout: 120_000 }, async () => {
+  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/settings/members`)
+  page.setDefaultTimeout(waitMs)
+  const settings = (name: string): Locator =>
+    page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name })
+  await press(page, page.getByRole('button', { name: 'Invite by link' }))
+  await press(page, page.getByRole('radio', { name: 'Editor' }), 'ArrowUp')
+  await press(page, page.getByRole('button', { name: 'Create link' }))
+  await press(page, page.getByRole('button', { name: 'I have stored it' }))
+  await press(page, page.getByRole('button', { name: /^Withdraw/ }))
+  await press(page, page.getByRole('dialog').getByRole('button', { name: /^Withdraw/ }))
+  await press(page, settings('Management tokens'))
+  await press(page, page.getByRole('button', { name: 'New token' }))
+  await tabTo(page, page.getByRole('dialog').getByLabel('Name'))
+  await page.keyboard.type('by hand')
+  await page.keyboard.press('Enter')
+  await press(page, page.getByRole('button', { name: 'I have stored it' }))
+  await press(page, page.getByRole('button', { name: 'Revoke by hand' }))
+  await press(page, page.getByRole('dialog').getByRole('button', { name: 'Revoke by hand' }))
+  await page.getByText('Revoked', { exact: true }).waitFor()
+  await press(page, settings('Environments'))
+  await press(page, page.getByRole('button', { name: 'Add environment' }))
+  await tabTo(page, page.getByRole('dialog').getByLabel('Name'))
+  await page.keyboard.type('rehearsal')
+  await page.keyboard.press('Enter')
+  await page.getByText('The environment rehearsal is ready.').waitFor()
+  await press(page, settings('Audit log'))
+  await press(page, page.getByRole('button', { name: /added the environment rehearsal/ }))
+  await page.getByText('environment.added').waitFor()
   expect(complaints).toEqual([])
 })

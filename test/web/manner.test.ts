@@ -1,6 +1,6 @@
-import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestWeb, type TestWeb } from '../harness/web.ts'
+import { hasFocus } from './by-keyboard.ts'
 
 let t: TestWeb
 beforeAll(async () => {
@@ -82,9 +82,43 @@ test('a page that cannot be drawn says so and offers a way on', async () => {
   expect(await page.getByRole('heading', { name: 'This page could not be shown' }).count()).toBe(0)
 })
 
-/** The tests are typed without a browser, so what an element can do is asked of it. */
-function hasFocus(place: Locator): Promise<boolean> {
-  return place.evaluate(
-    (element) => 'matches' in element && typeof element.matches === 'function' && element.matches(':focus') === true,
-  )
-}
+test('what takes its time shows that it is on its way', async () => {
+  const projectId = await t.project('Slow river')
+  const person = await t.member(projectId, 'owner')
+  const { page, complaints } = await t.visitAs(person, '/account')
+  const { promise: arrival, resolve: arrive } = Promise.withResolvers<void>()
+  await page.route('**/v1/projects/*/members', async (route) => {
+    await arrival
+    await route.continue()
+  })
+  await page.goto(`/p/${projectId}/settings/members`)
+  await page.getByText('Loading', { exact: true }).waitFor({ state: 'attached' })
+  arrive()
+  await page.getByText(person.email).waitFor()
+  expect(await page.getByText('Loading', { exact: true }).count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+test('nothing moves for those who ask for stillness', async () => {
+  const person = await t.member(await t.project('Pond'), 'owner')
+  const { page } = await t.visitAs(person, '/?all')
+  /** The longest that anything on the page takes to move. */
+  const longestMs = async (): Promise<number> =>
+    Number(
+      await page.evaluate(`Math.max(...[...document.querySelectorAll('*')].flatMap((element) => {
+        const { transitionDuration, animationDuration } = getComputedStyle(element)
+        return [transitionDuration, animationDuration].join(',').split(',').map((time) => parseFloat(time) * 1000)
+      }))`),
+    )
+  const open = async (): Promise<void> => {
+    await page.getByRole('button', { name: 'New project' }).first().click()
+    await page.getByRole('dialog').waitFor()
+  }
+  await open()
+  expect(await longestMs()).toBeLessThan(1)
+  await page.keyboard.press('Escape')
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
+  await page.reload()
+  await open()
+  expect(await longestMs()).toBeGreaterThan(50)
+})

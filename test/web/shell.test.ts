@@ -44,8 +44,7 @@ afterAll(async () => {
 })
 
 test('a running job stands under the header on every page, and is cancelled there', async () => {
-  const hanging: Array<() => void> = []
-  source.handle((_request, response) => void hanging.push(() => response.end('[]')))
+  const held = source.hold()
   const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections`)
   await page.getByRole('link', { name: 'Stations of the north' }).click()
   await page.getByRole('button', { name: 'Refresh' }).click()
@@ -59,7 +58,7 @@ test('a running job stands under the header on every page, and is cancelled ther
   await bar.waitFor({ state: 'detached' })
   const jobs = await t.operator.get(`/v1/projects/${projectId}/jobs?status=cancelled`)
   expect(jobs.body.data).toHaveLength(1)
-  for (const end of hanging) end()
+  expect(held.asked()).toBe(1)
   source.answer([{ id: 1, city: 'Lund' }])
   expect(complaints).toEqual([])
 })

@@ -142,3 +142,22 @@ test('a session that ends in the middle of a connection, an alert and a key lose
   await page.getByRole('link', { name: 'reader' }).waitFor()
   expect(complaints).toEqual([])
 })
+
+test('a session that ends before a question is asked loses neither the question nor the answer', async () => {
+  await expectStatus(200, editor.post(`/v1/projects/${projectId}/queries/answer/deploy`, { force: true }))
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/deploy/try?by=question`)
+  await page.getByRole('textbox', { name: 'Question' }).fill('what is the answer')
+  t.advance(15 * 86_400_000)
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await signInAgain(page)
+  await page.getByText('200 OK').waitFor()
+  expect(await page.getByRole('textbox', { name: 'Question' }).inputValue()).toBe('what is the answer')
+  // What is looked at is in the address, so that it can be sent on and survives a reload.
+  await page.reload()
+  await page.getByRole('textbox', { name: 'Question' }).waitFor()
+  await page.goto(`/p/${projectId}/deploy/metrics?hours=168&query=answer`)
+  await page.reload()
+  await expect.poll(() => page.getByRole('combobox', { name: 'Time' }).inputValue()).toBe('The last week')
+  expect(await page.getByRole('combobox', { name: 'Query' }).inputValue()).toBe('answer')
+  expect(complaints).toEqual([])
+})

@@ -231,6 +231,19 @@ describe('OAuth2 client credentials', () => {
     expect(tokenCalls).toBe(2)
   })
 
+  test('whoever leaves before the token is there does not take it from the others', async () => {
+    now += 3600_000
+    tokenCalls = 0
+    const leaving = new AbortController()
+    const asked = configuration('/echo', oauth())
+    const left = tokens.token(asked, { timeoutMs: 1000, signal: leaving.signal })
+    const stayed = tokens.token(asked, { timeoutMs: 1000 })
+    leaving.abort(new Error('left'))
+    await expect(left).rejects.toThrow('left')
+    expect(await stayed).toEqual({ ok: true, token: 't1' })
+    expect(tokenCalls).toBe(1)
+  })
+
   test('a refusal says what to check and no secret; a token address is guarded too', async () => {
     const wrong = await probe(oauth('wr0ng'))
     expect(wrong).toMatchObject({

@@ -1,7 +1,7 @@
-import { Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Code, Modal, Stack, Text, TextInput } from '@mantine/core'
 import type { UseMutationResult } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import { RefusalNotice } from './refusal.tsx'
+import { FormEnd } from './form-end.tsx'
 
 type Props = {
   opened: boolean
@@ -64,15 +64,7 @@ function ConfirmForm({
             data-autofocus
           />
         )}
-        <RefusalNotice error={act.error} />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" color="red.9" disabled={!ready} loading={act.isPending}>
-            {verb}
-          </Button>
-        </Group>
+        <FormEnd act={act} verb={verb} danger disabled={!ready} onClose={onClose} />
       </Stack>
     </form>
   )

@@ -34,7 +34,7 @@ export function Grid({ label, columns, count, rowAt, onSight }: Props) {
   const last = items.at(-1)?.index ?? 0
   const tell = useEffectEvent(() => onSight?.(first, last))
   useEffect(() => tell(), [first, last])
-  const template = `4rem ${columns.map(({ name, type }) => widthOf(name, type)).join(' ')}`
+  const template = `3.5rem ${columns.map(({ name, type }) => widthOf(name, type)).join(' ')}`
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by the keyboard
     <section ref={place} className={classes.scroll} aria-label={label} tabIndex={0}>
@@ -86,6 +86,6 @@ function Cells({ columns, row }: { columns: Column[]; row: Row | undefined }) {
 function widthOf(name: string, type: string): string {
   const least = Math.min(name.length * 0.6 + 2, 14)
   const short = isNumeric(type) || type === 'BOOLEAN' || type === 'DATE'
-  const usual = short ? 7 : type.startsWith('TIMESTAMP') ? 12 : 11
+  const usual = short ? 5.5 : type.startsWith('TIMESTAMP') ? 12 : 11
   return `minmax(${Math.max(least, usual)}rem, ${short ? 1 : 2}fr)`
 }

@@ -3,10 +3,9 @@ import { Spotlight, spotlight, type SpotlightActionData, type SpotlightActionGro
 import { BookOpen, FolderOpen, LogOut, Plus, Search, SunMoon, UserRound } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import { settingsSections } from '../pages/settings/sections.ts'
 import { deployPath, paths } from '../paths.ts'
 import { useProjects } from '../queries.ts'
-import { buildSections, deploySections } from '../sections.ts'
+import { buildSections, deploySections, settingsSections, type Section } from '../sections.ts'
 import { useSignOut } from '../sign-out.ts'
 import { useDatasources, useQueriesOf } from '../things.ts'
 import type { Project } from '../wire.ts'
@@ -103,21 +102,15 @@ function useJumps({ project, onCreate }: Props): Jumps {
   ]
 }
 
+function ofTab<Name extends string>(tab: string, sections: Array<Section<Name>>, to: (section: Name) => string) {
+  return sections.map(({ section, label, icon }) => ({ label, icon, tab, to: to(section) }))
+}
+
 function pagesOf(project: Project, navigate: (to: string) => void): SpotlightActionData[] {
   const pages = [
-    ...buildSections.map(({ label, icon, to }) => ({ label, icon, tab: 'Build', to: to(project.id) })),
-    ...deploySections.map(({ section, label, icon }) => ({
-      label,
-      icon,
-      tab: 'Deploy',
-      to: deployPath(project.id, section),
-    })),
-    ...settingsSections(project.role).map(({ section, label, icon }) => ({
-      label,
-      icon,
-      tab: 'Settings',
-      to: paths.settings(project.id, section),
-    })),
+    ...ofTab('Build', buildSections, (section) => paths.build(project.id, section)),
+    ...ofTab('Deploy', deploySections, (section) => deployPath(project.id, section)),
+    ...ofTab('Settings', settingsSections(project.role), (section) => paths.settings(project.id, section)),
   ]
   return pages.map(({ label, icon: Icon, tab, to }) => ({
     id: to,

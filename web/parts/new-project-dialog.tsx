@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Modal, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useLocation } from 'wouter'
 import { call } from '../api.ts'
@@ -6,7 +6,7 @@ import { paths } from '../paths.ts'
 import { keys, useAct } from '../queries.ts'
 import { fieldErrors } from '../refusals.ts'
 import type { Project } from '../wire.ts'
-import { RefusalNotice } from './refusal.tsx'
+import { FormEnd } from './form-end.tsx'
 
 export function NewProjectDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
@@ -47,15 +47,7 @@ function NewProjectForm({ onClose }: { onClose: () => void }) {
           autoComplete="off"
           {...form.getInputProps('name')}
         />
-        <RefusalNotice error={create.error} fields={['name']} />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            Create project
-          </Button>
-        </Group>
+        <FormEnd act={create} fields={['name']} verb="Create project" onClose={onClose} />
       </Stack>
     </form>
   )

@@ -1,33 +1,30 @@
-import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import type { Section } from '../sections.ts'
 import classes from './rail.module.css'
 
-type Entry = { label: string; icon: LucideIcon; to: string; current: boolean }
-
-/** The pages of a tab on the left, the one that is shown beside them. */
-export function Rail({
-  label,
-  entries,
-  wide = false,
-  children,
-}: {
+type Props<Name extends string> = {
   label: string
-  entries: Entry[]
+  sections: Array<Section<Name>>
+  /** The one that is shown. */
+  current: string
+  to: (section: Name) => string
   /** For pages of two panes. */
   wide?: boolean
   children: ReactNode
-}) {
+}
+
+/** The pages of a tab on the left, the one that is shown beside them. */
+export function Rail<Name extends string>({ label, sections, current, to, wide = false, children }: Props<Name>) {
   return (
     <div className={classes.page} data-wide={wide || undefined}>
       <nav className={classes.rail} aria-label={label}>
-        {entries.map(({ label: name, icon: Icon, to, current }) => (
+        {sections.map(({ section, label: name, icon: Icon }) => (
           <Link
-            key={name}
-            ref={current ? keepInSight : undefined}
-            href={to}
+            key={section}
+            href={to(section)}
             className={classes.entry}
-            aria-current={current ? 'page' : undefined}
+            aria-current={section === current ? 'page' : undefined}
           >
             <Icon size={16} aria-hidden />
             {name}
@@ -37,9 +34,4 @@ export function Rail({
       <div className={classes.content}>{children}</div>
     </div>
   )
-}
-
-/** On a narrow screen the rail scrolls sideways. */
-function keepInSight(entry: HTMLElement | null): void {
-  entry?.scrollIntoView({ block: 'nearest', inline: 'center' })
 }

@@ -26,7 +26,7 @@ export function Shell({
   children,
 }: {
   project?: Project
-  /** For pages of two panes. */
+  /** For pages with a rail. */
   wide?: boolean
   /** The switch between environments, on pages that show one of them. */
   environment?: ReactNode

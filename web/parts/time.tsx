@@ -29,6 +29,21 @@ export function Moment({ at }: { at: string }) {
   return <time dateTime={at}>{absolute.format(new Date(at))}</time>
 }
 
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+
+/** A moment of a list that goes on while one looks: to the second, with its day where that is not today. */
+export function Second({ at }: { at: string }) {
+  const date = new Date(at)
+  const nowMs = useSyncExternalStore(everyHalfMinute, readClock)
+  const today = date.toDateString() === new Date(nowMs).toDateString()
+  return (
+    <time dateTime={at} title={absolute.format(date)}>
+      {today ? '' : `${day.format(date)}, `}
+      {clock.format(date)}
+    </time>
+  )
+}
+
 export function Day({ at }: { at: string }) {
   return <time dateTime={at}>{day.format(new Date(at))}</time>
 }

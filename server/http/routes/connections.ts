@@ -12,6 +12,7 @@ import * as connections from '../../connections/index.ts'
 import { refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import { errorEnvelope } from '../../../api/envelope.ts'
+import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
 
 const tags = ['connections']
@@ -32,10 +33,11 @@ export function serveConnections(http: Http, app: App): void {
         response: { 200: testConnectionAnswer, ...refusals },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { project_id: projectId, datasource_id: datasourceId, ...configuration } = request.body
       const stored = projectId === undefined || datasourceId === undefined ? undefined : { projectId, datasourceId }
-      return connections.testConnection(app, callerOf(request), { configuration, stored })
+      const signal = untilGone(reply)
+      return connections.testConnection(app, callerOf(request), { configuration, stored, signal })
     },
   )
 
@@ -46,16 +48,20 @@ export function serveConnections(http: Http, app: App): void {
         tags,
         summary: 'Call an external API and store its response as a data object',
         description:
-          'With the header Idempotency-Key, the same key and body within 24 hours give the first answer again and call the external API once.',
+          'With the header Idempotency-Key, the same key and body within 24 hours give the first answer again and call the external API once. ' +
+          'Without it, hanging up before the answer stops the work, and nothing is stored.',
         headers: z.object({ 'idempotency-key': z.string().min(1).max(255).optional() }),
         body: executeRequest,
         response: { 200: executeAnswer, ...upstreamRefusals },
       },
     },
-    async (request) => {
+    async (request, reply) => {
+      const idempotencyKey = request.headers['idempotency-key']
       const answer = await connections.executeRequest(app, callerOf(request), {
         request: request.body,
-        idempotencyKey: request.headers['idempotency-key'],
+        idempotencyKey,
+        // Whoever sends a key means to ask again for the same answer, also when the connection breaks.
+        signal: idempotencyKey === undefined ? untilGone(reply) : undefined,
       })
       return {
         jobs: answer.jobs.map((job) => ({

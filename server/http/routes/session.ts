@@ -6,6 +6,7 @@ import type { App } from '../../app.ts'
 import { noContent, refusals } from '../answers.ts'
 import { personCallerOf, requireOwnOrigin } from '../caller.ts'
 import type { Http } from '../http.ts'
+import { sessionCookie } from '../session-store.ts'
 
 const open = { door: 'open' } as const
 const joined = z.object({ user, project_id: z.string() })
@@ -77,7 +78,7 @@ export function serveSession(http: Http, app: App): void {
     async (request, reply) => {
       personCallerOf(request)
       await request.session.destroy()
-      return reply.code(204).send()
+      return reply.clearCookie(sessionCookie, { path: '/' }).code(204).send()
     },
   )
 

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { emptyDraft, keepable, newPair, takenUp, textOfDraft } from '../../../web/pages/build/connections/draft.ts'
+import { createTwoFilesPatch } from 'diff'
+import { changedLines } from '../../../web/pages/deploy/diff-lines.ts'
 import { grantedOf, permissionsOf, whyNothing } from '../../../web/pages/deploy/granted.ts'
 import { sayGrowth } from '../../../web/pages/deploy/words.ts'
 import { readChapters, type OpenApi } from '../../../web/pages/docs/openapi.ts'
@@ -35,13 +37,22 @@ test.each([
 })
 
 test.each([
-  [108, 100, '+8 % on before'],
-  [50, 100, '−50 % on before'],
-  [100, 100, 'as many as before'],
-  [5, 0, ''],
-  [5, undefined, ''],
-])('%d calls after %d are %s', (now, before, words) => {
-  expect(sayGrowth(now, before)).toBe(words)
+  [108, 100, 168, '+8 % on the week before'],
+  [50, 100, 24, '−50 % on the day before'],
+  [100, 100, 1, 'as many as the hour before'],
+  [2400, 100, 720, '+2,300 % on the days before'],
+  [5, 0, 24, ''],
+  [5, undefined, 24, ''],
+])('%d calls after %d in %d hours are %s', (now, before, hours, words) => {
+  expect(sayGrowth(now, before, hours)).toBe(words)
+})
+
+test('a diff is read without the names and places of files, and loses no comment that went', () => {
+  const patch =
+    createTwoFilesPatch('sql of version 1', 'sql of draft', '-- by region\nselect 1\n', 'select 2\n') +
+    createTwoFilesPatch('settings of version 1', 'settings of draft', '{ "a": 1 }\n', '{ "a": 2 }\n')
+  expect(changedLines(patch)).toEqual(['--- by region', '-select 1', '+select 2', '', '-{ "a": 1 }', '+{ "a": 2 }'])
+  expect(changedLines('')).toEqual([])
 })
 
 test('the reference has every call of the API in one chapter, with what it takes and gives', () => {

@@ -66,17 +66,15 @@ export function BuildPages({ project }: { project: Project }) {
 
 function Frame({ project, children }: { project: Project; children: React.ReactNode }) {
   const [path] = useLocation()
+  const [, , , , current = ''] = path.split('/')
   return (
     <Shell project={project} wide>
       <Rail
         wide
         label="Build"
-        entries={buildSections.map(({ label, icon, to }) => ({
-          label,
-          icon,
-          to: to(project.id),
-          current: path.startsWith(to(project.id)),
-        }))}
+        sections={buildSections}
+        current={current}
+        to={(section) => paths.build(project.id, section)}
       >
         {children}
       </Rail>

@@ -2,6 +2,7 @@ import { Alert, Code, Text } from '@mantine/core'
 import { TriangleAlert } from 'lucide-react'
 import { Link } from 'wouter'
 import { paths } from '../../paths.ts'
+import { sayType } from '../../words.ts'
 import type { DataObject } from './wire.ts'
 
 type Drift = NonNullable<DataObject['drift']>
@@ -10,11 +11,15 @@ type Drift = NonNullable<DataObject['drift']>
 export function sayDrift({ added, removed, changed }: Drift): string {
   return [
     removed.length > 0 ? `lost ${removed.join(', ')}` : '',
-    ...changed.map(({ name, from, to }) => `${name} was ${from} and is ${to}`),
+    ...changed.map(({ name, from, to }) => `${name} was ${sayType(from)} and is ${sayType(to)}`),
     added.length > 0 ? `new ${added.join(', ')}` : '',
   ]
     .filter(Boolean)
     .join('; ')
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
 }
 
 /** Shown where columns went or changed; what only grew needs no warning. */
@@ -29,7 +34,7 @@ export function DriftWarning({ projectId, drift }: { projectId: string; drift: D
       icon={<TriangleAlert size={18} aria-hidden />}
       styles={{ root: { background: 'var(--sluice-warn)', borderColor: 'var(--sluice-warn-line)' } }}
     >
-      <Text>It {sayDrift(drift)}.</Text>
+      <Text>{sentence(sayDrift(drift))}</Text>
       {touched.length > 0 && (
         <Text mt={4}>
           Deployed queries read what changed:{' '}

@@ -54,7 +54,7 @@ export function AlertChannels({ lines, onChange, error }: Props) {
   const nextLine = Math.max(0, ...lines.map((line) => (line.id === null ? line.line : 0))) + 1
   return (
     <Stack gap="xs">
-      <Text fw={500}>Tell</Text>
+      <Text fw={600}>Tell</Text>
       {lines.map((line, at) => (
         <div key={line.id ?? line.line} className={classes['channel']}>
           {line.id === null ? (

@@ -1,7 +1,7 @@
-import { Accordion, Button, Group, NumberInput, Select, Stack, TextInput } from '@mantine/core'
+import { Accordion, Group, NumberInput, Select, Stack, TextInput } from '@mantine/core'
 import { useForm, type UseFormReturnType } from '@mantine/form'
 import type { UseMutationResult } from '@tanstack/react-query'
-import { RefusalNotice } from '../../parts/refusal.tsx'
+import { FormEnd } from '../../parts/form-end.tsx'
 import { useEnvironments } from '../../queries.ts'
 import { fieldErrors } from '../../refusals.ts'
 import { AlertChannels } from './alert-channels.tsx'
@@ -67,15 +67,7 @@ export function AlertForm({ place, initial, verb, act, onDone, onClose }: Props)
           error={form.errors['channels']}
         />
         <Finer form={form} />
-        <RefusalNotice error={act.error} fields={placedFields(act.error)} />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={act.isPending}>
-            {verb}
-          </Button>
-        </Group>
+        <FormEnd act={act} fields={placedFields(act.error)} verb={verb} onClose={onClose} />
       </Stack>
     </form>
   )

@@ -3,14 +3,15 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Older } from '../../parts/more.tsx'
 import { Moment } from '../../parts/time.tsx'
 import { usePages } from '../../queries.ts'
-import { PlainTable } from './plain-table.tsx'
-import type { AlertDelivery, AlertEvent } from './usage-wire.ts'
+import { PlainTable } from '../../parts/plain-table.tsx'
+import { sayMeasured } from './alert-kinds.ts'
+import type { Alert, AlertDelivery, AlertEvent } from './usage-wire.ts'
 
 const refreshMs = 3_000
 
 /** What it went through, and what was sent of it. */
-export function AlertHistory({ path, projectId }: { path: string; projectId: string }) {
-  const key = ['projects', projectId, 'deploy', 'alerts', path]
+export function AlertHistory({ path, alert }: { path: string; alert: Alert }) {
+  const key = ['projects', alert.project_id, 'deploy', 'alerts', path]
   const events = usePages<AlertEvent>([...key, 'history'], `${path}/history?limit=20`, refreshMs)
   const deliveries = usePages<AlertDelivery>([...key, 'deliveries'], `${path}/deliveries?limit=20`, refreshMs)
   return (
@@ -23,7 +24,11 @@ export function AlertHistory({ path, projectId }: { path: string; projectId: str
             <PlainTable
               label="What happened"
               head={['When', 'What', 'Value']}
-              rows={list.map(({ id, at, kind, value }) => [<Moment key={id} at={at} />, kinds[kind], sayValue(value)])}
+              rows={list.map(({ id, at, kind, value }) => [
+                <Moment key={id} at={at} />,
+                kinds[kind],
+                sayMeasured(alert.type, value),
+              ])}
             />
           )
         }
@@ -34,12 +39,15 @@ export function AlertHistory({ path, projectId }: { path: string; projectId: str
           list.length > 0 && (
             <PlainTable
               label="What was sent"
-              head={['To', 'State', 'Answer']}
-              rows={list.map(({ channel_type: type, target, status, response_status: answer, error }) => [
-                `${type} ${target}`,
-                states[status],
-                error ?? (answer === null ? '' : String(answer)),
-              ])}
+              head={['When', 'To', 'State', 'Answer']}
+              rows={list.map(
+                ({ id, created_at: at, channel_type: type, target, status, response_status: answer, error }) => [
+                  <Moment key={id} at={at} />,
+                  `${type} ${target}`,
+                  states[status],
+                  error ?? (answer === null ? '' : String(answer)),
+                ],
+              )}
             />
           )
         }
@@ -60,8 +68,4 @@ const states: Record<AlertDelivery['status'], string> = {
   pending: 'On its way',
   delivered: 'Delivered',
   failed: 'Failed',
-}
-
-function sayValue(value: number | null): string {
-  return value === null ? '' : value.toLocaleString('en', { maximumFractionDigits: 3 })
 }

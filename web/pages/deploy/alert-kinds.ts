@@ -128,3 +128,11 @@ export function sayRule({ type, threshold, window_minutes: minutes, environment,
   const where = [query ?? '', environment === null ? '' : `in ${environment}`].filter((each) => each !== '').join(' ')
   return `${label}${limit}${windowed ? ` within ${minutes} min` : ''}${where === '' ? '' : ` · ${where}`}`
 }
+
+/** What was measured, in the unit in which its limit is typed. */
+export function sayMeasured(type: AlertType, value: number | null): string {
+  if (value === null) return ''
+  const { unit, factor } = kindOf(type)
+  const typed = (value / factor).toLocaleString('en', { maximumFractionDigits: 2 })
+  return unit === null ? typed : `${typed} ${unit}`
+}

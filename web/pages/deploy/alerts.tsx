@@ -8,6 +8,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { RefusalNotice } from '../../parts/refusal.tsx'
+import { RotateDialog } from '../../parts/rotate-dialog.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { useAct } from '../../queries.ts'
@@ -144,16 +145,58 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
     >
       <Text fw={500}>{alert.name}</Text>
       <Text size="xs">{sayRule(alert)}</Text>
-      <Text size="xs" c="dimmed">
-        {alert.channels.length === 0
-          ? 'tells no one'
-          : `tells ${alert.channels.map(({ type, target }) => `${type} ${target}`).join(', ')}`}
-      </Text>
+      {alert.channels.length === 0 && (
+        <Text size="xs" c="dimmed">
+          tells no one
+        </Text>
+      )}
+      {alert.channels.map((channel) => (
+        <ChannelLine key={channel.id} place={place} alert={alert} channel={channel} />
+      ))}
       <RefusalNotice error={test.error ?? change.error} />
       <Modal opened={open} onClose={() => setOpen(false)} title={`History of ${alert.name}`} size="lg">
-        <AlertHistory path={path} projectId={project.id} />
+        <AlertHistory path={path} alert={alert} />
       </Modal>
     </Row>
+  )
+}
+
+type Channel = Alert['channels'][number]
+
+/** Whom it tells. A webhook's secret can be replaced, as when someone leaves who knew it. */
+function ChannelLine({ place, alert, channel }: { place: Place; alert: Alert; channel: Channel }) {
+  const [rotating, setRotating] = useState(false)
+  const { type, target, id } = channel
+  return (
+    <Text component="div" size="xs" c="dimmed">
+      tells {type} {target}
+      {type === 'webhook' && place.editor && (
+        <>
+          <Button
+            variant="subtle"
+            size="compact-xs"
+            ml={4}
+            onClick={() => setRotating(true)}
+            aria-label={`Rotate secret of ${target}`}
+          >
+            Rotate secret
+          </Button>
+          <RotateDialog
+            name={`the webhook of ${alert.name}`}
+            verb="Rotate secret"
+            path={`/v1/projects/${place.project.id}/alerts/${alert.id}/channels/${id}/rotate`}
+            refresh={[]}
+            label="Webhook secret"
+            ended="Messages are signed with this one alone from now on."
+            grace={(time) => `Put it where you check signatures. For ${time} messages carry both signatures.`}
+            opened={rotating}
+            onClose={() => setRotating(false)}
+          >
+            {`Messages to ${target} are signed with a new secret; the alert keeps everything else.`}
+          </RotateDialog>
+        </>
+      )}
+    </Text>
   )
 }
 
@@ -161,6 +204,7 @@ function State({ alert: { state, enabled, started_at: since } }: { alert: Alert 
   const firing = state === 'firing' && enabled
   return (
     <Badge
+      miw="max-content"
       variant="light"
       tt="none"
       radius="sm"
@@ -174,8 +218,7 @@ function State({ alert: { state, enabled, started_at: since } }: { alert: Alert 
           Firing
           {since !== null && (
             <>
-              {' '}
-              since <Ago at={since} />
+              , began <Ago at={since} />
             </>
           )}
         </>

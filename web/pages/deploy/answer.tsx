@@ -2,8 +2,9 @@ import { Badge, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Grid } from '../../parts/grid.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { sayCount } from '../../words.ts'
 import { refusalOf, rowsOf, type Outcome } from './calls.ts'
-import { Scroll } from './scroll.tsx'
+import { Scroll } from '../../parts/scroll.tsx'
 
 type Form = 'table' | 'json' | 'headers'
 
@@ -87,9 +88,7 @@ function Facts({ outcome: { body, elapsedMs }, rows }: { outcome: Outcome; rows:
   return (
     <Text size="xs" c="dimmed">
       {[
-        rows === null
-          ? ''
-          : `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}${truncated === true ? ' (cut off)' : ''}`,
+        rows === null ? '' : `${truncated === true ? 'the first ' : ''}${sayCount(rows, 'row')}`,
         typeof runMs === 'number' ? `${runMs} ms to run` : '',
         `${elapsedMs} ms in all`,
         typeof version === 'number' ? `version ${version}` : '',

@@ -10,6 +10,7 @@ export type Call = {
   start: () => void
   stop: () => void
   pending: boolean
+  stopped: boolean
   outcome: Outcome | undefined
   error: Error | null
 }
@@ -20,6 +21,7 @@ export function useCall(request: (signal: AbortSignal) => Parameters<typeof make
     start: () => act.mutate(),
     stop: act.stop,
     pending: act.isPending,
+    stopped: act.stopped,
     outcome: act.data,
     error: act.error,
   }
@@ -48,7 +50,11 @@ export function CallAnswer({ call, waiting }: { call: Call; waiting: string }) {
       </Title>
       <RefusalNotice error={call.error} />
       {call.outcome === undefined ? (
-        call.error === null && <Text c="dimmed">{waiting}</Text>
+        call.error === null && (
+          <Text c="dimmed" aria-live="polite">
+            {call.stopped ? 'Cancelled: nobody waited for the answer.' : waiting}
+          </Text>
+        )
       ) : (
         <Answer outcome={call.outcome} />
       )}

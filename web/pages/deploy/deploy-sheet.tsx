@@ -1,18 +1,23 @@
 import { Button, Checkbox, Group, List, Modal, Stack, Text, Title } from '@mantine/core'
-import { CircleCheck, TriangleAlert } from 'lucide-react'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { Loaded } from '../../parts/loaded.tsx'
 import { RefusalNotice } from '../../parts/refusal.tsx'
-import { Ago } from '../../parts/time.tsx'
-import classes from './deploy.module.css'
+import { Verdict } from '../../parts/verdict.tsx'
+import { Callers } from './callers.tsx'
 import { Diff } from './diff.tsx'
 import { useMove, useReport, type Move } from './moves.ts'
-import type { Place } from './place.ts'
 import { useDiff } from './queries.ts'
 import { sayChange, sayCompatibility, sayRouting } from './words.ts'
 import type { DeployReport } from './wire.ts'
 
-type Props = { place: Place; name: string; move: Move; onClose: () => void }
+type Props = {
+  projectId: string
+  name: string
+  move: Move
+  /** Where it can be chosen on the sheet itself. */
+  choice?: ReactNode
+  onClose: () => void
+}
 
 /** Shows what a move would change and for whom, and makes it only then. */
 export function DeploySheet(props: Props) {
@@ -24,13 +29,16 @@ export function DeploySheet(props: Props) {
   }
   return (
     <Modal opened onClose={onClose} title={titles[move.kind]} size="44rem">
-      <Sheet {...props} />
+      <Stack gap="lg">
+        {props.choice}
+        <Sheet key={move.environment} {...props} />
+      </Stack>
     </Modal>
   )
 }
 
-function Sheet({ place, name, move, onClose }: Props) {
-  const of = { projectId: place.project.id, name }
+function Sheet({ projectId, name, move, onClose }: Props) {
+  const of = { projectId, name }
   const report = useReport(of, move)
   const act = useMove(of, move)
   const [accepted, setAccepted] = useState(false)
@@ -60,7 +68,6 @@ function Sheet({ place, name, move, onClose }: Props) {
           </Button>
           <Button
             type="submit"
-            data-autofocus
             {...(gated && { color: 'red.9' })}
             disabled={report.data === undefined || (gated && !accepted)}
             loading={act.isPending}
@@ -97,8 +104,8 @@ function Findings({ of, report, move }: { of: { projectId: string; name: string 
           </>
         )}
       </Text>
-      <Verdict report={report} />
-      {report.compatibility === 'breaking' && <Callers report={report} />}
+      <Compatibility report={report} />
+      {report.previous_version !== null && <Callers report={report} />}
       <section>
         <Title order={3} mb={4}>
           Questions
@@ -118,47 +125,21 @@ function Findings({ of, report, move }: { of: { projectId: string; name: string 
   )
 }
 
-function Verdict({ report }: { report: DeployReport }) {
+function Compatibility({ report }: { report: DeployReport }) {
   const breaking = report.compatibility === 'breaking'
-  const Icon = breaking ? TriangleAlert : CircleCheck
   return (
-    <div className={classes['verdict']} data-level={report.compatibility}>
-      <Icon size={18} aria-hidden />
-      <div>
-        <Text fw={600}>{sayCompatibility(report)}</Text>
-        {report.changes.length > 0 && (
-          <List spacing={2} mt={4}>
-            {report.changes.map(({ level, message }) => (
-              <List.Item key={message}>
-                {sayChange(message)}
-                {breaking && level !== 'breaking' && ' (unnoticed by callers)'}
-              </List.Item>
-            ))}
-          </List>
-        )}
-      </div>
-    </div>
-  )
-}
-
-function Callers({ report: { callers, environment } }: { report: DeployReport }) {
-  return (
-    <section>
-      <Title order={3} mb={4}>
-        Who calls it
-      </Title>
-      {callers.length === 0 ? (
-        <Text c="dimmed">No key has called it in {environment} in the last 30 days.</Text>
-      ) : (
-        <List spacing={2}>
-          {callers.map(({ key_id: id, name, last_called_at: at }) => (
-            <List.Item key={id}>
-              <b>{name ?? id}</b>, last <Ago at={at} />
+    <Verdict says={sayCompatibility(report)} bad={breaking}>
+      {report.changes.length > 0 && (
+        <List spacing={2} mt={4}>
+          {report.changes.map(({ level, message }) => (
+            <List.Item key={message}>
+              {sayChange(message)}
+              {breaking && level !== 'breaking' && ' (unnoticed by callers)'}
             </List.Item>
           ))}
         </List>
       )}
-    </section>
+    </Verdict>
   )
 }
 

@@ -24,16 +24,8 @@ export function DeployPages({ project, page }: { project: Project; page: string 
   const shown = beyond.length > 0 ? null : pageOf(place, { section, name, view })
   if (shown === null) return <NotFoundPage />
   return (
-    <Shell project={project} environment={<EnvironmentSwitch place={place} />}>
-      <Rail
-        label="Deploy"
-        entries={deploySections.map(({ section: each, label, icon }) => ({
-          label,
-          icon,
-          to: place.to(each),
-          current: each === section,
-        }))}
-      >
+    <Shell project={project} wide environment={<EnvironmentSwitch place={place} />}>
+      <Rail label="Deploy" sections={deploySections} current={section} to={place.to}>
         {shown}
       </Rail>
     </Shell>

@@ -1,15 +1,15 @@
 import { Text } from '@mantine/core'
 import classes from './deploy.module.css'
-import { Scroll } from './scroll.tsx'
+import { changedLines } from './diff-lines.ts'
+import { Scroll } from '../../parts/scroll.tsx'
 
-type Kind = 'added' | 'removed' | 'place' | 'same'
+type Kind = 'added' | 'removed' | 'same'
 
-const kinds: Record<string, Kind> = { '+': 'added', '-': 'removed', '@': 'place' }
+const kinds: Record<string, Kind> = { '+': 'added', '-': 'removed' }
 
 /** A unified diff. Signs and colour say the same, so that neither is needed alone. */
 export function Diff({ text, label }: { text: string; label: string }) {
-  const lines = text.split('\n').filter((line) => !/^(---|\+\+\+|===|Index:|\\ )/.test(line))
-  while (lines.at(-1) === '') lines.pop()
+  const lines = changedLines(text)
   if (lines.length === 0) return <Text c="dimmed">They are the same, word for word.</Text>
   return (
     <Scroll look="code" label={label}>

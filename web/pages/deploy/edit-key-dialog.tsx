@@ -1,7 +1,8 @@
 import { Modal } from '@mantine/core'
 import { call } from '../../api.ts'
 import { useAct } from '../../queries.ts'
-import { changesOf, KeyForm, valuesOf, type KeyValues } from './key-form.tsx'
+import { KeyForm } from './key-form.tsx'
+import { changesOf, valuesOf, type KeyValues } from './key-values.ts'
 import { deployKeys } from './queries.ts'
 import type { ApiKey } from './wire.ts'
 

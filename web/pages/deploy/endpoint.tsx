@@ -151,9 +151,11 @@ function Acts({ place, query, live }: Shown) {
         </Menu>
       )}
       {open !== null && open.kind !== 'undeploy' && (
-        <DeploySheet place={place} name={query.name} move={open} onClose={close} />
+        <DeploySheet projectId={project.id} name={query.name} move={open} onClose={close} />
       )}
-      <UndeploySheet place={place} name={query.name} opened={open?.kind === 'undeploy'} onClose={close} />
+      {open?.kind === 'undeploy' && live !== null && (
+        <UndeploySheet place={place} name={query.name} live={live} onClose={close} />
+      )}
     </Group>
   )
 }

@@ -86,7 +86,7 @@ export function EndpointsPage({ place }: { place: Place }) {
       </Loaded>
       {deploying !== null && (
         <DeploySheet
-          place={place}
+          projectId={project.id}
           name={deploying}
           move={{ kind: 'deploy', environment }}
           onClose={() => setDeploying(null)}
@@ -113,7 +113,7 @@ function LiveRow({
       end={
         <>
           {newer && <ChangedMark />}
-          <Badge variant="default" tt="none" radius="sm" size="lg" className="numbers">
+          <Badge variant="default" tt="none" radius="sm" fw={500} className="numbers">
             v{live.version}
           </Badge>
           {place.editor && newer && (

@@ -12,7 +12,7 @@ export function FixedParameters({ fixed, onChange }: { fixed: Fixed[]; onChange:
   return (
     <Stack gap="xs">
       <div>
-        <Text fw={500}>Fixed parameters</Text>
+        <Text fw={600}>Fixed parameters</Text>
         <Text size="xs" c="dimmed">
           Slots whose value this key decides. Its callers cannot send another.
         </Text>

@@ -1,14 +1,13 @@
-import { ActionIcon, Button, Group, Menu, Select, Stack, Text } from '@mantine/core'
+import { ActionIcon, Menu } from '@mantine/core'
 import { Ellipsis } from 'lucide-react'
 import { useState } from 'react'
 import { call } from '../../api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
-import { RefusalNotice } from '../../parts/refusal.tsx'
-import { SecretDialog } from '../../parts/secret-dialog.tsx'
+import { RotateDialog } from '../../parts/rotate-dialog.tsx'
 import { useAct } from '../../queries.ts'
 import { EditKeyDialog } from './edit-key-dialog.tsx'
 import { deployKeys } from './queries.ts'
-import type { ApiKey, CreatedApiKey } from './wire.ts'
+import type { ApiKey } from './wire.ts'
 
 type Asking = 'edit' | 'rotate' | 'disable' | 'revoke' | null
 
@@ -48,7 +47,18 @@ export function KeyActs({ apiKey: key }: { apiKey: ApiKey }) {
         </Menu.Dropdown>
       </Menu>
       <EditKeyDialog apiKey={key} opened={asking === 'edit'} onClose={close} />
-      <RotateDialog apiKey={key} opened={asking === 'rotate'} onClose={close} />
+      <RotateDialog
+        name={key.name}
+        path={`${path}/rotate`}
+        refresh={refresh}
+        label="API key"
+        ended="The old secret is refused from now on."
+        grace={(time) => `Put it where the old one is. Until then the old one works for ${time} more.`}
+        opened={asking === 'rotate'}
+        onClose={close}
+      >
+        The key gets a new secret and keeps everything else.
+      </RotateDialog>
       <Confirm
         opened={asking === 'disable'}
         onClose={close}
@@ -68,66 +78,5 @@ export function KeyActs({ apiKey: key }: { apiKey: ApiKey }) {
         Whatever calls with it is refused within a second. This cannot be undone; a new key has a new secret.
       </Confirm>
     </>
-  )
-}
-
-const graces = [
-  { value: '86400', label: 'One day' },
-  { value: '604800', label: 'One week' },
-  { value: '3600', label: 'One hour' },
-  { value: '0', label: 'Not at all: it ends at once' },
-]
-
-function RotateDialog({ apiKey: key, opened, onClose }: { apiKey: ApiKey; opened: boolean; onClose: () => void }) {
-  const [graceSeconds, setGraceSeconds] = useState('86400')
-  const rotate = useAct(
-    (seconds: number) =>
-      call<CreatedApiKey>('POST', `/v1/api-keys/${key.id}/rotate`, { body: { grace_seconds: seconds } }),
-    { refresh },
-  )
-  const close = (): void => {
-    rotate.reset()
-    onClose()
-  }
-  return (
-    <SecretDialog
-      opened={opened}
-      onClose={close}
-      title={`Rotate ${key.name}`}
-      secretTitle={`New secret of ${key.name}`}
-      secret={rotate.data?.secret}
-      label="API key"
-      about={
-        graceSeconds === '0'
-          ? 'The old secret is refused from now on.'
-          : `Put it where the old one is. Until then the old one works for ${graces.find(({ value }) => value === graceSeconds)?.label.toLowerCase()} more.`
-      }
-    >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          rotate.mutate(Number(graceSeconds))
-        }}
-      >
-        <Stack gap="md">
-          <Text>The key gets a new secret and keeps everything else.</Text>
-          <Select
-            label="The old secret stays good for"
-            data={graces}
-            value={graceSeconds}
-            onChange={(value) => setGraceSeconds(value ?? '86400')}
-          />
-          <RefusalNotice error={rotate.error} />
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={rotate.isPending}>
-              Rotate {key.name}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </SecretDialog>
   )
 }

@@ -1,46 +1,16 @@
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
-import { useForm } from '@mantine/form'
+import { Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useForm, type UseFormReturnType } from '@mantine/form'
 import type { UseMutationResult } from '@tanstack/react-query'
-import { endAfter, lifetimes } from '../../parts/lifetimes.ts'
-import { RefusalNotice } from '../../parts/refusal.tsx'
+import { lifetimes } from '../../parts/lifetimes.ts'
+import { FormEnd } from '../../parts/form-end.tsx'
 import { fieldErrors } from '../../refusals.ts'
-import { FixedParameters, readFixed, showFixed, type Fixed } from './fixed-parameters.tsx'
+import { FixedParameters } from './fixed-parameters.tsx'
 import { PermissionsForm } from './permissions-form.tsx'
-import { grantedOf, permissionsOf, whyNothing, type Granted } from './granted.ts'
+import { whyNothing } from './granted.ts'
+import { asItIs, type KeyValues } from './key-values.ts'
+import classes from './keys.module.css'
 import { usePlans } from './queries.ts'
-import type { ApiKey, ChangeApiKey, NewApiKey, Plan } from './wire.ts'
-
-/** The end of a key that is changed in other respects. */
-const asItIs = 'keep'
-
-/** `granted` is null where a key has permissions that the boxes cannot say: then they stay as they are. */
-export type KeyValues = {
-  name: string
-  lifetimeDays: string
-  plan: string
-  granted: Granted | null
-  fixed: Fixed[]
-}
-
-export function emptyKey(projectId: string): KeyValues {
-  return {
-    name: '',
-    lifetimeDays: '',
-    plan: '',
-    granted: { [projectId]: { environments: ['production'], queries: null } },
-    fixed: [],
-  }
-}
-
-export function valuesOf(key: ApiKey): KeyValues {
-  return {
-    name: key.name,
-    lifetimeDays: key.expires_at === null ? '' : asItIs,
-    plan: key.plan,
-    granted: grantedOf(key.permissions),
-    fixed: showFixed(key.fixed_parameters),
-  }
-}
+import type { Plan } from './wire.ts'
 
 type Props<Answer> = {
   initial: KeyValues
@@ -58,6 +28,7 @@ export function KeyForm<Answer>({ initial, verb, act, onDone, onClose }: Props<A
     validate: {
       name: (name) => (name.trim() === '' ? 'Name it after what will call with it.' : null),
       granted: (granted) => (granted === null ? null : whyNothing(granted)),
+      perMinute: (perMinute, { burst }) => (perMinute === '' && burst !== '' ? 'Say how many a minute as well.' : null),
     },
   })
   const usual = plans.data?.find((plan) => plan.default)?.name ?? ''
@@ -69,7 +40,7 @@ export function KeyForm<Answer>({ initial, verb, act, onDone, onClose }: Props<A
       onSubmit={form.onSubmit((values) =>
         act.mutate(values, {
           onSuccess: () => onDone?.(),
-          onError: (error) => form.setErrors(fieldErrors(error)),
+          onError: (error) => form.setErrors(placed(fieldErrors(error))),
         }),
       )}
     >
@@ -104,39 +75,59 @@ export function KeyForm<Answer>({ initial, verb, act, onDone, onClose }: Props<A
             value={form.values.plan === '' ? usual : form.values.plan}
           />
         </Group>
+        <OwnLimits form={form} />
         <FixedParameters fixed={form.values.fixed} onChange={(fixed) => form.setFieldValue('fixed', fixed)} />
-        <RefusalNotice error={act.error} fields={['name', 'plan']} />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={act.isPending}>
-            {verb}
-          </Button>
-        </Group>
+        <FormEnd act={act} fields={Object.keys(fieldOf)} verb={verb} onClose={onClose} />
       </Stack>
     </form>
   )
 }
 
-export function newKeyOf({ name, lifetimeDays, plan, granted, fixed }: KeyValues): NewApiKey {
-  return {
-    name,
-    permissions: permissionsOf(granted ?? {}),
-    ...(plan !== '' && { plan }),
-    ...(lifetimeDays !== '' && { expires_at: endAfter(Number(lifetimeDays)) }),
-    ...(fixed.length > 0 && { fixed_parameters: readFixed(fixed) }),
-  }
+const ownLimits = [
+  { field: 'perMinute', label: 'Calls a minute', placeholder: 'as the plan', most: 1_000_000 },
+  { field: 'burst', label: 'At once', placeholder: 'a minute’s', most: 1_000_000 },
+  { field: 'perDay', label: 'Calls a day', placeholder: 'as the plan', most: 1_000_000_000 },
+] as const
+
+/** For a caller that the plans do not fit. */
+function OwnLimits({ form }: { form: UseFormReturnType<KeyValues> }) {
+  return (
+    <Stack gap="xs">
+      <div>
+        <Text fw={600}>Limits of its own</Text>
+        <Text size="xs" c="dimmed">
+          Instead of the plan’s. What is empty is as the plan says.
+        </Text>
+      </div>
+      <div className={classes['limits']}>
+        {ownLimits.map(({ field, label, placeholder, most }) => (
+          <NumberInput
+            key={field}
+            label={label}
+            placeholder={placeholder}
+            thousandSeparator=","
+            allowDecimal={false}
+            min={1}
+            max={most}
+            {...form.getInputProps(field)}
+          />
+        ))}
+      </div>
+    </Stack>
+  )
 }
 
-export function changesOf({ name, lifetimeDays, plan, granted, fixed }: KeyValues): ChangeApiKey {
-  return {
-    name,
-    ...(plan !== '' && { plan }),
-    ...(granted !== null && { permissions: permissionsOf(granted) }),
-    ...(lifetimeDays !== asItIs && { expires_at: lifetimeDays === '' ? null : endAfter(Number(lifetimeDays)) }),
-    fixed_parameters: readFixed(fixed),
-  }
+/** The API's names of the fields, and the form's. */
+const fieldOf: Record<string, keyof KeyValues> = {
+  name: 'name',
+  plan: 'plan',
+  'rate_limit.per_minute': 'perMinute',
+  'rate_limit.burst': 'burst',
+  daily_quota: 'perDay',
+}
+
+function placed(errors: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(errors).map(([field, sentence]) => [fieldOf[field] ?? field, sentence]))
 }
 
 function sayLimits({ name, per_minute: perMinute, per_day: perDay }: Plan): string {

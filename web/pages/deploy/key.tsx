@@ -9,7 +9,8 @@ import { KeyActs } from './key-acts.tsx'
 import { KeyStart, StatusBadge } from './keys.tsx'
 import type { Place } from './place.ts'
 import { useApiKeys, usePlans, useReach } from './queries.ts'
-import { Scroll } from './scroll.tsx'
+import { PlainTable } from '../../parts/plain-table.tsx'
+import { sayCount, sayNumber } from '../../words.ts'
 import type { ApiKey, Plan } from './wire.ts'
 
 /** One key: what it is, what it reaches, and how much. */
@@ -89,30 +90,17 @@ function ReachCard({ apiKey: key }: { apiKey: ApiKey }) {
               {key.status === 'active' ? 'Nothing: what it was given is gone.' : `Nothing while it is ${key.status}.`}
             </Text>
           ) : (
-            <Scroll label="What it reaches">
-              <table className={classes['plain']}>
-                <thead>
-                  <tr>
-                    <th scope="col">Project</th>
-                    <th scope="col">Environment</th>
-                    <th scope="col">Queries</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {list.flatMap(({ project_id: id, project_name: name, environments }) =>
-                    environments.map((environment) => (
-                      <tr key={`${id} ${environment.name}`}>
-                        <td>{name}</td>
-                        <td>{environment.name}</td>
-                        <td>
-                          {environment.queries === '*' ? 'all that are deployed there' : environment.queries.join(', ')}
-                        </td>
-                      </tr>
-                    )),
-                  )}
-                </tbody>
-              </table>
-            </Scroll>
+            <PlainTable
+              label="What it reaches"
+              head={['Project', 'Environment', 'Queries']}
+              rows={list.flatMap(({ project_name: name, environments }) =>
+                environments.map((environment) => [
+                  name,
+                  environment.name,
+                  environment.queries === '*' ? 'all that are deployed there' : environment.queries.join(', '),
+                ]),
+              )}
+            />
           )
         }
       </Loaded>
@@ -120,13 +108,16 @@ function ReachCard({ apiKey: key }: { apiKey: ApiKey }) {
   )
 }
 
+/** How much it may call: the plan, and what it has instead of the plan's limits. */
 function sayPlan({ plan, rate_limit: own, daily_quota: quota }: ApiKey, plans: Plan[] | undefined): string {
   const known = plans?.find(({ name }) => name === plan)
-  const perMinute = own?.per_minute ?? known?.per_minute ?? null
+  const { per_minute: perMinute, burst } = own ?? known ?? { per_minute: null, burst: null }
   const perDay = quota ?? known?.per_day ?? null
   const limits = [
-    perMinute === null ? '' : `${perMinute.toLocaleString('en')} calls a minute`,
-    perDay === null ? '' : `${perDay.toLocaleString('en')} a day`,
+    perMinute === null ? '' : `${sayCount(perMinute, 'call')} a minute`,
+    perMinute === null || burst === null ? '' : `${sayNumber(burst)} at once`,
+    perDay === null ? '' : `${sayCount(perDay, 'call')} a day`,
   ].filter((each) => each !== '')
-  return `${plan}: ${limits.length === 0 ? 'no limit' : limits.join(', ')}`
+  const itsOwn = own !== null || quota !== null ? ' with limits of its own' : ''
+  return `${plan}${itsOwn}: ${limits.length === 0 ? 'no limit' : limits.join(', ')}`
 }

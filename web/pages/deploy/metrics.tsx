@@ -7,11 +7,12 @@ import { Link } from 'wouter'
 import type { ChartLine, ChartPoint } from '../../parts/chart.tsx'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
-import { PlainTable } from './plain-table.tsx'
+import { PlainTable } from '../../parts/plain-table.tsx'
 import { QuestionInsights } from './question-insights.tsx'
 import { UsageFilterBar, useUsageFilter } from './usage-filter.tsx'
 import { useMetrics, useMetricsBefore } from './usage-queries.ts'
 import type { Metrics } from './usage-wire.ts'
+import { sayNumber } from '../../words.ts'
 import { sayGrowth, sayMs, sayShare } from './words.ts'
 
 const Chart = lazy(async () => ({ default: (await import('../../parts/chart.tsx')).Chart }))
@@ -31,7 +32,7 @@ export function MetricsPage({ place }: { place: Place }) {
       <Loaded query={metrics}>
         {(found) => (
           <Stack gap="lg">
-            <Figures place={place} metrics={found} before={before.data} />
+            <Figures place={place} metrics={found} before={before.data} hours={hours} />
             <QuestionInsights place={place} metrics={found} />
           </Stack>
         )}
@@ -49,14 +50,16 @@ export function EndpointMetrics({ place, name }: { place: Place; name: string })
   return (
     <>
       <UsageFilterBar place={place} withRange withQuery={false} />
-      <Loaded query={metrics}>{(found) => <Figures place={place} metrics={found} before={before.data} />}</Loaded>
+      <Loaded query={metrics}>
+        {(found) => <Figures place={place} metrics={found} before={before.data} hours={hours} />}
+      </Loaded>
     </>
   )
 }
 
-type FiguresProps = { place: Place; metrics: Metrics; before: Metrics | undefined }
+type FiguresProps = { place: Place; metrics: Metrics; before: Metrics | undefined; hours: number }
 
-function Figures({ place, metrics, before }: FiguresProps) {
+function Figures({ place, metrics, before, hours }: FiguresProps) {
   const { totals, series } = metrics
   const label = labelOf(metrics)
   const points = series.map(({ time, ...figures }): ChartPoint => ({
@@ -74,12 +77,19 @@ function Figures({ place, metrics, before }: FiguresProps) {
       <dl className={classes['tiles']}>
         <Tile
           label="Calls"
-          value={totals.requests.toLocaleString('en')}
-          more={[sayGrowth(totals.requests, before?.totals.requests), `${totals.rejected} turned away`]
+          value={sayNumber(totals.requests)}
+          more={[
+            sayGrowth(totals.requests, before?.totals.requests, hours),
+            `${sayNumber(totals.rejected)} turned away`,
+          ]
             .filter(Boolean)
             .join(', ')}
         />
-        <Tile label="Errors" value={sayShare(totals.error_rate)} more={`${totals.errors} of ${totals.requests}`} />
+        <Tile
+          label="Errors"
+          value={sayShare(totals.error_rate)}
+          more={`${sayNumber(totals.errors)} of ${sayNumber(totals.requests)}`}
+        />
         <Tile label="Average" value={sayMs(totals.average_ms)} more={`median ${sayMs(totals.p50_ms)}`} />
         <Tile label="95 of 100 within" value={sayMs(totals.p95_ms)} more={`99 within ${sayMs(totals.p99_ms)}`} />
       </dl>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { call } from '../../api.ts'
 import { useAct } from '../../queries.ts'
+import { thingKeys } from '../../things.ts'
 import { deployKeys } from './queries.ts'
 import type { DeployReport, HistoryEntry } from './wire.ts'
 
@@ -59,8 +60,9 @@ function makeMove(of: OfQuery, move: Move, force: boolean): Promise<DeployReport
   return call<DeployReport>('POST', `${pathOf(of)}/${kind}`, { body })
 }
 
+/** The Build tab knows the queries by a list of its own. */
 function changedBy(projectId: string) {
-  return [deployKeys.queries(projectId), deployKeys.deployments(projectId)]
+  return [deployKeys.queries(projectId), deployKeys.deployments(projectId), thingKeys.queries(projectId)]
 }
 
 /** Where rolling back leads when no version is named: what was live before the last change here. */

@@ -5,12 +5,13 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { Radio } from 'lucide-react'
+import { sayNumber, sayType } from '../../words.ts'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { useDeployments, useVersion } from './queries.ts'
 import { Snippets } from './snippets.tsx'
 import { exampleValues } from './slot-values.ts'
-import { Scroll } from './scroll.tsx'
+import { PlainTable } from '../../parts/plain-table.tsx'
 import { Who } from './who.tsx'
 import type { Query, SlotSchema, SlotsSchema, Version } from './wire.ts'
 
@@ -53,11 +54,11 @@ function Facts({ place, name, version }: { place: Place; name: string; version: 
           )}
           <dt>Reads</dt>
           <dd>{Object.keys(version.tables).join(', ') || 'no table'}</dd>
-          <dt>Answers again</dt>
+          <dt>Kept answers</dt>
           <dd>
             {version.cache_seconds === null || version.cache_seconds === 0
-              ? 'Every call runs'
-              : `For up to ${version.cache_seconds} s while the data is the same`}
+              ? 'None: every call runs the query'
+              : `For up to ${sayNumber(version.cache_seconds)} s while the data is the same`}
           </dd>
         </dl>
       </Card>
@@ -65,26 +66,11 @@ function Facts({ place, name, version }: { place: Place; name: string; version: 
         <Slots slots={version.slots} />
       </Card>
       <Card title="Columns" about="What comes back in each row.">
-        <Scroll label="Columns">
-          <table className={classes['plain']}>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Type</th>
-              </tr>
-            </thead>
-            <tbody>
-              {version.columns.map((column) => (
-                <tr key={column.name}>
-                  <td>
-                    <Code>{column.name}</Code>
-                  </td>
-                  <td>{column.type.toLowerCase()}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <PlainTable
+          label="Columns"
+          head={['Name', 'Type']}
+          rows={version.columns.map(({ name: column, type }) => [<Code key={column}>{column}</Code>, sayType(type)])}
+        />
       </Card>
       <Card title="From your code" about="Put an API key into the environment as SLUICE_API_KEY.">
         <Snippets
@@ -100,35 +86,22 @@ function Slots({ slots: { properties, required } }: { slots: SlotsSchema }) {
   const entries = Object.entries(properties)
   if (entries.length === 0) return <Text c="dimmed">It takes none: every call gives the same.</Text>
   return (
-    <Scroll label="Slots">
-      <table className={classes['plain']}>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Takes</th>
-            <th scope="col">Left out</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map(([name, slot]) => (
-            <tr key={name}>
-              <td>
-                <Code>{name}</Code>
-              </td>
-              <td>
-                {sayKind(slot)}
-                {slot.description !== undefined && (
-                  <Text size="xs" c="dimmed">
-                    {slot.description}
-                  </Text>
-                )}
-              </td>
-              <td>{sayAbsent(slot, required.includes(name))}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <PlainTable
+      label="Slots"
+      head={['Name', 'Takes', 'Left out']}
+      rows={entries.map(([name, slot]) => [
+        <Code key="name">{name}</Code>,
+        <div key="takes">
+          {sayKind(slot)}
+          {slot.description !== undefined && (
+            <Text size="xs" c="dimmed">
+              {slot.description}
+            </Text>
+          )}
+        </div>,
+        sayAbsent(slot, required.includes(name)),
+      ])}
+    />
   )
 }
 

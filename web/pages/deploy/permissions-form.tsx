@@ -18,7 +18,7 @@ export function PermissionsForm({ granted, onChange }: Props) {
   const everywhere = granted[everyProject]
   return (
     <Stack gap="xs">
-      <Text fw={500}>It reaches</Text>
+      <Text fw={600}>It reaches</Text>
       {(user.administrator || everywhere !== undefined) && (
         <div className={classes['project']}>
           <Checkbox

@@ -5,7 +5,7 @@ import { CallAnswer, CallButtons, useCall, useCaller } from './call.tsx'
 import type { Outcome } from './calls.ts'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
-import { Scroll } from './scroll.tsx'
+import { PlainTable } from '../../parts/plain-table.tsx'
 import { headersOf, pathOf, type CallTarget } from './snippet-text.ts'
 import { Snippets } from './snippets.tsx'
 import type { Routing } from './wire.ts'
@@ -101,7 +101,10 @@ function Explanation({ question, outcome: { body } }: { question: string; outcom
 }
 
 function sayOutcome({ query_used: name, outcome, reason, missing }: Told, { confidence, threshold }: Routing): string {
-  const sure = confidence === null ? '' : ` Confidence ${confidence.toFixed(2)}; ${threshold.toFixed(2)} is needed.`
+  const sure =
+    confidence === null
+      ? ''
+      : ` Confidence ${sayScore(confidence)}; from ${sayScore(threshold)} on a question is answered.`
   switch (outcome ?? reason ?? 'answered') {
     case 'no_match':
       return `No deployed query answers this.${sure}`
@@ -138,55 +141,32 @@ function Values({ routing: { parameters, sources } }: { routing: Routing }) {
   const entries = Object.entries(parameters)
   if (entries.length === 0) return null
   return (
-    <Scroll label="Values">
-      <table className={classes['plain']}>
-        <thead>
-          <tr>
-            <th scope="col">Slot</th>
-            <th scope="col">Value</th>
-            <th scope="col">From the words</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map(([slot, value]) => (
-            <tr key={slot}>
-              <td>
-                <Code>{slot}</Code>
-              </td>
-              <td>{typeof value === 'string' ? value : JSON.stringify(value)}</td>
-              <td>{sources[slot] === undefined ? 'not in the question' : `“${sources[slot].text}”`}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <PlainTable
+      label="Values"
+      head={['Slot', 'Value', 'From the words']}
+      rows={entries.map(([slot, value]) => [
+        <Code key={slot}>{slot}</Code>,
+        typeof value === 'string' ? value : JSON.stringify(value),
+        sources[slot] === undefined ? 'not in the question' : `“${sources[slot].text}”`,
+      ])}
+    />
   )
 }
 
 function Candidates({ routing: { candidates } }: { routing: Routing }) {
   if (candidates.length === 0) return null
   return (
-    <Scroll label="Candidates">
-      <table className={classes['plain']}>
-        <thead>
-          <tr>
-            <th scope="col">Candidate</th>
-            <th scope="col">Score</th>
-            <th scope="col">Nearest example</th>
-          </tr>
-        </thead>
-        <tbody>
-          {candidates.slice(0, 5).map(({ name, score, example }) => (
-            <tr key={name}>
-              <td>
-                <Code>{name}</Code>
-              </td>
-              <td>{score.toFixed(2)}</td>
-              <td>{example}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <PlainTable
+      label="Candidates"
+      head={['Candidate', 'Score', 'Nearest example']}
+      rows={candidates
+        .slice(0, 5)
+        .map(({ name, score, example }) => [<Code key={name}>{name}</Code>, sayScore(score), example])}
+      figures={['Score']}
+    />
   )
+}
+
+function sayScore(score: number): string {
+  return score.toFixed(2).replace('-', '−')
 }

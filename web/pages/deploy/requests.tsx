@@ -6,8 +6,8 @@ import { Empty } from '../../parts/empty.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Older } from '../../parts/more.tsx'
-import { Moment } from '../../parts/time.tsx'
-import { PlainTable } from './plain-table.tsx'
+import { Second } from '../../parts/time.tsx'
+import { PlainTable } from '../../parts/plain-table.tsx'
 import type { Place } from './place.ts'
 import { UsageFilterBar, useUsageFilter } from './usage-filter.tsx'
 import { useRequests } from './usage-queries.ts'
@@ -42,6 +42,7 @@ export function RequestsPage({ place }: { place: Place }) {
                 label="Requests"
                 head={['Time', 'Query', 'Status', 'Took', 'Rows', 'Request']}
                 rows={list.map(cellsOf)}
+                figures={['Took', 'Rows']}
               />
             </Paper>
           )
@@ -62,9 +63,9 @@ const entries: Record<RequestEntry['entry'], string> = {
 function cellsOf(entry: RequestEntry) {
   const { id, at, query, status, reason, error, total_ms: tookMs, rows, question, version } = entry
   return [
-    <Moment key="at" at={at} />,
+    <Second key="at" at={at} />,
     <div key="query">
-      {query ?? 'none'} {version !== null && <span className="numbers">v{version}</span>}
+      {query ?? 'no query'} {version !== null && <span className="numbers">v{version}</span>}
       {(question !== null || entries[entry.entry] !== '') && (
         <Text size="xs" c="dimmed" component="div">
           {[entries[entry.entry], question === null ? '' : `“${question}”`].filter((each) => each !== '').join(': ')}

@@ -1,7 +1,7 @@
 import { Group, SegmentedControl, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { CopyMark } from '../../parts/copy.tsx'
-import { Scroll } from './scroll.tsx'
+import { Scroll } from '../../parts/scroll.tsx'
 import { writeSnippet, type CallTarget, type Language } from './snippet-text.ts'
 
 const languages: Array<{ value: Language; label: string }> = [

@@ -44,11 +44,11 @@ export function UsageFilterBar({
   const names = new Set((deployments.data ?? []).map(({ name }) => name))
   if (query !== null) names.add(query)
   return (
-    <Group gap="sm" mb="lg">
+    <Group gap="sm" mb="lg" wrap="nowrap">
       {withRange && (
         <Select
           aria-label="Time"
-          w={170}
+          flex="0 1 170px"
           data={ranges}
           value={String(hours)}
           onChange={(value) => choose('hours', value ?? '24')}
@@ -57,7 +57,7 @@ export function UsageFilterBar({
       {withQuery && (
         <Select
           aria-label="Query"
-          w={210}
+          flex="0 1 210px"
           data={[{ value: '', label: 'Every query' }, ...[...names].toSorted()]}
           value={query ?? ''}
           onChange={(value) => choose('query', value ?? '')}

@@ -58,7 +58,7 @@ export function VersionsView({ place, query, live }: Props) {
             </Rows>
             {chosen !== null && live !== null && (
               <DeploySheet
-                place={place}
+                projectId={place.project.id}
                 name={query.name}
                 move={{ kind: chosen < live ? 'rollback' : 'deploy', environment: place.environment, version: chosen }}
                 onClose={() => setChosen(null)}

@@ -57,9 +57,10 @@ export function sayShare(share: number): string {
 }
 
 /** How much more or less than before; nothing where there was nothing to compare with. */
-export function sayGrowth(now: number, before: number | undefined): string {
+export function sayGrowth(now: number, before: number | undefined, hours: number): string {
   if (before === undefined || before === 0) return ''
   const percent = Math.round((now / before - 1) * 100)
-  if (percent === 0) return 'as many as before'
-  return `${percent > 0 ? '+' : '−'}${Math.abs(percent).toLocaleString('en')} % on before`
+  const then = { 1: 'the hour', 24: 'the day', 168: 'the week' }[hours] ?? 'the days'
+  if (percent === 0) return `as many as ${then} before`
+  return `${percent > 0 ? '+' : '−'}${Math.abs(percent).toLocaleString('en')} % on ${then} before`
 }

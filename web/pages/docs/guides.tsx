@@ -2,6 +2,7 @@ import { Code } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { Heading } from '../../parts/heading.tsx'
+import { Scroll } from '../../parts/scroll.tsx'
 import { paths } from '../../paths.ts'
 import classes from './docs.module.css'
 
@@ -18,10 +19,11 @@ function Guide({ title, lead, children }: { title: string; lead: string; childre
 
 function Lines({ label, children }: { label: string; children: string }) {
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by the keyboard
-    <section className={classes.code} aria-label={label} tabIndex={0}>
-      <pre style={{ margin: 0 }}>{children}</pre>
-    </section>
+    <div className={classes.lines}>
+      <Scroll look="code" label={label}>
+        {children}
+      </Scroll>
+    </div>
   )
 }
 
@@ -43,7 +45,7 @@ export function ConnectGuide() {
       <h2>Fetch and keep fresh</h2>
       <ol>
         <li>Execute stores the answer as the first version of a table and shows its columns.</li>
-        <li>Under Paging, say how the API goes on: by link, header, cursor, offset or page.</li>
+        <li>Under Pages, say how the API goes on: by link, header, cursor, offset or page.</li>
         <li>Under Schedule, say when to fetch again. A refresh that fails leaves the last good version serving.</li>
         <li>When columns change, the table warns and names the deployed queries that read them.</li>
       </ol>

@@ -119,7 +119,12 @@ function sayType(schema: Schema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
   if (parts.length > 0) return [...new Set(parts.map(sayType))].join(' or ')
-  if (schema.items !== undefined) return `list of ${sayType(schema.items)}`
+  if (schema.items !== undefined) return `list of ${severalOf(sayType(schema.items))}`
   const type = Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? 'any value')
   return schema.format === undefined ? type : `${type} (${schema.format})`
+}
+
+/** `object` as `objects`; what is more than a word stays as it is. */
+function severalOf(type: string): string {
+  return /^[a-z]+$/.test(type) ? `${type}s` : type
 }

@@ -5,6 +5,7 @@ import { useDeferredValue, useState } from 'react'
 import { call } from '../../api.ts'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { PlainTable } from '../../parts/plain-table.tsx'
 import classes from './docs.module.css'
 import { readChapters, type Chapter, type Field, type OpenApi, type Operation } from './openapi.ts'
 
@@ -96,34 +97,22 @@ type FieldsProps = { label: string; title: string; certain: string; fields: Fiel
 function Fields({ label, title, certain, fields }: FieldsProps) {
   if (fields.length === 0) return null
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by the keyboard
-    <section className={classes.fields} aria-label={label} tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{title}</th>
-            <th scope="col">Type</th>
-            <th scope="col">About</th>
-          </tr>
-        </thead>
-        <tbody>
-          {fields.map(({ name, type, required, about }) => (
-            <tr key={name}>
-              <td>
-                <code>{name}</code>
-                {required && (
-                  <Text component="span" size="xs" c="dimmed">
-                    {' '}
-                    {certain}
-                  </Text>
-                )}
-              </td>
-              <td>{type}</td>
-              <td>{about}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <PlainTable
+      label={label}
+      head={[title, 'Type', 'About']}
+      rows={fields.map(({ name, type, required, about }) => [
+        <span key={name}>
+          <code>{name}</code>
+          {required && (
+            <Text component="span" size="xs" c="dimmed">
+              {' '}
+              {certain}
+            </Text>
+          )}
+        </span>,
+        type,
+        about,
+      ])}
+    />
   )
 }

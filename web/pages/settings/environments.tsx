@@ -1,4 +1,4 @@
-import { Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Code, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
@@ -6,7 +6,7 @@ import { call } from '../../api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { RefusalNotice } from '../../parts/refusal.tsx'
+import { FormEnd } from '../../parts/form-end.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
 import { Day } from '../../parts/time.tsx'
 import { keys, useAct, useEnvironments } from '../../queries.ts'
@@ -130,15 +130,7 @@ function AddForm({ project, onClose }: { project: Project; onClose: () => void }
           spellCheck={false}
           {...form.getInputProps('name')}
         />
-        <RefusalNotice error={add.error} fields={['name']} />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={add.isPending}>
-            Add environment
-          </Button>
-        </Group>
+        <FormEnd act={add} fields={['name']} verb="Add environment" onClose={onClose} />
       </Stack>
     </form>
   )

@@ -1,7 +1,7 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { call } from '../../api.ts'
-import { RefusalNotice } from '../../parts/refusal.tsx'
+import { FormEnd } from '../../parts/form-end.tsx'
 import { aRole, RoleChoice } from '../../parts/roles.tsx'
 import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { Day } from '../../parts/time.tsx'
@@ -71,15 +71,7 @@ function InviteForm({ invite, onClose }: { invite: Invite; onClose: () => void }
           autoComplete="off"
           {...form.getInputProps('email')}
         />
-        <RefusalNotice error={invite.error} fields={['email']} />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={invite.isPending}>
-            Create link
-          </Button>
-        </Group>
+        <FormEnd act={invite} fields={['email']} verb="Create link" onClose={onClose} />
       </Stack>
     </form>
   )

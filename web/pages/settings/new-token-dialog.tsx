@@ -1,8 +1,8 @@
-import { Button, Group, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
+import { SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { call } from '../../api.ts'
 import { endAfter, lifetimes } from '../../parts/lifetimes.ts'
-import { RefusalNotice } from '../../parts/refusal.tsx'
+import { FormEnd } from '../../parts/form-end.tsx'
 import { RoleChoice } from '../../parts/roles.tsx'
 import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { keys, useAct } from '../../queries.ts'
@@ -82,7 +82,7 @@ function NewTokenForm({ project, create, onClose }: { project: Project; create: 
           onChange={(role) => form.setFieldValue('role', role)}
         />
         <Stack gap={6}>
-          <Text fw={500} id="token-scope">
+          <Text fw={600} id="token-scope">
             It reaches
           </Text>
           <SegmentedControl
@@ -95,15 +95,7 @@ function NewTokenForm({ project, create, onClose }: { project: Project; create: 
           />
         </Stack>
         <Select label="It is good for" data={lifetimes} {...form.getInputProps('lifetimeDays')} />
-        <RefusalNotice error={create.error} fields={['name']} />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            Create token
-          </Button>
-        </Group>
+        <FormEnd act={create} fields={['name']} verb="Create token" onClose={onClose} />
       </Stack>
     </form>
   )

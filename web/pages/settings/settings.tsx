@@ -3,6 +3,7 @@ import { Redirect } from 'wouter'
 import { Rail } from '../../parts/rail.tsx'
 import { Shell } from '../../parts/shell.tsx'
 import { paths, type SettingsSection } from '../../paths.ts'
+import { settingsSections } from '../../sections.ts'
 import type { Project } from '../../wire.ts'
 import { NotFoundPage } from '../not-found.tsx'
 import { AuditSection } from './audit.tsx'
@@ -11,7 +12,6 @@ import { MembersSection } from './members.tsx'
 import { ProjectSection } from './project.tsx'
 import { RetentionSection } from './retention.tsx'
 import { SecretsSection } from './secrets.tsx'
-import { settingsSections } from './sections.ts'
 import { TokensSection } from './tokens.tsx'
 
 const shown: Record<SettingsSection, (props: { project: Project }) => JSX.Element> = {
@@ -29,15 +29,12 @@ export function SettingsPages({ project, section }: { project: Project; section:
   if (!isSection(section)) return <NotFoundPage />
   const Section = shown[section]
   return (
-    <Shell project={project}>
+    <Shell project={project} wide>
       <Rail
         label="Settings"
-        entries={settingsSections(project.role).map(({ section: each, label, icon }) => ({
-          label,
-          icon,
-          to: paths.settings(project.id, each),
-          current: each === section,
-        }))}
+        sections={settingsSections(project.role)}
+        current={section}
+        to={(each) => paths.settings(project.id, each)}
       >
         <Section project={project} />
       </Rail>

@@ -1,5 +1,5 @@
-import { Button, Group, Select, Tabs, Text, TextInput } from '@mantine/core'
-import { ClipboardPaste, Play, RefreshCw, Save, Zap } from 'lucide-react'
+import { Alert, Button, Group, Tabs, Text, TextInput } from '@mantine/core'
+import { ClipboardPaste, RefreshCw, Save } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Heading } from '../../../parts/heading.tsx'
@@ -17,14 +17,13 @@ import { CurlDialog } from './curl-dialog.tsx'
 import { DeleteConnection } from './delete-connection.tsx'
 import type { Draft } from './draft.ts'
 import { History } from './history.tsx'
-import { JobProgress } from './job-progress.tsx'
+import { JobProgress, ProgressLine } from './job-progress.tsx'
 import { useConnectionActs } from './use-connection-acts.ts'
 import { useConnectionDraft } from './use-connection-draft.ts'
+import { RequestBar } from './request-bar.tsx'
 import { RequestPane } from './request-pane.tsx'
 import { ResponsePane } from './response-pane.tsx'
 import classes from './connection.module.css'
-
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
 type Props = { project: Project; source: Datasource | null; initial: Draft; onMade: (source: Datasource) => void }
 
@@ -87,60 +86,23 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
         )}
       </Heading>
       {source !== null && <NewestDrift project={project} source={source} />}
-      <form
-        className={classes.bar}
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (ready) acts.test.mutate(draft)
-        }}
-      >
-        <Select
-          aria-label="Method"
-          className={classes.method ?? ''}
-          data={methods}
-          value={draft.method}
-          disabled={!editor}
-          onChange={(method) => change({ method: method ?? 'GET' })}
-        />
-        <TextInput
-          aria-label="Address"
-          className={classes.url ?? ''}
-          classNames={{ input: classes.code ?? '' }}
-          placeholder="https://api.example.com/v1/orders"
-          spellCheck={false}
-          autoComplete="off"
-          inputMode="url"
-          value={draft.url}
-          disabled={!editor}
-          onChange={(event) => change({ url: event.currentTarget.value })}
-        />
-        {editor && (
-          <>
-            <Button
-              type="submit"
-              variant="default"
-              disabled={!ready}
-              loading={acts.test.isPending}
-              leftSection={<Zap size={16} aria-hidden />}
-            >
-              Test
-            </Button>
-            {acts.test.isPending && (
-              <Button variant="default" onClick={acts.test.stop}>
-                Cancel
-              </Button>
-            )}
-            <Button
-              disabled={!named}
-              loading={acts.execute.isPending}
-              onClick={execute}
-              leftSection={<Play size={16} aria-hidden />}
-            >
-              Execute
-            </Button>
-          </>
-        )}
-      </form>
+      <RequestBar draft={draft} onChange={change} acts={acts} named={named} editor={editor} onExecute={execute} />
+      {acts.execute.isPending && (
+        <ProgressLine words={`Calling ${hostOf(draft.url)}…`} percent={100} onCancel={acts.execute.stop} />
+      )}
+      {acts.execute.stopped && (
+        <Alert
+          variant="default"
+          role="alert"
+          mb="md"
+          withCloseButton
+          closeButtonLabel="Close"
+          onClose={acts.execute.reset}
+        >
+          Cancelled. The connection is saved;{' '}
+          {source === null || source.status === 'new' ? 'no data was fetched.' : 'its table holds what it held before.'}
+        </Alert>
+      )}
       {jobId !== null && (
         <JobProgress
           key={jobId}
@@ -157,11 +119,10 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
       <div className={shared.split}>
         <div className={shared.panel}>
           <div className={classes.fields}>
-            <Group gap="sm" align="flex-end">
+            <div className={classes.name}>
               <TextInput
                 label="Name"
                 description={source === null ? 'Its table is called after it.' : undefined}
-                flex="1 1 10rem"
                 autoComplete="off"
                 value={draft.name}
                 disabled={!editor}
@@ -187,7 +148,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
                   </Button>
                 </>
               )}
-            </Group>
+            </div>
           </div>
           <RequestPane draft={draft} onChange={change} disabled={!editor} />
         </div>
@@ -202,6 +163,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
                 tested={acts.test.data}
                 error={acts.test.error}
                 busy={acts.test.isPending}
+                stopped={acts.test.stopped}
                 extractor={draft.extractor}
                 onExtract={(extractor) => change({ extractor })}
               />
@@ -217,6 +179,11 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
       <CurlDialog opened={pasting} onClose={() => setPasting(false)} onTake={change} />
     </>
   )
+}
+
+/** What is called, as far as the address is one. */
+function hostOf(address: string): string {
+  return URL.parse(address)?.host ?? address
 }
 
 function Standing({ project, source }: { project: Project; source: Datasource }) {

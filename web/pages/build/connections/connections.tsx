@@ -1,14 +1,14 @@
-import { Badge, Button, Text, Title } from '@mantine/core'
+import { Badge, Button, Group, Text, Title } from '@mantine/core'
 import { Plus } from 'lucide-react'
 import { Link } from 'wouter'
 import { Heading } from '../../../parts/heading.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
-import { Growing } from '../../../parts/more.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { paths } from '../../../paths.ts'
 import { newestRows, useDatasources, useObjects } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import shared from '../build.module.css'
+import { ListTable } from '../list-table.tsx'
 import type { DataObject, Datasource } from '../wire.ts'
 import { sayNumber, saySchedule } from '../../../words.ts'
 import classes from './connection.module.css'
@@ -34,31 +34,13 @@ export function ConnectionsSection({ project }: { project: Project }) {
           list.length === 0 ? (
             <FirstSteps project={project} editor={editor} />
           ) : (
-            <Growing items={list} what="connections">
-              {(shown) => (
-                <div className={shared.panel}>
-                  <table className={shared.table}>
-                    <thead>
-                      <tr>
-                        <th scope="col">Connection</th>
-                        <th scope="col">Status</th>
-                        <th scope="col">Table</th>
-                        <th scope="col" data-end>
-                          Rows
-                        </th>
-                        <th scope="col">Fetched</th>
-                        <th scope="col">Fetch again</th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {shown.map((source) => (
-                        <Line key={source.id} project={project} source={source} rows={newest.get(source.id)} />
-                      ))}
-                    </tbody>
-                  </table>
-                </div>
-              )}
-            </Growing>
+            <ListTable
+              items={list}
+              what="connections"
+              head={['Connection', 'Status', 'Table', { figures: 'Rows' }, 'Fetched', 'Fetch again']}
+            >
+              {(source) => <Line key={source.id} project={project} source={source} rows={newest.get(source.id)} />}
+            </ListTable>
           )
         }
       </Loaded>
@@ -150,20 +132,20 @@ function FirstSteps({ project, editor }: { project: Project; editor: boolean }) 
         ))}
       </ol>
       {editor ? (
-        <Button
-          component={Link}
-          href={`${paths.connection(project.id, 'new')}?sample`}
-          leftSection={<Plus size={16} aria-hidden />}
-        >
-          Connect the sample API
-        </Button>
+        <Group gap="sm">
+          <Button
+            component={Link}
+            href={`${paths.connection(project.id, 'new')}?sample`}
+            leftSection={<Plus size={16} aria-hidden />}
+          >
+            Connect the sample API
+          </Button>
+          <Button component={Link} href={paths.connection(project.id, 'new')} variant="default">
+            Use your own
+          </Button>
+        </Group>
       ) : (
         <Text c="dimmed">You are a viewer here. An editor connects the first API.</Text>
-      )}
-      {editor && (
-        <Button component={Link} href={paths.connection(project.id, 'new')} variant="subtle" ml="xs">
-          Use your own
-        </Button>
       )}
     </>
   )

@@ -1,7 +1,7 @@
-import { Button, Group, List, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { List, Modal, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { call } from '../../../api.ts'
-import { RefusalNotice } from '../../../parts/refusal.tsx'
+import { FormEnd } from '../../../parts/form-end.tsx'
 import { useAct } from '../../../queries.ts'
 import type { Configuration, CurlImport } from '../wire.ts'
 import { readConfiguration, type Draft } from './draft.ts'
@@ -46,7 +46,6 @@ export function CurlDialog({ opened, onClose, onTake }: Props) {
             value={command}
             onChange={(event) => setCommand(event.currentTarget.value)}
           />
-          <RefusalNotice error={read.error} />
           {notes.length > 0 && (
             <div aria-live="polite">
               <Text fw={500}>The form is filled, except for this:</Text>
@@ -57,14 +56,13 @@ export function CurlDialog({ opened, onClose, onTake }: Props) {
               </List>
             </div>
           )}
-          <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={close}>
-              {notes.length > 0 ? 'Close' : 'Cancel'}
-            </Button>
-            <Button type="submit" disabled={command.trim() === ''} loading={read.isPending}>
-              Fill the form
-            </Button>
-          </Group>
+          <FormEnd
+            act={read}
+            verb="Fill the form"
+            disabled={command.trim() === ''}
+            onClose={close}
+            leave={notes.length > 0 ? 'Close' : 'Cancel'}
+          />
         </Stack>
       </form>
     </Modal>

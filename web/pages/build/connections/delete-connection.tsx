@@ -1,8 +1,7 @@
-import { Button, Code } from '@mantine/core'
-import { useState } from 'react'
+import { Code } from '@mantine/core'
 import { useLocation } from 'wouter'
 import { call } from '../../../api.ts'
-import { Confirm } from '../../../parts/confirm.tsx'
+import { DeleteButton } from '../../../parts/delete-button.tsx'
 import { paths } from '../../../paths.ts'
 import { useAct } from '../../../queries.ts'
 import { thingKeys } from '../../../things.ts'
@@ -10,7 +9,6 @@ import type { Project } from '../../../wire.ts'
 import type { Datasource } from '../wire.ts'
 
 export function DeleteConnection({ project, source }: { project: Project; source: Datasource }) {
-  const [asking, setAsking] = useState(false)
   const [, navigate] = useLocation()
   const remove = useAct(
     async () => {
@@ -23,20 +21,8 @@ export function DeleteConnection({ project, source }: { project: Project; source
     },
   )
   return (
-    <>
-      <Button variant="default" c="var(--sluice-danger)" onClick={() => setAsking(true)}>
-        Delete
-      </Button>
-      <Confirm
-        opened={asking}
-        onClose={() => setAsking(false)}
-        title={`Delete ${source.name}`}
-        verb={`Delete ${source.name}`}
-        typed={source.table_name}
-        act={remove}
-      >
-        The table <Code>{source.table_name}</Code> goes with every version of its data. This cannot be undone.
-      </Confirm>
-    </>
+    <DeleteButton name={source.name} typed={source.table_name} act={remove}>
+      The table <Code>{source.table_name}</Code> goes with every version of its data. This cannot be undone.
+    </DeleteButton>
   )
 }

@@ -4,6 +4,7 @@ import { useEffect, useEffectEvent } from 'react'
 import { cancelJob, isFinal, refreshAfter, sayJob, sayProgress, useLiveJob } from '../../../jobs.ts'
 import { useAct } from '../../../queries.ts'
 import type { Job } from '../../../wire.ts'
+import classes from './connection.module.css'
 
 type Props = { projectId: string; jobId: string; onDone: (job: Job) => void; onClose: () => void }
 
@@ -29,19 +30,25 @@ export function JobProgress({ projectId, jobId, onDone, onClose }: Props) {
     )
   }
   const percent = Math.round((job?.progress ?? 0) * 100)
+  const words = `${sayJob(job)}… ${job === undefined ? '' : sayProgress(job)}`
+  return <ProgressLine words={words} percent={percent} {...(!done && { onCancel: () => cancel.mutate() })} />
+}
+
+type Line = { words: string; percent: number; onCancel?: () => void }
+
+/** What goes on, how far it is, and the way to stop it. */
+export function ProgressLine({ words, percent, onCancel }: Line) {
   return (
-    <div aria-live="polite" style={{ marginBottom: '1rem' }}>
-      <Group justify="space-between" mb={6}>
-        <Text>
-          {sayJob(job)}… {job !== undefined && sayProgress(job)}
-        </Text>
-        {!done && (
-          <Button variant="subtle" color="gray" size="compact-xs" onClick={() => cancel.mutate()}>
+    <div aria-live="polite" className={classes.progress}>
+      <Group justify="space-between" mb={6} wrap="nowrap">
+        <Text>{words}</Text>
+        {onCancel !== undefined && (
+          <Button variant="default" size="compact-sm" onClick={onCancel}>
             Cancel
           </Button>
         )}
       </Group>
-      <Progress value={Math.max(percent, 4)} size="sm" aria-label="Progress" animated={!done} />
+      <Progress value={Math.max(percent, 4)} size="sm" aria-label="Progress" animated={onCancel !== undefined} />
     </div>
   )
 }

@@ -12,6 +12,7 @@ type Props = {
   tested: Tested | undefined
   error: Error | null
   busy: boolean
+  stopped: boolean
   extractor: string
   onExtract: (path: string) => void
 }
@@ -19,15 +20,18 @@ type Props = {
 const rowsShown = 20
 
 /** What the test brought: the facts, the response, and the table that Execute would store. */
-export function ResponsePane({ tested, error, busy, extractor, onExtract }: Props) {
+export function ResponsePane({ tested, error, busy, stopped, extractor, onExtract }: Props) {
   if (error !== null) return <RefusalNotice error={error} />
   if (tested === undefined) {
     return (
-      <div className={classes.blank}>
+      <div className={classes.blank} aria-live="polite">
         {busy ? (
           <Loader size="sm" aria-label="Calling" />
         ) : (
-          <Text maw="20rem">Test calls the address and shows here what comes back. Nothing is stored.</Text>
+          <Text maw="20rem">
+            {stopped && 'The test was cancelled. '}
+            Test calls the address and shows here what comes back. Nothing is stored.
+          </Text>
         )}
       </div>
     )

@@ -47,24 +47,25 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
     return call<Tested>('POST', '/v1/http/test-connection', { body, timeoutMs: 60_000, signal })
   })
   const save = useAct(store, { refresh, say: ({ name }) => `${name} is saved.` })
-  const execute = useAct(
-    async (draft: Draft) => {
-      const made = await store(draft)
-      const config = configurationOf(draft)
-      const executed = await call<Executed>('POST', '/v1/http/execute-request', {
-        timeoutMs: executeTimeoutMs,
-        body: {
-          project_id: project.id,
-          datasource_id: made.id,
-          connect_spec: { name: made.name, id: 'http_api', config },
-          ...config,
-          ...(draft.pagination !== null && { pagination: draft.pagination }),
-        },
-      })
-      return { made, executed }
-    },
-    { refresh },
-  )
+  const execute = useStoppable(async (draft: Draft, signal) => {
+    const made = await store(draft)
+    const config = configurationOf(draft)
+    const executed = await call<Executed>('POST', '/v1/http/execute-request', {
+      timeoutMs: executeTimeoutMs,
+      // The server stops calling and stores nothing once nobody waits for its answer.
+      signal,
+      body: {
+        project_id: project.id,
+        datasource_id: made.id,
+        connect_spec: { name: made.name, id: 'http_api', config },
+        ...config,
+        ...(draft.pagination !== null && { pagination: draft.pagination }),
+      },
+    })
+    return { made, executed }
+  }, refresh)
   const again = useAct(() => call<Job>('POST', `${path}/${source?.id ?? ''}/refresh`), { refresh: [] })
   return { test, save, execute, refresh: again }
 }
+
+export type ConnectionActs = ReturnType<typeof useConnectionActs>

@@ -83,7 +83,7 @@ function Described({ project, source, object, view }: DescribedProps) {
               href={`/v1/projects/${project.id}/data-objects/${object.id}/download`}
               leftSection={<Download size={16} aria-hidden />}
             >
-              Parquet
+              Download Parquet
             </Button>
             <Button component={Link} href={`${paths.queries(project.id)}?new=${object.table_name}`}>
               Query it

@@ -4,12 +4,12 @@ import { Link } from 'wouter'
 import { Empty } from '../../../parts/empty.tsx'
 import { Heading } from '../../../parts/heading.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
-import { Growing } from '../../../parts/more.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { paths } from '../../../paths.ts'
 import { newestRows, useDatasources, useObjects } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import shared from '../build.module.css'
+import { ListTable } from '../list-table.tsx'
 import { sayNumber, saySize } from '../../../words.ts'
 
 export function TablesSection({ project }: { project: Project }) {
@@ -40,56 +40,36 @@ export function TablesSection({ project }: { project: Project }) {
             )
           }
           return (
-            <Growing items={tables} what="tables">
-              {(shown) => (
-                <div className={shared.panel}>
-                  <table className={shared.table}>
-                    <thead>
-                      <tr>
-                        <th scope="col">Table</th>
-                        <th scope="col">From</th>
-                        <th scope="col" data-end>
-                          Rows
-                        </th>
-                        <th scope="col" data-end>
-                          Columns
-                        </th>
-                        <th scope="col" data-end>
-                          Size
-                        </th>
-                        <th scope="col">As of</th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {shown.map((table) => (
-                        <tr key={table.id}>
-                          <td>
-                            <Link href={paths.table(project.id, table.table_name)} className={shared.name}>
-                              {table.table_name}
-                            </Link>
-                          </td>
-                          <td>
-                            <Link href={paths.connection(project.id, table.datasource_id)}>
-                              {sources.data?.find(({ id }) => id === table.datasource_id)?.name ?? 'its connection'}
-                            </Link>
-                          </td>
-                          <td data-end data-unit="rows">
-                            {sayNumber(table.row_count ?? 0)}
-                          </td>
-                          <td data-end data-unit="columns">
-                            {table.columns?.length}
-                          </td>
-                          <td data-end>{saySize(table.size_bytes)}</td>
-                          <td>
-                            <Ago at={table.created_at} />
-                          </td>
-                        </tr>
-                      ))}
-                    </tbody>
-                  </table>
-                </div>
+            <ListTable
+              items={tables}
+              what="tables"
+              head={['Table', 'From', { figures: 'Rows' }, { figures: 'Columns' }, { figures: 'Size' }, 'As of']}
+            >
+              {(table) => (
+                <tr key={table.id}>
+                  <td>
+                    <Link href={paths.table(project.id, table.table_name)} className={shared.name}>
+                      {table.table_name}
+                    </Link>
+                  </td>
+                  <td>
+                    <Link href={paths.connection(project.id, table.datasource_id)}>
+                      {sources.data?.find(({ id }) => id === table.datasource_id)?.name ?? 'its connection'}
+                    </Link>
+                  </td>
+                  <td data-end data-unit="rows">
+                    {sayNumber(table.row_count ?? 0)}
+                  </td>
+                  <td data-end data-unit="columns">
+                    {table.columns?.length}
+                  </td>
+                  <td data-end>{saySize(table.size_bytes)}</td>
+                  <td>
+                    <Ago at={table.created_at} />
+                  </td>
+                </tr>
               )}
-            </Growing>
+            </ListTable>
           )
         }}
       </Loaded>

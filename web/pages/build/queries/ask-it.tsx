@@ -1,8 +1,8 @@
 import { Code, Group, Stack, Text } from '@mantine/core'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
+import { Verdict } from '../../../parts/verdict.tsx'
 import type { TriedQuestion } from '../wire.ts'
 import { sayValue } from '../../../words.ts'
-import classes from './query.module.css'
 
 type Props = { name: string; tried: TriedQuestion | undefined; error: Error | null }
 
@@ -12,8 +12,7 @@ export function Tried({ name, tried, error }: Props) {
   if (tried === undefined) return null
   const found = Object.entries(tried.parameters)
   return (
-    <div className={classes.verdict} aria-live="polite" data-level={tried.query_used === name ? undefined : 'breaking'}>
-      <Text fw={600}>{sayOutcome(name, tried)}</Text>
+    <Verdict says={sayOutcome(name, tried)} bad={tried.query_used !== name}>
       {found.length > 0 && (
         <Group gap={6} mt={4}>
           {found.map(([slot, value]) => (
@@ -32,7 +31,7 @@ export function Tried({ name, tried, error }: Props) {
           ))}
         </Stack>
       )}
-    </div>
+    </Verdict>
   )
 }
 

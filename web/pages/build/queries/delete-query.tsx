@@ -1,8 +1,7 @@
-import { Button, Code } from '@mantine/core'
-import { useState } from 'react'
+import { Code } from '@mantine/core'
 import { useLocation } from 'wouter'
 import { call } from '../../../api.ts'
-import { Confirm } from '../../../parts/confirm.tsx'
+import { DeleteButton } from '../../../parts/delete-button.tsx'
 import { paths } from '../../../paths.ts'
 import { useAct } from '../../../queries.ts'
 import { thingKeys } from '../../../things.ts'
@@ -10,7 +9,6 @@ import type { Project } from '../../../wire.ts'
 import type { Query } from '../wire.ts'
 
 export function DeleteQuery({ project, query: { name } }: { project: Project; query: Query }) {
-  const [asking, setAsking] = useState(false)
   const [, navigate] = useLocation()
   const remove = useAct(
     async () => {
@@ -20,20 +18,8 @@ export function DeleteQuery({ project, query: { name } }: { project: Project; qu
     { refresh: [thingKeys.queries(project.id)], say: () => `The query ${name} is deleted.` },
   )
   return (
-    <>
-      <Button variant="subtle" color="gray" onClick={() => setAsking(true)}>
-        Delete
-      </Button>
-      <Confirm
-        opened={asking}
-        onClose={() => setAsking(false)}
-        title={`Delete ${name}`}
-        verb={`Delete ${name}`}
-        typed={name}
-        act={remove}
-      >
-        The draft of <Code>{name}</Code> goes with all its versions. What is deployed must be undeployed first.
-      </Confirm>
-    </>
+    <DeleteButton name={name} typed={name} act={remove}>
+      The draft of <Code>{name}</Code> goes with all its versions. What is deployed must be undeployed first.
+    </DeleteButton>
   )
 }

@@ -20,7 +20,7 @@ export function Examples({ name, draft }: { name: string; draft: QueryDraft }) {
   return (
     <Stack gap="sm">
       <div>
-        <Text fw={500}>Example questions</Text>
+        <Text fw={600}>Example questions</Text>
         <Text size="xs" c="dimmed">
           How people ask for it, with the values the slots should then have.
         </Text>

@@ -7,8 +7,7 @@ import { call } from '../../../api.ts'
 import { Empty } from '../../../parts/empty.tsx'
 import { Heading } from '../../../parts/heading.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
-import { RefusalNotice } from '../../../parts/refusal.tsx'
-import { Growing } from '../../../parts/more.tsx'
+import { FormEnd } from '../../../parts/form-end.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { paths } from '../../../paths.ts'
 import { useAct } from '../../../queries.ts'
@@ -16,6 +15,7 @@ import { fieldErrors } from '../../../refusals.ts'
 import { newestRows, thingKeys, useObjects, useQueriesOf } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import shared from '../build.module.css'
+import { ListTable } from '../list-table.tsx'
 import type { Query } from '../wire.ts'
 
 export function QueriesSection({ project }: { project: Project }) {
@@ -40,26 +40,9 @@ export function QueriesSection({ project }: { project: Project }) {
               A query is one SELECT over the project’s tables. Write <Code>$name</Code> for what callers choose.
             </Empty>
           ) : (
-            <Growing items={list} what="queries">
-              {(shown) => (
-                <div className={shared.panel}>
-                  <table className={shared.table}>
-                    <thead>
-                      <tr>
-                        <th scope="col">Query</th>
-                        <th scope="col">Deployed</th>
-                        <th scope="col">Edited</th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {shown.map((query) => (
-                        <Line key={query.id} project={project} query={query} />
-                      ))}
-                    </tbody>
-                  </table>
-                </div>
-              )}
-            </Growing>
+            <ListTable items={list} what="queries" head={['Query', 'Deployed', 'Edited']}>
+              {(query) => <Line key={query.id} project={project} query={query} />}
+            </ListTable>
           )
         }
       </Loaded>
@@ -166,15 +149,7 @@ function NewQueryForm({ project, table, onClose }: FormProps) {
             onChange={(next) => form.setFieldValue('over', next ?? '')}
           />
         )}
-        <RefusalNotice error={create.error} fields={['name']} />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            Create query
-          </Button>
-        </Group>
+        <FormEnd act={create} fields={['name']} verb="Create query" onClose={onClose} />
       </Stack>
     </form>
   )

@@ -7,7 +7,7 @@ import { RefusalNotice } from '../../../parts/refusal.tsx'
 import type { Project } from '../../../wire.ts'
 import shared from '../build.module.css'
 import type { Query } from '../wire.ts'
-import { DeploySheet } from './deploy-sheet.tsx'
+import { DeployDraft } from './deploy-draft.tsx'
 import { DeleteQuery } from './delete-query.tsx'
 import { Description } from './description.tsx'
 import { Examples } from './examples.tsx'
@@ -87,7 +87,7 @@ export function QueryScreen({ project, query, tables }: Props) {
         />
         <Examples name={query.name} draft={draft} />
       </div>
-      {editor && <DeploySheet project={project} query={query} opened={deploying} onClose={() => setDeploying(false)} />}
+      {deploying && <DeployDraft project={project} name={query.name} onClose={() => setDeploying(false)} />}
     </>
   )
 }

@@ -20,7 +20,13 @@ export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
   if (answer === undefined) {
     return (
       <Text c="dimmed" mt="md" aria-live="polite">
-        {run.isPending ? <Loader size="xs" aria-label="Running" /> : 'Run shows the rows here.'}
+        {run.isPending ? (
+          <Loader size="xs" aria-label="Running" />
+        ) : run.stopped ? (
+          'Cancelled. Run starts it again.'
+        ) : (
+          'Run shows the rows here.'
+        )}
       </Text>
     )
   }

@@ -1,16 +1,30 @@
 import type { ReactNode } from 'react'
-import classes from './deploy.module.css'
+import classes from './plain-table.module.css'
 import { Scroll } from './scroll.tsx'
 
+const none: string[] = []
+
 /** Rows of whole values, which scroll within their place. */
-export function PlainTable({ label, head, rows }: { label: string; head: string[]; rows: ReactNode[][] }) {
+export function PlainTable({
+  label,
+  head,
+  rows,
+  figures = none,
+}: {
+  label: string
+  head: string[]
+  rows: ReactNode[][]
+  /** Columns of numbers, which stand under one another. */
+  figures?: string[]
+}) {
+  const endOf = (name: string | undefined): true | undefined => figures.includes(name ?? '') || undefined
   return (
     <Scroll label={label} look="tall">
-      <table className={classes['plain']}>
+      <table className={classes.table}>
         <thead>
           <tr>
             {head.map((name) => (
-              <th key={name} scope="col">
+              <th key={name} scope="col" data-end={endOf(name)}>
                 {name}
               </th>
             ))}
@@ -22,7 +36,9 @@ export function PlainTable({ label, head, rows }: { label: string; head: string[
             // oxlint-disable-next-line react/no-array-index-key
             <tr key={row}>
               {cells.map((cell, at) => (
-                <td key={head[at]}>{cell}</td>
+                <td key={head[at]} data-end={endOf(head[at])}>
+                  {cell}
+                </td>
               ))}
             </tr>
           ))}

@@ -1,0 +1,195 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Person } from '../harness/app.ts'
+import { openSource, type Source } from '../harness/source.ts'
+import { openTestWeb, type TestWeb } from '../harness/web.ts'
+import { press, tabTo } from './by-keyboard.ts'
+import { waitMs } from './stage.ts'
+
+let t: TestWeb
+let source: Source
+let projectId: string
+let editor: Person
+beforeAll(async () => {
+  source = await openSource()
+  t = await openTestWeb({ SLUICE_OUTBOUND_ALLOW: source.host })
+  await t.app.jobs.start()
+  projectId = await t.project('Library')
+  editor = await t.member(projectId, 'editor')
+})
+afterAll(async () => {
+  await t.close()
+  await source.close()
+})
+
+const part = (page: Page, name: string): Promise<void> => page.getByRole('tab', { name }).click()
+
+async function choose(page: Page, label: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: label }).click()
+  await page.getByRole('option', { name: option, exact: true }).click()
+}
+
+async function addPair(page: Page, what: string, line: number, [name, value]: [string, string]): Promise<void> {
+  await page.getByRole('button', { name: `Add a ${what}` }).click()
+  await page.getByLabel(`Name of ${what} ${line}`, { exact: true }).fill(name)
+  await page.getByLabel(`Value of ${what} ${line}`, { exact: true }).fill(value)
+}
+
+test('every part of the form goes along with the call, and comes back from what is stored', async () => {
+  const bodies: string[] = []
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    bodies.push(await text(request))
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"books":[{"id":1}]}')
+  }
+  source.handle((request, response) => void take(request, response))
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`)
+  page.setDefaultTimeout(waitMs)
+  await choose(page, 'Method', 'POST')
+  await page.getByLabel('Address').fill(source.url)
+  await page.getByLabel('Name', { exact: true }).fill('Books')
+  await addPair(page, 'parameter', 1, ['since', '2026-01-01'])
+  await page.getByLabel('required').check()
+  await part(page, 'Groups')
+  await page.getByRole('button', { name: 'Add a group' }).click()
+  await page.getByLabel('Name of group 1').fill('by shelf')
+  await page.getByLabel('Send this one').check()
+  await page.getByLabel('Name of parameter 1', { exact: true }).fill('shelf')
+  await page.getByLabel('Value of parameter 1', { exact: true }).fill('7')
+  await part(page, 'Headers')
+  await addPair(page, 'header', 1, ['X-Reader', 'Ada'])
+  await part(page, 'Auth')
+  await choose(page, 'How it asks who you are', 'API Key')
+  await page.getByLabel('Name of the key').fill('X-Card')
+  await page.getByLabel('Value', { exact: true }).fill('a secret card')
+  await part(page, 'Body')
+  await page.getByRole('textbox', { name: 'Body' }).fill('{"open": true}')
+  await page.getByRole('button', { name: 'Test' }).click()
+
+  const facts = page.getByText('application/json').locator('..')
+  await facts.waitFor()
+  expect(await facts.textContent()).toMatch(/^200\d+ ms20 Bapplication\/json$/)
+  const sent = source.requests.at(-1)
+  expect(sent).toMatchObject({ method: 'POST', headers: { 'x-reader': 'Ada', 'x-card': 'a secret card' } })
+  expect(Object.fromEntries(new URL(`http://x${sent?.url}`).searchParams)).toEqual({ since: '2026-01-01', shelf: '7' })
+  expect(JSON.parse(bodies.at(-1) ?? '')).toEqual({ open: true })
+
+  await part(page, 'Extract')
+  await page.getByRole('button', { name: /^books .* use as rows/ }).click()
+  expect(await page.getByLabel('Rows are at').inputValue()).toBe('books')
+  await part(page, 'Pages')
+  await choose(page, 'Further pages', 'Cursor')
+  await page.getByLabel('Name of the parameter').fill('after')
+  await part(page, 'Schedule')
+  await choose(page, 'Fetch again', 'Every day at 06:00')
+  await page.getByRole('combobox', { name: 'Time zone' }).fill('Europe/Stock')
+  await page.getByRole('option', { name: 'Europe/Stockholm' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Books is saved.').waitFor()
+
+  const listed = await editor.get(`/v1/projects/${projectId}/datasources`)
+  expect(listed.body.data[0]).toMatchObject({
+    name: 'Books',
+    schedule: '0 6 * * *',
+    schedule_time_zone: 'Europe/Stockholm',
+    pagination: { type: 'cursor', parameter: 'after' },
+    config: {
+      method: 'POST',
+      parameters: { since: { value: '2026-01-01', required: true } },
+      parameterGroups: [{ name: 'by shelf', active: true, parameters: { shelf: { value: '7' } } }],
+      headers: { 'X-Reader': 'Ada' },
+      authType: 'API Key',
+      auth: { key: 'X-Card', value: '***' },
+      responsePathExtractor: 'books',
+    },
+  })
+  // The address is shared and loaded anew: the form has it all, but for what is secret.
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Books' }).waitFor()
+  expect(await page.getByLabel('Value of parameter 1', { exact: true }).inputValue()).toBe('2026-01-01')
+  await part(page, 'Auth')
+  expect(await page.getByLabel('Value', { exact: true }).inputValue()).toBe('***')
+  await part(page, 'Schedule')
+  expect(await page.getByRole('combobox', { name: 'Fetch again' }).inputValue()).toBe('Every day at 06:00')
+  await page.getByText(/^again in \d+ hours$/).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('what goes wrong is said in words, with the step, the next step and the id of the request', async () => {
+  source.answer({ books: [] }, { 'content-type': 'application/json' }, 401)
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByLabel('Address').fill(source.url)
+  await page.getByLabel('Name', { exact: true }).fill('Closed')
+  await page.getByRole('button', { name: 'Execute' }).click()
+  const alert = page.getByRole('alert')
+  await alert.waitFor()
+  expect(await alert.textContent()).toMatch(/answered with status 401 .*Check authType and auth.*req_/s)
+  await page.getByText('Failing').waitFor()
+  await part(page, 'Pages')
+  await page.getByLabel('Address').fill('http://10.1.2.3/private')
+  await page.getByRole('button', { name: 'Test' }).click()
+  await expect
+    .poll(async () => (await page.getByRole('alert').allTextContents()).join(' '))
+    .toMatch(/10\.1\.2\.3.*req_/s)
+  expect(complaints).toEqual([])
+})
+
+test('an API is connected, looked at and fetched by the keyboard alone', { timeout: 120_000 }, async () => {
+  source.answer({ result: { loans: [{ id: 1, title: 'Emma' }] } })
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections`)
+  page.setDefaultTimeout(waitMs)
+  await press(page, page.getByRole('link', { name: 'New connection' }))
+  await page.getByRole('heading', { level: 1, name: 'New connection' }).waitFor()
+  await tabTo(page, page.getByLabel('Address'))
+  await page.keyboard.type(source.url)
+  await page.keyboard.press('Enter')
+  await page.getByText('application/json').waitFor()
+  await tabTo(page, page.getByLabel('Name', { exact: true }))
+  await page.keyboard.type('Loans')
+  await tabTo(page, page.getByRole('tab', { name: 'Params' }))
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowRight')
+  await press(page, page.getByRole('button', { name: 'Add a header' }))
+  await tabTo(page, page.getByLabel('Name of header 1'), 'Shift+Tab')
+  await page.keyboard.type('X-Reader')
+  await press(page, page.getByRole('button', { name: 'Open result' }))
+  await press(page, page.getByRole('button', { name: /^loans .* use as rows/ }))
+  await page.getByText('As a table: 1 row, 2 columns').waitFor()
+  await tabTo(page, page.getByRole('region', { name: 'What would be stored' }))
+  await tabTo(page, page.getByRole('button', { name: 'Execute' }), 'Shift+Tab')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'loans' }).waitFor()
+  await page.getByRole('list', { name: 'Columns' }).waitFor()
+  await tabTo(page, page.getByRole('tab', { name: 'Columns' }))
+  await page.keyboard.press('ArrowRight')
+  await tabTo(page, page.getByRole('region', { name: 'Rows of loans' }))
+  await page.getByRole('cell', { name: 'Emma' }).waitFor()
+  await tabTo(page, page.getByRole('tab', { name: 'Rows' }), 'Shift+Tab')
+  await page.keyboard.press('ArrowRight')
+  await page.locator('.react-flow__node').first().waitFor()
+  await press(page, page.getByRole('link', { name: 'Loans', exact: true }).first())
+  await page.getByRole('heading', { level: 1, name: 'Loans' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a connection and its table are deleted against their name', async () => {
+  source.answer([{ id: 1 }])
+  const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByLabel('Address').fill(source.url)
+  await page.getByLabel('Name', { exact: true }).fill('Short lived')
+  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.getByRole('link', { name: 'Short lived', exact: true }).click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete Short lived' })
+  const confirm = dialog.getByRole('button', { name: 'Delete Short lived' })
+  expect(await confirm.isDisabled()).toBe(true)
+  await dialog.getByLabel('to confirm').fill('short_lived')
+  await confirm.click()
+  await page.getByText('Short lived is deleted.').waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Connections' }).waitFor()
+  expect(await page.getByRole('link', { name: 'Short lived' }).count()).toBe(0)
+  expect(complaints).toEqual([])
+})

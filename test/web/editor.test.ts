@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expectStatus } from '../harness/app.ts'
+import { execute, openSource, type Source } from '../harness/source.ts'
+import { openStage, waitMs, type Stage } from './stage.ts'
+
+let stage: Stage
+let source: Source
+beforeAll(async () => {
+  source = await openSource()
+  source.answer(['Lund', 'Gent', 'Gent', 'Porto'].map((city, id) => ({ id, city, nights: id + 1 })))
+  stage = await openStage({ SLUICE_OUTBOUND_ALLOW: source.host })
+  await stage.app.jobs.start()
+  const at = { projectId: stage.projectId, datasourceId: 'ds_stays', name: 'stays' }
+  const { body } = await expectStatus(200, execute(stage.owner, { ...at, url: source.url }))
+  const isDone = async () => (await stage.owner.get(`/v1/jobs/${body.jobs[0].id}`)).body.status === 'succeeded'
+  await vi.waitUntil(isDone, { timeout: waitMs })
+  const slots = { properties: { city: { type: 'string', 'x-values-from': 'stays.city' } }, required: ['city'] }
+  const sql = 'select sum(nights) as nights from stays where city = $city'
+  await expectStatus(201, stage.owner.post(stage.path, { name: 'nights_in', sql, slots, description: 'Nights.' }))
+})
+afterAll(async () => {
+  await stage.close()
+  await source.close()
+})
+
+test('the editor completes tables, their columns and the slots', async () => {
+  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/build/queries/nights_in`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByRole('textbox', { name: 'SQL' }).click()
+  const complete = async (typed: string, offered: string): Promise<void> => {
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type(typed)
+    await page.keyboard.press('Control+Space')
+    await page.locator('.cm-tooltip-autocomplete').getByRole('option', { name: offered }).first().waitFor()
+    await page.keyboard.press('Escape')
+  }
+  await complete('select * from sta', 'stays')
+  await complete('select stays.ni', 'nights')
+  await complete('select * from stays where city = $ci', 'city')
+  expect(complaints).toEqual([])
+})
+
+test('a slot offers the values of its column, and the result has types, time and rows', async () => {
+  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/build/queries/nights_in`)
+  page.setDefaultTimeout(waitMs)
+  const form = page.getByRole('form', { name: 'Slots' })
+  await form.getByLabel('city', { exact: false }).first().click()
+  expect(await page.getByRole('option').allTextContents()).toEqual(expect.arrayContaining(['Gent', 'Lund', 'Porto']))
+  await page.getByRole('option', { name: 'Gent' }).click()
+  await form.getByRole('button', { name: 'Run' }).click()
+  const result = page.getByRole('region', { name: 'Result', exact: true })
+  await result.getByText('1 row', { exact: true }).waitFor()
+  await result.getByText(/^\d+ ms$/).waitFor()
+  await result.getByRole('columnheader', { name: 'nights integer' }).waitFor()
+  await result.getByRole('cell', { name: '5' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a query that answers cannot be deleted, which is said; one that does not is deleted against its name', async () => {
+  await stage.deploy('nights_in')
+  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/build/queries/nights_in`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete nights_in' })
+  await dialog.getByLabel('to confirm').fill('nights_in')
+  await dialog.getByRole('button', { name: 'Delete nights_in' }).click()
+  await dialog.getByRole('alert').waitFor()
+  expect(await dialog.getByRole('alert').textContent()).toMatch(/deployed.*req_/s)
+  await expectStatus(200, stage.owner.post(`${stage.path}/nights_in/undeploy`, { environment: 'production' }))
+  await dialog.getByRole('button', { name: 'Delete nights_in' }).click()
+  await page.getByText('The query nights_in is deleted.').waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Queries' }).waitFor()
+  expect(complaints).toEqual([])
+})

@@ -1,0 +1,78 @@
+import { Button, Select, TextInput } from '@mantine/core'
+import { Play, Zap } from 'lucide-react'
+import classes from './connection.module.css'
+import type { Draft } from './draft.ts'
+import type { ConnectionActs } from './use-connection-acts.ts'
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
+
+type Props = {
+  draft: Draft
+  onChange: (part: Partial<Draft>) => void
+  acts: Pick<ConnectionActs, 'test' | 'execute'>
+  /** It can be stored, and so executed. */
+  named: boolean
+  editor: boolean
+  onExecute: () => void
+}
+
+/** Which address is called and how, and the two ways to call it. */
+export function RequestBar({ draft, onChange, acts, named, editor, onExecute }: Props) {
+  const ready = draft.url.trim() !== ''
+  return (
+    <form
+      className={classes.bar}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (ready) acts.test.mutate(draft)
+      }}
+    >
+      <Select
+        aria-label="Method"
+        className={classes.method ?? ''}
+        data={methods}
+        value={draft.method}
+        disabled={!editor}
+        onChange={(method) => onChange({ method: method ?? 'GET' })}
+      />
+      <TextInput
+        aria-label="Address"
+        className={classes.url ?? ''}
+        classNames={{ input: classes.code ?? '' }}
+        placeholder="https://api.example.com/v1/orders"
+        spellCheck={false}
+        autoComplete="off"
+        inputMode="url"
+        value={draft.url}
+        disabled={!editor}
+        onChange={(event) => onChange({ url: event.currentTarget.value })}
+      />
+      {editor && (
+        <>
+          <Button
+            type="submit"
+            variant="default"
+            disabled={!ready}
+            loading={acts.test.isPending}
+            leftSection={<Zap size={16} aria-hidden />}
+          >
+            Test
+          </Button>
+          {acts.test.isPending && (
+            <Button variant="default" onClick={acts.test.stop}>
+              Cancel
+            </Button>
+          )}
+          <Button
+            disabled={!named}
+            loading={acts.execute.isPending}
+            onClick={onExecute}
+            leftSection={<Play size={16} aria-hidden />}
+          >
+            Execute
+          </Button>
+        </>
+      )}
+    </form>
+  )
+}
