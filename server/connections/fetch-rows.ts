@@ -6,6 +6,7 @@ import { type HttpConfiguration, type Pagination } from '../../api/connections.t
 import type { AnswerBody, ConvertCall, PageCall, PageRows } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { charsetOf, parseExact, parsePath } from '../rows/index.ts'
+import { answerType } from './answer-type.ts'
 import { buildRequest, withQuery, type OutboundRequest } from './build-request.ts'
 import { type TokenSource } from './oauth.ts'
 import { outboundError, toFailure } from './outbound/error.ts'
@@ -122,7 +123,8 @@ function refusedBy(sent: Sent): Failure {
 function bodyOf(run: Run, sent: Sent): AnswerBody {
   const { limits, bodyPath: path } = run.options
   const { responsePathExtractor: extractor } = run.configuration
-  return { path, contentType: sent.headers['content-type'], extractor, depthAtMost: limits.depthAtMost }
+  const contentType = answerType(sent.headers['content-type'], run.configuration)
+  return { path, contentType, extractor, depthAtMost: limits.depthAtMost }
 }
 
 async function onePage(run: Run, request: OutboundRequest): Promise<Found> {
@@ -191,7 +193,7 @@ async function parsedBody(run: Run, sent: Sent): Promise<unknown> {
     )
   }
   const body = await readFile(run.options.bodyPath)
-  const charset = charsetOf(sent.headers['content-type'], body) ?? 'utf-8'
+  const charset = charsetOf(answerType(sent.headers['content-type'], run.configuration), body) ?? 'utf-8'
   try {
     return parseExact(new TextDecoder(charset).decode(body))
   } catch {

@@ -79,7 +79,7 @@ export async function normalise(inputPath: string, outputPath: string, options: 
     const source = decoded ?? input
     const run: Run = { source, rows, base, workPath, options }
     const from = decoded === null ? markBytes : 0
-    if (kind === 'csv') return await runCsv(run, from, delimiterOf(text))
+    if (kind === 'csv') return await runCsv(run, { from, text, path })
     const documents = kind === 'lines' ? 'lines' : 'sniff'
     return await runJson(run, { steps: path.steps, path, documents, from })
   } finally {
@@ -109,7 +109,7 @@ function notTabular(what: string): Failure {
   return new Failure('upstream_error', { reason: 'not_tabular', message })
 }
 
-async function runJson(run: Run, target: Target, unwrap = target.path.steps.length > 0): Promise<Normalised> {
+async function runJson(run: Run, target: Target, unwrap = target.path.text !== ''): Promise<Normalised> {
   const found = await scan(run, target, { emit: 'rows', file: run.rows, base: run.base })
   if (found.kind === 'string' && found.documents === 1 && unwrap) return await runText(run, target, found)
   const table = found.documents === 1 && found.kind === 'object' ? await runNamedLists(run, target, found) : null
@@ -256,7 +256,14 @@ async function repair({ rows, base, workPath }: Run): Promise<void> {
   await pump(copy, push, { from: 0, chunkBytes: ordinaryChunkBytes, afterEach: back.drain })
 }
 
-async function runCsv(run: Run, from: number, delimiter: string): Promise<Normalised> {
+type CsvTarget = { from: number; text: string; path: JsonPath }
+
+async function runCsv(run: Run, { from, text, path }: CsvTarget): Promise<Normalised> {
+  if (path.steps.length > 0) throw noMatch(path.text, { steps: path.steps, matched: 0, kind: 'CSV' })
+  // Spreadsheets tell each other the delimiter in a line before the header.
+  const [hint = '', hinted] = /^sep=([,;|\t])\r?\n/i.exec(text) ?? []
+  const delimiter = hinted ?? delimiterOf(text)
+  const start = from + hint.length
   const writer = createRowWriter(run.rows, run.base)
   const { contentType, columns: known, chunkBytes = ordinaryChunkBytes, goOn } = run.options
   const hasHeader = parseContentType(contentType).parameters['header'] !== 'absent'
@@ -265,6 +272,6 @@ async function runCsv(run: Run, from: number, delimiter: string): Promise<Normal
     reader.push(buffer.toString('utf8', 0, end), last)
     return end
   }
-  await pump(run.source, push, { from, chunkBytes, afterEach: writer.drain, goOn })
+  await pump(run.source, push, { from: start, chunkBytes, afterEach: writer.drain, goOn })
   return { ...reader.finish(), shape: 'csv', format: 'csv', learned: null }
 }

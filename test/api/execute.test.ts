@@ -118,6 +118,12 @@ describe('200', () => {
     expect(await stored({ payload: '[{"a":2}]' }, undefined, { responsePathExtractor: 'payload' })).toEqual([{ a: 2 }])
   })
 
+  test('reads a charset that the API does not name as the one the request accepts', async () => {
+    const body = Buffer.from('id;name\n1;K\xe4se \x80\n', 'latin1')
+    const config = { headers: { 'accept-charset': 'windows-1252, utf-8;q=0.5' } }
+    expect(await stored(body, { 'content-type': 'text/csv' }, config)).toEqual([{ id: 1, name: 'Käse €' }])
+  })
+
   test('connect_spec.config wins field by field; the top level fills in the rest', async () => {
     source.answer([{ a: 1 }])
     await expectStatus(

@@ -21,6 +21,11 @@ describe('other charsets and CSV', () => {
     expect({ rowCount, columns }).toEqual({ rowCount: 3, columns: ['id', 'name', 'ID_1'] })
   })
 
+  test('a line for spreadsheets that names the delimiter is no row', async () => {
+    const { text } = await run('\uFEFFsep=;\r\nid;price\r\n1;1,50\r\n', { contentType: 'text/csv' })
+    expect(text).toBe('id,price\n1,"1,50"\n')
+  })
+
   test('CSV by its looks, at any cut of the pieces', async () => {
     for (const size of [16, 17, 19, 23, 64]) {
       const rows = Array.from({ length: 50 }, (_, index) => `${index},"x ""${index}"", y"`)

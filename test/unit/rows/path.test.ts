@@ -33,6 +33,21 @@ describe('the path', () => {
     expect(message).toContain(words)
   })
 
+  test('$ reads a response that is a string of JSON; without a path it is one value', async () => {
+    const body = JSON.stringify(JSON.stringify([{ a: 1 }, { a: 2 }]))
+    expect((await run(body, { path: '$' })).lines).toEqual(['{"a":1}', '{"a":2}'])
+    expect((await run(body, { path: '[1].a' })).lines).toEqual(['{"value":2}'])
+    expect(await run(body)).toMatchObject({ rowCount: 1, shape: 'scalar' })
+    expect(await run('"plain"', { path: '$' })).toMatchObject({ lines: ['{"value":"plain"}'] })
+  })
+
+  test('CSV has no keys', async () => {
+    expect(await refusal('a,b\n1,2\n', { path: 'rows', contentType: 'text/csv' })).toMatchObject({
+      reason: 'extractor_no_match',
+      message: expect.stringContaining('The response is CSV') as string,
+    })
+  })
+
   test('a repeated key on the way: the last one counts', async () => {
     expect((await run('{"d":[1,2,3],"e":1,"d":[{"x":1}]}', { path: 'd' })).lines).toEqual(['{"x":1}'])
   })

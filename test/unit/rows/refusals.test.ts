@@ -29,7 +29,10 @@ describe('what is no table is refused in words', () => {
   })
 
   test('invalid UTF-8, binary and plain text', async () => {
-    expect(await refusal(Buffer.from('5b2261ff62225d', 'hex'))).toMatchObject({ reason: 'not_tabular' })
+    expect(await refusal(Buffer.from('5b2261ff62225d', 'hex'))).toMatchObject({
+      reason: 'not_tabular',
+      message: expect.stringContaining('Accept-Charset') as string,
+    })
     expect(await refusal(Buffer.from('00010203', 'hex'), { contentType: 'image/png' })).toMatchObject({
       message: expect.stringContaining('binary') as string,
     })
@@ -55,7 +58,10 @@ describe('what is no table is refused in words', () => {
 
   test('64 levels are fine, 65 are not', async () => {
     await expect(run('['.repeat(64) + ']'.repeat(64))).resolves.toMatchObject({ rowCount: 1 })
-    await expect(refusal('['.repeat(65) + ']'.repeat(65))).resolves.toMatchObject({ reason: 'not_tabular' })
+    await expect(refusal('['.repeat(65) + ']'.repeat(65))).resolves.toMatchObject({
+      reason: 'not_tabular',
+      message: expect.stringMatching(/^The JSON is nested deeper than 64 levels \(byte 64\)\. No table/) as string,
+    })
   })
 })
 
