@@ -11,7 +11,7 @@ export function answerType(contentType: string | undefined, { headers = {} }: Ht
   const type = contentType ?? ''
   const [, accepted] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'accept-charset') ?? []
   if (accepted === undefined || parseContentType(type).parameters['charset'] !== undefined) return type
-  const [first = ''] = String(accepted).split(/[,;]/)
+  const [first = ''] = accepted.split(/[,;]/)
   const charset = first.trim() === '' ? null : charsetOf(`x; charset=${first.trim()}`, noBytes)
   return charset === null ? type : `${type}; charset=${charset}`
 }

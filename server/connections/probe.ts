@@ -90,7 +90,7 @@ function pickLines(data: unknown, path: JsonPath, isCut: boolean): unknown[] | n
   } catch {
     return null
   }
-  return values.map((value) => pick(value, path)).flat()
+  return values.flatMap((value) => pick(value, path))
 }
 
 /** Parsed JSON, text, or a placeholder that says how much of what was there. Nothing for an empty body. */

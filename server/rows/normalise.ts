@@ -10,7 +10,7 @@ import { createKeyShapes, type KeyShapes } from './key-shapes.ts'
 import { createLineReader } from './lines.ts'
 import { nameElements, namedLists, readNames } from './named-lists.ts'
 import { createRowWriter, pump } from './row-file.ts'
-import type { Shape } from './shape.ts'
+import { kinds, type Shape } from './shape.ts'
 import { transcode, unescapeText } from './text-file.ts'
 import { zipColumns } from './zip.ts'
 
@@ -112,6 +112,7 @@ function notTabular(what: string): Failure {
 async function runJson(run: Run, target: Target, unwrap = target.path.text !== ''): Promise<Normalised> {
   const found = await scan(run, target, { emit: 'rows', file: run.rows, base: run.base })
   if (found.kind === 'string' && found.documents === 1 && unwrap) return await runText(run, target, found)
+  if (unwrap && isNull(found)) return await noRows(run)
   const table = found.documents === 1 && found.kind === 'object' ? await runNamedLists(run, target, found) : null
   if (table !== null) return table
   const zipped = found.documents === 1 && found.holdsOnlyLists ? await runZip(run, target) : null
@@ -119,6 +120,16 @@ async function runJson(run: Run, target: Target, unwrap = target.path.text !== '
   const shapes = { array: 'rows', object: 'one_row', string: 'scalar', scalar: 'scalar' } as const
   const shape = found.documents > 1 || target.documents === 'lines' ? 'lines' : shapes[found.kind]
   return { rowCount: found.rowCount, shape, format: 'ndjson', columns: null, learned: await settled(run, found) }
+}
+
+/** Many servers write an empty list as null. */
+function isNull({ kind, documents, shapes }: Scanned): boolean {
+  return kind === 'scalar' && documents === 1 && shapes.rows.fields.get('value')?.kinds === kinds.null
+}
+
+async function noRows(run: Run): Promise<Normalised> {
+  await run.rows.truncate(run.base)
+  return { rowCount: 0, shape: 'rows', format: 'ndjson', columns: null, learned: null }
 }
 
 /** Rows that repeat a key lose the earlier values; what was learned from those is given up with them. */

@@ -41,6 +41,11 @@ describe('the path', () => {
     expect(await run('"plain"', { path: '$' })).toMatchObject({ lines: ['{"value":"plain"}'] })
   })
 
+  test('null where a list was asked for is an empty list', async () => {
+    expect(await run('{"items":null}', { path: 'items' })).toMatchObject({ rowCount: 0, lines: [] })
+    expect(await run('null')).toMatchObject({ rowCount: 1, lines: ['{"value":null}'] })
+  })
+
   test('CSV has no keys', async () => {
     expect(await refusal('a,b\n1,2\n', { path: 'rows', contentType: 'text/csv' })).toMatchObject({
       reason: 'extractor_no_match',
