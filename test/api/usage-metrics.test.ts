@@ -193,6 +193,7 @@ describe('refusals', () => {
     ['?from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z', 'from'],
     ['?from=2000-01-01T00:00:00Z&interval=1m', 'interval'],
     ['?interval=2w', 'interval'],
+    ['?from=9999-12-31T00:00:00Z&to=9999-12-31T23:59:59Z', 'to'],
     ['?time_zone=Mars/Base', 'time_zone'],
     ['?time_zone=%2B05:00', 'time_zone'],
     ['?from=yesterday', 'from'],
