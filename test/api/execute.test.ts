@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
@@ -204,6 +206,7 @@ describe('refusals leave nothing behind', () => {
     const list = await t.operator.get(`/v1/projects/${projectId}/data-objects`)
     const sources = await t.operator.get(`/v1/projects/${projectId}/datasources`)
     expect([list.body.data, sources.body.data]).toEqual([[], []])
+    expect(await readdir(dirname(t.app.files.temporaryPath('any')))).toEqual([])
   })
 
   test('502 with the status of the API; a failed refresh leaves the last good version serving', async () => {
