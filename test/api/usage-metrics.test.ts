@@ -115,7 +115,9 @@ describe('200', () => {
       '?interval=1h&time_zone=Asia/Kolkata',
     ]) {
       const report = await metrics(query)
-      const sum = (name: string): number => report.series.reduce((all: number, each: any) => all + each[name], 0) // oxlint-disable-line typescript/no-explicit-any
+      const series: Array<Record<'requests' | 'errors' | 'rejected', number>> = report.series
+      const sum = (name: 'requests' | 'errors' | 'rejected'): number =>
+        series.reduce((all, each) => all + each[name], 0)
       expect({ requests: sum('requests'), errors: sum('errors'), rejected: sum('rejected') }, query).toEqual({
         requests: 12,
         errors: 4,
