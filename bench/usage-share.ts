@@ -1,6 +1,7 @@
 /**
  * What recording takes of the throughput of real calls, with and without it in turn: `node bench/usage-share.ts`. The
- * recorder's database runs on the same cores. Goal: under 5 % of the calls that run a query.
+ * recorder's database runs on the same cores. Goal: under 5 %, of calls that run a query and of answers
+ * given again from memory, which are the cheapest there are.
  */
 import { orders } from '../test/harness/tables.ts'
 import { cpuMsHere, load, median, openBenchApp } from './serve.ts'

@@ -1,13 +1,10 @@
 import { failures } from '../../api/failures.ts'
-import { newId } from '../ids.ts'
 import type { Observation } from '../observe.ts'
 
 export type QueryAnswered = Extract<Observation, { kind: 'query-answered' }>
 
-/** One call as it is kept, in the columns of `requests`. */
-export type CallRow = {
-  at: number
-  id: string
+/** What calls are told apart and counted by, in the columns that say so. */
+export type CallKind = {
   project_id: string
   environment: string | null
   query: string | null
@@ -17,57 +14,48 @@ export type CallRow = {
   status: number
   error: string | null
   reason: string | null
-  total_ms: number
-  route_ms: number | null
-  queue_ms: number
-  sql_ms: number
-  rows: number
-  bytes: number
   cache: string | null
-  question: string | null
-  confidence: number | null
 }
 
 const name = /^[a-z][a-z0-9_]{0,62}$/
-const longestQuestion = 2_000
 
 /** Undefined where it is nobody's: a call that reached no project. */
-export function callOf(event: QueryAnswered, at: number): CallRow | undefined {
-  const { projectId, environment, query, code, question } = event
+export function kindOf(event: QueryAnswered): CallKind | undefined {
+  const { projectId, environment, query, version, code } = event
   if (projectId === null) return undefined
   const failure = code === null ? undefined : failures[code]
   return {
-    at,
-    id: event.requestId ?? newId('request', at),
     project_id: projectId,
     // What a caller made up is not written down as if it were the name of something.
-    environment: event.version !== null || isName(environment) ? environment : null,
-    query: event.version !== null || isName(query) ? query : null,
-    version: event.version,
+    environment: version !== null || isName(environment) ? environment : null,
+    query: version !== null || isName(query) ? query : null,
+    version,
     entry: event.entry,
     key_id: event.keyId,
     status: failure?.status ?? 200,
     error: failure === undefined ? null : 'wire' in failure ? failure.wire : code,
     reason: event.reason,
-    total_ms: event.totalMs,
-    route_ms: event.routeMs ?? null,
-    queue_ms: event.queueMs,
-    sql_ms: event.sqlMs,
-    rows: event.rows,
-    bytes: event.bytes,
     cache: event.cache,
-    question: question === undefined ? null : storable(question.text.slice(0, longestQuestion)),
-    confidence: question?.confidence ?? null,
   }
+}
+
+/** Whether two calls are of the same kind; asked for every call, where `kindOf` is for few. */
+export function isSameKind(one: QueryAnswered, other: QueryAnswered): boolean {
+  return (
+    one.query === other.query &&
+    one.keyId === other.keyId &&
+    one.version === other.version &&
+    one.cache === other.cache &&
+    one.code === other.code &&
+    one.reason === other.reason &&
+    one.entry === other.entry &&
+    one.environment === other.environment &&
+    one.projectId === other.projectId
+  )
 }
 
 function isName(text: string | null): boolean {
   return text !== null && name.test(text)
-}
-
-/** PostgreSQL keeps no NUL and no half of a surrogate pair. */
-function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', ' ')
 }
 
 /** `isRejected` in SQL. */

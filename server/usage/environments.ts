@@ -1,20 +1,23 @@
 import type { Database } from '../store/index.ts'
-import type { CallRow } from './call.ts'
+import type { Batch } from './batches.ts'
+import type { CallKind } from './call.ts'
 
 /**
  * A call that found no query names project and environment as its caller wrote them. Only names that exist are written
  * down, else anyone with a key could fill the tables with names.
  */
 export type Environments = {
-  /** Looks up what these calls name and is not known yet. */
-  know(calls: readonly CallRow[]): Promise<void>
-  /** The call with an environment that exists or none; nothing where there is no such project. */
-  placed(call: CallRow): CallRow[]
+  /** Looks up what calls of these kinds name and is not known yet. */
+  know(kinds: Iterable<CallKind>): Promise<void>
+  /** The kind with an environment that exists or none; undefined where there is no such project. */
+  placed(kind: CallKind): CallKind | undefined
 }
 
 /** Projects that want no questions kept in words, of those asked here. */
-export async function findSilent(store: Pick<Database, 'pool'>, calls: readonly CallRow[]): Promise<Set<string>> {
-  const asked = new Set(calls.filter((call) => call.question !== null).map((call) => call.project_id))
+export async function findSilent(store: Pick<Database, 'pool'>, batches: readonly Batch[]): Promise<Set<string>> {
+  const asked = new Set(
+    batches.filter(({ asked }) => typeof asked?.question === 'string').map(({ kind }) => kind.project_id),
+  )
   if (asked.size === 0) return asked
   const { rows } = await store.pool.query<{ project_id: string }>(
     "select project_id from question_settings where log <> 'full' and project_id = any($1)",
@@ -27,11 +30,12 @@ const mostProjects = 10_000
 
 export function openEnvironments(store: Pick<Database, 'pool'>): Environments {
   let known = new Map<string, Set<string>>()
-  const isKnown = ({ version, project_id: projectId, environment }: CallRow): boolean =>
+  const isKnown = ({ version, project_id: projectId, environment }: CallKind): boolean =>
     version !== null || known.get(projectId)?.has(environment ?? '') === true
   return {
-    async know(calls) {
-      const unknown = new Set(calls.filter((call) => !isKnown(call)).map((call) => call.project_id))
+    async know(kinds) {
+      const unknown = new Set<string>()
+      for (const kind of kinds) if (!isKnown(kind)) unknown.add(kind.project_id)
       if (unknown.size === 0) return
       if (known.size > mostProjects) known = new Map()
       const { rows } = await store.pool.query<{ project_id: string; name: string }>(
@@ -42,9 +46,9 @@ export function openEnvironments(store: Pick<Database, 'pool'>): Environments {
         known.set(projectId, (known.get(projectId) ?? new Set()).add(name))
       }
     },
-    placed(call) {
-      if (isKnown(call)) return [call]
-      return known.has(call.project_id) ? [{ ...call, environment: null }] : []
+    placed(kind) {
+      if (isKnown(kind)) return kind
+      return known.has(kind.project_id) ? { ...kind, environment: null } : undefined
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../store/index.ts'
+import { batchMs } from './batches.ts'
 import { rejectedText } from './call.ts'
 import { addLatency, bucketText, type Latencies } from './latencies.ts'
 import type { Range } from './range.ts'
@@ -188,7 +189,8 @@ async function windowOf(run: Run, filter: WindowFilter, { from, to }: Window): P
         and not ${rejectedText} and ($2::text is null or environment = $2) and ($3::text is null or query = $3)`
   })
   texts.push(`select status, entry, 1, array[${bucketText('total_ms')}], array[1::bigint] from requests
-    where project_id = $1 and at >= $4 and at < $5 and not ${rejectedText} and entry <> 'preview'
+    where project_id = $1 and start > $4::timestamptz - interval '${batchMs} ms' and start < $5 and at >= $4 and at < $5
+      and not ${rejectedText} and entry <> 'preview'
       and ($2::text is null or environment = $2) and ($3::text is null or (query = $3 and version is not null))`)
   return { text: texts.join(' union all '), values }
 }

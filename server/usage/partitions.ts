@@ -3,7 +3,7 @@ import { underLock } from './under-lock.ts'
 
 const dayMs = 86_400_000
 
-type Partitioned = 'requests' | 'usage_rollups' | 'usage_questions'
+type Partitioned = 'request_batches' | 'usage_rollups' | 'usage_questions'
 
 /** One partition a day for requests and questions, one a month for rollups. */
 type Partition = { table: Partitioned; name: string; from: Date; to: Date }
@@ -18,7 +18,7 @@ export function openPartitions(store: Pick<Database, 'pool'>): Partitions {
   return {
     async ensure(moments) {
       const wanted = [
-        ...unique(moments.requests, (moment) => dayOf('requests', moment)),
+        ...unique(moments.requests, (moment) => dayOf('request_batches', moment)),
         ...unique(moments.questions, (moment) => dayOf('usage_questions', moment)),
         ...unique(moments.rollups, monthOf),
       ]

@@ -18,6 +18,7 @@ const progressName = 'question-hour'
 
 /** The same question in other capitals or with other spaces is the same question. */
 const same = String.raw`lower(regexp_replace(btrim(question), '\s+', ' ', 'g'))`
+/** Each is a batch of its own. */
 const isQuestion = `entry = 'question' and question is not null and not ${rejectedText}`
 
 /** Counts the questions of every whole hour before `end` that is not counted yet. */
@@ -25,7 +26,7 @@ export async function countQuestions(store: Pick<Database, 'pool'>, end: number)
   const partitions = openPartitions(store)
   const { rows } = await store.pool.query<{ first: Date | null }>(
     `select coalesce((select until - interval '1 hour' from usage_progress where grain = $1),
-                     (select min(at) from requests where entry = 'question')) as first`,
+                     (select min(start) from request_batches where entry = 'question')) as first`,
     [progressName],
   )
   const first = rows[0]?.first?.getTime()
@@ -53,8 +54,8 @@ const countText = `insert into usage_questions
                     from (select project_id, coalesce(environment, '') as environment, coalesce(query, '') as query,
                                  coalesce(key_id, '') as key_id, coalesce(reason, '') as reason,
                                  status = 422 as refused, min(question) as question, ${same} as same,
-                                 count(*) as calls, max(at) as last_at
-                            from requests where at >= $1 and at < $2 and ${isQuestion}
+                                 count(*) as calls, max(start) as last_at
+                            from request_batches where start >= $1 and start < $2 and ${isQuestion}
                            group by 1, 2, 3, 4, 5, 6, 8) as kinds) as summed) as placed
    where place <= ${mostAnHour}`
 
@@ -92,15 +93,15 @@ const filterText = `project_id = any($1) and ($4::text is null or environment = 
 
 /** Two spans apart are read as two: one condition for both would read all that lies between. */
 function single(span: string): string {
-  return `select question, ${same}, coalesce(query, ''), coalesce(reason, ''), status = 422, 1, at from requests
+  return `select question, ${same}, coalesce(query, ''), coalesce(reason, ''), status = 422, 1, start from request_batches
     where ${span} and ${isQuestion} and ${filterText}`
 }
 
 const asked = `asked as (
   select question, same, query, reason, refused, calls, last_at from usage_questions
    where start >= $7 and start < $8 and ${filterText}
-  union all ${single('at >= $2 and at < least($7, $3)')}
-  union all ${single('at >= $8 and at < $3')})`
+  union all ${single('start >= $2 and start < least($7, $3)')}
+  union all ${single('start >= $8 and start < $3')})`
 
 const topText = `with ${asked},
   kinds as (select same, query, min(question) as question, sum(calls)::bigint as calls from asked group by 1, 2)

@@ -1,9 +1,11 @@
 import type { Observation, Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
-import { callOf, type CallRow } from './call.ts'
+import type { Batch } from './batches.ts'
 import { findSilent, openEnvironments } from './environments.ts'
+import { openKinds } from './kinds.ts'
 import { openPartitions } from './partitions.ts'
-import { openTally, type TakenCount } from './tally.ts'
+import { openQueue } from './queue.ts'
+import { countCall, openTally, type TakenCount } from './tally.ts'
 import { writeUsage } from './write.ts'
 
 export type Usage = {
@@ -38,37 +40,33 @@ export function openUsage({ store, observe, now, queueLength, flushMs = 900 }: U
   const partitions = openPartitions(store)
   const environments = openEnvironments(store)
   const tally = openTally(mostCounts)
-  let queue: CallRow[] = []
+  const kinds = openKinds(tally, mostCounts)
+  const queue = openQueue(queueLength)
   let shed = 0
   let told = 0
   let writing: Promise<void> | undefined
   let next: Promise<void> | undefined
 
   const write = async (): Promise<void> => {
-    const calls = queue
+    const batches = queue.take()
     const counts = tally.take()
-    queue = []
-    if (calls.length === 0 && counts.length === 0) return
+    if (batches.length === 0 && counts.length === 0) return
     try {
-      await environments.know([...calls, ...counts.map(({ count }) => count.of)])
-      const silent = await findSilent(store, calls)
-      for (const call of calls) if (silent.has(call.project_id)) call.question = null
+      await environments.know([...batches.map(({ kind }) => kind), ...counts.map(({ count }) => count.of)])
+      const silent = await findSilent(store, batches)
+      for (const { kind, asked } of batches) {
+        if (asked !== null && silent.has(kind.project_id)) asked.question = null
+      }
       const at = now()
       await partitions.ensure({
         // Tomorrow's too: at midnight nobody waits for a table.
-        requests: [at, at + dayMs, ...calls.map((call) => call.at)],
+        requests: [at, at + dayMs, ...batches.map(({ start }) => start)],
         rollups: [at, at + dayMs, ...counts.map(({ count }) => count.start)],
       })
-      await writeUsage(store, {
-        calls: calls.flatMap((call) => environments.placed(call)),
-        counts: counts.filter(({ count }) => environments.placed(count.of).length > 0).map((each) => placedRow(each)),
-      })
+      await writeUsage(store, { batches: batches.flatMap(placedBatch), counts: counts.flatMap(placedRow) })
       tally.forget(now() - 2 * minuteMs)
     } catch (error) {
-      // The newest wait for better times as far as there is room.
-      const kept = [...calls, ...queue].slice(-queueLength)
-      shed += calls.length + queue.length - kept.length
-      queue = kept
+      shed += queue.putBack(batches)
       tally.putBack(counts)
       throw error
     } finally {
@@ -76,10 +74,14 @@ export function openUsage({ store, observe, now, queueLength, flushMs = 900 }: U
       told = shed
     }
   }
-  const placedRow = ({ count, row }: TakenCount): Record<string, unknown> => ({
-    ...row,
-    environment: environments.placed(count.of)[0]?.environment ?? '',
-  })
+  const placedBatch = (batch: Batch): Batch[] => {
+    const kind = environments.placed(batch.kind)
+    return kind === undefined ? [] : [kind === batch.kind ? batch : { ...batch, kind }]
+  }
+  const placedRow = ({ count, row }: TakenCount): Array<Record<string, unknown>> => {
+    const kind = environments.placed(count.of)
+    return kind === undefined ? [] : [{ ...row, environment: kind.environment ?? '' }]
+  }
   /** One write at a time; whoever asks meanwhile waits for one that begins after they asked. */
   const flush = (): Promise<void> => {
     if (writing === undefined) {
@@ -99,13 +101,15 @@ export function openUsage({ store, observe, now, queueLength, flushMs = 900 }: U
 
   return {
     observe(event) {
-      if (event.kind !== 'query-answered') return
-      const call = callOf(event, now())
-      if (call === undefined) return
-      // A preview is its author's, not a call of an endpoint: it is in the log and in no figure.
-      if (call.entry !== 'preview' && !tally.add(call)) shed += 1
-      if (queue.length < queueLength) queue.push(call)
-      else shed += 1
+      if (event.kind !== 'query-answered' || event.projectId === null) return
+      const at = now()
+      const kind = kinds.find(event, at)
+      if (kind === undefined) {
+        shed += 1
+        return
+      }
+      if (kind.count !== null) countCall(kind.count, event)
+      if (!queue.add(kind, event, at)) shed += 1
     },
     flush,
     shed: () => shed,

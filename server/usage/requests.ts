@@ -1,6 +1,7 @@
 import { requireRole, type Caller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { pageAfter, type Page } from '../store/index.ts'
+import { batchMs } from './batches.ts'
 import { invalid } from './range.ts'
 import { seekMinutes } from './seek.ts'
 
@@ -95,60 +96,47 @@ function positionOf(after: string | undefined): Position | undefined {
   return { at: new Date(Number(at)), id }
 }
 
-function read(
+async function read(
   { store }: Pick<App, 'store'>,
   input: Omit<RequestsInput, 'limit' | 'cursor'>,
   { limit, before, withoutPreviews = false }: Bounds,
 ): Promise<RequestEntry[]> {
-  const { environment, query, keyId, entry, status, error, outcome, from, to } = input
-  return store.db
-    .selectFrom('requests')
-    .select([
-      'at',
-      'id',
-      'environment',
-      'query',
-      'version',
-      'entry',
-      'key_id as keyId',
-      'status',
-      'error',
-      'reason',
-      'total_ms as totalMs',
-      'route_ms as routeMs',
-      'queue_ms as queueMs',
-      'sql_ms as sqlMs',
-      'rows',
-      'bytes',
-      'cache',
-      'question',
-      'confidence',
-    ])
-    .where('project_id', '=', input.projectId)
-    .$if(withoutPreviews, (rows) => rows.where('entry', '<>', 'preview'))
-    .$if(environment !== undefined, (rows) => rows.where('environment', '=', environment ?? ''))
-    .$if(query !== undefined, (rows) => rows.where('query', '=', query ?? ''))
-    .$if(keyId !== undefined, (rows) => rows.where('key_id', '=', keyId ?? ''))
-    .$if(entry !== undefined, (rows) => rows.where('entry', '=', entry ?? ''))
-    .$if(status !== undefined, (rows) => rows.where('status', '=', status ?? 0))
-    .$if(error !== undefined, (rows) => rows.where('error', '=', error ?? ''))
-    .$if(outcome !== undefined, (rows) => rows.where('status', outcome === 'answered' ? '<' : '>=', 400))
-    .$if(from !== undefined, (rows) => rows.where('at', '>=', from ?? new Date(0)))
-    .$if(to !== undefined, (rows) => rows.where('at', '<', to ?? new Date(0)))
-    .$if(before !== undefined, (rows) =>
-      rows
-        .where('at', '<=', before?.at ?? new Date(0))
-        .where((row) =>
-          row.or([
-            row('at', '<', before?.at ?? new Date(0)),
-            row.and([row('at', '=', before?.at ?? new Date(0)), row('id', '<', before?.id ?? '')]),
-          ]),
-        ),
-    )
-    .orderBy('at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
+  const { projectId, environment, query, keyId, entry, status, error, from, to } = input
+  const values = [projectId, environment, query, keyId, entry, status, error, from, to, before?.at, before?.id, limit]
+  const { rows } = await store.pool.query<RequestEntry>(
+    readText({ outcome: input.outcome, withoutPreviews }),
+    values.map((value) => value ?? null),
+  )
+  return rows
+}
+
+type Wanted = { outcome: RequestsInput['outcome']; withoutPreviews: boolean }
+
+/**
+ * As many batches as calls are wanted hold as many calls, for the first of each counts. What else is as new as those is
+ * in batches that began at most a second earlier: nothing older is looked into.
+ */
+function readText({ outcome, withoutPreviews }: Wanted): string {
+  const outcomes = { answered: 'and status < 400', failed: 'and status >= 400' }
+  const batch = `project_id = $1 and ($2::text is null or environment = $2) and ($3::text is null or query = $3)
+    and ($4::text is null or key_id = $4) and ($5::text is null or entry = $5)
+    and ($6::int is null or status = $6) and ($7::text is null or error = $7)
+    and start < coalesce($9::timestamptz, 'infinity') ${outcome === undefined ? '' : outcomes[outcome]}
+    ${withoutPreviews ? "and entry <> 'preview'" : ''}`
+  return `with oldest as (
+      select case when count(*) = $12 then min(start) else $8 end - interval '${batchMs} ms' as start
+        from (select start from request_batches
+               where ${batch} and start >= coalesce($8::timestamptz, '-infinity')
+                 and start < coalesce($10::timestamptz, 'infinity')
+               order by start desc limit $12) as newest)
+    select at, id, environment, query, version, entry, key_id as "keyId", status, error, reason, total_ms as "totalMs",
+           route_ms as "routeMs", queue_ms as "queueMs", sql_ms as "sqlMs", rows, bytes, cache, question, confidence
+      from requests
+     where ${batch} and start > coalesce((select start from oldest), '-infinity')
+       and start <= coalesce($10::timestamptz, 'infinity')
+       and at >= coalesce($8::timestamptz, '-infinity') and at < coalesce($9::timestamptz, 'infinity')
+       and ($10::timestamptz is null or at < $10 or (at = $10 and id < $11))
+     order by at desc, id desc limit $12`
 }
 
 const tailMs = 1_000

@@ -67,7 +67,7 @@ export async function keepUsage(app: Pick<App, 'store' | 'now' | 'config'>): Pro
   for (const step of steps) await condense(store, now(), step)
   await countQuestions(store, now() - settleMs)
   const { requestRetentionDays, rollupRetentionDays } = config.limits
-  await dropPartitions(store, 'requests', new Date(now() - requestRetentionDays * grainMs.day))
+  await dropPartitions(store, 'request_batches', new Date(now() - requestRetentionDays * grainMs.day))
   await dropPartitions(store, 'usage_questions', new Date(now() - requestRetentionDays * grainMs.day))
   const oldest = new Date(now() - rollupRetentionDays * grainMs.day)
   await dropPartitions(store, 'usage_rollups', oldest)

@@ -15,7 +15,7 @@ const latest = Date.parse('9999-12-31T00:00:00Z')
 export async function* seekMinutes(store: Pick<Database, 'pool'>, input: Sought): AsyncGenerator<Span> {
   const { rows } = await store.pool.query<{ until: Date | null; oldest: Date | null }>(
     `select (select until from usage_progress where grain = 'hour') as until,
-            (select min(at) from requests where project_id = $1) as oldest`,
+            (select min(start) from request_batches where project_id = $1) as oldest`,
     [input.projectId],
   )
   const { until, oldest } = rows[0] ?? { until: null, oldest: null }

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
-import { isRejected, type CallRow } from './call.ts'
+import { isRejected, type CallKind, type QueryAnswered } from './call.ts'
 import { addLatency, bucketOf, type Latencies } from './latencies.ts'
 
 /** The calls of one minute that agree in everything they are counted by. */
-type Count = {
+export type Count = {
   /** Unique to this row of this process: what it writes again replaces what it wrote before. */
   writer: number
-  of: CallRow
+  of: CallKind
   start: number
   calls: number
   totalMs: number
@@ -18,8 +18,8 @@ type Count = {
 }
 
 export type Tally = {
-  /** False when there is no room for a further kind of call. */
-  add(call: CallRow): boolean
+  /** Where the calls of a kind and minute are counted; undefined when there is no room for a further one. */
+  find(kind: CallKind, start: number): Count | undefined
   /** What has changed since the last time, in the columns of `usage_rollups`. */
   take(): TakenCount[]
   /** To be taken again: it could not be written. */
@@ -30,30 +30,19 @@ export type Tally = {
 
 export type TakenCount = { count: Count; row: Record<string, unknown> }
 
-const minuteMs = 60_000
-
 /** Counts calls by minute. Bounded: beyond `most` kinds of calls at a time nothing new is counted. */
 export function openTally(most: number): Tally {
   const counts = new Map<string, Count>()
   return {
-    add(call) {
-      const start = Math.floor(call.at / minuteMs) * minuteMs
-      const key = keyOf(call, start)
+    find(of, start) {
+      const key = keyOf(of, start)
       let count = counts.get(key)
-      if (count === undefined) {
-        if (counts.size >= most) return false
+      if (count === undefined && counts.size < most) {
         const zero = { calls: 0, totalMs: 0, sqlMs: 0, rows: 0, bytes: 0 }
-        count = { writer: randomInt(2 ** 48 - 1), of: call, start, ...zero, latencies: new Map(), dirty: true }
+        count = { writer: randomInt(2 ** 48 - 1), of, start, ...zero, latencies: new Map(), dirty: true }
         counts.set(key, count)
       }
-      count.calls += 1
-      count.totalMs += call.total_ms
-      count.sqlMs += call.sql_ms
-      count.rows += call.rows
-      count.bytes += call.bytes
-      count.dirty = true
-      if (!isRejected(call.status)) addLatency(count.latencies, bucketOf(call.total_ms))
-      return true
+      return count
     },
     take() {
       const taken: TakenCount[] = []
@@ -73,10 +62,20 @@ export function openTally(most: number): Tally {
   }
 }
 
+export function countCall(count: Count, { totalMs, sqlMs, rows, bytes }: QueryAnswered): void {
+  count.calls += 1
+  count.totalMs += totalMs
+  count.sqlMs += sqlMs
+  count.rows += rows
+  count.bytes += bytes
+  count.dirty = true
+  if (!isRejected(count.of.status)) addLatency(count.latencies, bucketOf(totalMs))
+}
+
 /** A query that was not found is counted under no name: names that callers make up would be without number. */
-function keyOf(call: CallRow, start: number): string {
-  const query = call.version === null ? '' : call.query
-  const { project_id, environment, version, key_id, entry, status, error, reason, cache } = call
+function keyOf(kind: CallKind, start: number): string {
+  const query = kind.version === null ? '' : kind.query
+  const { project_id, environment, version, key_id, entry, status, error, reason, cache } = kind
   return `${start} ${project_id} ${environment} ${query} ${version} ${key_id} ${entry} ${status} ${error} ${reason} ${cache}`
 }
 

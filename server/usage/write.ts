@@ -2,20 +2,20 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Database } from '../store/index.ts'
-import type { CallRow } from './call.ts'
+import type { Batch, Series } from './batches.ts'
 
-/** Of one statement, and of one piece of a copy. */
+/** Of one statement. */
 const mostRows = 5_000
 
 /** Writes calls and figures in one transaction. */
 export async function writeUsage(
   { pool }: Pick<Database, 'pool'>,
-  { calls, counts }: { calls: CallRow[]; counts: Array<Record<string, unknown>> },
+  { batches, counts }: { batches: Batch[]; counts: Array<Record<string, unknown>> },
 ): Promise<void> {
   const client = await pool.connect()
   try {
     await client.query('begin')
-    if (calls.length > 0) await pipeline(Readable.from(copyTexts(calls)), client.query(copyFrom(copyCalls)))
+    if (batches.length > 0) await pipeline(Readable.from(copyTexts(batches)), client.query(copyFrom(copyBatches)))
     for (let from = 0; from < counts.length; from += mostRows) {
       await client.query(upsertCounts, [JSON.stringify(counts.slice(from, from + mostRows))])
     }
@@ -28,64 +28,64 @@ export async function writeUsage(
   }
 }
 
-const columns = [
-  'at',
-  'id',
-  'project_id',
-  'environment',
-  'query',
-  'version',
-  'entry',
-  'key_id',
-  'status',
-  'error',
-  'reason',
-  'total_ms',
-  'route_ms',
-  'queue_ms',
-  'sql_ms',
-  'rows',
-  'bytes',
-  'cache',
-  'question',
-  'confidence',
-] as const satisfies (keyof CallRow)[]
+/** Half the cost of an insert on both sides. */
+const copyBatches = `copy request_batches (start, project_id, environment, query, version, entry, key_id, status, error,
+  reason, cache, ids, after_ms, total_us, sql_us, rows, bytes, route_us, question, confidence) from stdin`
 
-/** Half the cost of an insert on both sides, and there are as many rows as calls. */
-const copyCalls = `copy requests (${columns.join(', ')}) from stdin`
+/** Of one piece of a copy. */
+const pieceLength = 65_536
 
-function* copyTexts(calls: CallRow[]): Generator<string> {
-  for (let from = 0; from < calls.length; from += mostRows) {
-    let text = ''
-    for (const call of calls.slice(from, from + mostRows)) text += copyLine(call)
+function* copyTexts(batches: Batch[]): Generator<string> {
+  let text = ''
+  for (const batch of batches) {
+    text += copyLine(batch)
+    if (text.length < pieceLength) continue
     yield text
+    text = ''
   }
+  if (text !== '') yield text
 }
 
-/** A line of COPY's text format. Numbers and ids of ours need no escaping; what comes from outside does. */
-export function copyLine(call: CallRow): string {
-  let line = isoTime(call.at)
-  for (const column of columns) {
-    if (column === 'at') continue
-    const value = call[column]
-    line += value === null ? '\t\\N' : `\t${typeof value === 'string' ? escaped(value) : value}`
-  }
-  return `${line}\n`
+/** A line of COPY's text format. */
+export function copyLine({ kind, start, ids, afterMs, totalUs, sqlUs, rows, bytes, asked }: Batch): string {
+  const { project_id, environment, query, version, entry, key_id, status, error, reason, cache } = kind
+  const fields = [
+    new Date(start).toISOString(),
+    field(project_id),
+    field(environment),
+    field(query),
+    field(version),
+    field(entry),
+    field(key_id),
+    field(status),
+    field(error),
+    field(reason),
+    field(cache),
+    // Ids of ours need no quotes in a list and no escaping.
+    `{${ids.join(',')}}`,
+    list(afterMs),
+    list(totalUs),
+    list(sqlUs),
+    list(rows),
+    list(bytes),
+    field(asked?.routeUs ?? null),
+    field(asked?.question ?? null),
+    field(asked?.confidence ?? null),
+  ]
+  return `${fields.join('\t')}\n`
+}
+
+function list(series: Series): string {
+  return `{${series.join(',')}}`
 }
 
 const special = /[\\\t\n\r]/
 const escapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
-function escaped(text: string): string {
-  return special.test(text) ? text.replaceAll(new RegExp(special, 'g'), (character) => escapes[character] ?? '') : text
-}
-
-let last = { at: 0, text: '' }
-
-/** Calls come many to a millisecond, and writing a time down is the dearest part of a line. */
-function isoTime(at: number): string {
-  if (at !== last.at || last.text === '') last = { at, text: new Date(at).toISOString() }
-  return last.text
+function field(value: string | number | null): string {
+  if (value === null) return '\\N'
+  if (typeof value === 'number' || !special.test(value)) return String(value)
+  return value.replaceAll(new RegExp(special, 'g'), (character) => escapes[character] ?? '')
 }
 
 const upsertCounts = `insert into usage_rollups select * from json_populate_recordset(null::usage_rollups, $1::json)

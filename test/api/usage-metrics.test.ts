@@ -173,7 +173,7 @@ describe('200', () => {
     }
     t.advance(8 * 86_400_000)
     await keepUsage(t.app)
-    expect(await t.app.store.db.selectFrom('requests').select('id').execute()).toEqual([])
+    expect(await t.app.store.db.selectFrom('request_batches').select('ids').execute()).toEqual([])
     expect((await metrics(range)).totals.requests).toBe(12)
     t.advance(-10 * 86_400_000)
   })

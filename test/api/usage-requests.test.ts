@@ -188,8 +188,8 @@ describe('under load', () => {
     t.app.usage.observe(answered({ ...refused, projectId: 'prj_none' }))
     const { body } = await t.operator.get(`/v1/projects/${q.projectId}/metrics?key_id=key_4`)
     expect(body).toMatchObject({ totals: { requests: 1 }, by_environment: [] })
-    const rows = await t.app.store.db.selectFrom('requests').select('id').where('project_id', '=', 'prj_none').execute()
-    expect(rows).toEqual([])
+    const rows = t.app.store.db.selectFrom('request_batches').select('ids').where('project_id', '=', 'prj_none')
+    expect(await rows.execute()).toEqual([])
   })
 })
 
@@ -212,4 +212,42 @@ test('filtered pages follow one another without a gap, also once hours are made 
   await keepUsage(t.app)
   expect(await everyPage()).toEqual(before)
   expect((await t.operator.get(`${path}?outcome=failed`)).body.data).toEqual(failed)
+})
+
+test('calls that are written together are told apart again, in the order they came, on pages of any size', async () => {
+  const project = await openQueryProject(t)
+  const { caller, projectId } = project
+  await project.deploy({ name: 'busy', sql: 'SELECT count(*) AS orders FROM orders', cache_seconds: 60 })
+  const answers = []
+  for (let call = 0; call < 40; call += 1) {
+    answers.push(await expectStatus(200, caller.post('/v1/queries/busy', {})))
+    if (call % 8 === 3) answers.push(await expectStatus(400, caller.post('/v1/queries/busy', { strange: 1 })))
+    t.advance(call % 3 === 0 ? 170 : 0)
+  }
+  const ids = answers.map(({ headers }) => headers['x-request-id'])
+  await t.app.usage.flush()
+  const batches = t.app.store.db.selectFrom('request_batches').select('ids').where('project_id', '=', projectId)
+  const written = (await batches.execute()).length
+  expect(written).toBeGreaterThan(4)
+  expect(written).toBeLessThan(ids.length / 2)
+  for (const limit of [1, 7, 200]) {
+    const seen: Array<{ id: string; at: string; cache: string | null; rows: number; status: number }> = []
+    let cursor = ''
+    do {
+      const asked = `/v1/projects/${projectId}/requests?limit=${limit}${cursor}`
+      const page = (await expectStatus(200, t.operator.get(asked))).body
+      seen.push(...page.data)
+      cursor = page.next_cursor === null ? '' : `&cursor=${page.next_cursor}`
+    } while (cursor !== '')
+    expect(seen.map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
+    expect(seen.map(({ at }) => at)).toEqual(
+      seen
+        .map(({ at }) => at)
+        .toSorted()
+        .toReversed(),
+    )
+    const kept = seen.filter(({ cache }) => cache === 'hit')
+    expect(kept).toHaveLength(39)
+    expect(kept.every(({ rows, status }) => rows === 1 && status === 200)).toBe(true)
+  }
 })

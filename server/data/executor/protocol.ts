@@ -97,6 +97,9 @@ export type AlikeCall = { id: number; slots: Slot[] }
 
 export type CallHead = ScopedHead | { scope: null; call: FileCall }
 
+/** Of a result whose rows are not in its frame but were left in a file: see `large-rows.ts`. */
+export type LeftHead = { leftBytes: number }
+
 /** A `Failure` on its way to the API process. `cause` is for the log alone. */
 export type FailedHead = {
   code: 'invalid_query' | 'invalid_request' | 'result_too_large' | 'query_timeout' | 'upstream_error' | 'internal_error'

@@ -138,10 +138,10 @@ function parametersOf(
   { parameters }: Question,
   { routing, version }: { routing: Extract<Decision['routing'], { outcome: 'answer' }>; version: LiveVersion },
 ): Record<string, unknown> {
-  const names = [...version.compiled().names]
+  const { names } = version.compiled()
   const isFixed = (name: string): boolean => Object.hasOwn(key.fixedParameters, name)
   const { explanation } = routing
-  const clash = names.find(
+  const clash = [...names].find(
     (name) =>
       isFixed(name) &&
       Object.hasOwn(explanation.parameters, name) &&

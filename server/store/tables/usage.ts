@@ -2,7 +2,7 @@ import type { Generated } from 'kysely'
 import type { CreatedAt, Json } from './columns.ts'
 
 export type UsageTables = {
-  requests: RequestsTable
+  request_batches: RequestBatchesTable
   usage_rollups: UsageRollupsTable
   usage_progress: UsageProgressTable
   usage_questions: UsageQuestionsTable
@@ -13,9 +13,8 @@ export type UsageTables = {
   alert_rounds: AlertRoundsTable
 }
 
-type RequestsTable = {
-  at: Date
-  id: string
+type RequestBatchesTable = {
+  start: Date
   project_id: string
   environment: string | null
   query: string | null
@@ -25,13 +24,14 @@ type RequestsTable = {
   status: number
   error: string | null
   reason: string | null
-  total_ms: number
-  route_ms: number | null
-  queue_ms: number
-  sql_ms: number
-  rows: number
-  bytes: number
   cache: string | null
+  ids: string[]
+  after_ms: number[]
+  total_us: number[]
+  sql_us: number[]
+  rows: number[]
+  bytes: number[]
+  route_us: number | null
   question: string | null
   confidence: number | null
 }

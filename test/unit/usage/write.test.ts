@@ -1,40 +1,76 @@
 import { expect, test } from 'vitest'
-import type { CallRow } from '../../../server/usage/call.ts'
+import { beginBatch, joinBatch } from '../../../server/usage/batches.ts'
+import { kindOf, type QueryAnswered } from '../../../server/usage/call.ts'
 import { copyLine } from '../../../server/usage/write.ts'
 
-const call: CallRow = {
-  at: Date.UTC(2026, 0, 2, 3, 4, 5, 6),
-  id: 'req_1',
-  project_id: 'prj_1',
+const at = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
+const call: QueryAnswered = {
+  kind: 'query-answered',
+  requestId: 'req_1',
+  projectId: 'prj_1',
   environment: 'production',
   query: 'sales',
   version: 3,
-  entry: 'question',
-  key_id: 'key_1',
-  status: 200,
-  error: null,
+  entry: 'direct',
+  keyId: 'key_1',
+  code: null,
   reason: null,
-  total_ms: 1.5,
-  route_ms: 0.25,
-  queue_ms: 0,
-  sql_ms: 1e-7,
+  totalMs: 1.5,
+  queueMs: 0,
+  sqlMs: 0.0001,
   rows: 12,
   bytes: 345,
   cache: 'hit',
-  question: null,
-  confidence: 0.9,
+}
+
+function begin(event: QueryAnswered) {
+  const kind = kindOf(event)
+  if (kind === undefined) throw new Error('nobody called')
+  return beginBatch(kind, event, at)
 }
 
 test('a call is a line of COPY', () => {
-  expect(copyLine(call)).toBe(
-    '2026-01-02T03:04:05.006Z\treq_1\tprj_1\tproduction\tsales\t3\tquestion\tkey_1\t200\t\\N\t\\N\t1.5\t0.25\t0\t1e-7\t12\t345\thit\t\\N\t0.9\n',
+  expect(copyLine(begin(call))).toBe(
+    '2026-01-02T03:04:05.006Z\tprj_1\tproduction\tsales\t3\tdirect\tkey_1\t200\t\\N\t\\N\thit\t{req_1}\t{0}\t{1500}\t{0}\t{12}\t{345}\t\\N\t\\N\t\\N\n',
   )
 })
 
 test('what people write cannot break out of its column', () => {
-  const question = 'tab\there\nline\r\n\\N \\. back\\slash'
-  const line = copyLine({ ...call, question })
-  expect(line.slice(0, -1)).not.toMatch(/[\n\r]/)
+  const text = 'tab\there\nline\r\n\\N \\. back\\slash \0 \uD800'
+  const line = copyLine(begin({ ...call, entry: 'question', question: { text, confidence: 0.5 }, routeMs: 2 }))
+  expect(line.slice(0, -1)).not.toMatch(/[\n\r\0]/)
   expect(line.split('\t')).toHaveLength(20)
-  expect(line).toContain('tab\\there\\nline\\r\\n\\\\N \\\\. back\\\\slash')
+  expect(line).toContain('\t2000\ttab\\there\\nline\\r\\n\\\\N \\\\. back\\\\slash   \uFFFD\t0.5\n')
+})
+
+test('calls of a second are one batch, in which what all have in common is said once', () => {
+  const batch = begin(call)
+  expect(joinBatch(batch, { ...call, requestId: 'req_2' }, at)).toBe(true)
+  expect(joinBatch(batch, { ...call, requestId: 'req_3', totalMs: 2 }, at + 7)).toBe(true)
+  expect(joinBatch(batch, { ...call, requestId: 'req_4', totalMs: 2, rows: 13 }, at + 999)).toBe(true)
+  expect(batch).toMatchObject({
+    ids: ['req_1', 'req_2', 'req_3', 'req_4'],
+    afterMs: [0, 0, 7, 999],
+    totalUs: [1500, 1500, 2000, 2000],
+    sqlUs: [0],
+    rows: [12, 12, 12, 13],
+    bytes: [345],
+  })
+})
+
+test.each([
+  ['a second later', { ...call }, at + 1_000],
+  ['before it, as the clock was set back', { ...call }, at - 1],
+  ['with words of its own', { ...call, question: { text: 'How many?', confidence: 1 } }, at],
+  ['that was routed', { ...call, routeMs: 1 }, at],
+])('a call %s is another batch', (_, event, moment) => {
+  expect(joinBatch(begin(call), event, moment)).toBe(false)
+})
+
+test('a batch is no longer than a page of the log can look into', () => {
+  const batch = begin(call)
+  let joined = 1
+  while (joinBatch(batch, call, at)) joined += 1
+  expect(joined).toBe(500)
+  expect(batch.ids).toHaveLength(500)
 })
