@@ -71,7 +71,7 @@ export type ColumnProfile = Column & {
 export type Profile = { rowCount: number; columns: ColumnProfile[] }
 
 export type NativeCall = { parquetPath: string; nativePath: string }
-export type DistinctCall = { parquetPath: string; column: string; cap: number }
+export type DistinctCall = { parquetPath: string; columns: string[]; cap: number }
 export type DistinctValues = { values: { value: string; count: number }[]; capped: boolean }
 
 /** Verbs that run inside a scope's locked instance. */
