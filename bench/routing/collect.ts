@@ -1,8 +1,8 @@
 import { buildIndex, type Encoder } from '../../server/questions/index.ts'
 import type { ProjectIndex } from '../../server/questions/indexing/index-project.ts'
-import { compare, gather, type Candidate, type Evidence, type Without } from '../../server/questions/ranking/rank.ts'
+import { compare, type Candidate, type Evidence, type Without } from '../../server/questions/ranking/rank.ts'
 import type { Calibration } from '../../server/questions/indexing/calibrate.ts'
-import { ask } from '../../server/questions/route.ts'
+import { read } from '../../server/questions/route.ts'
 import { drawSmall } from './draws.ts'
 import { toProject, type BenchProject, type BenchQuestion, type BenchSet } from './format.ts'
 
@@ -55,7 +55,7 @@ export async function collect(encoder: Encoder, sets: BenchSet[], newcomers: Ben
 type From = Pick<Sample, 'set' | 'k' | 'size'>
 
 async function observe(index: ProjectIndex, question: BenchQuestion, from: From): Promise<Sample[]> {
-  const evidence = gather(index, await ask(index, question.text, benchClock))
+  const evidence = await read(index, question.text, benchClock)
   const own = index.queries.findIndex(({ query }) => query.name === question.expected_query)
   const sample = (kind: Sample['kind'], without: Without): Sample => {
     const candidates = compare(index, evidence, without)

@@ -15,6 +15,7 @@ export function fitSlots(
   { slots, fixed, said }: IndexedQuery,
   labels: Set<string>,
 ): SlotFit {
+  if (slots.length === 0 && marks.length === 0) return { slotsMissing: 0, spansUnused: 0, exactSignature: 1 }
   const isOthers = (span: Span): boolean => belongsElsewhere(linked, span, said, labels)
   const isFixed = (span: Span): boolean => fixed.size > 0 && span.readings.some(({ value }) => fixed.has(String(value)))
   const named = linked.spans.filter(isFixed)
