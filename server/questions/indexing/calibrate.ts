@@ -27,7 +27,7 @@ const refusedShares = [0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08]
 const nearMissWorth = 0.3
 const farShare = 0.99
 // A description alone lies farther from questions than examples do.
-const fewRange = { least: 1.5, leastWithoutExamples: -1, most: 4 }
+const fewRange = { least: 1.1, leastWithoutExamples: -1, most: 4 }
 // Left-out examples look a little worse than new questions do, so this costs fewer of those.
 const mostRefused = 0.12
 // With this many examples the project's own threshold counts as much as the general one.

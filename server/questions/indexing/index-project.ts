@@ -51,6 +51,8 @@ export type ProjectIndex = {
   /** The two together, roughly, to find what is worth a closer look. */
   roughCentroids: RoughSums
   names: Matrix
+  /** Each type of slot as a text that holds nothing but its mask. */
+  bareTypes: Map<string, Float32Array>
   whiteRaw: Whitened
   whiteMasked: Whitened
   lexical: LexicalIndex
@@ -130,6 +132,9 @@ async function assemble(
   const raw = await embed(texts.map(({ text }) => text))
   const masked = await embed(texts.map(({ shape }) => shape.masked))
   const names = await embed(queries.map(({ query }) => spoken(query.name)))
+  const types = [...parts.linker.types.values()]
+  const bare = await embed(types.map(({ label }) => `<${label}>`))
+  const bareTypes = new Map(types.map(({ key }, row) => [key, rowOf(bare, row)]))
   const queryOfText = Int32Array.from(texts, ({ query }) => query)
   const lexical = await buildLexical(
     texts.map(({ shape: { tokens } }) => tokens),
@@ -161,6 +166,7 @@ async function assemble(
     vectors,
     ...settled,
     roughCentroids,
+    bareTypes,
     ...settle({ far: farRows }),
     whiteRaw: await whiten(await scatterOf(raw, queryOfText, queries.length)),
     whiteMasked: await whiten(scatter),
@@ -227,7 +233,16 @@ async function makeLinker(encoder: Encoder, project: RoutableProject): Promise<L
     isFunctionWord(stem) || (listSize > shortList && (spokenIn.get(stem) ?? 0) >= 2)
   const trie = await buildTrie(project, isOrdinary)
   const mayBeTypo = (word: string): boolean => !encoder.tokenizer.knows(word) && !spokenIn.has(word)
-  return { trie, types, byKind, mayBeTypo, samples: sampleValues(project) }
+  return { trie, types, byKind, mayBeTypo, unnumbered: unnumberedWords(project), samples: sampleValues(project) }
+}
+
+function unnumberedWords({ queries }: RoutableProject): Set<string> {
+  const slots = queries.flatMap(slotsOf)
+  const said = (isWanted: (slot: Slot) => boolean): string[] =>
+    slots.filter(isWanted).flatMap(({ name, type }) => words(`${spoken(name)} ${type.label}`).map(({ stem }) => stem))
+  const numbered = new Set(said(({ type }) => type.kind === 'number'))
+  const others = said(({ type }) => type.kind === 'values')
+  return new Set(others.filter((stem) => !numbered.has(stem) && !isFunctionWord(stem)))
 }
 
 /** In how many queries a word is said outside placeholders and parameter values. */

@@ -4,7 +4,7 @@ import type { Linked } from '../reading/link.ts'
 import type { Shape } from '../reading/mask.ts'
 import { fitSlots } from './signature.ts'
 import { isFunctionWord } from '../reading/text.ts'
-import { rowOf, scan, scanRanges, type Matrix } from './vectors.ts'
+import { dotRow, normalise, rowOf, scan, scanRanges, type Matrix } from './vectors.ts'
 import { squaredDistance, squareOf, toWhite, type Whitened } from './whiten.ts'
 
 /** A question as the ranker compares it. */
@@ -39,6 +39,8 @@ export type Candidate = {
   whiteMasked: number
   /** Words beside a value that the query never says: naming something known is no reason to be answered. */
   strange: number
+  /** How close the nearest text comes in what is said about the values, their naming aside. */
+  worded: number
 }
 
 const candidateCount = 32
@@ -52,6 +54,8 @@ export type Evidence = {
   /** For each query the cosines with its two means together, roughly. */
   rough: Float32Array
   whiteMasked: White
+  /** The direction of the bare values that the question names and how much of the question it is; null without any. */
+  bare: { vector: Float32Array; share: number } | null
 } & HeardWords &
   SeenRaw
 
@@ -96,7 +100,19 @@ export function gather(
     elsewhere: known.elsewhere,
     rough: index.roughCentroids(asked.raw, asked.masked),
     whiteMasked: measured(toWhite(index.whiteMasked, asked.masked)),
+    bare: bareValues(index, asked),
   }
+}
+
+/** "<region>" alone: what any two texts that name a region have in common, whatever they ask. */
+function bareValues({ bareTypes }: Uncalibrated, { shape: { marks }, masked }: Asked): Evidence['bare'] {
+  const named = [...new Set(marks.map(({ type }) => type.key))].flatMap((key) => bareTypes.get(key) ?? [])
+  if (named.length === 0) return null
+  const sum = new Float32Array(masked.length)
+  for (const vector of named)
+    for (let at = 0; at < sum.length; at += 1) sum[at] = (sum[at] as number) + (vector[at] as number)
+  const vector = normalise(sum)
+  return { vector, share: dotRow({ rows: 1, columns: vector.length, data: vector }, 0, masked) }
 }
 
 function measured(vector: Float32Array): White {
@@ -169,6 +185,7 @@ export function compare(index: Uncalibrated, evidence: Evidence, without: Withou
       centroidMasked: products.centroidMasked[at] as number,
       whiteRaw: products.whiteRaw[at] as number,
       whiteMasked: products.whiteMasked[at] as number,
+      bare: products.bare?.subarray(text, text + to - from) ?? null,
     }
     text += to - from
     return measure(index, evidence, query, { without, bestBm25, own })
@@ -179,17 +196,20 @@ export function compare(index: Uncalibrated, evidence: Evidence, without: Withou
 }
 
 /** Dot products of the question with what a query has: its texts, its name and its means. */
-type Products = { raw: Float32Array; masked: Float32Array; name: number } & Record<
-  'centroidRaw' | 'centroidMasked' | 'whiteRaw' | 'whiteMasked',
-  number
->
+type Products = {
+  raw: Float32Array
+  masked: Float32Array
+  /** Of the values alone with the masked texts; null where the question names none. */
+  bare: Float32Array | null
+  name: number
+} & Record<'centroidRaw' | 'centroidMasked' | 'whiteRaw' | 'whiteMasked', number>
 
 /** One matrix after the other: going from query to query instead costs more than the products themselves. */
 function multiply(
   index: Uncalibrated,
-  { asked: { raw, masked }, whiteRaw, whiteMasked }: Evidence,
+  { asked: { raw, masked }, whiteRaw, whiteMasked, bare }: Evidence,
   chosen: number[],
-): Record<keyof Products, Float32Array> {
+): Record<Exclude<keyof Products, 'bare'>, Float32Array> & Pick<Products, 'bare'> {
   const texts = chosen.flatMap((query) => {
     const { from, to } = index.queries[query] as IndexedQuery
     return [from, to]
@@ -198,6 +218,7 @@ function multiply(
   return {
     raw: scanRanges(index.raw, raw, texts),
     masked: scanRanges(index.masked, masked, texts),
+    bare: bare === null ? null : scanRanges(index.masked, bare.vector, texts),
     name: scanRanges(index.names, raw, rows),
     centroidRaw: scanRanges(index.rawCentroids, raw, rows),
     centroidMasked: scanRanges(index.maskedCentroids, masked, rows),
@@ -253,19 +274,20 @@ function measure(
     ...fitSlots(asked, each, index.labels),
   }
   const strange = strangeWords(evidence.content, each, left)
-  return { query, features, bestText: texts.best, whiteMasked: distance.masked, strange }
+  const worded = alone ? name : texts.worded
+  return { query, features, bestText: texts.best, whiteMasked: distance.masked, strange, worded }
 }
 
-type TextScores = { raw: number; masked: number; second: number; pairs: number; best: number }
+type TextScores = { raw: number; masked: number; second: number; worded: number; pairs: number; best: number }
 
 /** The closest text of the query in each sense; they need not be the same one. */
 function compareTexts(
   index: Uncalibrated,
   evidence: Evidence,
   { from, to }: IndexedQuery,
-  { left, own: { raw: raws, masked: maskeds } }: { left: number | null; own: Products },
+  { left, own: { raw: raws, masked: maskeds, bare } }: { left: number | null; own: Products },
 ): TextScores {
-  const scores: TextScores = { raw: -2, masked: -2, second: -2, pairs: 0, best: from }
+  const scores: TextScores = { raw: -2, masked: -2, second: -2, worded: -2, pairs: 0, best: from }
   for (let text = from; text < to; text += 1) {
     if (text === left) continue
     scores.raw = Math.max(scores.raw, raws[text - from] as number)
@@ -275,6 +297,8 @@ function compareTexts(
       scores.masked = masked
       scores.best = text
     } else scores.second = Math.max(scores.second, masked)
+    const worded = bare === null ? masked : besides(masked, evidence.bare?.share ?? 0, bare[text - from] as number)
+    scores.worded = Math.max(scores.worded, worded)
     const pairs =
       (2 * (evidence.sharedPairs[text] as number)) / ((index.lexical.pairCounts[text] as number) + evidence.pairs)
     scores.pairs = Math.max(scores.pairs, pairs)
@@ -282,12 +306,15 @@ function compareTexts(
   return scores
 }
 
-function centroidWithout(
-  matrix: Matrix,
-  vector: Float32Array,
-  { from, to }: IndexedQuery,
-  left: number,
-): number {
+// Keeps a question that is little more than its values from being all noise.
+const leastRest = 0.05
+
+/** Partial cosine: how alike two directions are once what each has in common with a third is taken out of them. */
+function besides(cosine: number, left: number, right: number): number {
+  return (cosine - left * right) / Math.sqrt(Math.max(leastRest, 1 - left ** 2) * Math.max(leastRest, 1 - right ** 2))
+}
+
+function centroidWithout(matrix: Matrix, vector: Float32Array, { from, to }: IndexedQuery, left: number): number {
   const sum = new Float32Array(matrix.columns)
   for (let row = from; row < to; row += 1) {
     if (row !== left) rowOf(matrix, row).forEach((value, column) => (sum[column] = (sum[column] ?? 0) + value))

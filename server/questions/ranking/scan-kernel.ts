@@ -92,8 +92,7 @@ export async function roughen(left: Matrix, right: Matrix): Promise<RoughSums> {
   }
   return (first, second) => {
     for (let at = 0; at < left.columns; at += 1) question[at] = (first[at] as number) * questionScale
-    for (let at = 0; at < right.columns; at += 1)
-      question[left.columns + at] = (second[at] as number) * questionScale
+    for (let at = 0; at < right.columns; at += 1) question[left.columns + at] = (second[at] as number) * questionScale
     rough(start, start + rows * columns, columns, 0, columns * 2)
     const near = new Float32Array(rows)
     for (let row = 0; row < rows; row += 1) near[row] = (scales[row] as number) * (sums[row] as number)

@@ -31,7 +31,10 @@ export function fitSlots(
     rest,
   )
   const unmet = wanted.filter((slot) => !matched.filled.has(slot))
-  const weak = match(unmet, linked.weak)
+  const weak = match(
+    unmet,
+    linked.weak.filter((span) => !isOthers(span)),
+  )
   const open = unmet.filter(({ type }) => type.kind === 'text' || type.kind === 'boolean').length
   const used = [...named, ...matched.used, ...extra.used]
   const values = new Set(used.flatMap(({ readings }) => readings.map(({ value }) => String(value))))
