@@ -19,6 +19,8 @@ export type Question = {
   explain: boolean
   fresh: boolean
   signal: () => AbortSignal
+  /** Called once it is known what answers: what follows is the query's own time. */
+  onDecided: () => void
 }
 
 type Parts = Pick<App, 'deployments' | 'router' | 'languageModel' | 'questionLog' | 'observe' | 'now'>
@@ -46,6 +48,7 @@ export async function askedRun(
       },
     )
     decision = asked.decision
+    input.onDecided()
     const { version } = asked
     const { routing } = decision
     if (routing.outcome !== 'answer' || version === null) {
