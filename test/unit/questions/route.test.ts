@@ -144,6 +144,7 @@ describe('numbers, money, shares and times', () => {
   test.each([
     ['orders between 50 and 100 euros', 'orders_between', { min_amount: 50, max_amount: 100 }],
     ['orders worth $1.5k to $2k', 'orders_between', { min_amount: 1500, max_amount: 2000 }],
+    ['orders of at most 20 and at least 5', 'orders_between', { min_amount: 5, max_amount: 20 }],
     ['products with a 15 percent discount', 'discounted', { percent: 15 }],
     ['shops opening at 10:30', 'opens_at', { opens: '10:30:00' }],
   ])('%s', async (question, name, parameters) => {
