@@ -4,7 +4,7 @@ import type { IndexedText } from './indexing/index-text.ts'
 import { overlaps, type Clock, type Reading, type Span } from './reading/link.ts'
 import { shape, type Shape } from './reading/mask.ts'
 import { openText } from './reading/open-text.ts'
-import { cueWords, roleOf, type Slot } from './project.ts'
+import { cueWords, otherEndWords, roleOf, type Slot } from './project.ts'
 import type { Asked } from './ranking/rank.ts'
 import { dotRow } from './ranking/vectors.ts'
 
@@ -24,7 +24,7 @@ type Option = { span: Span; reading: Reading; score: number }
 type Assignment = Map<Slot, Option>
 type Reference = { text: IndexedText; weight: number }
 
-const penalties = { missing: -6, weak: -1.5 }
+const penalties = { missing: -6, weak: -1.5, otherEnd: -2 }
 const mostStates = 4_000
 
 /** Gives each slot of the query the span that plays its role: by the words around it in the examples, by order, by type. */
@@ -149,7 +149,8 @@ function cues({ tokens, marks }: Shape, span: Span, slot: Slot): number {
     [-3, 0.2],
     [1, 0.3],
   ]
-  return near.reduce((sum, [offset, weight]) => (cue.has(tokens[at + offset] ?? '') ? sum + weight : sum), 0)
+  const against = otherEndWords(slot).has(tokens[at - 1] ?? '') ? penalties.otherEnd : 0
+  return near.reduce((sum, [offset, weight]) => (cue.has(tokens[at + offset] ?? '') ? sum + weight : sum), against)
 }
 
 /** The best assignment of spans to slots. A span serves one slot: what is said once is not guessed twice. */

@@ -169,6 +169,14 @@ export function roleOf({ name }: Slot): 'start' | 'end' | null {
   return parts.some((part) => part !== 'and' && part !== 'by' && roleWords.end.includes(part)) ? 'end' : null
 }
 
+/** Words that speak for the other end: right before a value they say that it is not this slot's. */
+export function otherEndWords(slot: Slot): Set<string> {
+  const role = roleOf(slot)
+  const own = cueWords(slot)
+  const other = role === null ? [] : roleWords[role === 'start' ? 'end' : 'start']
+  return new Set(other.filter((word) => !own.has(word)))
+}
+
 /** Words that speak for a slot when they stand beside a value. */
 export function cueWords(slot: Slot): Set<string> {
   const role = roleOf(slot)

@@ -290,6 +290,7 @@ describe('422', () => {
     const { status, body } = await ask('list the customers by name', {}, there)
     expect({ status, reason: body.reason }).toEqual({ status: 422, reason: 'ambiguous' })
     expect(body.candidates.map(({ name }: { name: string }) => name).toSorted()).toEqual(['customers_a', 'customers_b'])
+    expect(body.candidates[0].example).toBe('list the customers by name')
     const settled = await ask('list the customers by name', { query_name: 'customers_b' }, there)
     expect(settled.body).toMatchObject({ query_used: 'customers_b', data: [{ x: 'b' }] })
   })

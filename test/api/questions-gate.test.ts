@@ -97,4 +97,20 @@ describe('deploy', () => {
     const ask = { query: 'revenue of the south', project_id: q.projectId }
     expect((await q.caller.post('/v1/query', ask)).body).toMatchObject({ query_used: 'revenue_of_region' })
   })
+
+  test('200 with check names a confirmed question that would be taken', async () => {
+    const question = 'Everything that the south has ordered'
+    const own = await q.caller.post('/v1/query', { query: question, project_id: q.projectId })
+    expect(own.body).toMatchObject({ query_used: 'orders_in_region' })
+    const confirm = { questions: [question], as: 'evaluation', query: 'orders_in_region' }
+    // The log of questions is written in batches.
+    await expect
+      .poll(async () => (await t.operator.post(`/v1/projects/${q.projectId}/questions/resolve`, confirm)).body)
+      .toMatchObject({ evaluations: [{ source: 'confirmed' }] })
+    const examples = [{ question, parameters: { region: 'south' } }]
+    await expectStatus(201, t.operator.post(q.path, { ...thief, name: 'greedy', examples }))
+    const { body } = await t.operator.post(`${q.path}/greedy/deploy`, { check: true })
+    const taken = { question, query: 'orders_in_region', taken_by: 'greedy', source: 'confirmed' }
+    expect(body.routing.regressions).toContainEqual(taken)
+  })
 })

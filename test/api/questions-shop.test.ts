@@ -87,6 +87,15 @@ describe('a shop', () => {
     expect((await shop.ask(question, { parameters })).body).toMatchObject({ query_used: query, parameters })
   })
 
+  test('"yesterday" is the day before today where the caller is', async () => {
+    const dayIn = async (zone: string): Promise<string> =>
+      (await shop.ask('What was the revenue yesterday?', { time_zone: zone })).body.parameters.from_day
+    // Their clocks are 25 hours apart: it is never the same day in both.
+    const [ahead, behind] = [await dayIn('Pacific/Kiritimati'), await dayIn('Pacific/Pago_Pago')]
+    expect(ahead).toMatch(/^\d{4}-\d{2}-\d{2}$/)
+    expect(Date.parse(ahead) - Date.parse(behind)).toBeGreaterThanOrEqual(86_400_000)
+  })
+
   test('an answer that leaves a value of the question aside says so', async () => {
     const { body } = await shop.ask('orders of Ada Byron above 100 euros')
     expect(body).toMatchObject({ query_used: 'orders_above', unused: ['Ada Byron'] })

@@ -109,6 +109,49 @@ describe('the shop refuses', () => {
   })
 })
 
+describe('numbers, money, shares and times', () => {
+  const required = (properties: Record<string, object>): object => ({ properties, required: Object.keys(properties) })
+  const query = (name: string, description: string, slots: object, examples: object): object => ({
+    name,
+    description,
+    slots,
+    examples: Object.entries(examples).map(([question, parameters]) => ({ question, parameters })),
+  })
+  let figures: ProjectIndex
+  beforeAll(async () => {
+    const number = { type: 'number' }
+    const queries = [
+      query(
+        'orders_between',
+        'Orders worth between two amounts',
+        required({ min_amount: number, max_amount: number }),
+        {
+          'orders between 10 and 20 euros': { min_amount: 10, max_amount: 20 },
+          'which orders cost from 5 to 50': { min_amount: 5, max_amount: 50 },
+        },
+      ),
+      query('discounted', 'Products with at least a discount', required({ percent: number }), {
+        'products with 20% off': { percent: 20 },
+        'what is at least 30 percent cheaper': { percent: 30 },
+      }),
+      query('opens_at', 'Shops that open at a time', required({ opens: { type: 'string', format: 'time' } }), {
+        'which shops open at 9 am': { opens: '09:00:00' },
+      }),
+    ] as ProjectIndex['queries'][number]['query'][]
+    figures = await buildIndex(encoder, { queries, values: {} })
+  })
+
+  test.each([
+    ['orders between 50 and 100 euros', 'orders_between', { min_amount: 50, max_amount: 100 }],
+    ['orders worth $1.5k to $2k', 'orders_between', { min_amount: 1500, max_amount: 2000 }],
+    ['orders of at most 20 and at least 5', 'orders_between', { min_amount: 5, max_amount: 20 }],
+    ['products with a 15 percent discount', 'discounted', { percent: 15 }],
+    ['shops opening at 10:30', 'opens_at', { opens: '10:30:00' }],
+  ])('%s', async (question, name, parameters) => {
+    expect(await route(figures, question, clock)).toMatchObject({ outcome: 'answer', query: name, parameters })
+  })
+})
+
 describe('a routing', () => {
   test('says what is missing and takes it from the caller the next time', async () => {
     const first = await route(index, 'what does shipping a parcel from Lyon cost', clock)
@@ -176,6 +219,31 @@ describe('an index', () => {
     const more = { name: 'late_parcels', description: 'Parcels that arrived late', slots: {}, examples: [] }
     await buildIndex(counting, { ...shop, queries: [...shop.queries, more] }, index.vectors)
     expect(asked.sort()).toEqual(['Parcels that arrived late', 'late parcels'])
+  })
+
+  test('is built without holding up what else there is to do', async () => {
+    const copies = Array.from({ length: 40 }, (_, copy) =>
+      shop.queries.map((query) => ({ ...query, name: `${query.name}_${copy}` })),
+    )
+    const many = { ...shop, queries: copies.flat() }
+    const plainEncoder = lexicalEncoder(encoder, 'quick enough to be no part of this')
+    // Of this thread's own time: a busy machine holds it up, too.
+    const spentMs = (): number => process.threadCpuUsage().user / 1_000
+    let [longestMs, lastMs, turns] = [0, 0, 0]
+    let isDone = false
+    const watch = (): void => {
+      const nowMs = spentMs()
+      if (turns > 0) longestMs = Math.max(longestMs, nowMs - lastMs)
+      lastMs = nowMs
+      turns += 1
+      if (!isDone) setImmediate(watch)
+    }
+    await buildIndex(plainEncoder, many)
+    setImmediate(watch)
+    await buildIndex(plainEncoder, many)
+    isDone = true
+    expect(turns).toBeGreaterThan(20)
+    expect(longestMs).toBeLessThan(50)
   })
 
   test('embeds everything again for another model', async () => {
