@@ -114,8 +114,9 @@ export function createPool(options: PoolOptions) {
       finish(seat, ticket, { head: frame.head, body: frame.body })
     } else if (frame.kind === 'failed') {
       const failure = failureOf(frame.head as FailedHead)
-      // Only where our own statements run: a query of a user could else end executors at will.
-      if (options.background && failure.reason === 'memory_limit') Object.assign(seat, { worn: true, reserved: true })
+      if (failure.reason === 'memory_limit' && (options.background || isBeyondProcess(failure))) seat.worn = true
+      // Only where our own statements run: queries of users could else keep every executor from taking work.
+      if (options.background && seat.worn) seat.reserved = true
       finish(seat, ticket, failure)
     }
   }
@@ -322,6 +323,11 @@ export function createPool(options: PoolOptions) {
   }
 
   return { run, opened, close, health }
+}
+
+/** Not the engine said no but the operating system. */
+function isBeyondProcess({ cause }: Failure): boolean {
+  return /bad.alloc|Cannot allocate memory|Allocation failure/i.test(String(cause))
 }
 
 function pause(delayMs: number): Promise<void> {

@@ -32,7 +32,7 @@ export function isJsonType(type: string): boolean {
   return type === 'application/json' || type === 'text/json' || type.endsWith('+json') || type.endsWith('/json')
 }
 
-export type BodyKind = 'json' | 'lines' | 'csv' | 'html' | 'text' | 'binary' | 'empty'
+export type BodyKind = 'json' | 'lines' | 'csv' | 'html' | 'xml' | 'text' | 'binary' | 'empty'
 
 /** The kind of a body. The Content-Type decides where it speaks of data; where it does not, the first bytes do. */
 export function kindOf(header: string | null | undefined, head: string): BodyKind {
@@ -41,11 +41,17 @@ export function kindOf(header: string | null | undefined, head: string): BodyKin
   if (start === '') return 'empty'
   if (lineTypes.has(type)) return 'lines'
   if (csvTypes.has(type)) return 'csv'
-  if (start.startsWith('<')) return 'html'
+  if (start.startsWith('<')) return isXml(type, start) ? 'xml' : 'html'
   if (isJsonType(type)) return 'json'
   if (start.startsWith('{') || start.startsWith('[')) return 'json'
   if (type.startsWith('image/') || type.startsWith('audio/') || type.startsWith('video/')) return 'binary'
   return looksLikeCsv(start.slice(0, lookBytes)) ? 'csv' : 'text'
+}
+
+function isXml(type: string, start: string): boolean {
+  return (
+    type !== 'application/xhtml+xml' && (type.endsWith('/xml') || type.endsWith('+xml') || start.startsWith('<?xml'))
+  )
 }
 
 const delimiters = [',', '\t', ';', '|']

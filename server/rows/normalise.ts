@@ -98,14 +98,18 @@ function readHead(head: Buffer, contentType: string | null | undefined) {
   const text = new TextDecoder(charset).decode(head, { stream: true })
   const kind = kindOf(contentType, text)
   if (kind === 'empty') throw notTabular('The external API answered with an empty body')
-  if (kind === 'html') throw notTabular('The external API answered with an HTML or XML page')
+  if (kind === 'html') throw notTabular('The external API answered with an HTML page')
+  if (kind === 'xml') throw notTabular('The external API answered with XML', askForJson)
   if (kind === 'text' || kind === 'binary')
     throw notTabular('The external API answered with something that is no table')
   return { kind, charset, markBytes: head[0] === 0xef && charset === 'utf-8' ? 3 : 0, text }
 }
 
-function notTabular(what: string): Failure {
-  const message = `${what}; rows come from JSON, NDJSON or CSV. Check the URL, or whether the API needs a header or a login.`
+const askForJson = 'Many APIs give JSON to who asks for it by a parameter such as format=json, or at another address.'
+const checkTheCall = 'Check the URL, or whether the API needs a header or a login.'
+
+function notTabular(what: string, hint = checkTheCall): Failure {
+  const message = `${what}; rows come from JSON, NDJSON or CSV. ${hint}`
   return new Failure('upstream_error', { reason: 'not_tabular', message })
 }
 

@@ -99,6 +99,22 @@ describe('crashes', () => {
     expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
   })
 
+  test('an executor that the operating system refused memory is replaced when it is empty', async () => {
+    fixture = await openFixture()
+    const { engine, dir, observed } = fixture
+    const parquetPath = join(dir, 'wide.parquet')
+    const columns = Array.from({ length: 4_500 }, (_, index) => `'v' || (i + ${index}) AS c${index}`)
+    await runSql(`COPY (SELECT ${columns.join(', ')} FROM range(2) t(i)) TO '${parquetPath}' (FORMAT parquet)`)
+    const wide = { version: 'wide', tables: [{ name: 'wide', parquetPath, columns: [] }] }
+    const everything = { ...limits, maxBytes: 10_000_000, sql: 'SELECT * FROM wide' }
+    // Each project stays within its limit; together they are more than the process may have.
+    const projects = ['a', 'b', 'c', 'd'].map((scope) => engine.read(scope, wide, everything))
+    const outcomes = await Promise.allSettled(projects)
+    expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true)
+    expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
+    expect(observed.map(({ kind }) => kind)).toContain('executor-replaced')
+  })
+
   test('executors end with their parent', async () => {
     fixture = await openFixture()
     const script = `import { openEngine } from ${JSON.stringify(join(import.meta.dirname, '../../server/data/index.ts'))}

@@ -7,7 +7,8 @@ describe('what is no table is refused in words', () => {
   test.each([
     ['', 'not_tabular', 'empty body'],
     ['  \n', 'not_tabular', 'empty body'],
-    ['<!doctype html><p>Sign in', 'not_tabular', 'HTML'],
+    ['<!doctype html><p>Sign in', 'not_tabular', 'HTML page'],
+    ['<?xml version="1.0"?><rows/>', 'not_tabular', 'XML; rows come from JSON, NDJSON or CSV. Many APIs give JSON'],
     ['[{"a":1},{"a":', 'transfer_error', 'breaks off'],
     ['[{"a":"x', 'transfer_error', 'breaks off'],
     ['[1,2', 'transfer_error', 'breaks off'],
