@@ -27,7 +27,11 @@ describe('200', () => {
     const answer = await q.caller.post('/v1/queries/by_region', { region: 'north' })
     expect(answer).toMatchObject({
       status: 200,
-      headers: { 'content-type': 'application/json; charset=utf-8', 'x-sluice-version': '1' },
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'x-sluice-version': '1',
+        'x-content-type-options': 'nosniff',
+      },
       body: {
         data: [
           { id: 1, region: 'north', amount: 1.5 },
