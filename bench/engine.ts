@@ -39,7 +39,7 @@ const engine = await openEngine({
   observe: () => undefined,
   now: () => performance.now(),
 })
-await engine.buildNative('bench', { parquetPath, nativePath })
+await engine.buildNative({ parquetPath, nativePath })
 const catalog: Catalog = {
   version: '1',
   tables: [{ name: 'data', parquetPath, nativePath, columns: [{ name: 'id', type: 'BIGINT' }] }],

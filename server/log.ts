@@ -15,6 +15,7 @@ const levels: Record<Observation['kind'], Level> = {
   'database-recovered': 'info',
   'executor-started': 'debug',
   'executor-lost': 'error',
+  'executor-replaced': 'info',
   'query-answered': 'debug',
   'usage-shed': 'warn',
   'alert-changed': 'info',

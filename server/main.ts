@@ -1,10 +1,14 @@
 import { parseArgs } from 'node:util'
 import { actAs, ensureFirstUser, makeSignInLink } from './access/index.ts'
 import { openApp, type App } from './app.ts'
+import { collectAll } from './collect.ts'
 import { readConfig } from './config.ts'
 import { ensureExample, type Example } from './example/index.ts'
 import { keepHouse } from './housekeeping.ts'
 import { buildHttp, type Http } from './http/index.ts'
+
+/** A caller whose connection finds no room here tries again after 1, 3, 7, 15 and 31 seconds, and blames the answer. */
+const connectionsWaiting = 4_096
 
 /** Starts the service and keeps it until a signal asks for its end. */
 async function main(): Promise<void> {
@@ -20,7 +24,8 @@ async function main(): Promise<void> {
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
   await app.jobs.start()
   app.alerts.start()
-  await http.listen({ port: config.port, host: config.host })
+  collectAll()
+  await http.listen({ port: config.port, host: config.host, backlog: connectionsWaiting })
   stopOnSignal(app, http, keepHouse(app))
   // Behind the first answers: a start does not wait for it, and the first question seldom does.
   void app.router.warm().catch((error: unknown) => app.observe({ kind: 'fault', where: 'question-encoder', error }))

@@ -26,6 +26,8 @@ export type Observation =
   | { kind: 'redis-recovered' }
   | { kind: 'migrated'; from: number; to: number }
   | { kind: 'executor-started'; pid: number; elapsedMs: number }
+  /** It ran out of memory, and a fresh one takes its place. */
+  | { kind: 'executor-replaced'; reason: 'memory_limit' }
   | { kind: 'executor-lost'; code: number | null; signal: string | null; calls: number; stderr: string }
   | ({ kind: 'job-started' } & JobFacts)
   | ({ kind: 'job-finished'; status: string; elapsedMs: number } & JobFacts)

@@ -1,9 +1,10 @@
 import { buildIndex, type Encoder } from '../../server/questions/index.ts'
 import type { ProjectIndex } from '../../server/questions/indexing/index-project.ts'
-import { compare, gather, type Candidate, type Evidence, type Without } from '../../server/questions/ranking/rank.ts'
+import { compare, type Candidate, type Evidence, type Without } from '../../server/questions/ranking/rank.ts'
 import type { Calibration } from '../../server/questions/indexing/calibrate.ts'
-import { ask } from '../../server/questions/route.ts'
+import { read } from '../../server/questions/route.ts'
 import { drawSmall } from './draws.ts'
+import { nameValues } from './named-questions.ts'
 import { toProject, type BenchProject, type BenchQuestion, type BenchSet } from './format.ts'
 
 /** A question against a project, with what is needed to weigh it again and again. */
@@ -12,8 +13,11 @@ export type Sample = {
   k: number
   /** Which of the two confidences it teaches. */
   size: 'many' | 'few'
-  /** `taken`: the query that would answer was taken away, which makes any in-scope question a near miss. */
-  kind: 'in' | 'near' | 'far' | 'taken'
+  /**
+   * `taken`: the query that would answer was taken away, which makes any in-scope question a near miss. `named`: a value
+   * of the project in a question that asks for something else.
+   */
+  kind: 'in' | 'near' | 'far' | 'taken' | 'named'
   candidates: Candidate[]
   /** Where the right query stands among the candidates; -1 when it is not there. */
   target: number
@@ -23,6 +27,7 @@ export type Sample = {
 
 export const benchClock = { now: new Date('2025-06-15T12:00:00Z'), timeZone: 'UTC' }
 const mostQuestions = 700
+const namedOf = { many: 36, few: 9 }
 
 /** Whole projects teach what holds among many queries, draws of a few and newcomers' projects what holds among few. */
 export async function collect(encoder: Encoder, sets: BenchSet[], newcomers: BenchSet[]): Promise<Sample[]> {
@@ -30,6 +35,10 @@ export async function collect(encoder: Encoder, sets: BenchSet[], newcomers: Ben
   const watch = async (project: BenchProject, from: From, asked: BenchQuestion[]): Promise<void> => {
     const index = await buildIndex(encoder, toProject(project, from.k))
     for (const question of asked) samples.push(...(await observe(index, question, from)))
+    for (const text of nameValues(index.linker.samples, namedOf[from.size])) {
+      const question = { text, expected_query: null, expected_slots: {} }
+      samples.push(...(await observe(index, question, from, 'named')))
+    }
   }
   for (const set of sets) {
     for (const k of new Set([0, Math.min(3, set.examplesMost), set.examplesMost])) {
@@ -54,8 +63,13 @@ export async function collect(encoder: Encoder, sets: BenchSet[], newcomers: Ben
 
 type From = Pick<Sample, 'set' | 'k' | 'size'>
 
-async function observe(index: ProjectIndex, question: BenchQuestion, from: From): Promise<Sample[]> {
-  const evidence = gather(index, await ask(index, question.text, benchClock))
+async function observe(
+  index: ProjectIndex,
+  question: BenchQuestion,
+  from: From,
+  unanswered: Sample['kind'] = question.oos ?? 'far',
+): Promise<Sample[]> {
+  const evidence = await read(index, question.text, benchClock)
   const own = index.queries.findIndex(({ query }) => query.name === question.expected_query)
   const sample = (kind: Sample['kind'], without: Without): Sample => {
     const candidates = compare(index, evidence, without)
@@ -69,6 +83,6 @@ async function observe(index: ProjectIndex, question: BenchQuestion, from: From)
       calibration: index.calibration,
     }
   }
-  if (question.expected_query === null) return [sample(question.oos ?? 'far', {})]
+  if (question.expected_query === null) return [sample(unanswered, {})]
   return [sample('in', {}), ...(from.size === 'many' ? [sample('taken', { query: own })] : [])]
 }

@@ -54,7 +54,7 @@ function hardest({ candidates, target }: Sample): Float64Array[] {
 
 type Weighing<Name extends string> = { bias: number; weights: Record<Name, number> }
 
-const kindWeight = { in: 2, near: 1, taken: 1, far: 0.6 }
+const kindWeight = { in: 2, near: 1, taken: 1, far: 0.6, named: 1 }
 
 /**
  * Logistic regression of "this question has an answer here" on the confidence's inputs. Its zero is put where

@@ -37,7 +37,6 @@ const defaultHeaders: [string, string][] = [
 ]
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-// eslint-disable-next-line no-control-regex
 const headerValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 
 function refuse(

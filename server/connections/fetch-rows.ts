@@ -6,6 +6,7 @@ import { type HttpConfiguration, type Pagination } from '../../api/connections.t
 import type { AnswerBody, ConvertCall, PageCall, PageRows } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { charsetOf, parseExact, parsePath } from '../rows/index.ts'
+import { answerType } from './answer-type.ts'
 import { buildRequest, withQuery, type OutboundRequest } from './build-request.ts'
 import { type TokenSource } from './oauth.ts'
 import { outboundError, toFailure } from './outbound/error.ts'
@@ -99,9 +100,12 @@ async function download(run: Run, request: OutboundRequest, isFirst = true): Pro
     const isMisled = !isFirst && sent.error.code === 'url_not_allowed'
     throw toFailure(isMisled ? { ...sent.error, code: 'blocked' } : sent.error)
   }
-  if (sent.status < 200 || sent.status > 299) throw refusedBy(sent)
   run.responseBytes += sent.decodedBytes
   return sent
+}
+
+function isRefusal({ status }: Sent): boolean {
+  return status < 200 || status > 299
 }
 
 function refusedBy(sent: Sent): Failure {
@@ -122,11 +126,13 @@ function refusedBy(sent: Sent): Failure {
 function bodyOf(run: Run, sent: Sent): AnswerBody {
   const { limits, bodyPath: path } = run.options
   const { responsePathExtractor: extractor } = run.configuration
-  return { path, contentType: sent.headers['content-type'], extractor, depthAtMost: limits.depthAtMost }
+  const contentType = answerType(sent.headers['content-type'], run.configuration)
+  return { path, contentType, extractor, depthAtMost: limits.depthAtMost }
 }
 
 async function onePage(run: Run, request: OutboundRequest): Promise<Found> {
   const sent = await download(run, request)
+  if (isRefusal(sent)) throw refusedBy(sent)
   return { source: { kind: 'answer', ...bodyOf(run, sent) }, pages: 1, truncated: false }
 }
 
@@ -139,6 +145,11 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
   let columns: string[] | null = null
   for (let pages = 1; ; pages += 1) {
     const sent = await download(run, retargeted(request, withKey(request, new URL(url))), pages === 1)
+    if (isRefusal(sent)) {
+      const end = pager.refused(sent.status)
+      if (end === null || first === null) throw refusedBy(sent)
+      return { source: sourceOf(path, first, columns), pages: pages - 1, truncated: isCutShort(end) }
+    }
     const from = (await stat(path)).size
     const rows: PageRows = await appendPage(run, sent, { first, columns })
     first ??= rows
@@ -147,7 +158,7 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
     const digest = await digestOf(path, from)
     const next = pager.next({ url, headers: sent.headers, body, rowCount: rows.rowCount, digest })
     if ('end' in next && next.end === 'again') await truncate(path, from)
-    if ('end' in next) return { source: sourceOf(path, first, columns), pages, truncated: isCutShort(rule, next.end) }
+    if ('end' in next) return { source: sourceOf(path, first, columns), pages, truncated: isCutShort(next.end) }
     url = next.url
   }
 }
@@ -191,7 +202,7 @@ async function parsedBody(run: Run, sent: Sent): Promise<unknown> {
     )
   }
   const body = await readFile(run.options.bodyPath)
-  const charset = charsetOf(sent.headers['content-type'], body) ?? 'utf-8'
+  const charset = charsetOf(answerType(sent.headers['content-type'], run.configuration), body) ?? 'utf-8'
   try {
     return parseExact(new TextDecoder(charset).decode(body))
   } catch {

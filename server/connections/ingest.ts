@@ -4,6 +4,7 @@ import type { HttpConfiguration, Pagination } from '../../api/connections.ts'
 import type { App } from '../app.ts'
 import { recordAct, type Caller } from '../access/index.ts'
 import { dataChanged, driftBetween, type KeptFile } from '../data/index.ts'
+import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import type { JobRecord } from '../jobs/index.ts'
 import type { ColumnRecord, Tables } from '../store/index.ts'
@@ -44,7 +45,8 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
   const parquetPath = app.files.temporaryPath('parquet')
   const requestPath = app.files.temporaryPath('json')
   const { signal } = input.turn
-  const limits = { signal }
+  const deadlineMs = performance.now() + app.config.limits.executeTimeoutMs
+  const left = () => ({ signal, timeoutMs: Math.max(1, Math.round(deadlineMs - performance.now())) })
   try {
     const fetched = await fetchRows(input.configuration, {
       outbound: app.outbound,
@@ -53,15 +55,14 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       bodyPath,
       rowsPath,
       pagination: input.pagination,
-      appendPage: (page) => app.engine.appendPage(input.projectId, page, limits),
+      appendPage: (page) => app.engine.appendPage(input.projectId, page, left()),
       signal,
     })
     const previousColumns = await newestColumns(app, input.datasourceId)
-    const converted = await app.engine.convert(
-      input.projectId,
-      { source: fetched.source, parquetPath, previousColumns },
-      limits,
-    )
+    const call = { source: fetched.source, parquetPath, previousColumns }
+    const converted = await app.engine.convert(input.projectId, call, left()).catch((error: unknown) => {
+      throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error
+    })
     await writeFile(requestPath, `${JSON.stringify(redact(input.configuration), null, 2)}\n`)
     const stored: Stored = {
       request: await app.files.keep(requestPath, 'json'),
@@ -79,6 +80,11 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
   } finally {
     await Promise.all([bodyPath, rowsPath, parquetPath, requestPath].map((path) => rm(path, { force: true })))
   }
+}
+
+function tooSlow(cause: Failure): Failure {
+  const message = 'The answer came, but making a table of it took longer than an execute may take in all.'
+  return new Failure('query_timeout', { message, cause })
 }
 
 type Stored = {

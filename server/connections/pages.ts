@@ -7,20 +7,26 @@ import { parsePath, valueAt } from '../rows/index.ts'
 export type Page = { url: string; headers: Record<string, string>; body: unknown; rowCount: number; digest: string }
 
 /**
- * Where the next page is, or why there is none. `again`: this very page came before, its rows do not count. `circle`:
- * the next address was there already. `cap`: there is more, but enough pages were read.
+ * Why no page follows. `again`: this very page came before, its rows do not count. `circle`: the next address was there
+ * already. `cap`: there is more, but enough pages were read. `refused`: the API gives no more, and perhaps it has more.
  */
-export type NextPage = { url: string } | { end: 'last' | 'again' | 'circle' | 'cap' }
+export type End = 'last' | 'again' | 'circle' | 'cap' | 'refused'
+
+export type NextPage = { url: string } | { end: End }
 
 /** Whether the rule has to look into the body of a page. */
 export function readsBody(rule: Pagination): boolean {
   return rule.type === 'next_link' || rule.type === 'cursor'
 }
 
-/** Whether rows are missing when the walk ended so: numbers that run out repeat the last page, links should not. */
-export function isCutShort(rule: Pagination, end: 'last' | 'again' | 'circle' | 'cap'): boolean {
-  if (end === 'again') return rule.type !== 'offset' && rule.type !== 'page'
-  return end !== 'last'
+/** Whether we count the pages ourselves, so that we ask for one behind the last. */
+function isCounted(rule: Pagination): boolean {
+  return rule.type === 'offset' || rule.type === 'page'
+}
+
+/** Whether rows are missing when the walk ended so. */
+export function isCutShort(end: End): boolean {
+  return end !== 'last' && end !== 'again'
 }
 
 /** The address of the first page: offset and page number start where the rule says. */
@@ -33,20 +39,25 @@ export function firstPage(rule: Pagination, url: string): string {
   ])
 }
 
-/** Walks from page to page. Keeps what it has seen, so that a page or address that comes again ends the walk. */
+/** Walks from page to page. Keeps what it has seen, so that an address that comes again ends the walk. */
 export function createPager(rule: Pagination, firstUrl: string) {
   const addresses = new Set([firstUrl])
-  const digests = new Set<string>()
+  let before: string | null = null
   let pages = 0
   let rows = 0
+  let firstRows = 0
+  let lastRows = 0
 
   function next(page: Page): NextPage {
     pages += 1
     rows += page.rowCount
-    const isAgain = page.rowCount > 0 && digests.has(page.digest)
-    digests.add(page.digest)
+    if (pages === 1) firstRows = page.rowCount
+    lastRows = page.rowCount
+    // Counted pages that run out may repeat the last one. Pages behind links of their own may well hold the same.
+    const isAgain = isCounted(rule) && page.rowCount > 0 && page.digest === before
+    before = page.digest
     if (isAgain) return { end: 'again' }
-    const url = nextUrl(rule, page, { pages, rows })
+    const url = nextUrl(rule, page, { pages, rows, firstRows })
     if (url === null) return { end: 'last' }
     if (addresses.has(url)) return { end: 'circle' }
     if (pages >= rule.max_pages) return { end: 'cap' }
@@ -54,10 +65,20 @@ export function createPager(rule: Pagination, firstUrl: string) {
     return { url }
   }
 
-  return { next }
+  /** What it means that the API refuses a page: with those that are counted, often that there are no more. */
+  function refused(status: number): End | null {
+    if (pages === 0 || !isCounted(rule)) return null
+    if (status === 404 || status === 410 || status === 416) return 'last'
+    if (status === 400 || status === 422) return lastRows < firstRows ? 'last' : 'refused'
+    return null
+  }
+
+  return { next, refused }
 }
 
-function nextUrl(rule: Pagination, page: Page, { pages, rows }: { pages: number; rows: number }): string | null {
+type Walked = { pages: number; rows: number; firstRows: number }
+
+function nextUrl(rule: Pagination, page: Page, { pages, rows, firstRows }: Walked): string | null {
   const at = new URL(page.url)
   switch (rule.type) {
     case 'link_header':
@@ -69,8 +90,8 @@ function nextUrl(rule: Pagination, page: Page, { pages, rows }: { pages: number;
       return cursor === null || page.rowCount === 0 ? null : withQuery(at, [[rule.parameter, cursor]])
     }
     case 'offset':
-      // A short page is the last one; a full one may be followed by an empty one, which ends it too.
-      return page.rowCount < rule.limit ? null : withQuery(at, [[rule.parameter, String(rows)]])
+      // Many APIs give fewer than they are asked for: the first page tells how many make a full one.
+      return page.rowCount === 0 || page.rowCount < firstRows ? null : withQuery(at, [[rule.parameter, String(rows)]])
     case 'page':
       return page.rowCount === 0 ? null : withQuery(at, [[rule.parameter, String(rule.first + pages)]])
     default:
@@ -87,11 +108,22 @@ function textAt(body: unknown, path: string): string | null {
     const found = valueAt(body, parsePath(path))
     const value = typeof found === 'object' && found !== null && 'href' in found ? found.href : found
     if (typeof value === 'number') return String(value)
-    return typeof value === 'string' && value !== '' ? value : null
+    if (typeof value === 'string') return value === '' ? null : value
+    if (value === null || value === undefined || value === false) return null
+    throw noPlace(path)
   } catch (error) {
     if (error instanceof Failure && error.reason === 'extractor_no_match') return null
     throw error
   }
+}
+
+function noPlace(path: string): Failure {
+  const message = `leads to something that is neither a link nor a cursor: ${path}`
+  return new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: `pagination.path ${message}.`,
+    details: [{ field: 'pagination.path', message }],
+  })
 }
 
 /** The target of `rel="next"` in a `Link` header (RFC 8288). */

@@ -10,6 +10,7 @@ import {
   pick,
   type JsonPath,
 } from '../rows/index.ts'
+import { answerType } from './answer-type.ts'
 import { buildRequest } from './build-request.ts'
 import { type TokenSource } from './oauth.ts'
 import { toFailure, type OutboundError } from './outbound/error.ts'
@@ -46,7 +47,8 @@ export async function probe(configuration: HttpConfiguration, options: ProbeOpti
     sink,
     signal,
   })
-  return sent.ok ? describe(sent, sink.bytes(), path) : unreachable(sent.error, sent.elapsedMs)
+  if (!sent.ok) return unreachable(sent.error, sent.elapsedMs)
+  return describe(sent, preview(sink.bytes(), answerType(sent.headers['content-type'], configuration)), path)
 }
 
 function unreachable(error: OutboundError, elapsedMs: number): TestConnectionAnswer {
@@ -54,7 +56,7 @@ function unreachable(error: OutboundError, elapsedMs: number): TestConnectionAns
   return { success: false, status: 0, response_time: elapsedMs, content_type: '', size: 0, data: null, error }
 }
 
-function describe(sent: Sent, body: Buffer, path: JsonPath): TestConnectionAnswer {
+function describe(sent: Sent, data: unknown, path: JsonPath): TestConnectionAnswer {
   const contentType = sent.headers['content-type'] ?? ''
   const isGood = sent.status >= 200 && sent.status < 300
   const answer: TestConnectionAnswer = {
@@ -63,16 +65,32 @@ function describe(sent: Sent, body: Buffer, path: JsonPath): TestConnectionAnswe
     response_time: sent.elapsedMs,
     content_type: contentType,
     size: sent.decodedBytes,
-    data: preview(body, contentType),
+    data,
     ...(sent.truncated ? { truncated: true } : {}),
   }
-  if (!isGood || path.steps.length === 0) return answer
+  if (!isGood || path.text === '') return answer
   try {
-    return { ...answer, data: pick(answer.data, path) }
+    return { ...answer, data: pickLines(data, path, sent.truncated) ?? pick(data, path) }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     return { ...answer, success: false, error: { code: 'extractor_no_match', message: error.message } }
   }
+}
+
+/** What the extractor takes from each line of NDJSON, as its rows are made; `null` where it is none. */
+function pickLines(data: unknown, path: JsonPath, isCut: boolean): unknown[] | null {
+  if (typeof data !== 'string') return null
+  const lines = data.split('\n').filter((line) => line.trim() !== '')
+  // The last line of a preview that was cut is cut too.
+  const whole = isCut ? lines.slice(0, -1) : lines
+  if (whole.length < 2) return null
+  let values: unknown[]
+  try {
+    values = whole.map(parseExact)
+  } catch {
+    return null
+  }
+  return values.flatMap((value) => pick(value, path))
 }
 
 /** Parsed JSON, text, or a placeholder that says how much of what was there. Nothing for an empty body. */

@@ -14,6 +14,8 @@ export type ProjectCatalog = Catalog & {
  */
 export type Catalogs = {
   get(projectId: string): Promise<ProjectCatalog>
+  /** What is known already. */
+  peek(projectId: string): ProjectCatalog | undefined
   /** For the process that made a change: it is in force here when the verb returns, not when the word comes round. */
   forget(projectId: string): void
   close(): void
@@ -25,8 +27,10 @@ export const dataChanged = 'data_changed'
 /** What is not used for a while is read again rather than kept. */
 const mostProjects = 5_000
 
+type Entry = { reading: Promise<ProjectCatalog>; catalog?: ProjectCatalog }
+
 export async function openCatalogs({ store, files }: { store: Database; files: Files }): Promise<Catalogs> {
-  const known = new Map<string, Promise<ProjectCatalog>>()
+  const known = new Map<string, Entry>()
   const stop = await store.listen(
     dataChanged,
     (projectId) => void known.delete(projectId),
@@ -36,13 +40,17 @@ export async function openCatalogs({ store, files }: { store: Database; files: F
   return {
     get(projectId) {
       const found = known.get(projectId)
-      if (found !== undefined) return found
-      const reading = readCatalog(store, files, projectId)
-      known.set(projectId, reading)
+      if (found !== undefined) return found.reading
+      const entry: Entry = { reading: readCatalog(store, files, projectId) }
+      known.set(projectId, entry)
       if (known.size > mostProjects) known.delete(known.keys().next().value ?? '')
-      reading.catch(() => known.delete(projectId))
-      return reading
+      entry.reading.then(
+        (catalog) => (entry.catalog = catalog),
+        () => known.delete(projectId),
+      )
+      return entry.reading
     },
+    peek: (projectId) => known.get(projectId)?.catalog,
     forget: (projectId) => void known.delete(projectId),
     close: stop,
   }

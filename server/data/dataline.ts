@@ -6,6 +6,7 @@ import { newId } from '../ids.ts'
 import type { Tables } from '../store/index.ts'
 import { dataChanged } from './catalogs.ts'
 import type { DistinctValues, Profile } from './executor/protocol.ts'
+import type { KeptFile } from './files.ts'
 
 type DatalineApp = Pick<App, 'store' | 'files' | 'engine' | 'catalogs'>
 
@@ -18,6 +19,8 @@ type Work = {
 
 /** Enough for a form to offer and a question to match; beyond it a column is text, not a choice. */
 const valuesPerColumn = 1_000
+/** Bounds what one answer of the engine holds. */
+const columnsAtOnce = 100
 /** Longer ones are prose: nobody types them in a question. */
 const longestValue = 200
 
@@ -31,28 +34,36 @@ export async function buildDataline(app: DatalineApp, work: Work): Promise<void>
   // Its version was deleted while the job waited.
   if (object === undefined) return
   const parquetPath = app.files.pathOf(object.file_hash, 'parquet')
-  const profile = await app.engine.profile(job.projectId, parquetPath, { signal })
+  const profile = await app.engine.profile(parquetPath, { signal })
   progress(0.4)
   const values = await collectValues(app, work, parquetPath, profile)
   progress(0.6)
+  const kept = await nativeCopy(app, parquetPath, signal)
+  progress(0.9)
+  signal.throwIfAborted()
+  await app.store.db.transaction().execute(async (transaction) => {
+    await transaction
+      .updateTable('data_objects')
+      .set({ profile: JSON.stringify(profile) })
+      .where('id', '=', object.id)
+      .execute()
+    if (kept !== null) await recordPrepared(transaction, object, kept)
+    if (await isNewest(transaction, object)) await replaceValues(transaction, object.datasource_id, values)
+    await dropOldVersions(transaction, object.datasource_id)
+    await app.store.notify(transaction, dataChanged, object.project_id)
+  })
+  app.catalogs.forget(object.project_id)
+}
+
+/** Null where the memory does not reach for a copy, as with thousands of columns: the Parquet file serves. */
+async function nativeCopy(app: DatalineApp, parquetPath: string, signal: AbortSignal): Promise<KeptFile | null> {
   const nativePath = app.files.temporaryPath('duckdb')
   try {
-    await app.engine.buildNative(job.projectId, { parquetPath, nativePath }, { signal })
-    const kept = await app.files.keep(nativePath, 'duckdb')
-    progress(0.9)
-    signal.throwIfAborted()
-    await app.store.db.transaction().execute(async (transaction) => {
-      await transaction
-        .updateTable('data_objects')
-        .set({ profile: JSON.stringify(profile) })
-        .where('id', '=', object.id)
-        .execute()
-      await recordPrepared(transaction, object, kept)
-      if (await isNewest(transaction, object)) await replaceValues(transaction, object.datasource_id, values)
-      await dropOldVersions(transaction, object.datasource_id)
-      await app.store.notify(transaction, dataChanged, object.project_id)
-    })
-    app.catalogs.forget(object.project_id)
+    await app.engine.buildNative({ parquetPath, nativePath }, { signal })
+    return await app.files.keep(nativePath, 'duckdb')
+  } catch (error) {
+    if (error instanceof Failure && error.reason === 'memory_limit') return null
+    throw error
   } finally {
     await rm(nativePath, { force: true })
   }
@@ -72,25 +83,25 @@ type ColumnValues = { column: string; values: DistinctValues['values'] }
 
 async function collectValues(
   app: DatalineApp,
-  { job: { projectId }, signal }: Work,
+  { signal }: Work,
   parquetPath: string,
   profile: Profile,
 ): Promise<ColumnValues[]> {
   const collected: ColumnValues[] = []
-  for (const column of profile.columns.filter((each) => each.type === 'VARCHAR' && each.distinctCount > 0)) {
-    const input = { parquetPath, column: column.name, cap: valuesPerColumn }
-    const found = await app.engine.distinctValues(projectId, input, { signal })
-    const short = found.values.filter(({ value }) => value.length <= longestValue && !value.includes('\0'))
-    collected.push({ column: column.name, values: short })
+  const texts = profile.columns.filter((each) => each.type === 'VARCHAR' && each.distinctCount > 0)
+  for (let at = 0; at < texts.length; at += columnsAtOnce) {
+    const columns = texts.slice(at, at + columnsAtOnce).map(({ name }) => name)
+    const found = await app.engine.distinctValues({ parquetPath, columns, cap: valuesPerColumn }, { signal })
+    for (const [index, column] of columns.entries()) {
+      const values = found[index]?.values ?? []
+      const short = values.filter(({ value }) => value.length <= longestValue && !value.includes('\0'))
+      collected.push({ column, values: short })
+    }
   }
   return collected
 }
 
-async function recordPrepared(
-  transaction: Transaction<Tables>,
-  rows: Rows,
-  kept: { hash: string; sizeBytes: number },
-): Promise<void> {
+async function recordPrepared(transaction: Transaction<Tables>, rows: Rows, kept: KeptFile): Promise<void> {
   const prepared = await transaction
     .insertInto('data_objects')
     .values({
@@ -125,8 +136,9 @@ async function isNewest(transaction: Transaction<Tables>, rows: Rows): Promise<b
     .selectFrom('data_objects')
     .select('id')
     .where('datasource_id', '=', rows.datasource_id)
-    .where('kind', '=', 'prepared')
+    .where('kind', '=', 'response_data')
     .where('version', '>', rows.version)
+    .where('profile', 'is not', null)
     .limit(1)
     .executeTakeFirst()
   return newer === undefined

@@ -65,6 +65,8 @@ const openTimeoutMs = 20_000
 const fileTimeoutMs = 600_000
 /** Conversions and copies at a time; more would only share the same disk and cores. */
 const fileConcurrency = 2
+/** No scope has this name. */
+const preparing = ''
 
 /** Starts the executors. Every call names a scope (a project); reads also name the catalog of tables they may see. */
 export async function openEngine(options: EngineOptions) {
@@ -81,6 +83,9 @@ export async function openEngine(options: EngineOptions) {
   const scoped = (scope: string, catalog: Catalog, call: ScopedCall, input: Partial<ReadInput> = {}): Task => {
     return { scope, catalog, call, timeoutMs: input.timeoutMs ?? options.timeoutMs, signal: input.signal }
   }
+
+  /** Preparing data waits for nobody, so it takes turns as one: there is always a place for rows that someone waits for. */
+  const onPrepared = <Result>(call: FileCall, limits?: FileOptions) => onFiles<Result>(preparing, call, limits)
 
   /** The process for files starts with the first call that needs it. */
   async function onFiles<Result>(scope: string, call: FileCall, limits: FileOptions = {}): Promise<Result> {
@@ -136,18 +141,18 @@ export async function openEngine(options: EngineOptions) {
     },
 
     /** What each column of a Parquet file holds. */
-    profile(scope: string, parquetPath: string, limits?: FileOptions): Promise<Profile> {
-      return onFiles(scope, { verb: 'profile', parquetPath }, limits)
+    profile(parquetPath: string, limits?: FileOptions): Promise<Profile> {
+      return onPrepared({ verb: 'profile', parquetPath }, limits)
     },
 
     /** A read-optimised copy of a Parquet file, to be named as `nativePath` in a catalog. */
-    buildNative(scope: string, input: NativeCall, limits?: FileOptions): Promise<{ sizeBytes: number }> {
-      return onFiles(scope, { verb: 'buildNative', ...input }, limits)
+    buildNative(input: NativeCall, limits?: FileOptions): Promise<{ sizeBytes: number }> {
+      return onPrepared({ verb: 'buildNative', ...input }, limits)
     },
 
-    /** Values of a column by frequency, at most `cap`. */
-    distinctValues(scope: string, input: DistinctCall, limits?: FileOptions): Promise<DistinctValues> {
-      return onFiles(scope, { verb: 'distinctValues', ...input }, limits)
+    /** The values of each of some columns by frequency, at most `cap` of one. */
+    distinctValues(input: DistinctCall, limits?: FileOptions): Promise<DistinctValues[]> {
+      return onPrepared({ verb: 'distinctValues', ...input }, limits)
     },
 
     /** For `/readyz`: ready while at least one executor answers reads. */

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { createFrameReader, createFrameWriter, type Frame } from './executor/frames.ts'
-import type { ExecutorSettings } from './executor/protocol.ts'
+import { takeRows } from './executor/large-rows.ts'
+import type { ExecutorSettings, FailedHead, LeftHead } from './executor/protocol.ts'
 
 const program = fileURLToPath(new URL('executor/main.ts', import.meta.url))
 
@@ -64,7 +65,21 @@ export function startExecutor(
   })
   if (background) lowerPriority(child)
   const socket = child.stdio[3] as Socket
-  const read = createFrameReader(on.frame)
+  let lost = false
+  const read = createFrameReader((frame) => {
+    const leftBytes = frame.kind === 'result' ? (frame.head as Partial<LeftHead> | undefined)?.leftBytes : undefined
+    if (leftBytes === undefined) on.frame(frame)
+    else void takeLeft(frame, leftBytes)
+  })
+  const takeLeft = async (frame: Frame, leftBytes: number): Promise<void> => {
+    try {
+      const body = await takeRows(tempDir, frame.id, leftBytes)
+      if (!lost) on.frame({ ...frame, body })
+    } catch (error) {
+      const head: FailedHead = { code: 'internal_error', cause: String(error) }
+      if (!lost) on.frame({ id: frame.id, kind: 'failed', head, body: frame.body })
+    }
+  }
   socket.on('data', (bytes: Buffer) => {
     try {
       read(bytes)
@@ -74,7 +89,6 @@ export function startExecutor(
   })
   // The end of the process tells all there is to know.
   socket.on('error', () => undefined)
-  let lost = false
   const onLost = (code: number | null, signal: NodeJS.Signals | null): void => {
     if (lost) return
     lost = true

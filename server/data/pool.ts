@@ -35,6 +35,8 @@ type Seat = {
   known: Set<string>
   /** Takes no new work until it is empty: a suspect is to run alone in it. */
   reserved: boolean
+  /** Ran out of memory: what was freed does not all come back, so it is replaced when it is empty. */
+  worn: boolean
   respawn: NodeJS.Timeout | null
 }
 
@@ -74,6 +76,7 @@ export function createPool(options: PoolOptions) {
       lookups: new Set(),
       known: new Set(),
       reserved: false,
+      worn: false,
       respawn: null,
     }
   })
@@ -109,18 +112,26 @@ export function createPool(options: PoolOptions) {
     } else if (frame.kind === 'result') {
       lookups.note(ticket, frame.head)
       finish(seat, ticket, { head: frame.head, body: frame.body })
-    } else if (frame.kind === 'failed') finish(seat, ticket, failureOf(frame.head as FailedHead))
+    } else if (frame.kind === 'failed') {
+      const failure = failureOf(frame.head as FailedHead)
+      // Only where our own statements run: a query of a user could else end executors at will.
+      if (options.background && failure.reason === 'memory_limit') Object.assign(seat, { worn: true, reserved: true })
+      finish(seat, ticket, failure)
+    }
   }
 
   function lose(seat: Seat, lost: Lost): void {
     const tickets = [...seat.tickets.values()]
-    const wasReady = seat.ready
-    Object.assign(seat, { child: null, ready: false, reserved: false, groups: 0 })
+    const { worn: wasWorn } = seat
+    const wasReady = seat.ready || wasWorn
+    Object.assign(seat, { child: null, ready: false, reserved: false, worn: false, groups: 0 })
     seat.tickets.clear()
     seat.lookups.clear()
     for (const ticket of tickets) orphan(ticket)
     if (closing) return
-    observe({ kind: 'executor-lost', code: lost.code, signal: lost.signal, calls: tickets.length, stderr: lost.stderr })
+    const { code, signal, stderr } = lost
+    if (wasWorn && tickets.length === 0) observe({ kind: 'executor-replaced', reason: 'memory_limit' })
+    else observe({ kind: 'executor-lost', code, signal, calls: tickets.length, stderr })
     seat.failures = wasReady && now() - seat.startedMs > respawnMs.healthyAfter ? 0 : seat.failures + 1
     const delayMs = Math.min(respawnMs.most, respawnMs.first * 2 ** Math.min(10, seat.failures - 1))
     seat.respawn = setTimeout(() => {
@@ -212,7 +223,13 @@ export function createPool(options: PoolOptions) {
       if (ticket.group.lookup !== null) seat.lookups.delete(ticket.group.lookup)
       lane.release(ticket.scope)
     }
-    if (seat.tickets.size === 0) seat.reserved = false
+    if (seat.tickets.size === 0) {
+      seat.reserved = false
+      if (seat.worn) {
+        seat.ready = false
+        seat.child?.end()
+      }
+    }
     settle(ticket, ticket.cancelled === null ? outcome : cancelledError(ticket))
     if (ticket.group.left === 0) pump()
   }

@@ -1,4 +1,4 @@
-import { collectYoung } from '../collect-young.ts'
+import { collectYoung } from '../collect.ts'
 import type { Frame } from './executor/frames.ts'
 import type { Column, ReadEnd } from './executor/protocol.ts'
 import type { Reply } from './tickets.ts'
@@ -67,7 +67,7 @@ export async function openReadStream(run: Run): Promise<ReadStream> {
   return { columns, chunks: chunks(), end: () => (outcome !== null && 'end' in outcome ? outcome.end : null) }
 }
 
-const letGoBytes = 16_777_216
+const letGoBytes = 4_194_304
 let passedBytes = 0
 
 /** Rows pass through as buffers that die young. */

@@ -16,48 +16,60 @@ export type DirectCall = {
   signal: () => AbortSignal
 }
 
-/** From what a direct call says to what is to be run, or the refusal. */
-export async function directRun(
-  app: Pick<App, 'deployments' | 'observe'>,
-  caller: KeyCaller,
-  call: DirectCall,
-): Promise<Run> {
-  const { name, fresh, signal } = call
-  const { key } = caller
+type Parts = Pick<App, 'deployments' | 'observe'>
+
+/** From what a direct call says to what is to be run, or the refusal. Waits only for a version that is pinned. */
+export function directRun(app: Parts, caller: KeyCaller, call: DirectCall): Run | Promise<Run> {
   try {
-    const place = resolveCall(key, { ...call, queryName: name }, app.deployments)
-    const deployment = app.deployments.find({ ...place, name })
+    const place = resolveCall(caller.key, { ...call, queryName: call.name }, app.deployments)
+    const deployment = app.deployments.find({ ...place, name: call.name })
     if (deployment === undefined) throw new Failure('query_not_found')
-    const version = await chooseVersion(app, deployment, call.version)
-    const parameters = withFixedParameters(key, call.parameters, [...version.compiled().names])
-    return {
-      ...place,
-      name,
-      version,
-      parameters,
-      keyId: key.id,
-      requestId: caller.requestId,
-      entry: 'direct',
-      fresh,
-      signal,
-    }
+    if (call.version === undefined) return runOf(caller, call, deployment, deployment.version)
+    return pinnedRun(app, caller, { call, deployment, version: call.version })
   } catch (error) {
-    if (error instanceof Failure) tellRefusal(app, caller, { ...call, entry: 'direct', failure: error })
-    throw error
+    throw told(app, caller, call, error)
   }
 }
 
-async function chooseVersion(
-  app: Pick<App, 'deployments'>,
-  deployment: Deployment,
-  pinned: number | undefined,
-): Promise<LiveVersion> {
-  if (pinned === undefined) return deployment.version
-  const version = await app.deployments.pinned(deployment, pinned)
-  if (version !== undefined) return version
-  throw new Failure('query_not_found', {
-    message: `Version ${pinned} of ${deployment.name} was never deployed to ${deployment.environment}.`,
-  })
+async function pinnedRun(
+  app: Parts,
+  caller: KeyCaller,
+  { call, deployment, version: number }: { call: DirectCall; deployment: Deployment; version: number },
+): Promise<Run> {
+  try {
+    const version = await app.deployments.pinned(deployment, number)
+    if (version !== undefined) return runOf(caller, call, deployment, version)
+    throw new Failure('query_not_found', {
+      message: `Version ${number} of ${deployment.name} was never deployed to ${deployment.environment}.`,
+    })
+  } catch (error) {
+    throw told(app, caller, call, error)
+  }
+}
+
+function runOf(
+  { key, requestId }: KeyCaller,
+  { parameters, fresh, signal }: DirectCall,
+  { projectId, environment, name }: Deployment,
+  version: LiveVersion,
+): Run {
+  return {
+    projectId,
+    environment,
+    name,
+    version,
+    parameters: withFixedParameters(key, parameters, version.compiled().names),
+    keyId: key.id,
+    requestId,
+    entry: 'direct',
+    fresh,
+    signal,
+  }
+}
+
+function told(app: Parts, caller: KeyCaller, call: DirectCall, error: unknown): unknown {
+  if (error instanceof Failure) tellRefusal(app, caller, { ...call, entry: 'direct', failure: error })
+  return error
 }
 
 export type RefusedCall = Pick<DirectCall, 'projectId' | 'environment'> & {

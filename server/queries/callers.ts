@@ -28,11 +28,14 @@ export function openQueryCallers({
   observe: Observe
   now: () => number
 }): QueryCallers {
-  let noted = new Map<string, Call>()
+  /** By query, environment and key. */
+  let noted = new Map<string, Map<string, Map<string, Call>>>()
+  let pairs = 0
 
   async function flush(): Promise<void> {
-    const batch = [...noted.values()]
+    const batch = [...noted.values()].flatMap((byKey) => [...byKey.values()].flatMap((calls) => [...calls.values()]))
     noted = new Map()
+    pairs = 0
     for (let from = 0; from < batch.length; from += mostRows) await write(batch.slice(from, from + mostRows))
   }
 
@@ -73,10 +76,15 @@ export function openQueryCallers({
 
   return {
     note({ queryId, environment, keyId }) {
-      const key = `${queryId}\n${environment}\n${keyId}`
-      const known = noted.get(key)
+      const known = noted.get(queryId)?.get(environment)?.get(keyId)
       if (known !== undefined) known.at = now()
-      else if (noted.size < mostPairs) noted.set(key, { queryId, environment, keyId, at: now() })
+      else if (pairs < mostPairs) {
+        pairs += 1
+        const environments = noted.get(queryId) ?? new Map<string, Map<string, Call>>()
+        const calls = environments.get(environment) ?? new Map<string, Call>()
+        calls.set(keyId, { queryId, environment, keyId, at: now() })
+        noted.set(queryId, environments.set(environment, calls))
+      }
     },
     async since(queryId, environment, from) {
       await flush()

@@ -23,6 +23,8 @@ export type DeploymentIndex = ReturnType<typeof createDeploymentIndex>
 /** Deployments by place and by name. Each change is one step: a call sees the deployment before it or the one after. */
 export function createDeploymentIndex() {
   const live = new Map<string, Deployment>()
+  /** By project, environment and name: every call asks, and a text made of the three costs more than three looks. */
+  const places = new Map<string, Map<string, Map<string, Deployment>>>()
   const byName = new Map<string, Set<Deployment>>()
   const byEnvironment = new Map<string, Set<Deployment>>()
 
@@ -30,6 +32,7 @@ export function createDeploymentIndex() {
     const before = live.get(key)
     if (before === undefined) return
     live.delete(key)
+    places.get(before.projectId)?.get(before.environment)?.delete(before.name)
     drop(byName, before.name, before)
     drop(byEnvironment, environmentKey(before), before)
   }
@@ -38,6 +41,8 @@ export function createDeploymentIndex() {
     const key = keyOf(next)
     forget(key)
     live.set(key, next)
+    const environments = inside(places, next.projectId)
+    inside(environments, next.environment).set(next.name, next)
     add(byName, next.name, next)
     add(byEnvironment, environmentKey(next), next)
   }
@@ -46,7 +51,7 @@ export function createDeploymentIndex() {
     put,
     forget,
     keys: () => live.keys(),
-    find: (place: Place) => live.get(keyOf(place)),
+    find: (place: Place) => places.get(place.projectId)?.get(place.environment)?.get(place.name),
     named: (name: string): Iterable<Deployment> => byName.get(name) ?? [],
     inEnvironment: (projectId: string, environment: string): Deployment[] => [
       ...(byEnvironment.get(environmentKey({ projectId, environment })) ?? []),
@@ -56,6 +61,12 @@ export function createDeploymentIndex() {
 
 function environmentKey({ projectId, environment }: Pick<Place, 'projectId' | 'environment'>): string {
   return `${projectId}\n${environment}`
+}
+
+function inside<Key, Value>(maps: Map<Key, Map<string, Value>>, key: Key): Map<string, Value> {
+  const found = maps.get(key) ?? new Map<string, Value>()
+  maps.set(key, found)
+  return found
 }
 
 function add(groups: Map<string, Set<Deployment>>, key: string, deployment: Deployment): void {

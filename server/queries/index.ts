@@ -16,5 +16,5 @@ export {
 export { inspectQuery } from './inspection.ts'
 export { explainQuery, previewQuery } from './preview.ts'
 export { checkSlots } from './slots.ts'
-export { runQuery, streamQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
+export { keptAnswer, runQuery, streamQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
 export { diffVersions, findVersion, listDeployments, listHistory, listVersions, type VersionEntry } from './versions.ts'

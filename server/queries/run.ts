@@ -5,7 +5,7 @@ import type { Column, ProjectCatalog, ReadFormat, ReadStream } from '../data/ind
 import { Failure } from '../failure.ts'
 import type { Answer } from './answers.ts'
 import type { LiveVersion } from './deployment-index.ts'
-import { bindSlots, type BoundSlots } from './slots.ts'
+import { bindSlots, checkSlots, type BoundSlots } from './slots.ts'
 
 /** Everything that one run of a query needs; who asks has been checked by whoever found the version. */
 export type Run = {
@@ -14,7 +14,7 @@ export type Run = {
   environment: string | null
   name: string
   version: LiveVersion
-  parameters: Record<string, unknown>
+  parameters: Readonly<Record<string, unknown>>
   keyId: string | null
   requestId?: string | null
   entry: 'direct' | 'question' | 'tool' | 'preview'
@@ -49,6 +49,20 @@ export type StreamAnswer = {
 }
 
 type Parts = Pick<App, 'engine' | 'catalogs' | 'answers' | 'queryCallers' | 'observe' | 'config' | 'now'>
+
+/** What is kept is there without a wait; undefined where nothing is, and where `runQuery` will say why not. */
+export function keptAnswer(app: Parts, run: Run): RunAnswer | undefined {
+  if (!keepsAnswers(run.version) || run.fresh === true) return undefined
+  const startedMs = performance.now()
+  const catalog = app.catalogs.peek(run.projectId)
+  if (catalog === undefined) return undefined
+  const bound = checkSlots(run.version.compiled(), run.parameters)
+  if ('details' in bound) return undefined
+  const answer = app.answers.get(answerKey(run.version, { bound, catalog }))
+  if (answer === undefined) return undefined
+  watchRun(app, run, startedMs).done({ rows: answer.rowCount, bytes: answer.rows.length, sqlMs: 0, cache: 'hit' })
+  return { answer, parameters: bound.parameters, cache: 'hit' }
+}
 
 /** Runs a version and answers with the whole result: the one path of direct calls, questions, tools and previews. */
 export async function runQuery(app: Parts, run: Run): Promise<RunAnswer> {
@@ -105,7 +119,7 @@ async function answerWhole(
   const { version } = run
   if (!keepsAnswers(version)) return { answer: await execute(app, run, prepared), cache: null }
   if (run.fresh === true) return { answer: await execute(app, run, prepared), cache: 'bypass' }
-  const key = `${version.id}\n${dataVersion(prepared.catalog, version)}\n${prepared.bound.key}`
+  const key = answerKey(version, prepared)
   const kept = app.answers.get(key)
   if (kept !== undefined) return { answer: kept, cache: 'hit' }
   const ttlMs = (version.cacheSeconds ?? 0) * 1000
@@ -114,6 +128,10 @@ async function answerWhole(
     execute(app, { ...run, signal: () => signal }, prepared),
   )
   return { answer, cache: 'miss' }
+}
+
+function answerKey(version: LiveVersion, { bound, catalog }: Prepared): string {
+  return `${dataVersion(catalog, version)}\n${bound.key}`
 }
 
 async function execute(app: Parts, run: Run, { bound, catalog }: Prepared): Promise<Answer> {
@@ -161,15 +179,16 @@ function asOf(catalog: ProjectCatalog, version: LiveVersion): Date | null {
   return times.length === 0 ? null : new Date(Math.min(...times.map(Number)))
 }
 
-/** Of the tables that the version reads: another table's refresh leaves its answers good. */
+/** A version and the data it reads, in short. Of its tables only: another table's refresh leaves its answers good. */
 function dataVersion(catalog: ProjectCatalog, version: LiveVersion): string {
   let known = dataVersions.get(catalog)
   if (known === undefined) dataVersions.set(catalog, (known = new Map()))
   let found = known.get(version.id)
   if (found === undefined) {
     const files = catalog.tables.filter((table) => Object.hasOwn(version.tables, table.name))
-    found = files.map((table) => table.parquetPath).join('\n')
-    known.set(version.id, found)
+    const hash = createHash('sha256').update(version.id)
+    for (const { parquetPath } of files) hash.update('\n').update(parquetPath)
+    known.set(version.id, (found = hash.digest('base64url')))
   }
   return found
 }
@@ -215,8 +234,7 @@ type Watch = {
 }
 
 /** Says once how a run went, whichever way it ended. */
-function watchRun(app: Parts, run: Run): Watch {
-  const startedMs = performance.now()
+function watchRun(app: Parts, run: Run, startedMs = performance.now()): Watch {
   const { projectId, environment, name, keyId, entry, version, question, routeMs } = run
   if (keyId !== null && environment !== null) app.queryCallers.note({ queryId: version.queryId, environment, keyId })
   const say = (outcome: Outcome, measured: Measured, { sqlMs, cache }: Executed): void => {

@@ -1,7 +1,7 @@
 import { ambiguousMargin } from './ranking/confidence.ts'
 import { fill } from './fill.ts'
 import type { ProjectIndex } from './indexing/index-project.ts'
-import { ask, conclude, plain, type RouteOptions, type Routing } from './route.ts'
+import { conclude, plain, read, type RouteOptions, type Routing } from './route.ts'
 
 /** Reads a question for a query that the caller has chosen: only its slots are still to be found. */
 export async function routePinned(
@@ -11,7 +11,8 @@ export async function routePinned(
 ): Promise<Routing> {
   const query = index.queries.find((each) => each.query.name === name)
   if (query === undefined) throw new TypeError(`The index has no query ${name}.`)
-  const filled = fill(index, await ask(index, plain(question), options), query, options)
+  const { asked } = await read(index, plain(question), options)
+  const filled = fill(index, asked, query, options)
   const example = index.texts[query.from]?.text ?? query.query.description
   const { description } = query.query
   const explanation = {

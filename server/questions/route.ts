@@ -4,7 +4,7 @@ import { languageOf } from './reading/language.ts'
 import { link, overlaps, type Clock } from './reading/link.ts'
 import { shape } from './reading/mask.ts'
 import { openText, textSpan } from './reading/open-text.ts'
-import { gather, type Asked } from './ranking/rank.ts'
+import { gather, hearWords, seeRaw, type Evidence } from './ranking/rank.ts'
 import { ambiguousMargin, confidence, confidenceInputs, rank, shareOfMany, type Ranked } from './ranking/confidence.ts'
 
 /** A query that could answer, best first. */
@@ -51,12 +51,12 @@ export async function route(index: ProjectIndex, question: string, options: Rout
   if (text.trim() === '') return refuse(index, 'empty')
   if (question.length > longestQuestion) return refuse(index, 'too_long')
   if (index.queries.length === 0) return refuse(index, 'nothing_deployed')
-  const first = judge(index, await ask(index, text, options))
-  const { asked, ranked, sure } = (await lookAgain(index, first)) ?? first
+  const first = judge(index, await read(index, text, options))
+  const { evidence, ranked, sure } = (await lookAgain(index, first)) ?? first
   const [best, second] = ranked
   const query = index.queries[best?.candidate.query ?? -1]
   if (best === undefined || query === undefined) return refuse(index, 'nothing_deployed')
-  const filled = fill(index, asked, query, options)
+  const filled = fill(index, evidence.asked, query, options)
   const margin = second === undefined ? null : best.score - second.score
   const explanation = explain(index, ranked, filled, { confidence: sure, margin })
   if (sure + lack(index, best, filled) < index.calibration.threshold) {
@@ -89,13 +89,12 @@ function lack({ encoder, queries }: ProjectIndex, { candidate }: Ranked, { missi
   return -weight * candidate.features.slotsMissing
 }
 
-type Judged = { asked: Asked; ranked: Ranked[]; sure: number }
+type Judged = { evidence: Evidence; ranked: Ranked[]; sure: number }
 
-function judge(index: ProjectIndex, asked: Asked): Judged {
-  const evidence = gather(index, asked)
+function judge(index: ProjectIndex, evidence: Evidence): Judged {
   const ranked = rank(index, evidence)
   return {
-    asked,
+    evidence,
     ranked,
     sure: confidence(
       index.encoder.constants,
@@ -109,7 +108,8 @@ function judge(index: ProjectIndex, asked: Asked): Judged {
  * Free text is known only once a query says where to look for it. When the best query wants one, the words found are
  * masked and the question is compared once more; the second look stands when it is surer of the same query.
  */
-async function lookAgain(index: ProjectIndex, { asked, ranked, sure }: Judged): Promise<Judged | null> {
+async function lookAgain(index: ProjectIndex, { evidence, ranked, sure }: Judged): Promise<Judged | null> {
+  const { asked } = evidence
   const best = ranked[0]?.candidate.query ?? -1
   const query = index.queries[best]
   const { linked, shape: seen } = asked
@@ -126,18 +126,32 @@ async function lookAgain(index: ProjectIndex, { asked, ranked, sure }: Judged): 
   const shaped = shape({ ...linked, spans }, index.contexts, new Map([[span, slot.type]]))
   const [masked] = await index.encoder.encode([shaped.masked])
   if (masked === undefined) return null
-  const again = judge(index, { linked: { ...linked, spans }, shape: shaped, raw: asked.raw, masked })
+  const more = { linked: { ...linked, spans }, shape: shaped, raw: asked.raw, masked }
+  const again = judge(index, gather(index, more, { ...evidence, ...hearWords(index, more) }))
   return again.ranked[0]?.candidate.query === best && again.sure > sure ? again : null
 }
 
 /** Links, masks and embeds a question: all that the ranker needs of it. */
-export async function ask(index: ProjectIndex, text: string, clock: Clock): Promise<Asked> {
+export async function read(index: ProjectIndex, text: string, clock: Clock): Promise<Evidence> {
+  // The encoder takes longer than all the rest: what can be done without its answers is done while it works.
+  const reading = embed(index, text)
   const linked = link(index.linker, text, clock)
   const shaped = shape(linked, index.contexts)
-  const same = shaped.masked === text
-  const [raw, masked = raw] = await index.encoder.encode(same ? [text] : [text, shaped.masked])
-  if (raw === undefined || masked === undefined) throw new TypeError('The encoder gave no vector.')
-  return { linked, shape: shaped, raw, masked }
+  const masking = shaped.masked === text ? reading : embed(index, shaped.masked)
+  const heard = hearWords(index, { linked, shape: shaped })
+  const raw = await reading
+  const seen = seeRaw(index, raw)
+  return gather(index, { linked, shape: shaped, raw, masked: await masking }, { ...heard, ...seen })
+}
+
+function embed({ encoder }: ProjectIndex, text: string): Promise<Float32Array> {
+  const vector = encoder.encode([text]).then(([given]) => {
+    if (given === undefined) throw new TypeError('The encoder gave no vector.')
+    return given
+  })
+  // Whoever awaits it hears of a failure, also when something else failed first.
+  vector.catch(() => undefined)
+  return vector
 }
 
 /** Control characters and lone surrogates become spaces of the same length, so that places in the text stay true. */

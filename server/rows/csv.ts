@@ -57,7 +57,7 @@ export function createCsvReader({ delimiter, hasHeader, known, isLater, write }:
     if (fields.length > width) {
       throw new Failure('upstream_error', {
         reason: 'not_tabular',
-        message: `The CSV of the external API has ${fields.length} fields in line ${line}, but its header has ${width}.`,
+        message: `The CSV of the external API has ${fields.length} fields in line ${line}, but its header has ${width}. The first line has to name the columns.`,
       })
     }
     writeRow(fields)

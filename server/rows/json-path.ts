@@ -8,7 +8,10 @@ export type JsonPath = { text: string; steps: PathStep[] }
 
 const stepPattern = /\.?([^.[\]"']+)|\[(\d+)\]|\.?\[("(?:[^"\\]|\\.)*")\]|\.?\['([^']*)'\]/y
 
-/** `data.items`, `data.items[0].rows`, `$.data.items`, `["a.b"].c`. Empty and `$` mean the whole response. */
+/**
+ * `data.items`, `data.items[0].rows`, `$.data.items`, `["a.b"].c`. Empty and `$` mean the whole response; `$` reads it
+ * once more where it is a string of JSON.
+ */
 export function parsePath(text: string): JsonPath {
   const steps: PathStep[] = []
   const body = text.trim().replace(/^\$(?=$|[.[])/, '')
@@ -90,7 +93,8 @@ export function stepIndex(step: PathStep | undefined): number | undefined {
 
 /** What an extractor takes from a parsed value: a string found there is read as JSON where it is JSON. */
 export function pick(root: unknown, path: JsonPath): unknown {
-  return path.steps.length === 0 ? root : unwrapText(valueAt(root, path))
+  if (path.text === '') return root
+  return unwrapText(path.steps.length === 0 ? root : valueAt(root, path))
 }
 
 /** Follows a path through a parsed value, through strings of JSON on the way too. */
@@ -132,7 +136,7 @@ function unwrapText(value: unknown): unknown {
 export function parseExact(text: string): unknown {
   const plain = text.codePointAt(0) === 0xfe_ff ? text.slice(1) : text
   // The reviver costs several times the parse, so it runs only where a long number can be.
-  if (!/\d[\d.]{15}/.test(plain)) return JSON.parse(plain)
+  if (!/\d[\d.]{15}|[eE][+-]?\d{3}/.test(plain)) return JSON.parse(plain)
   return JSON.parse(plain, function exact(_key, value: unknown, context?: { source?: string }) {
     if (typeof value !== 'number' || context?.source === undefined) return value
     return holdsAllDigits(context.source, value) ? value : context.source

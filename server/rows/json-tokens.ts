@@ -5,12 +5,21 @@ export function broken(what: string, at: number): Error & { at: number } {
   return Object.assign(new Error(what), { at })
 }
 
+/** Well-formed JSON that is beyond what a table holds. */
+export function excessive(what: string, at: number): Error & { at: number } {
+  return Object.assign(broken(what, at), { isExcess: true })
+}
+
 /** What the caller reads of it; any other error is handed back as it is. */
 export function notJson(error: unknown, offset: number): unknown {
   if (!(error instanceof Error) || !('at' in error) || typeof error.at !== 'number') return error
+  const hint =
+    'isExcess' in error
+      ? 'No table is made of that; point responsePathExtractor at the list of rows inside the answer.'
+      : 'The answer of the external API is no well-formed JSON; look at it with a test of the connection.'
   return new Failure('upstream_error', {
     reason: 'not_tabular',
-    message: `${error.message} (byte ${offset + error.at}). The answer of the external API is no well-formed JSON; look at it with a test of the connection.`,
+    message: `${error.message} (byte ${offset + error.at}). ${hint}`,
   })
 }
 

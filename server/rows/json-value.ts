@@ -1,4 +1,4 @@
-import { broken, escapeEnd, isCompleteNumber, literalEnd, numberEnd, plainInString } from './json-tokens.ts'
+import { broken, excessive, escapeEnd, isCompleteNumber, literalEnd, numberEnd, plainInString } from './json-tokens.ts'
 import { type KeyNode, type KeyShapes } from './key-shapes.ts'
 import { kinds, newShape, noteNumber, notePlainText, noteText, noteWord, type Shape } from './shape.ts'
 
@@ -67,7 +67,7 @@ export function createValueReader(shapes: KeyShapes, depthAtMost: number) {
 
   function learnKey(buffer: Buffer, start: number, stop: number): void {
     const raw = buffer.subarray(start, stop)
-    if (raw.length > keyAtMost) throw broken(`A key is longer than ${keyAtMost} bytes`, start)
+    if (raw.length > keyAtMost) throw excessive(`A key is longer than ${keyAtMost} bytes`, start)
     if (raw.includes('\\u0000')) hideNul(raw)
     const node = nodes[depth] ?? shapes.enter(shapes.rows)
     let used = seen[depth] ?? null
@@ -84,7 +84,7 @@ export function createValueReader(shapes: KeyShapes, depthAtMost: number) {
   function open(type: 1 | 2, at: number): void {
     const shape = shapesAt[depth] ?? shapes.rows
     depth += 1
-    if (depth > depthLeft) throw broken(`The JSON is nested deeper than ${depthAtMost} levels`, at)
+    if (depth > depthLeft) throw excessive(`The JSON is nested deeper than ${depthAtMost} levels`, at)
     containers[depth] = type
     if (!tracks) return
     if (type === isArray) {

@@ -10,7 +10,7 @@ import { createKeyShapes, type KeyShapes } from './key-shapes.ts'
 import { createLineReader } from './lines.ts'
 import { nameElements, namedLists, readNames } from './named-lists.ts'
 import { createRowWriter, pump } from './row-file.ts'
-import type { Shape } from './shape.ts'
+import { kinds, type Shape } from './shape.ts'
 import { transcode, unescapeText } from './text-file.ts'
 import { zipColumns } from './zip.ts'
 
@@ -79,7 +79,7 @@ export async function normalise(inputPath: string, outputPath: string, options: 
     const source = decoded ?? input
     const run: Run = { source, rows, base, workPath, options }
     const from = decoded === null ? markBytes : 0
-    if (kind === 'csv') return await runCsv(run, from, delimiterOf(text))
+    if (kind === 'csv') return await runCsv(run, { from, text, path })
     const documents = kind === 'lines' ? 'lines' : 'sniff'
     return await runJson(run, { steps: path.steps, path, documents, from })
   } finally {
@@ -109,9 +109,10 @@ function notTabular(what: string): Failure {
   return new Failure('upstream_error', { reason: 'not_tabular', message })
 }
 
-async function runJson(run: Run, target: Target, unwrap = target.path.steps.length > 0): Promise<Normalised> {
+async function runJson(run: Run, target: Target, unwrap = target.path.text !== ''): Promise<Normalised> {
   const found = await scan(run, target, { emit: 'rows', file: run.rows, base: run.base })
   if (found.kind === 'string' && found.documents === 1 && unwrap) return await runText(run, target, found)
+  if (unwrap && isNull(found)) return await noRows(run)
   const table = found.documents === 1 && found.kind === 'object' ? await runNamedLists(run, target, found) : null
   if (table !== null) return table
   const zipped = found.documents === 1 && found.holdsOnlyLists ? await runZip(run, target) : null
@@ -119,6 +120,16 @@ async function runJson(run: Run, target: Target, unwrap = target.path.steps.leng
   const shapes = { array: 'rows', object: 'one_row', string: 'scalar', scalar: 'scalar' } as const
   const shape = found.documents > 1 || target.documents === 'lines' ? 'lines' : shapes[found.kind]
   return { rowCount: found.rowCount, shape, format: 'ndjson', columns: null, learned: await settled(run, found) }
+}
+
+/** Many servers write an empty list as null. */
+function isNull({ kind, documents, shapes }: Scanned): boolean {
+  return kind === 'scalar' && documents === 1 && shapes.rows.fields.get('value')?.kinds === kinds.null
+}
+
+async function noRows(run: Run): Promise<Normalised> {
+  await run.rows.truncate(run.base)
+  return { rowCount: 0, shape: 'rows', format: 'ndjson', columns: null, learned: null }
 }
 
 /** Rows that repeat a key lose the earlier values; what was learned from those is given up with them. */
@@ -256,7 +267,14 @@ async function repair({ rows, base, workPath }: Run): Promise<void> {
   await pump(copy, push, { from: 0, chunkBytes: ordinaryChunkBytes, afterEach: back.drain })
 }
 
-async function runCsv(run: Run, from: number, delimiter: string): Promise<Normalised> {
+type CsvTarget = { from: number; text: string; path: JsonPath }
+
+async function runCsv(run: Run, { from, text, path }: CsvTarget): Promise<Normalised> {
+  if (path.steps.length > 0) throw noMatch(path.text, { steps: path.steps, matched: 0, kind: 'CSV' })
+  // Spreadsheets tell each other the delimiter in a line before the header.
+  const [hint = '', hinted] = /^sep=([,;|\t])\r?\n/i.exec(text) ?? []
+  const delimiter = hinted ?? delimiterOf(text)
+  const start = from + hint.length
   const writer = createRowWriter(run.rows, run.base)
   const { contentType, columns: known, chunkBytes = ordinaryChunkBytes, goOn } = run.options
   const hasHeader = parseContentType(contentType).parameters['header'] !== 'absent'
@@ -265,6 +283,6 @@ async function runCsv(run: Run, from: number, delimiter: string): Promise<Normal
     reader.push(buffer.toString('utf8', 0, end), last)
     return end
   }
-  await pump(run.source, push, { from, chunkBytes, afterEach: writer.drain, goOn })
+  await pump(run.source, push, { from: start, chunkBytes, afterEach: writer.drain, goOn })
   return { ...reader.finish(), shape: 'csv', format: 'csv', learned: null }
 }

@@ -156,7 +156,7 @@ function cutCharacter(buffer: Buffer, end: number): number {
 function notUtf8(byte: number): Failure {
   return new Failure('upstream_error', {
     reason: 'not_tabular',
-    message: `The answer of the external API is not valid UTF-8 text (within the piece at byte ${byte}), and its Content-Type names no other charset.`,
+    message: `The answer of the external API is not valid UTF-8 text (within the piece at byte ${byte}), and its Content-Type names no other charset. If you know it, send it as a header, such as Accept-Charset: windows-1252.`,
   })
 }
 

@@ -1,7 +1,8 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 import { failures } from '../../api/failures.ts'
 import type { Observation } from '../observe.ts'
-import { isRejected } from './call.ts'
+import { isRejected, type QueryAnswered } from './call.ts'
+import { hotCounter, hotHistogram, type HotCounter, type HotHistogram } from './hot-metrics.ts'
 
 export type Prometheus = {
   observe(event: Observation): void
@@ -16,64 +17,7 @@ export function openPrometheus(): Prometheus {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const { counter, histogram } = makersOf(registry)
-  const requests = counter('http_requests_total', 'Answers by route, method and status.', ['route', 'method', 'status'])
-  const seconds = histogram(
-    'http_request_seconds',
-    'Time from the first header byte to the last byte of the answer.',
-    ['route'],
-    callSeconds,
-  )
   const faults = counter('faults_total', 'Failures of our own, by place.', ['where'])
-  const jobs = counter('jobs_total', 'Attempts of jobs by type and how they ended.', ['job_type', 'end'])
-  const jobTimes = histogram('job_seconds', 'How long attempts of jobs took.', ['job_type'], jobSeconds)
-  const calls = openCallCounters(registry)
-  /** Finding a label's child is most of what counting costs; there are as many as routes, methods and statuses. */
-  const children = new Map<string, Child>()
-  const countRequest = ({ route, method, status, elapsedMs }: RequestAnswered): void => {
-    const key = `${status} ${method} ${route}`
-    let child = children.get(key)
-    if (child === undefined) {
-      child = { counted: requests.labels(route, method, String(status)), timed: seconds.labels(route) }
-      children.set(key, child)
-    }
-    child.counted.inc()
-    child.timed.observe(elapsedMs / 1000)
-  }
-  return {
-    observe(event) {
-      calls(event)
-      if (event.kind === 'request-answered') {
-        countRequest(event)
-      } else if (event.kind === 'request-failed') {
-        faults.inc({ where: event.route })
-      } else if (event.kind === 'fault') {
-        faults.inc({ where: event.where })
-      } else if (event.kind === 'job-finished' || event.kind === 'job-failed' || event.kind === 'job-lost') {
-        jobs.inc({ job_type: event.jobType, end: endOf(event) })
-        jobTimes.observe({ job_type: event.jobType }, event.elapsedMs / 1000)
-      }
-    },
-    async render() {
-      return { contentType: registry.contentType, text: await registry.metrics() }
-    },
-  }
-}
-
-/** By the closed table of failures and a few ways in, never by project, query or key. */
-function openCallCounters(registry: Registry): (event: Observation) => void {
-  const { counter, histogram } = makersOf(registry)
-  const calls = counter(
-    'query_calls_total',
-    'Calls of query endpoints by way in and outcome: answered, or the code of the failure.',
-    ['entry', 'outcome'],
-  )
-  const seconds = histogram(
-    'query_seconds',
-    'How long calls of query endpoints took that were not turned away.',
-    ['entry'],
-    callSeconds,
-  )
-  const cached = counter('query_cache_total', 'Answers of queries that keep them, by where they came from.', ['state'])
   const shed = counter(
     'usage_shed_total',
     'Calls that were answered and not recorded, because too many waited to be.',
@@ -84,26 +28,106 @@ function openCallCounters(registry: Registry): (event: Observation) => void {
     'Changes of alerts by the state they changed to, and failed attempts to tell of them.',
     ['event'],
   )
-  const children = new Map<string, Child>()
-  return (event) => {
-    if (event.kind === 'usage-shed') shed.inc(event.requests)
-    else if (event.kind === 'alert-changed') alerts.inc({ event: event.state })
-    else if (event.kind === 'alert-undelivered') alerts.inc({ event: 'undelivered' })
-    if (event.kind !== 'query-answered') return
-    const outcome = event.code ?? 'answered'
-    const key = `${event.entry} ${outcome}`
-    let child = children.get(key)
-    if (child === undefined) {
-      child = { counted: calls.labels(event.entry, outcome), timed: seconds.labels(event.entry) }
-      children.set(key, child)
-    }
-    child.counted.inc()
-    if (event.cache !== null) cached.inc({ state: event.cache })
-    if (!isRejected(event.code === null ? 200 : failures[event.code].status)) child.timed.observe(event.totalMs / 1000)
+  const jobs = counter('jobs_total', 'Attempts of jobs by type and how they ended.', ['job_type', 'end'])
+  const jobTimes = histogram('job_seconds', 'How long attempts of jobs took.', ['job_type'], jobSeconds)
+  const requests = openRequestMetrics()
+  const calls = openCallMetrics()
+  return {
+    observe(event) {
+      if (event.kind === 'request-answered') {
+        requests.count(event)
+      } else if (event.kind === 'query-answered') {
+        calls.count(event)
+      } else if (event.kind === 'request-failed') {
+        faults.inc({ where: event.route })
+      } else if (event.kind === 'fault') {
+        faults.inc({ where: event.where })
+      } else if (event.kind === 'job-finished' || event.kind === 'job-failed' || event.kind === 'job-lost') {
+        jobs.inc({ job_type: event.jobType, end: endOf(event) })
+        jobTimes.observe({ job_type: event.jobType }, event.elapsedMs / 1000)
+      } else if (event.kind === 'usage-shed') {
+        shed.inc(event.requests)
+      } else if (event.kind === 'alert-changed') {
+        alerts.inc({ event: event.state })
+      } else if (event.kind === 'alert-undelivered') {
+        alerts.inc({ event: 'undelivered' })
+      }
+    },
+    async render() {
+      const hot = [...requests.metrics, ...calls.metrics].map((metric) => metric.render())
+      return { contentType: registry.contentType, text: `${await registry.metrics()}\n${hot.join('\n')}` }
+    },
   }
 }
 
-type Child = { counted: { inc(): void }; timed: { observe(seconds: number): void } }
+function openRequestMetrics() {
+  const requests = hotCounter({
+    name: 'sluice_http_requests_total',
+    help: 'Answers by route, method and status.',
+    labels: ['route', 'method', 'status'],
+  })
+  const seconds = hotHistogram({
+    name: 'sluice_http_request_seconds',
+    help: 'Time from the first header byte to the last byte of the answer.',
+    labels: ['route'],
+    bounds: callSeconds,
+  })
+  const children = new Map<string, Map<number, Child>>()
+  const childOf = ({ route, method, status }: RequestAnswered): Child => {
+    const ofRoute = children.get(route)
+    // Nearly every route has one method; its child is found without a text made of three.
+    const known = ofRoute?.get(status)
+    if (known !== undefined && known.method === method) return known
+    const child = { method, counted: requests.child(route, method, String(status)), timed: seconds.child(route) }
+    children.set(route, (ofRoute ?? new Map<number, Child>()).set(status, child))
+    return child
+  }
+  return {
+    metrics: [requests, seconds],
+    count(event: RequestAnswered): void {
+      const { counted, timed } = childOf(event)
+      counted.inc()
+      timed.observe(event.elapsedMs / 1000)
+    },
+  }
+}
+
+/** By the closed table of failures and a few ways in, never by project, query or key. */
+function openCallMetrics() {
+  const calls = hotCounter({
+    name: 'sluice_query_calls_total',
+    help: 'Calls of query endpoints by way in and outcome: answered, or the code of the failure.',
+    labels: ['entry', 'outcome'],
+  })
+  const seconds = hotHistogram({
+    name: 'sluice_query_seconds',
+    help: 'How long calls of query endpoints took that were not turned away.',
+    labels: ['entry'],
+    bounds: callSeconds,
+  })
+  const cached = hotCounter({
+    name: 'sluice_query_cache_total',
+    help: 'Answers of queries that keep them, by where they came from.',
+    labels: ['state'],
+  })
+  const states = { hit: cached.child('hit'), miss: cached.child('miss'), bypass: cached.child('bypass') }
+  const answered = new Map<string, { counted: HotCounter; timed: HotHistogram }>()
+  return {
+    metrics: [calls, seconds, cached],
+    count({ entry, code, cache, totalMs }: QueryAnswered): void {
+      let child = code === null ? answered.get(entry) : undefined
+      if (child === undefined) {
+        child = { counted: calls.child(entry, code ?? 'answered'), timed: seconds.child(entry) }
+        if (code === null) answered.set(entry, child)
+      }
+      child.counted.inc()
+      if (cache !== null) states[cache].inc()
+      if (code === null || !isRejected(failures[code].status)) child.timed.observe(totalMs / 1000)
+    },
+  }
+}
+
+type Child = { method: string; counted: HotCounter; timed: HotHistogram }
 type RequestAnswered = Extract<Observation, { kind: 'request-answered' }>
 type JobEnd = Extract<Observation, { kind: 'job-finished' | 'job-failed' | 'job-lost' }>
 

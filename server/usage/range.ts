@@ -27,12 +27,15 @@ export type Range = {
 const intervalMs: Record<Interval, number> = { '1m': 60_000, '5m': 300_000, '1h': 3_600_000, '1d': 86_400_000 }
 const mostPieces = 1_500
 const dayMs = 86_400_000
+/** The last moment that is written with four digits of a year. */
+const lastMs = Date.UTC(9999, 11, 31, 23, 59)
 
 /** From what a caller asks to whole pieces, or the refusal. Figures are kept by minute, so ends are whole minutes. */
 export async function readRange(store: Pick<Database, 'pool'>, now: number, input: RangeInput): Promise<Range> {
   const to = Math.ceil((input.to?.getTime() ?? now + 1) / grainMs.minute) * grainMs.minute
   const from = Math.floor((input.from?.getTime() ?? to - dayMs) / grainMs.minute) * grainMs.minute
   if ((input.from?.getTime() ?? from) >= (input.to?.getTime() ?? to)) throw invalid('from', 'must be before to')
+  if (to > lastMs) throw invalid('to', 'must be before the end of the year 9999')
   const timeZone = input.timeZone ?? 'UTC'
   if (!isTimeZone(timeZone)) throw invalid('time_zone', 'must be the name of a time zone, such as Europe/Berlin')
   const interval = input.interval ?? intervalFor(to - from)

@@ -84,11 +84,17 @@ async function report(app: Parts, input: Filter & RangeInput): Promise<Report> {
     versions: of('version').flatMap(({ query, version, ...group }) =>
       query === null || query === '' || version === null ? [] : [{ ...figuresOf(group), query, version }],
     ),
-    environments: of('environment').flatMap(({ environment, ...group }) =>
-      environment === null || environment === '' ? [] : [{ ...figuresOf(group), environment }],
+    environments: busiestFirst(
+      of('environment').flatMap(({ environment, ...group }) =>
+        environment === null || environment === '' ? [] : [{ ...figuresOf(group), environment }],
+      ),
+      ({ environment }) => environment,
     ),
-    projects: of('project').flatMap(({ projectId, ...group }) =>
-      projectId === null ? [] : [{ ...figuresOf(group), projectId }],
+    projects: busiestFirst(
+      of('project').flatMap(({ projectId, ...group }) =>
+        projectId === null ? [] : [{ ...figuresOf(group), projectId }],
+      ),
+      ({ projectId }) => projectId,
     ),
     failures: failuresOf(outcomes),
     questions: { ...countQuestions(outcomes), ...questions },
@@ -122,7 +128,16 @@ function failuresOf(outcomes: Group[]): Report['failures'] {
     entry.count += requests + rejected
     counts.set(key, entry)
   }
-  return [...counts.values()].toSorted((left, right) => right.count - left.count)
+  // Equal counts stay in one order, so that a page that is read again does not jump.
+  return [...counts]
+    .toSorted(([a, left], [b, right]) => right.count - left.count || a.localeCompare(b))
+    .map(([, failure]) => failure)
+}
+
+/** Most calls first; equal ones by name. */
+function busiestFirst<Each extends Figures>(groups: Each[], nameOf: (each: Each) => string): Each[] {
+  const calls = ({ requests, rejected }: Figures): number => requests + rejected
+  return groups.toSorted((a, b) => calls(b) - calls(a) || nameOf(a).localeCompare(nameOf(b)))
 }
 
 function countQuestions(outcomes: Group[]): Pick<Questions, 'asked' | 'answered' | 'refused' | 'byReason'> {
@@ -143,9 +158,7 @@ async function named(store: Pick<Database, 'db'>, groups: Group[]): Promise<Repo
   const used = groups.flatMap(({ keyId, ...group }) =>
     keyId === null || keyId === '' ? [] : [{ ...figuresOf(group), keyId }],
   )
-  const busiest = used
-    .toSorted((left, right) => right.requests + right.rejected - left.requests - left.rejected)
-    .slice(0, mostKeys)
+  const busiest = busiestFirst(used, ({ keyId }) => keyId).slice(0, mostKeys)
   if (busiest.length === 0) return []
   const rows = await store.db
     .selectFrom('api_keys')

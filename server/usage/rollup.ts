@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import type { Database } from '../store/index.ts'
+import { dropAlertHistory } from './alerts/keep-history.ts'
 import { rejectedText } from './call.ts'
 import { dropPartitions, openPartitions } from './partitions.ts'
 import { countQuestions } from './questions.ts'
@@ -68,7 +69,9 @@ export async function keepUsage(app: Pick<App, 'store' | 'now' | 'config'>): Pro
   const { requestRetentionDays, rollupRetentionDays } = config.limits
   await dropPartitions(store, 'request_batches', new Date(now() - requestRetentionDays * grainMs.day))
   await dropPartitions(store, 'usage_questions', new Date(now() - requestRetentionDays * grainMs.day))
-  await dropPartitions(store, 'usage_rollups', new Date(now() - rollupRetentionDays * grainMs.day))
+  const oldest = new Date(now() - rollupRetentionDays * grainMs.day)
+  await dropPartitions(store, 'usage_rollups', oldest)
+  await dropAlertHistory(store, oldest)
 }
 
 type Step = (typeof steps)[number]

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
 import { execute, openSource, rowsOf, type Source } from '../harness/source.ts'
 
@@ -150,7 +150,7 @@ describe('datasources', () => {
 })
 
 describe('secrets', () => {
-  const planted = ['planted-token-1', 'planted-key-2', 'planted-cookie-3', 'planted-parameter-4']
+  const planted = ['planted-token-1', 'planted-key-2', 'planted-cookie-3', 'planted-parameter-4', 'planted-user-5']
   const config = () => ({
     url: source.url,
     method: 'GET',
@@ -173,15 +173,24 @@ describe('secrets', () => {
     source.answer({}, {}, 500)
     const failing = { projectId, datasourceId: 'ds_secret', url: source.url, config: { ...config(), method: 'POST' } }
     const failed = await execute(t.operator, failing)
+    // A key in the address, and a job that fails with all of it.
+    const basic = { authType: 'Basic Auth', auth: { username: planted[4], password: planted[0] } }
+    const keyed = { url: `${source.url}?api_key=${planted[1]}`, method: 'GET', ...basic }
+    const made = await t.operator.post(path(), { name: 'Keyed', kind: 'http_api', config: keyed })
+    source.answer({}, {}, 404)
+    const refresh = await expectStatus(201, t.operator.post(`${path()}/${made.body.id}/refresh`))
+    await vi.waitUntil(async () => (await t.operator.get(`${path()}/${made.body.id}`)).body.last_error !== null)
+    const job = (await t.operator.get(`/v1/jobs/${refresh.body.id}`)).body
     const shown = await t.operator.get(`${path()}/ds_secret`)
     const audit = await t.operator.get(`/v1/audit?project_id=${projectId}`)
     const everything = [
-      JSON.stringify([executed.body, failed.body, shown.body, audit.body, t.observations]),
+      JSON.stringify([executed.body, failed.body, made.body, job, shown.body, audit.body, t.observations]),
       ...globSync('**/*', { cwd: t.app.config.dataDir, withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')),
       ...(await databaseText()),
     ]
+    expect(everything.some((text) => text.includes('Keyed'))).toBe(true)
     for (const secret of planted) {
       expect(everything.filter((text) => text.includes(secret)).map((text) => text.slice(0, 200))).toEqual([])
     }
@@ -205,10 +214,17 @@ describe('secrets', () => {
     expect(source.requests.at(-1)?.headers.authorization).toBe(`Bearer ${planted[0]}`)
   })
 
+  /** Every row of every table. */
   async function databaseText(): Promise<string[]> {
-    const names = ['datasources', 'data_objects', 'jobs', 'audit_log', 'idempotent_calls'] as const
-    return Promise.all(
-      names.map(async (name) => JSON.stringify(await t.app.store.db.selectFrom(name).selectAll().execute())),
+    const { pool } = t.app.store
+    const tables = await pool.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables
+        where schemaname not in ('pg_catalog', 'information_schema')`,
     )
+    const texts = tables.rows.map(async ({ name }) => {
+      const { rows } = await pool.query<{ row: string }>(`select each::text as row from ${name} each`)
+      return `${name}\n${rows.map(({ row }) => row).join('\n')}`
+    })
+    return Promise.all(texts)
   }
 })

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
@@ -118,6 +120,12 @@ describe('200', () => {
     expect(await stored({ payload: '[{"a":2}]' }, undefined, { responsePathExtractor: 'payload' })).toEqual([{ a: 2 }])
   })
 
+  test('reads a charset that the API does not name as the one the request accepts', async () => {
+    const body = Buffer.from('id;name\n1;K\xe4se \x80\n', 'latin1')
+    const config = { headers: { 'accept-charset': 'windows-1252, utf-8;q=0.5' } }
+    expect(await stored(body, { 'content-type': 'text/csv' }, config)).toEqual([{ id: 1, name: 'Käse €' }])
+  })
+
   test('connect_spec.config wins field by field; the top level fills in the rest', async () => {
     source.answer([{ a: 1 }])
     await expectStatus(
@@ -198,6 +206,7 @@ describe('refusals leave nothing behind', () => {
     const list = await t.operator.get(`/v1/projects/${projectId}/data-objects`)
     const sources = await t.operator.get(`/v1/projects/${projectId}/datasources`)
     expect([list.body.data, sources.body.data]).toEqual([[], []])
+    expect(await readdir(dirname(t.app.files.temporaryPath('any')))).toEqual([])
   })
 
   test('502 with the status of the API; a failed refresh leaves the last good version serving', async () => {

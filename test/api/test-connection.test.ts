@@ -79,6 +79,23 @@ describe('200', () => {
     expect(missed.error.message).toContain('items')
   })
 
+  test('an extractor shows its part of every line of NDJSON, as execute takes it', async () => {
+    const lines = { 'content-type': 'application/x-ndjson' }
+    source.answer('{"r":[{"a":1},{"a":2}]}\n\n{"r":[{"a":1e400}]}\n', lines)
+    const { body } = await call({ responsePathExtractor: 'r' })
+    expect(body).toMatchObject({ success: true, data: [{ a: 1 }, { a: 2 }, { a: '1e400' }] })
+    source.answer('{"r":1}\n{"s":2}\n', lines)
+    const missed = await call({ responsePathExtractor: 'r' })
+    expect(missed.body).toMatchObject({ success: false, error: { code: 'extractor_no_match' } })
+  })
+
+  test('a charset that the API does not name is the one the request accepts', async () => {
+    source.answer(Buffer.from('id;name\n1;K\xe4se \x80\n', 'latin1'), { 'content-type': 'text/csv' })
+    const { body } = await call({ headers: { 'Accept-Charset': 'windows-1252' } })
+    expect(body).toMatchObject({ content_type: 'text/csv', data: 'id;name\n1;Käse €\n' })
+    expect((await call()).body.data).toContain('\ufffd')
+  })
+
   test('binary content is a placeholder; a long preview is cut and says so', async () => {
     source.answer(Buffer.from('89504e470d0a1a0a', 'hex'), { 'content-type': 'image/png' })
     expect((await call()).body.data).toEqual({ binary: true, content_type: 'image/png', size: 8 })

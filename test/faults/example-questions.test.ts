@@ -93,10 +93,13 @@ const refused = [
   'How do I cancel my gym membership?',
   'Is Harbour Hall a nice place for a wedding?',
   'what is 2 + 2',
+  'Which way is south?',
+  'go north',
+  'I like the west',
 ]
 
-/** Short, and made of the words of an example but for one: such a question is still answered. */
-const wronglyAnswered = ['Which way is south?', 'What is the best coffee machine to buy?']
+/** A value that only describes another thing, in the words of an example: such a question is still answered. */
+const wronglyAnswered = ['What is the best coffee machine to buy?']
 
 describe('the example project', () => {
   test.each(answered)('answers %j', async (question, query, parameters) => {

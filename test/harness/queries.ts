@@ -7,6 +7,7 @@ export type QueryProject = {
   path: string
   /** Calls query endpoints with a key of this project; never limited. */
   caller: Client
+  secret: string
   /** Writes a query and deploys it. */
   deploy(query: { name: string; sql: string } & Record<string, unknown>, environment?: string): Promise<void>
 }
@@ -29,6 +30,7 @@ export async function openQueryProject(t: TestApp, key: Record<string, unknown> 
     projectId,
     path,
     caller: t.withToken(made.body.secret),
+    secret: made.body.secret,
     async deploy(query, environment = 'production') {
       const { name, ...content } = query
       const known = await t.operator.get(`${path}/${name}`)

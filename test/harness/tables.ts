@@ -20,7 +20,7 @@ export async function putTable(
   const input = { source: { kind: 'ndjson' as const, path: source }, parquetPath, previousColumns: null }
   const converted = await app.engine.convert(projectId, input)
   const nativePath = app.files.temporaryPath('duckdb')
-  if (native) await app.engine.buildNative(projectId, { parquetPath, nativePath })
+  if (native) await app.engine.buildNative({ parquetPath, nativePath })
   const kept = await app.files.keep(parquetPath, 'parquet')
   const copy = native ? await app.files.keep(nativePath, 'duckdb') : null
   await app.store.db.transaction().execute(async (transaction) => {

@@ -1,5 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { dropAlertHistory } from '../../server/usage/alerts/keep-history.ts'
+import { keepUsage } from '../../server/usage/index.ts'
 import { expectStatus, openTestApp, type Answer, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 import { openMailServer, openReceiver, type MailServer, type Receiver } from '../harness/receivers.ts'
@@ -140,6 +142,31 @@ describe('an error rate', () => {
     await call(9, 0)
     await round()
     expect(await read(alert.id)).toMatchObject({ state: 'ok', value: 3 / 18 })
+  })
+
+  test('that is switched off or watches something else while it fires is told to be over, once', async () => {
+    const channels = [{ type: 'webhook', url: `${receiver.origin}/hook` }]
+    const alert = await create({ type: 'error_rate_above', threshold: 0.5, channels })
+    await call(0, 2)
+    await round()
+    await expectStatus(200, t.operator.patch(`${path}/${alert.id}`, { name: 'Renamed' }))
+    expect((await read(alert.id)).state).toBe('firing')
+    await expectStatus(200, t.operator.patch(`${path}/${alert.id}`, { enabled: false }))
+    await t.app.alerts.deliver()
+    await round()
+    const told = hooks().map((each) => JSON.parse(each.body))
+    expect(told.map(({ type }) => type)).toEqual(['alert.firing', 'alert.resolved'])
+    expect(told[1].data).toMatchObject({ state: 'ok', started_at: told[0].data.started_at })
+    expect(await read(alert.id)).toMatchObject({ state: 'ok', enabled: false })
+  })
+
+  test('named like a call to everyone calls nobody in Slack', async () => {
+    const channels = [{ type: 'slack', url: `${receiver.origin}/slack` }]
+    const alert = await create({ name: '<!channel> & co', type: 'requests_below', threshold: 1, channels })
+    await t.operator.post(`${path}/${alert.id}/test`)
+    await t.app.alerts.deliver()
+    const text: string = JSON.parse(receiver.received.find((each) => each.path === '/slack')?.body ?? '').text
+    expect(text).toContain('&lt;!channel&gt; &amp; co')
   })
 
   test('reminds while it fires, as often as asked', async () => {
@@ -384,6 +411,20 @@ describe('deliveries', () => {
     expect(hooks()[1]?.headers['webhook-signature']).not.toContain(' ')
     expect((await read(alert.id)).state).toBe('ok')
   })
+})
+
+test('history ends with the figures it was about', async () => {
+  const alert = await create({
+    type: 'requests_below',
+    threshold: 1,
+    channels: [{ type: 'webhook', url: receiver.origin }],
+  })
+  await round()
+  const history = async () => (await t.operator.get(`${path}/${alert.id}/history`)).body.data.length
+  await keepUsage(t.app)
+  expect([await history(), (await deliveries(alert.id)).length]).toEqual([1, 1])
+  await dropAlertHistory(t.app.store, new Date(t.app.now() + 1))
+  expect([await history(), (await deliveries(alert.id)).length]).toEqual([0, 0])
 })
 
 test('one replica at a time evaluates, and none again within the interval', async () => {

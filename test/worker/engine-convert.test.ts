@@ -176,6 +176,15 @@ describe('conversion keeps values', () => {
     expect(result.rows[1]).toEqual(row)
   })
 
+  test('lists in lists and objects in objects can be read however deep they are', async () => {
+    const nested = (open: string, close: string, depth: number) => `${open.repeat(depth)}1${close.repeat(depth)}`
+    const values = [nested('[', ']', 5), nested('[', ']', 40), nested('{"a":', '}', 20), nested('[{"a":', '}]', 25)]
+    const result = await convert(`{${values.map((value, index) => `"c${index}":${value}`).join(',')}}`)
+    expect(result.types).toMatchObject({ c0: 'BIGINT[][][][][]', c1: 'JSON[][][][][][]' })
+    expect(result.types['c2']).toMatch(/^STRUCT.*BIGINT\)+$/)
+    expect(result.rows).toEqual([Object.fromEntries(values.map((value, index) => [`c${index}`, JSON.parse(value)]))])
+  })
+
   test('a nested object used as a map keeps every key', async () => {
     const map = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`id-${index}`, { n: index }]))
     const result = await convert(lines({ map }))
@@ -271,6 +280,25 @@ describe('CSV', () => {
         note: 'a, "b"',
       },
       { id: 2, zip: '98765', price: 2, on: '2024-01-02', at: '2024-01-02T11:00:00Z', flag: false, big: 1, note: null },
+    ])
+  })
+
+  test('absent values leave a column its type; a quoted empty cell is a text among texts alone', async () => {
+    const text = 'id,on,note\n1,2024-01-01,""\n,,\n"","",x\n'
+    const result = await convert(text, null, 'csv')
+    expect(result.types).toEqual({ id: 'BIGINT', on: 'DATE', note: 'VARCHAR' })
+    expect(result.rows).toEqual([
+      { id: 1, on: '2024-01-01', note: '' },
+      { id: null, on: null, note: null },
+      { id: null, on: null, note: 'x' },
+    ])
+  })
+
+  test('numbers beyond a double are text', async () => {
+    const result = await convert('large,small,fine\n1e400,1e-400,1.5e10\n2,2,0e0\n', null, 'csv')
+    expect(result.rows).toEqual([
+      { large: '1e400', small: '1e-400', fine: 15_000_000_000 },
+      { large: '2', small: '2', fine: 0 },
     ])
   })
 

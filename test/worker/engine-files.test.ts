@@ -19,7 +19,7 @@ afterAll(() => fixture.close())
 
 describe('a profile', () => {
   test('says what each column holds', async () => {
-    const { rowCount, columns } = await fixture.engine.profile('project', parquetPath)
+    const { rowCount, columns } = await fixture.engine.profile(parquetPath)
     const by = Object.fromEntries(columns.map((column) => [column.name, column]))
     expect(rowCount).toBe(6_000)
     expect(by['id']).toMatchObject({
@@ -53,7 +53,7 @@ describe('a profile', () => {
   test('of an empty file is empty', async () => {
     const empty = join(fixture.dir, 'empty.parquet')
     await runSql(`COPY (SELECT 1 AS a, 'x' AS b WHERE false) TO '${empty}' (FORMAT parquet)`)
-    const { rowCount, columns } = await fixture.engine.profile('project', empty)
+    const { rowCount, columns } = await fixture.engine.profile(empty)
     expect(rowCount).toBe(0)
     expect(columns).toMatchObject([
       { name: 'a', nullCount: 0, distinctCount: 0, min: null, histogram: [] },
@@ -64,9 +64,46 @@ describe('a profile', () => {
   test('has a deadline', async () => {
     const slow = join(fixture.dir, 'slow.parquet')
     await runSql(`COPY (SELECT i AS a, i || 'x' AS b FROM range(1000000) t(i)) TO '${slow}' (FORMAT parquet)`)
-    await expect(fixture.engine.profile('project', slow, { timeoutMs: 50 })).rejects.toMatchObject({
+    await expect(fixture.engine.profile(slow, { timeoutMs: 50 })).rejects.toMatchObject({
       code: 'query_timeout',
     })
+  })
+})
+
+describe('thousands of columns', () => {
+  const names = Array.from({ length: 2_000 }, (_, index) => `c${index}`)
+  let wide: string
+
+  beforeAll(async () => {
+    wide = join(fixture.dir, 'wide.parquet')
+    const columns = names.map((name, index) => (index % 2 === 0 ? `i + ${index} AS ${name}` : `'v' || i AS ${name}`))
+    await runSql(`COPY (SELECT ${columns.join(', ')} FROM range(3) t(i)) TO '${wide}' (FORMAT parquet)`)
+  })
+
+  test('are described in seconds, each of them', async () => {
+    const { columns } = await fixture.engine.profile(wide, { timeoutMs: 25_000 })
+    expect(columns.map(({ name }) => name)).toEqual(names)
+    expect(columns[1_998]).toMatchObject({ nullCount: 0, distinctCount: 3, min: '1998', max: '2000' })
+    expect(columns[1]).toMatchObject({ topValues: [{ value: 'v0' }, { value: 'v1' }, { value: 'v2' }] })
+  })
+
+  test('give their values', async () => {
+    const call = { parquetPath: wide, columns: names.filter((_, index) => index % 2 === 1), cap: 2 }
+    const found = await fixture.engine.distinctValues(call, { timeoutMs: 25_000 })
+    expect(found).toHaveLength(1_000)
+    const values = ['v0', 'v1'].map((value) => ({ value, count: 1 }))
+    expect(new Set(found.map((each) => JSON.stringify(each)))).toEqual(
+      new Set([JSON.stringify({ values, capped: true })]),
+    )
+  })
+
+  test('have a native copy that fits the memory', async () => {
+    const nativePath = join(fixture.dir, 'wide.duckdb')
+    await fixture.engine.buildNative({ parquetPath: wide, nativePath })
+    const catalog = { version: 'wide', tables: [{ name: 'wide', parquetPath: wide, nativePath, columns: [] }] }
+    const sql = 'SELECT c1999, sum(c1998) OVER () AS total FROM wide LIMIT 1'
+    const { bytes } = await fixture.engine.read('wide', catalog, { sql, slots: [], maxRows: 10, maxBytes: 1e6 })
+    expect(JSON.parse(bytes.toString())).toEqual([{ c1999: 'v0', total: 5_997 }])
   })
 })
 
@@ -74,7 +111,7 @@ describe('a native copy', () => {
   test('answers the same as the file, and has an index on what is unique', async () => {
     const { engine, dir } = fixture
     const nativePath = join(dir, 'people.duckdb')
-    const { sizeBytes } = await engine.buildNative('project', { parquetPath, nativePath })
+    const { sizeBytes } = await engine.buildNative({ parquetPath, nativePath })
     expect(sizeBytes).toBe((await stat(nativePath)).size)
     await expect(stat(`${nativePath}.partial`)).rejects.toThrow('ENOENT')
     const table = { name: 'people', parquetPath, columns: [] }
@@ -92,7 +129,7 @@ describe('a native copy', () => {
   test('of a missing file fails and leaves nothing', async () => {
     const nativePath = join(fixture.dir, 'never.duckdb')
     await expect(
-      fixture.engine.buildNative('project', { parquetPath: join(fixture.dir, 'missing.parquet'), nativePath }),
+      fixture.engine.buildNative({ parquetPath: join(fixture.dir, 'missing.parquet'), nativePath }),
     ).rejects.toMatchObject({ code: 'internal_error' })
     await expect(stat(nativePath)).rejects.toThrow('ENOENT')
     await expect(stat(`${nativePath}.partial`)).rejects.toThrow('ENOENT')
@@ -101,10 +138,10 @@ describe('a native copy', () => {
 
 describe('distinct values', () => {
   test('come by frequency and say when they were capped', async () => {
-    const all = await fixture.engine.distinctValues('project', { parquetPath, column: 'country', cap: 10 })
+    const columns = ['country', 'email']
+    const [all, some] = await fixture.engine.distinctValues({ parquetPath, columns, cap: 100 })
     expect(all).toEqual({ values: ['DE', 'FR', 'US'].map((value) => ({ value, count: 2_000 })), capped: false })
-    const some = await fixture.engine.distinctValues('project', { parquetPath, column: 'email', cap: 100 })
-    expect(some.values).toHaveLength(100)
-    expect(some.capped).toBe(true)
+    expect(some?.values).toHaveLength(100)
+    expect(some?.capped).toBe(true)
   })
 })

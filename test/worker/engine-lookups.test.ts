@@ -13,7 +13,7 @@ beforeAll(async () => {
   await runSql(`COPY (SELECT i::BIGINT AS id, 'sku ' || i AS "Sku", i % 7 AS shelf, {'id': i + 1} AS box,
     CASE WHEN i = 66 THEN 'no number' ELSE i::VARCHAR END AS weight FROM range(6000) t(i))
     TO '${parquetPath}' (FORMAT parquet)`)
-  await fixture.engine.buildNative('project', { parquetPath, nativePath })
+  await fixture.engine.buildNative({ parquetPath, nativePath })
   fixture.catalog.tables.push({
     name: 'products',
     parquetPath,

@@ -175,11 +175,58 @@ describe('load', () => {
     await runSql(
       `COPY (SELECT i AS id, 'name ' || i AS name FROM range(300000) t(i)) TO '${parquetPath}' (FORMAT parquet)`,
     )
-    const work = Promise.all(Array.from({ length: 3 }, () => engine.profile('project', parquetPath)))
+    const work = Promise.all(Array.from({ length: 3 }, () => engine.profile(parquetPath)))
     for (let round = 0; round < 5; round += 1) expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
     expect((await work)[0]?.rowCount).toBe(300_000)
   })
 })
+
+describe('the executor for files', () => {
+  test('makes rows that someone waits for beside any amount of preparation', async () => {
+    fixture = await openFixture()
+    const { engine, dir } = fixture
+    const parquetPath = join(dir, 'long.parquet')
+    const columns = Array.from({ length: 40 }, (_, index) => `'name ' || (i * ${index + 1}) AS c${index}`)
+    await runSql(`COPY (SELECT ${columns.join(', ')} FROM range(100000) t(i)) TO '${parquetPath}' (FORMAT parquet)`)
+    const enough = new AbortController()
+    const profile = () => engine.profile(parquetPath, { signal: enough.signal })
+    const work = Promise.allSettled(Array.from({ length: 4 }, profile))
+    const path = join(dir, 'rows.ndjson')
+    await writeFile(path, '{"a":1}\n')
+    await engine.convert('project', convertCall(path, join(dir, 'rows.parquet')))
+    enough.abort()
+    expect((await work).map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'rejected'))
+  })
+
+  test('is replaced after it ran out of memory, and says which answer is too wide', async () => {
+    fixture = await openFixture({ memoryBytes: 134_217_728 })
+    const { engine, dir, observed } = fixture
+    const wide = join(dir, 'wide.ndjson')
+    const keys = Array.from({ length: 4_000 }, (_, index) => [`key ${index}`, index])
+    await writeFile(wide, `${JSON.stringify(Object.fromEntries(keys))}\n`)
+    await expect(engine.convert('project', convertCall(wide, join(dir, 'wide.parquet')))).rejects.toMatchObject({
+      code: 'upstream_error',
+      reason: 'not_tabular',
+      message: expect.stringMatching(/^The rows have 4000 different keys.*responsePathExtractor/) as string,
+    })
+    const native = { parquetPath: join(dir, 'many.parquet'), nativePath: join(dir, 'many.duckdb') }
+    const columns = Array.from({ length: 3_000 }, (_, index) => `'v' || (i + ${index}) AS c${index}`)
+    await runSql(
+      `COPY (SELECT ${columns.join(', ')} FROM range(3000) t(i)) TO '${native.parquetPath}' (FORMAT parquet)`,
+    )
+    await expect(engine.buildNative(native)).rejects.toMatchObject({ reason: 'memory_limit' })
+    const path = join(dir, 'rows.ndjson')
+    await writeFile(path, '{"a":1}\n')
+    const { rowCount } = await engine.convert('project', convertCall(path, join(dir, 'rows.parquet')))
+    expect(rowCount).toBe(1)
+    expect(observed.map(({ kind }) => kind)).toContain('executor-replaced')
+    expect(observed.map(({ kind }) => kind)).not.toContain('executor-lost')
+  })
+})
+
+function convertCall(path: string, parquetPath: string) {
+  return { source: { kind: 'ndjson' as const, path }, parquetPath, previousColumns: null }
+}
 
 async function openFiles(pid: number): Promise<string[]> {
   const folder = `/proc/${pid}/fd`
@@ -218,7 +265,7 @@ describe('catalogs', () => {
     const [table] = fixture.catalog.tables
     const parquetPath = table?.parquetPath ?? ''
     const native = join(fixture.dir, 'orders.duckdb')
-    await fixture.engine.buildNative('project', { parquetPath, nativePath: native })
+    await fixture.engine.buildNative({ parquetPath, nativePath: native })
     const catalog = { version: 'native', tables: [{ name: 'orders', parquetPath, nativePath: native, columns: [] }] }
     const read = async (): Promise<unknown> => {
       const answer = await fixture.engine.read('project', catalog, {

@@ -1,4 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readdirSync } from 'node:fs'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { leaveRows, takeRows } from '../../server/data/executor/large-rows.ts'
 import { openFixture, type Fixture } from './engine-fixture.ts'
 
 let fixture: Fixture
@@ -28,6 +33,41 @@ describe('a read', () => {
       })
       expect(answer.elapsedMs).toBeGreaterThan(0)
     }
+  })
+
+  test('of many megabytes is whole, several at a time, and leaves no file behind', async () => {
+    const { engine, catalog, dir } = fixture
+    const lengths = [300_000, 1_100_000, 2_500_000, 300_000, 4_000_000]
+    const answers = await Promise.all(
+      lengths.map((length) =>
+        engine.read('project', catalog, {
+          sql: `SELECT repeat('äx', $length // 2) AS text, $length AS length`,
+          slots: [{ name: 'length', type: 'integer' as const, value: length }],
+          maxRows: 10,
+          maxBytes: 10_000_000,
+        }),
+      ),
+    )
+    for (const [index, length] of lengths.entries()) {
+      const rows = JSON.parse(answers[index]?.bytes.toString() ?? '') as { text: string; length: number }[]
+      expect(rows).toEqual([{ text: 'äx'.repeat(length / 2), length }])
+    }
+    const left = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.rows'))
+    expect(left).toEqual([])
+  })
+
+  test('that finds no room on the disk comes all the same', async () => {
+    const tempDir = await mkdtemp(join(tmpdir(), 'sluice-full-'))
+    onTestFinished(() => rm(tempDir, { recursive: true }))
+    const pieces = [Buffer.alloc(1_000_000, 97), Buffer.alloc(1_000_000, 98)]
+    expect(await leaveRows(join(tempDir, 'gone'), 1, pieces)).toBe(null)
+    expect(await leaveRows(tempDir, 1, pieces)).toBe(2_000_000)
+    // The same place again is not free.
+    expect(await leaveRows(tempDir, 1, pieces)).toBe(null)
+    expect(await readdir(tempDir)).toEqual([])
+    expect(await leaveRows(tempDir, 2, pieces)).toBe(2_000_000)
+    expect((await takeRows(tempDir, 2, 2_000_000)).equals(Buffer.concat(pieces))).toBe(true)
+    await expect(takeRows(tempDir, 2, 2_000_000)).rejects.toThrow('ENOENT')
   })
 
   test('says so when it is cut, and never cuts silently', async () => {

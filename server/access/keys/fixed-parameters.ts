@@ -8,9 +8,11 @@ import type { KeyRecord } from './record.ts'
 export function withFixedParameters(
   { fixedParameters }: Pick<KeyRecord, 'fixedParameters'>,
   given: Readonly<Record<string, unknown>>,
-  slotNames: readonly string[],
-): Record<string, unknown> {
-  const clashes = Object.keys(given).filter((name) => Object.hasOwn(fixedParameters, name))
+  slotNames: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
+  const names = Object.keys(fixedParameters)
+  if (names.length === 0) return given
+  const clashes = names.filter((name) => Object.hasOwn(given, name))
   if (clashes.length > 0) {
     throw new Failure('invalid_query', {
       reason: 'invalid_slots',
@@ -18,6 +20,6 @@ export function withFixedParameters(
       details: clashes.map((field) => ({ field, message: 'is fixed by the API key' })),
     })
   }
-  const fixed = slotNames.filter((name) => Object.hasOwn(fixedParameters, name))
+  const fixed = names.filter((name) => slotNames.has(name))
   return { ...given, ...Object.fromEntries(fixed.map((name) => [name, fixedParameters[name]])) }
 }

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
-import { collectYoung } from '../../collect-young.ts'
+import { collectYoung } from '../../collect.ts'
 import { outboundError, thrown } from './error.ts'
 
 const collectEveryBytes = 8_388_608

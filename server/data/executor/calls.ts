@@ -2,9 +2,10 @@ import { failedHead } from './failed.ts'
 import type { Frame, FrameToSend } from './frames.ts'
 import { throwIfCancelled, type Cancellable, type Instances } from './instances.ts'
 import { appendPage, convert } from './convert.ts'
+import { leaveRows } from './large-rows.ts'
 import { buildNative } from './native.ts'
 import { distinctValues, profile } from './profile.ts'
-import type { AlikeCall, CallHead, ExecutorSettings, FileCall, ScopedHead } from './protocol.ts'
+import type { AlikeCall, CallHead, ExecutorSettings, FileCall, LeftHead, ScopedHead } from './protocol.ts'
 import { explain, inspect } from './describe.ts'
 import { readTogether } from './read-lookups.ts'
 import { readWhole, type Answer } from './read.ts'
@@ -72,7 +73,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
       for (const [index, { id }] of members.entries()) {
         running.delete(id)
         const answer = answers[index]
-        if (answer !== undefined) sendAnswer(id, answer)
+        if (answer !== undefined) await sendAnswer(id, answer)
       }
       return
     }
@@ -99,8 +100,11 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     }
   }
 
-  function sendAnswer(id: number, { columns, end, bytes, lookup, together }: Answer): void {
-    send({ id, kind: 'result', head: { columns, ...end, lookup, together }, body: bytes })
+  async function sendAnswer(id: number, { columns, end, bytes, lookup, together }: Answer): Promise<void> {
+    const head = { columns, ...end, lookup, together }
+    const leftBytes = await leaveRows(parts.settings.tempDir, id, bytes)
+    if (leftBytes === null) send({ id, kind: 'result', head, body: bytes })
+    else send({ id, kind: 'result', head: { ...head, leftBytes } satisfies LeftHead })
   }
 
   async function answer(id: number, head: CallHead, call: Running): Promise<void> {
@@ -144,7 +148,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
           : await readStream(instance, call, { input: scoped, sink })
       send({ id, kind: 'result', head: end })
     } else {
-      sendAnswer(id, await readWhole(instance, call, scoped))
+      await sendAnswer(id, await readWhole(instance, call, scoped))
     }
   }
 

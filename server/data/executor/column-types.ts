@@ -14,6 +14,9 @@ export type Typed = {
 }
 
 const nestedFieldsMax = 1_000
+/** How far inside a column values have types of their own. The engine needs twice as long with each further list. */
+const listsMax = 6
+const levelsMax = 24
 const int64 = 2n ** 63n
 /** Parquet has no wider integer: HUGEINT would be written as a double. */
 const wideInteger = 'DECIMAL(38,0)'
@@ -23,20 +26,23 @@ const leaf = (type: string, numbersAsText = false): Typed => {
   return { type, numbersAsText, renames: new Map(), fields: new Map(), items: null }
 }
 
+type Around = { lists: number; levels: number }
+
 /** The narrowest type that keeps every value seen as it was sent. */
-export function typeOf(shape: Shape): Typed {
+export function typeOf(shape: Shape, { lists, levels }: Around = { lists: 0, levels: 0 }): Typed {
   const seen = shape.kinds & ~kinds.null
   if (seen === 0) return leaf('VARCHAR')
   if (seen === kinds.boolean) return leaf('BOOLEAN')
   if (seen === kinds.integer) return leaf(integerType(shape))
   if ((seen & ~(kinds.integer | kinds.fraction)) === 0) return fractionType(shape)
   if (seen === kinds.text) return leaf(textType(shape))
-  if (seen === kinds.array) {
-    const items = shape.items === null ? leaf('VARCHAR') : typeOf(shape.items)
+  if (seen === kinds.array && lists < listsMax && levels < levelsMax) {
+    const items = shape.items === null ? leaf('VARCHAR') : typeOf(shape.items, { lists: lists + 1, levels: levels + 1 })
     return { ...leaf(`${items.type}[]`), items }
   }
-  if (seen === kinds.object && shape.fields.size > 0 && shape.fields.size <= nestedFieldsMax) return structType(shape)
-  // Mixed, an empty object, or an object used as a map: kept as it is, with numbers of many digits as texts.
+  const isRecord = seen === kinds.object && shape.fields.size > 0 && shape.fields.size <= nestedFieldsMax
+  if (isRecord && levels < levelsMax) return structType(shape, { lists, levels: levels + 1 })
+  // Mixed, an empty object, an object used as a map, or too deep inside: kept as it is, with numbers of many digits as texts.
   return leaf('JSON', hasLongNumbers(shape))
 }
 
@@ -63,9 +69,9 @@ function textType({ texts: possible }: Shape): string {
   return (possible & (texts.utc | texts.local)) !== 0 ? 'TIMESTAMP' : 'TIMESTAMPTZ'
 }
 
-function structType(shape: Shape): Typed {
+function structType(shape: Shape, around: Around): Typed {
   const renames = namesOf([...shape.fields.keys()], new Map())
-  const fields = new Map([...shape.fields].map(([key, field]) => [key, typeOf(field)]))
+  const fields = new Map([...shape.fields].map(([key, field]) => [key, typeOf(field, around)]))
   const members = [...fields].map(([key, { type }]) => `${quoteName(renames.get(key) ?? key)} ${type}`)
   return { ...leaf(`STRUCT(${members.join(', ')})`), renames, fields }
 }

@@ -18,7 +18,7 @@ const candidates: { type: string; holds: (x: string) => string }[] = [
   {
     type: 'DOUBLE',
     holds: (x) =>
-      `regexp_full_match(${x}, '-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?') AND length(regexp_replace(${x}, '[^0-9]', '', 'g')) <= 15`,
+      `regexp_full_match(${x}, '-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?') AND length(regexp_replace(${x}, '[^0-9]', '', 'g')) <= 15 AND ${isInDoubles(x)}`,
   },
   { type: 'BOOLEAN', holds: (x) => `lower(${x}) IN ('true', 'false')` },
   {
@@ -32,18 +32,29 @@ const candidates: { type: string; holds: (x: string) => string }[] = [
   },
 ]
 
-/** Every cell is read as text; a column gets a type only when every one of its values is one. */
+/** Neither so large nor so small that a double would be infinite, or zero. */
+function isInDoubles(x: string): string {
+  const size = `abs(try_cast(${x} AS DOUBLE))`
+  return `(${size} BETWEEN 1e-290 AND 1e290 OR regexp_full_match(${x}, '-?[0.]+([eE].*)?'))`
+}
+
+/**
+ * Every cell is read as text; a column gets a type only when every one of its values is one. A quoted empty cell is an
+ * empty text among texts, and no value in a column of any other type.
+ */
 export async function csvColumns(
   connection: DuckDBConnection,
   path: string,
   previous: ConvertedColumn[] | null,
 ): Promise<Source> {
-  const text = `read_csv(${quoteText(path)}, all_varchar = true, sample_size = -1, normalize_names = false, null_padding = false)`
+  const text = `read_csv(${quoteText(path)}, all_varchar = true, sample_size = -1, normalize_names = false, null_padding = false, allow_quoted_nulls = false)`
   const described = await connection.prepare(`SELECT * FROM ${text}`)
   const keys = Array.from({ length: described.columnCount }, (_, index) => described.columnName(index))
   const aliases = keys.map((_, index) => `c${index}`)
   const cells = `${text} AS cells(${aliases.join(', ')})`
-  const checks = aliases.flatMap((alias) => candidates.map(({ holds }) => `coalesce(bool_and(${holds(alias)}), false)`))
+  const checks = aliases.flatMap((alias) =>
+    candidates.map(({ holds }) => `coalesce(bool_and(${holds(alias)}) FILTER (WHERE ${alias} <> ''), false)`),
+  )
   const result = await connection.run(`SELECT count(*), ${checks.join(', ')} FROM ${cells}`)
   const [counted, ...verdicts] = (await result.getRows())[0] ?? []
   const before = new Map((previous ?? []).map((column) => [column.sourceKey, column]))
@@ -58,7 +69,7 @@ export async function csvColumns(
     return { name: names.get(key) ?? key, type, sourceKey: key }
   })
   const list = columns.map(({ name, type }, index) => {
-    return `${type === 'VARCHAR' ? `c${index}` : `CAST(c${index} AS ${type})`} AS ${quoteName(name)}`
+    return `${type === 'VARCHAR' ? `c${index}` : `CAST(nullif(c${index}, '') AS ${type})`} AS ${quoteName(name)}`
   })
   return { sql: `SELECT ${list.join(', ')} FROM ${cells}`, columns, rowCount: Number(counted) }
 }

@@ -1,9 +1,11 @@
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { Failure } from '../../failure.ts'
 import { createRowReader, normalise, type Learned, type Shape } from '../../rows/index.ts'
 import { driftOf, keptType, namesOf, typeOf, type Typed } from './column-types.ts'
 import { csvColumns } from './convert-csv.ts'
+import { isOutOfMemory } from './failed.ts'
 import { withFiles } from './files.ts'
 import { throwIfCancelled, type Cancellable } from './instances.ts'
 import { createRewriter, needsRewrite } from './json-rewrite.ts'
@@ -53,10 +55,7 @@ export async function convert(settings: ExecutorSettings, call: Cancellable, inp
       throwIfCancelled(call)
       const { sql, columns, rowCount } = scanned ?? (await csvColumns(connection, source.path, previousColumns))
       const expected = source.rowCount ?? rowCount
-      const result = await connection.run(
-        `COPY (${sql}) TO ${quoteText(temporary)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`,
-      )
-      const written = Number(result.getChunk(0).getColumnVector(0).getItem(0))
+      const written = await copyRows(connection, { sql, columns, temporary })
       if (expected !== null && written !== expected) throw new Error(`${expected} rows went in and ${written} came out`)
       await moveWhole(temporary, parquetPath)
       const { size } = await stat(parquetPath)
@@ -64,6 +63,20 @@ export async function convert(settings: ExecutorSettings, call: Cancellable, inp
     })
   } finally {
     await Promise.all(Object.values(paths).map((path) => rm(path, { force: true })))
+  }
+}
+
+async function copyRows(
+  connection: DuckDBConnection,
+  { sql, columns, temporary }: Pick<Source, 'sql' | 'columns'> & { temporary: string },
+): Promise<number> {
+  try {
+    const result = await connection.run(
+      `COPY (${sql}) TO ${quoteText(temporary)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`,
+    )
+    return Number(result.getChunk(0).getColumnVector(0).getItem(0))
+  } catch (error) {
+    throw columns.length > wideColumns && isOutOfMemory(error) ? tooWide(columns.length) : error
   }
 }
 
@@ -113,7 +126,7 @@ async function jsonColumns(
   previous: ConvertedColumn[] | null,
 ): Promise<Source> {
   const { shape, rowCount, longestBytes } = await learn(source, call)
-  if (shape.fields.size > topLevelKeysMax) throw tooWide()
+  if (shape.fields.size > topLevelKeysMax) throw tooWide(shape.fields.size)
   const { typed, columns } = columnsOf(shape, previous)
   const rewrite = needsRewrite(typed)
   if (rewrite) await rewriteFile(source, call, typed)
@@ -140,10 +153,10 @@ async function learn({ path, learned, rowCount }: RowFile, call: Cancellable) {
   return { shape, longestBytes, rowCount: counted }
 }
 
-function tooWide(): Failure {
+function tooWide(keys: number): Failure {
   return new Failure('upstream_error', {
     reason: 'not_tabular',
-    message: `The rows have more than ${topLevelKeysMax} different keys. Point responsePathExtractor at the list of rows inside the answer.`,
+    message: `The rows have ${keys} different keys, too many for the columns of a table. Point responsePathExtractor at the list of rows inside the answer.`,
   })
 }
 

@@ -5,6 +5,17 @@ import { bindFailure } from './sql-failure.ts'
 /** Most errors begin with their kind; one from a statement that was already running is JSON. */
 const kindPattern = /^(?:([A-Za-z ]+?) Error: |\{"exception_type":"([A-Za-z ]+)")/
 
+/** Whether a thrown error says that memory ran out: DuckDB's limit, or the operating system's. */
+export function isOutOfMemory(error: unknown): boolean {
+  const cause = error instanceof Error ? error.message : String(error)
+  return kindOf(cause) === 'out of memory' || /bad_alloc|bad allocation|Cannot allocate memory/i.test(cause)
+}
+
+function kindOf(cause: string): string | undefined {
+  const [, named, typed] = kindPattern.exec(cause) ?? []
+  return (named ?? typed)?.toLowerCase()
+}
+
 /** What a thrown error becomes on the socket. `input` is the call whose SQL or slots may be at fault. */
 export function failedHead(error: unknown, input: { sql: string; hasSlots: boolean } | null): FailedHead {
   if (error instanceof Failure) {
@@ -19,16 +30,12 @@ export function failedHead(error: unknown, input: { sql: string; hasSlots: boole
     }
   }
   const cause = error instanceof Error ? error.message : String(error)
-  const [, named, typed] = kindPattern.exec(cause) ?? []
-  const kind = (named ?? typed)?.toLowerCase()
+  const kind = kindOf(cause)
   if (kind === 'interrupt') return { code: 'query_timeout', cause }
-  if (kind === 'out of memory' || /bad_alloc|Cannot allocate memory/i.test(cause)) {
-    return {
-      code: 'result_too_large',
-      reason: 'memory_limit',
-      message: 'The query needs more memory than it may use.',
-      cause,
-    }
+  if (isOutOfMemory(error)) {
+    const what = input === null ? 'Making a table of this data' : 'The query'
+    const message = `${what} needs more memory than it may use.`
+    return { code: 'result_too_large', reason: 'memory_limit', message, cause }
   }
   if (input === null && kind === 'invalid input') {
     // Our own SQL on someone's file: what does not parse is the file.

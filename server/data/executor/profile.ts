@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { withFiles } from './files.ts'
 import { throwIfCancelled, type Cancellable } from './instances.ts'
 import { looksLike } from './looks-like.ts'
+import { partsOf } from './parts.ts'
 import type { Column, ColumnProfile, DistinctCall, DistinctValues, ExecutorSettings, Profile } from './protocol.ts'
 import { quoteName, quoteText } from './sql-text.ts'
 import { typeName } from './values.ts'
@@ -21,48 +22,65 @@ export function profile(settings: ExecutorSettings, call: Cancellable, parquetPa
     call.interrupt = () => connection.interrupt()
     const table = `read_parquet(${quoteText(parquetPath)})`
     const columns = await columnsOf(connection, table)
-    const [counted] = await rowsOf(connection, `SELECT count(*) FROM ${table}`)
-    const rowCount = Number(counted?.[0] ?? 0)
+    const rowCount = await rowCountOf(connection, table)
     const profiles: ColumnProfile[] = []
-    for (const [index, column] of columns.entries()) {
+    for await (const { from, columns: part } of partsOf(connection, { table, columns, rowCount })) {
       throwIfCancelled(call)
-      profiles.push(await profileColumn({ connection, table, rowCount }, column, index < detailedColumnsMax))
+      const looked = { connection, table: from, rowCount }
+      for (const counted of await countColumns(looked, part)) {
+        throwIfCancelled(call)
+        profiles.push(
+          profiles.length < detailedColumnsMax && !isNested(counted)
+            ? await detailColumn(looked, counted)
+            : { ...counted, topValues: [], histogram: [], looksLike: null },
+        )
+      }
     }
     return { rowCount, columns: profiles }
   })
 }
 
 type Table = { connection: DuckDBConnection; table: string; rowCount: number }
+type Counted = Omit<ColumnProfile, 'topValues' | 'histogram' | 'looksLike'>
 
-async function profileColumn(
-  { connection, table, rowCount }: Table,
-  column: Column,
-  detailed: boolean,
-): Promise<ColumnProfile> {
-  const x = quoteName(column.name)
+function isNested({ type }: Column): boolean {
+  return /\[|STRUCT|MAP|JSON|UNION|BLOB/.test(type)
+}
+
+const countsPerColumn = 4
+
+async function countColumns({ connection, table, rowCount }: Table, columns: Column[]): Promise<Counted[]> {
   const isExact = rowCount <= exactRowsMax
-  const isNested = /\[|STRUCT|MAP|JSON|UNION|BLOB/.test(column.type)
-  const key = isNested ? `${x}::VARCHAR` : x
-  const distinct = isExact ? `count(DISTINCT ${key})` : `approx_count_distinct(${key})`
-  const bounds = isNested
-    ? 'NULL, NULL'
-    : `left(min(${x})::VARCHAR, ${valueCharsMax}), left(max(${x})::VARCHAR, ${valueCharsMax})`
-  const [counts] = await rowsOf(connection, `SELECT count(${x}), ${distinct}, ${bounds} FROM ${table}`)
-  const [present, distinctCount, min, max] = counts ?? []
-  const counted = {
-    ...column,
-    nullCount: rowCount - Number(present ?? 0),
-    distinctCount: Math.min(Number(distinctCount ?? 0), Number(present ?? 0)),
-    distinctIsExact: isExact,
-    min: textOrNull(min),
-    max: textOrNull(max),
-  }
-  if (!detailed || isNested) return { ...counted, topValues: [], histogram: [], looksLike: null }
-  const frequent = await frequentValues(connection, table, { column: column.name, cap: sampleMax })
+  const counts = columns.map((column) => {
+    const x = quoteName(column.name)
+    const nested = isNested(column)
+    const key = nested ? `${x}::VARCHAR` : x
+    const distinct = isExact ? `count(DISTINCT ${key})` : `approx_count_distinct(${key})`
+    const bounds = nested
+      ? 'NULL, NULL'
+      : `left(min(${x})::VARCHAR, ${valueCharsMax}), left(max(${x})::VARCHAR, ${valueCharsMax})`
+    return `count(${x}), ${distinct}, ${bounds}`
+  })
+  const [found = []] = await rowsOf(connection, `SELECT ${counts.join(', ')} FROM ${table}`)
+  return columns.map((column, index) => {
+    const [present, distinctCount, min, max] = found.slice(index * countsPerColumn, (index + 1) * countsPerColumn)
+    return {
+      ...column,
+      nullCount: rowCount - Number(present ?? 0),
+      distinctCount: Math.min(Number(distinctCount ?? 0), Number(present ?? 0)),
+      distinctIsExact: isExact,
+      min: textOrNull(min),
+      max: textOrNull(max),
+    }
+  })
+}
+
+async function detailColumn({ connection, table, rowCount }: Table, counted: Counted): Promise<ColumnProfile> {
+  const frequent = await frequentValues(connection, table, { column: counted.name, cap: sampleMax })
   return {
     ...counted,
     topValues: frequent.slice(0, topValuesMax),
-    histogram: await histogramOf(connection, table, column),
+    histogram: await histogramOf(connection, table, counted),
     looksLike: looksLike(
       counted,
       rowCount,
@@ -97,17 +115,29 @@ async function histogramOf(
   })
 }
 
-/** The values of a column by how often they occur, at most `cap`. */
+/** The values of each named column by how often they occur, at most `cap` of one. */
 export function distinctValues(
   settings: ExecutorSettings,
   call: Cancellable,
-  input: DistinctCall,
-): Promise<DistinctValues> {
-  return withFiles(settings, [input.parquetPath], async (connection) => {
+  { parquetPath, columns, cap }: DistinctCall,
+): Promise<DistinctValues[]> {
+  return withFiles(settings, [parquetPath], async (connection) => {
     call.interrupt = () => connection.interrupt()
-    const table = `read_parquet(${quoteText(input.parquetPath)})`
-    const values = await frequentValues(connection, table, { column: input.column, cap: input.cap + 1 })
-    return { values: values.slice(0, input.cap), capped: values.length > input.cap }
+    const table = `read_parquet(${quoteText(parquetPath)})`
+    const named = columns.map((name) => ({ name }))
+    const found: DistinctValues[] = []
+    for await (const part of partsOf(connection, {
+      table,
+      columns: named,
+      rowCount: await rowCountOf(connection, table),
+    })) {
+      for (const { name } of part.columns) {
+        throwIfCancelled(call)
+        const values = await frequentValues(connection, part.from, { column: name, cap: cap + 1 })
+        found.push({ values: values.slice(0, cap), capped: values.length > cap })
+      }
+    }
+    return found
   })
 }
 
@@ -130,6 +160,11 @@ export async function columnsOf(connection: DuckDBConnection, table: string): Pr
   return Array.from({ length: statement.columnCount }, (_, index) => {
     return { name: statement.columnName(index), type: typeName(statement.columnType(index)) }
   })
+}
+
+async function rowCountOf(connection: DuckDBConnection, table: string): Promise<number> {
+  const [counted] = await rowsOf(connection, `SELECT count(*) FROM ${table}`)
+  return Number(counted?.[0] ?? 0)
 }
 
 export async function rowsOf(connection: DuckDBConnection, sql: string): Promise<unknown[][]> {

@@ -71,7 +71,7 @@ export type ColumnProfile = Column & {
 export type Profile = { rowCount: number; columns: ColumnProfile[] }
 
 export type NativeCall = { parquetPath: string; nativePath: string }
-export type DistinctCall = { parquetPath: string; column: string; cap: number }
+export type DistinctCall = { parquetPath: string; columns: string[]; cap: number }
 export type DistinctValues = { values: { value: string; count: number }[]; capped: boolean }
 
 /** Verbs that run inside a scope's locked instance. */
@@ -96,6 +96,9 @@ export type ScopedHead = { scope: string; version: string; catalog?: Catalog; ca
 export type AlikeCall = { id: number; slots: Slot[] }
 
 export type CallHead = ScopedHead | { scope: null; call: FileCall }
+
+/** Of a result whose rows are not in its frame but were left in a file: see `large-rows.ts`. */
+export type LeftHead = { leftBytes: number }
 
 /** A `Failure` on its way to the API process. `cause` is for the log alone. */
 export type FailedHead = {

@@ -7,6 +7,7 @@ import { Failure } from '../../failure.ts'
 import { runQuery, streamQuery, type Run } from '../../queries/index.ts'
 import { askedRun, wireRouting } from '../../questions/index.ts'
 import { refusals } from '../answers.ts'
+import { watchArrivals } from '../arrivals.ts'
 import { openEarlyRefusals } from '../early-refusals.ts'
 import { formatOf } from '../formats.ts'
 import { untilGone } from '../gone.ts'
@@ -15,14 +16,28 @@ import { aroundRows, sendBytes } from '../query-answer.ts'
 import { addressOf, keyCallerOf, limitQuery } from '../query-call.ts'
 import { sendStream } from '../query-stream.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Makes room for the next question. Set on the route of questions. */
+    leaveTurnstile: () => void
+  }
+}
+
 /** The one endpoint for questions in plain language. */
 export function serveQuestions(http: Http, app: App): void {
   const early = openEarlyRefusals(app, 'question')
+  const othersIn = watchArrivals(http.server)
 
   http.post(
     '/v1/query',
     {
       config: { door: 'query' },
+      // Before the body is read: what is refused must cost less than what is answered.
+      onRequest: async (request, reply) => {
+        request.leaveTurnstile = app.router.turnstile.enter()
+        reply.raw.once('close', request.leaveTurnstile)
+        await othersIn()
+      },
       onError: early.onError,
       schema: {
         tags: ['calls'],
@@ -51,6 +66,7 @@ export function serveQuestions(http: Http, app: App): void {
         explain: body.explain,
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: () => untilGone(reply),
+        onDecided: request.leaveTurnstile,
       }
       early.begin(request)
       const { run, decision } = await askedRun(app, keyCallerOf(request), asked)

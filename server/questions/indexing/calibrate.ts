@@ -1,4 +1,4 @@
-import { breather } from './breathe.ts'
+import { breathe } from './breathe.ts'
 import {
   confidence,
   confidenceInputs,
@@ -9,7 +9,7 @@ import {
   type Neighbours,
 } from '../ranking/confidence.ts'
 import type { Uncalibrated } from './index-project.ts'
-import { gather, type Asked, type Evidence, type Without } from '../ranking/rank.ts'
+import { gather, hearWords, seeRaw, type Asked, type Evidence, type Without } from '../ranking/rank.ts'
 import { rowOf, scan } from '../ranking/vectors.ts'
 import { squaredDistance, toWhite, whiten, type Scatter } from '../ranking/whiten.ts'
 
@@ -27,7 +27,7 @@ const refusedShares = [0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08]
 const nearMissWorth = 0.3
 const farShare = 0.99
 // A description alone lies farther from questions than examples do.
-const fewRange = { least: 1.5, leastWithoutExamples: -1, most: 4 }
+const fewRange = { least: 1.1, leastWithoutExamples: -1, most: 4 }
 // Left-out examples look a little worse than new questions do, so this costs fewer of those.
 const mostRefused = 0.12
 // With this many examples the project's own threshold counts as much as the general one.
@@ -41,7 +41,6 @@ export async function calibrate(
 ): Promise<Calibration> {
   const neighbours = await measureNeighbours(index)
   const { constants } = index.encoder
-  const breathe = breather()
   const judge: Judge = (seen, evidence, without) => {
     const ranked = rank(seen, evidence, without)
     if (ranked.length === 0) return []
@@ -50,7 +49,8 @@ export async function calibrate(
   const { accepted, taken } = await judgeExamples(index, scatter, judge)
   const outside: number[] = []
   for (const [at, asked] of far.entries()) {
-    outside.push(...judge(index, gather(index, asked, at), {}))
+    const known = { ...hearWords(index, asked), ...seeRaw(index, asked.raw, at) }
+    outside.push(...judge(index, gather(index, asked, known), {}))
     await breathe()
   }
   const threshold = chooseThreshold(shareOfMany(index.queries.length), { accepted, taken, far: outside })
@@ -70,7 +70,6 @@ async function judgeExamples(
   scatter: Scatter,
   judge: Judge,
 ): Promise<Pick<Confidences, 'accepted' | 'taken'>> {
-  const breathe = breather()
   const [accepted, taken]: [number[], number[]] = [[], []]
   for (const half of [0, 1]) {
     const seen = { ...index, whiteMasked: await whiten(scatter, 1 - half) }
@@ -130,7 +129,6 @@ function spread(count: number, most: number): number[] {
 
 /** How close the nearest other query lies, on average over the project's texts. */
 async function measureNeighbours(index: Uncalibrated): Promise<Neighbours> {
-  const breathe = breather()
   let [cosineSum, whiteSum, counted] = [0, 0, 0]
   for (const text of spread(index.texts.length, mostNeighbours)) {
     const own = index.texts[text]?.query ?? -1
@@ -150,7 +148,7 @@ async function measureNeighbours(index: Uncalibrated): Promise<Neighbours> {
     counted += 1
   }
   // A lone query has no neighbours: what is typical of other projects stands in.
-  const ownCosine = ownCosines(index)
+  const ownCosine = await ownCosines(index)
   if (counted === 0) return { neighbourCosine: 0.7, neighbourWhite: 6, ownCosine }
   return { neighbourCosine: cosineSum / counted, neighbourWhite: whiteSum / counted, ownCosine }
 }
@@ -158,9 +156,9 @@ async function measureNeighbours(index: Uncalibrated): Promise<Neighbours> {
 // A query of few texts is taken to be like the others.
 const sharedTexts = 3
 
-function ownCosines({ queries, masked }: Uncalibrated): Float32Array {
-  const sums = queries.map(({ from, to }) => {
-    if (to - from < 2) return { sum: 0, texts: 0 }
+async function ownCosines({ queries, masked }: Uncalibrated): Promise<Float32Array> {
+  const sums: { sum: number; texts: number }[] = []
+  for (const { from, to } of queries) {
     let sum = 0
     for (let text = from; text < to; text += 1) {
       sum += scan(masked, rowOf(masked, text), from, to).reduce(
@@ -168,8 +166,10 @@ function ownCosines({ queries, masked }: Uncalibrated): Float32Array {
         0,
       )
     }
-    return { sum, texts: to - from }
-  })
+    // A lone text has no other and says nothing.
+    sums.push({ sum, texts: to - from > 1 ? to - from : 0 })
+    await breathe()
+  }
   const [all, texts] = sums.reduce(([sum, count], each) => [sum + each.sum, count + each.texts], [0, 0])
   const usual = texts === 0 ? typicalOwnCosine : all / texts
   return Float32Array.from(sums, (own) => (own.sum + sharedTexts * usual) / (own.texts + sharedTexts))

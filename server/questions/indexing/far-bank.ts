@@ -1,4 +1,4 @@
-import { breather } from './breathe.ts'
+import { breathe } from './breathe.ts'
 import type { Embed } from './index-project.ts'
 import { farQuestions, valuedQuestions } from './far-questions.ts'
 import { link, type Linker } from '../reading/link.ts'
@@ -19,7 +19,6 @@ export async function readFarBank(
 ): Promise<Asked[]> {
   const questions = [...farQuestions, ...withValues(linker.samples)]
   const clock = { now: new Date(0), timeZone: 'UTC' }
-  const breathe = breather()
   const shaped: Array<Pick<Asked, 'linked' | 'shape'>> = []
   for (const text of questions) {
     const linked = link(linker, text, clock)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { breather } from './breathe.ts'
+import { breathe } from './breathe.ts'
 import type { Encoder } from '../encoder/encoder.ts'
 import { readFarBank } from './far-bank.ts'
 import { indexText, placeholder, reread, type IndexedText } from './index-text.ts'
@@ -17,7 +17,7 @@ import {
   type SlotType,
 } from '../project.ts'
 import { calibrate, type Calibration } from './calibrate.ts'
-import { settle } from '../ranking/scan-kernel.ts'
+import { roughen, settle, type RoughSums } from '../ranking/scan-kernel.ts'
 import { isFunctionWord, words } from '../reading/text.ts'
 import { buildTrie, sampleValues } from '../reading/values.ts'
 import { matrixOf, normalise, rowOf, type Matrix } from '../ranking/vectors.ts'
@@ -48,7 +48,11 @@ export type ProjectIndex = {
   masked: Matrix
   rawCentroids: Matrix
   maskedCentroids: Matrix
+  /** The two together, roughly, to find what is worth a closer look. */
+  roughCentroids: RoughSums
   names: Matrix
+  /** Each type of slot as a text that holds nothing but its mask. */
+  bareTypes: Map<string, Float32Array>
   whiteRaw: Whitened
   whiteMasked: Whitened
   lexical: LexicalIndex
@@ -77,7 +81,6 @@ export async function buildIndex(
   project: RoutableProject,
   previous?: VectorCache,
 ): Promise<ProjectIndex> {
-  const breathe = breather()
   const linker = await makeLinker(encoder, project)
   const contexts = newContexts()
   const texts: IndexedText[] = []
@@ -103,7 +106,10 @@ export async function buildIndex(
     reread(text, contexts)
     await breathe()
   }
-  for (const each of queries) each.fixed = fixedValues(texts.slice(each.from, each.to))
+  for (const each of queries) {
+    each.fixed = fixedValues(texts.slice(each.from, each.to))
+    await breathe()
+  }
   const { index, ...learning } = await assemble(
     encoder,
     { linker, contexts, queries, texts, labels: slotWords(queries) },
@@ -120,45 +126,47 @@ async function assemble(
   previous?: VectorCache,
 ): Promise<{ index: Uncalibrated; scatter: Scatter; far: Asked[] }> {
   const { queries, texts } = parts
-  const breathe = breather()
   const vectors: VectorCache = { modelHash: encoder.hash, byText: new Map() }
   const known = previous?.modelHash === encoder.hash ? previous.byText : new Map<string, Float32Array>()
   const embed = embedder(encoder, vectors, known)
   const raw = await embed(texts.map(({ text }) => text))
   const masked = await embed(texts.map(({ shape }) => shape.masked))
   const names = await embed(queries.map(({ query }) => spoken(query.name)))
+  const types = [...parts.linker.types.values()]
+  const bare = await embed(types.map(({ label }) => `<${label}>`))
+  const bareTypes = new Map(types.map(({ key }, row) => [key, rowOf(bare, row)]))
   const queryOfText = Int32Array.from(texts, ({ query }) => query)
-  await breathe()
-  const lexical = buildLexical(
+  const lexical = await buildLexical(
     texts.map(({ shape: { tokens } }) => tokens),
     queryOfText,
     queries.length,
   )
-  await breathe()
   const scatter = await scatterOf(masked, queryOfText, queries.length)
-  const settled = settle({
-    raw,
-    names,
-    masked,
-    rawCentroids: centroids(raw, queries),
-    maskedCentroids: centroids(masked, queries),
-  })
+  const rawCentroids = await centroids(raw, queries)
+  const maskedCentroids = await centroids(masked, queries)
+  const settled = settle({ raw, names, masked, rawCentroids, maskedCentroids })
+  await breathe()
+  const roughCentroids = await roughen(rawCentroids, maskedCentroids)
+  await breathe()
   const far = await readFarBank(parts, settled.raw, embed)
   const farRows = matrixOf(
     far.map((asked) => asked.raw),
     encoder.dimensions,
   )
   // The cache points into the index's own memory: a vector is kept once.
-  texts.forEach(({ text, shape }, row) => {
+  for (const [row, { text, shape }] of texts.entries()) {
     vectors.byText.set(textKey(text), rowOf(settled.raw, row))
     vectors.byText.set(textKey(shape.masked), rowOf(settled.masked, row))
-  })
+    await breathe()
+  }
   const index = {
     ...parts,
     encoder,
     lexical,
     vectors,
     ...settled,
+    roughCentroids,
+    bareTypes,
     ...settle({ far: farRows }),
     whiteRaw: await whiten(await scatterOf(raw, queryOfText, queries.length)),
     whiteMasked: await whiten(scatter),
@@ -169,7 +177,6 @@ async function assemble(
 /** Embeds texts through what is known already, few at a time: questions asked meanwhile find a nearly empty queue. */
 function embedder(encoder: Encoder, { byText }: VectorCache, known: Map<string, Float32Array>): Embed {
   return async (wanted) => {
-    const breathe = breather()
     const keys: string[] = []
     const fresh = new Map<string, string>()
     for (const text of wanted) {
@@ -197,16 +204,17 @@ function textKey(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
 
-function centroids(matrix: Matrix, queries: IndexedQuery[]): Matrix {
-  const rows = queries.map(({ from, to }) => {
-    const sum = new Float32Array(matrix.columns)
+async function centroids({ data, columns }: Matrix, queries: IndexedQuery[]): Promise<Matrix> {
+  const rows: Float32Array[] = []
+  for (const { from, to } of queries) {
+    const sum = new Float32Array(columns)
     for (let row = from; row < to; row += 1) {
-      for (let at = 0; at < matrix.columns; at += 1)
-        sum[at] = (sum[at] ?? 0) + (matrix.data[row * matrix.columns + at] ?? 0)
+      for (let at = 0; at < columns; at += 1) sum[at] = (sum[at] as number) + (data[row * columns + at] as number)
     }
-    return normalise(sum)
-  })
-  return matrixOf(rows, matrix.columns)
+    rows.push(normalise(sum))
+    await breathe()
+  }
+  return matrixOf(rows, columns)
 }
 
 async function makeLinker(encoder: Encoder, project: RoutableProject): Promise<Linker> {
@@ -218,17 +226,27 @@ async function makeLinker(encoder: Encoder, project: RoutableProject): Promise<L
       types.set(type.key, type)
       byKind.set(type.kind, [...(byKind.get(type.kind) ?? []), type])
     }
+    await breathe()
   }
-  const spokenIn = ordinaryWords(project)
+  const spokenIn = await ordinaryWords(project)
   const isOrdinary = (stem: string, listSize: number): boolean =>
     isFunctionWord(stem) || (listSize > shortList && (spokenIn.get(stem) ?? 0) >= 2)
   const trie = await buildTrie(project, isOrdinary)
   const mayBeTypo = (word: string): boolean => !encoder.tokenizer.knows(word) && !spokenIn.has(word)
-  return { trie, types, byKind, mayBeTypo, samples: sampleValues(project) }
+  return { trie, types, byKind, mayBeTypo, unnumbered: unnumberedWords(project), samples: sampleValues(project) }
+}
+
+function unnumberedWords({ queries }: RoutableProject): Set<string> {
+  const slots = queries.flatMap(slotsOf)
+  const said = (isWanted: (slot: Slot) => boolean): string[] =>
+    slots.filter(isWanted).flatMap(({ name, type }) => words(`${spoken(name)} ${type.label}`).map(({ stem }) => stem))
+  const numbered = new Set(said(({ type }) => type.kind === 'number'))
+  const others = said(({ type }) => type.kind === 'values')
+  return new Set(others.filter((stem) => !numbered.has(stem) && !isFunctionWord(stem)))
 }
 
 /** In how many queries a word is said outside placeholders and parameter values. */
-function ordinaryWords(project: RoutableProject): Map<string, number> {
+async function ordinaryWords(project: RoutableProject): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   for (const { description, examples } of project.queries) {
     const said = new Set<string>()
@@ -238,6 +256,7 @@ function ordinaryWords(project: RoutableProject): Map<string, number> {
       for (const { stem } of words(question)) if (!bound.has(stem)) said.add(stem)
     }
     for (const stem of said) counts.set(stem, (counts.get(stem) ?? 0) + 1)
+    await breathe()
   }
   return counts
 }

@@ -8,7 +8,7 @@ import { compare, type Candidate, type Evidence, type Without } from './rank.ts'
  */
 export const confidenceNames = {
   many: ['probability', 'whiteNear', 'whiteGain', 'shapeGain', 'ownGain', 'slotsMissing', 'spansUnused', 'strange'],
-  few: ['probability', 'cosRaw', 'cosMasked', 'cosName', 'slotsMissing', 'spansUnused', 'strange', 'elsewhere'],
+  few: ['probability', 'cosRaw', 'cosName', 'slotsMissing', 'spansUnused', 'elsewhere', 'worded'],
 } as const
 
 export type ManyName = (typeof confidenceNames.many)[number]
@@ -67,12 +67,12 @@ export function confidenceInputs(
     shapeGain: features.cosMasked - neighbours.neighbourCosine,
     ownGain: features.cosMasked - (neighbours.ownCosine[query] ?? typicalOwnCosine),
     cosRaw: features.cosRaw,
-    cosMasked: features.cosMasked,
     cosName: features.cosName,
     slotsMissing: features.slotsMissing,
     spansUnused: features.spansUnused,
     strange: best.candidate.strange,
     elsewhere: evidence.elsewhere,
+    worded: best.candidate.worded,
   }
 }
 

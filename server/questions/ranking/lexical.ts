@@ -1,3 +1,5 @@
+import { breathe } from '../indexing/breathe.ts'
+
 /** Queries as bags of the tokens of all their texts, searched by shared tokens (BM25). Tokens are numbered. */
 export type LexicalIndex = {
   documents: number
@@ -8,48 +10,57 @@ export type LexicalIndex = {
   pairCounts: Int32Array
 }
 
-export function buildLexical(texts: string[][], documentOf: Int32Array, documents: number): LexicalIndex {
+export async function buildLexical(
+  texts: string[][],
+  documentOf: Int32Array,
+  documents: number,
+): Promise<LexicalIndex> {
   const ids = new Map<string, number>()
-  const numbered = texts.map((tokens) =>
-    Int32Array.from(tokens, (token) => {
-      const id = ids.get(token) ?? ids.size
-      ids.set(token, id)
-      return id
-    }),
-  )
+  const numbered: Int32Array[] = []
   const bags = Array.from({ length: documents }, () => new Map<number, number>())
   const sizes = new Float64Array(documents)
-  numbered.forEach((tokens, text) => {
+  const numberOf = (token: string): number => {
+    const id = ids.get(token) ?? ids.size
+    ids.set(token, id)
+    return id
+  }
+  for (const [text, said] of texts.entries()) {
+    const tokens = Int32Array.from(said, numberOf)
+    numbered.push(tokens)
     const document = documentOf[text] ?? 0
     const bag = bags[document]
     sizes[document] = (sizes[document] ?? 0) + tokens.length
     for (const token of tokens) bag?.set(token, (bag.get(token) ?? 0) + 1)
-  })
+    await breathe()
+  }
   const having = new Int32Array(ids.size)
   for (const bag of bags) for (const token of bag.keys()) having[token] = (having[token] ?? 0) + 1
   const idfOf = (count: number): number => Math.log(1 + (documents - count + 0.5) / (count + 0.5))
   const idf = Float32Array.from(having, idfOf)
   const average = sizes.reduce((sum, size) => sum + size, 0) / Math.max(documents, 1)
   const lists = Array.from({ length: ids.size }, (): [number, number][] => [])
-  bags.forEach((bag, document) => {
+  for (const [document, bag] of bags.entries()) {
     const longer = 1.2 * (0.25 + (0.75 * (sizes[document] ?? 0)) / average)
     for (const [token, count] of bag)
       lists[token]?.push([document, ((idf[token] ?? 0) * count * 2.2) / (count + longer)])
-  })
+    await breathe()
+  }
   const postings = lists.map((list) => ({
     documents: Int32Array.from(list, ([document]) => document),
     weights: Float32Array.from(list, ([, weight]) => weight),
   }))
   const textsOfPair = new Map<number, number[]>()
-  const pairCounts = Int32Array.from(numbered, (tokens, text) => {
+  const pairCounts = new Int32Array(numbered.length)
+  for (const [text, tokens] of numbered.entries()) {
     const pairs = pairsOf(tokens)
+    pairCounts[text] = pairs.size
     for (const pair of pairs) {
       const having = textsOfPair.get(pair)
       if (having === undefined) textsOfPair.set(pair, [text])
       else having.push(text)
     }
-    return pairs.size
-  })
+    await breathe()
+  }
   return { documents, ids, postings, textsOfPair, pairCounts }
 }
 

@@ -15,6 +15,7 @@ export function fitSlots(
   { slots, fixed, said }: IndexedQuery,
   labels: Set<string>,
 ): SlotFit {
+  if (slots.length === 0 && marks.length === 0) return { slotsMissing: 0, spansUnused: 0, exactSignature: 1 }
   const isOthers = (span: Span): boolean => belongsElsewhere(linked, span, said, labels)
   const isFixed = (span: Span): boolean => fixed.size > 0 && span.readings.some(({ value }) => fixed.has(String(value)))
   const named = linked.spans.filter(isFixed)
@@ -30,7 +31,10 @@ export function fitSlots(
     rest,
   )
   const unmet = wanted.filter((slot) => !matched.filled.has(slot))
-  const weak = match(unmet, linked.weak)
+  const weak = match(
+    unmet,
+    linked.weak.filter((span) => !isOthers(span)),
+  )
   const open = unmet.filter(({ type }) => type.kind === 'text' || type.kind === 'boolean').length
   const used = [...named, ...matched.used, ...extra.used]
   const values = new Set(used.flatMap(({ readings }) => readings.map(({ value }) => String(value))))

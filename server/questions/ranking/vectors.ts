@@ -3,8 +3,8 @@ export type Matrix = {
   rows: number
   columns: number
   data: Float32Array
-  /** Dot products of some rows with a vector, where the matrix is settled for it. */
-  scan?: (vector: Float32Array, from: number, to: number) => Float32Array
+  /** Dot products of some rows with a vector, where the matrix is settled for it; ranges as in `scanRanges`. */
+  scan?: (vector: Float32Array, ranges: ArrayLike<number>) => Float32Array
 }
 
 export function matrixOf(vectors: Float32Array[], columns: number): Matrix {
@@ -33,10 +33,18 @@ export function dotRow(matrix: Matrix, row: number, vector: Float32Array): numbe
 
 /** Dot products of the rows from `from` up to `to` with a vector. */
 export function scan(matrix: Matrix, vector: Float32Array, from = 0, to = matrix.rows): Float32Array {
-  if (matrix.scan !== undefined) return matrix.scan(vector, from, to)
-  const scores = new Float32Array(to - from)
-  for (let row = from; row < to; row += 1) scores[row - from] = dotRow(matrix, row, vector)
-  return scores
+  return scanRanges(matrix, vector, [from, to])
+}
+
+/** The same for several ranges, one after the other: `ranges` holds where each begins and ends. */
+export function scanRanges(matrix: Matrix, vector: Float32Array, ranges: ArrayLike<number>): Float32Array {
+  if (matrix.scan !== undefined) return matrix.scan(vector, ranges)
+  const scores: number[] = []
+  for (let at = 0; at < ranges.length; at += 2) {
+    for (let row = ranges[at] as number; row < (ranges[at + 1] as number); row += 1)
+      scores.push(dotRow(matrix, row, vector))
+  }
+  return Float32Array.from(scores)
 }
 
 export function normalise(vector: Float32Array): Float32Array {

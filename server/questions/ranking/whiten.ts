@@ -1,12 +1,12 @@
-import { breather } from '../indexing/breathe.ts'
+import { breathe } from '../indexing/breathe.ts'
 import { settle } from './scan-kernel.ts'
-import { rowOf, scan, type Matrix } from './vectors.ts'
+import { matrixOf, rowOf, scan, type Matrix } from './vectors.ts'
 
 /** A space in which directions along which a query's own phrasings differ count less. */
 export type Whitened = {
   mean: Float32Array
-  /** Inverse Cholesky factor of the within-query covariance; its upper triangle is zero. */
-  factor: Matrix
+  /** Inverse Cholesky factor of the within-query covariance, cut into bands of rows: right of them it is zero. */
+  factor: Matrix[]
   /** Each query's mean in that space, and how many texts it is the mean of. */
   centroids: Matrix
   /** Squared length of each mean. */
@@ -29,6 +29,7 @@ const mostRows = 2_000
 const typicalVariance = 0.45 / 384
 // Share of the round covariance: there are seldom more texts than dimensions.
 const shrink = 0.3
+const bandRows = 64
 
 export async function scatterOf(vectors: Matrix, queryOf: Int32Array, queries: number): Promise<Scatter> {
   const { columns, rows } = vectors
@@ -44,10 +45,10 @@ export async function scatterOf(vectors: Matrix, queryOf: Int32Array, queries: n
       means[base + at] = (means[base + at] as number) + value * share
       mean[at] = (mean[at] as number) + value / rows
     }
+    await breathe()
   }
   const halves = [0, 1].map(() => ({ sum: new Float64Array(columns * columns), freedom: 0 }))
   const offset = new Float64Array(columns)
-  const breathe = breather()
   for (let row = 0; row < rows; row += Math.max(1, Math.ceil(rows / mostRows))) {
     const query = queryOf[row] ?? 0
     const texts = counts[query] ?? 0
@@ -81,10 +82,11 @@ export async function whiten({ columns, mean, means, counts, halves }: Scatter, 
   for (const { sum } of used)
     for (let at = 0; at < sum.length; at += 1)
       covariance[at] = (covariance[at] as number) + (sum[at] as number) / Math.max(freedom, 1e-9)
+  await breathe()
   const data = freedom === 0 ? roundFactor(columns) : await inverseCholesky(shrunk(covariance, columns), columns)
-  const { factor } = settle({ factor: { rows: columns, columns, data } })
+  const factor = bandsOf(data, columns)
+  await breathe()
   const centroids = { rows: counts.length, columns, data: new Float32Array(counts.length * columns) }
-  const breathe = breather()
   for (let query = 0; query < counts.length; query += 1) {
     const own = Float32Array.from(means.subarray(query * columns, (query + 1) * columns))
     centroids.data.set(toWhite({ mean, factor }, own), query * columns)
@@ -92,6 +94,19 @@ export async function whiten({ columns, mean, means, counts, halves }: Scatter, 
   }
   const squares = Float32Array.from({ length: counts.length }, (_, query) => squareOf(rowOf(centroids, query)))
   return { mean, factor, ...settle({ centroids }), squares, counts }
+}
+
+/** Each band as wide as its last row: nearly half of the factor is zeros that need not be read. */
+function bandsOf(data: Float32Array, columns: number): Matrix[] {
+  const bands: Record<string, Matrix> = {}
+  for (let from = 0; from < columns; from += bandRows) {
+    const to = Math.min(columns, from + bandRows)
+    const rows = Array.from({ length: to - from }, (_, at) =>
+      data.subarray((from + at) * columns, (from + at) * columns + to),
+    )
+    bands[from] = matrixOf(rows, to)
+  }
+  return Object.values(settle(bands))
 }
 
 /** The factor where there is nothing to learn from. */
@@ -113,7 +128,6 @@ function shrunk(covariance: Float64Array, columns: number): Float64Array {
 }
 
 async function inverseCholesky(matrix: Float64Array, size: number): Promise<Float32Array> {
-  const breathe = breather()
   const lower = new Float64Array(size * size)
   for (let i = 0; i < size; i += 1) {
     for (let j = 0; j <= i; j += 1) {
@@ -134,14 +148,23 @@ async function inverseCholesky(matrix: Float64Array, size: number): Promise<Floa
     }
     await breathe()
   }
-  return Float32Array.from(transposed, (_, at) => transposed[(at % size) * size + Math.floor(at / size)] ?? 0)
+  const inverse = new Float32Array(size * size)
+  for (let row = 0; row < size; row += 1)
+    for (let column = 0; column <= row; column += 1)
+      inverse[row * size + column] = transposed[column * size + row] as number
+  return inverse
 }
 
 export function toWhite({ factor, mean }: Pick<Whitened, 'factor' | 'mean'>, vector: Float32Array): Float32Array {
-  const { columns } = factor
-  const offset = new Float32Array(columns)
-  for (let at = 0; at < columns; at += 1) offset[at] = (vector[at] as number) - (mean[at] as number)
-  return scan(factor, offset)
+  const offset = new Float32Array(mean.length)
+  for (let at = 0; at < offset.length; at += 1) offset[at] = (vector[at] as number) - (mean[at] as number)
+  const white = new Float32Array(mean.length)
+  let done = 0
+  for (const band of factor) {
+    white.set(scan(band, offset.subarray(0, band.columns)), done)
+    done += band.rows
+  }
+  return white
 }
 
 export function squareOf(vector: Float32Array): number {

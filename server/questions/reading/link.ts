@@ -26,6 +26,8 @@ export type Linker = {
   types: Map<string, SlotType>
   byKind: Map<SlotKind, SlotType[]>
   mayBeTypo: (word: string) => boolean
+  /** Words that name what is no number: the 12 of "customer 12" is hardly an amount. */
+  unnumbered: Set<string>
   /** A value of each list. */
   samples: string[]
 }
@@ -75,7 +77,10 @@ function recognisedSpans(linker: Linker, text: string, found: Word[], clock: Clo
   const spans = seen.flatMap((each) => {
     const fitting = types(each.kind).filter(({ pattern }) => pattern === null || pattern.test(String(each.value)))
     const readings = fitting.map((type) => ({ type, value: each.value, quality: 1, days: null }))
-    return place(found, each.start, each.end, readings)
+    const [span] = place(found, each.start, each.end, readings)
+    const before = found[(span?.from ?? 0) - 1]?.stem
+    const isOthers = each.kind === 'number' && before !== undefined && linker.unnumbered.has(before)
+    return span === undefined ? [] : [{ ...span, weak: isOthers }]
   })
   if (types('date').length === 0) return spans
   const days = recogniseDates(text, clock).flatMap((each) => {

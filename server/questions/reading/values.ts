@@ -1,4 +1,4 @@
-import { breather } from '../indexing/breathe.ts'
+import { breathe } from '../indexing/breathe.ts'
 import type { ListedValue, RoutableProject, RoutableQuery } from '../project.ts'
 import { slotsOf } from '../project.ts'
 import { fold, stem, words, type Word } from './text.ts'
@@ -20,7 +20,6 @@ export async function buildTrie(
   project: RoutableProject,
   isOrdinary: (stem: string, listSize: number) => boolean,
 ): Promise<ValueTrie> {
-  const breathe = breather()
   const trie: ValueTrie = { root: { children: new Map(), entries: [] }, deletions: new Map() }
   for (const [type, list] of valueLists(project)) {
     for (const { surface, value } of list) {

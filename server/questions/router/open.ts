@@ -30,8 +30,8 @@ export type Router = {
   keepResults(place: EvaluatedPlace, results: RoutingReport['results']): Promise<string>
   /** Waits until what has changed so far is in effect for questions here. */
   settle(place: Pick<Place, 'projectId' | 'environment'>): Promise<void>
-  /** Runs the reading of a question, or refuses it at once where too many are being read. */
-  inTurn: Turnstile
+  /** Who comes to ask passes here first, and is refused at once where too many are being read. */
+  turnstile: Turnstile
   /** Vectors of texts, for whoever compares questions with each other. */
   encode(texts: string[]): Promise<Float32Array[]>
   /** Opens the encoder before the first question needs it. */
@@ -193,7 +193,7 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       )
       await Promise.all(touched.map((entry) => within(refresh(entry), settleMs).catch(() => undefined)))
     },
-    inTurn: openTurnstile(options.questionWaitMs),
+    turnstile: openTurnstile(options.questionWaitMs),
     encode: async (texts) => (await encoder.open()).asking.encode(texts),
     warm: async () => void (await encoder.open()),
     health: () => ({ encoder: encoder.state(), indexes: entries.size }),

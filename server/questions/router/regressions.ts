@@ -2,7 +2,7 @@ import type { SlotsSchema } from '../../../api/slots.ts'
 import { newId } from '../../ids.ts'
 import type { Deployments } from '../../queries/index.ts'
 import type { Database, EvaluationResult, QueryExample } from '../../store/index.ts'
-import { breather } from '../indexing/breathe.ts'
+import { breathe } from '../indexing/breathe.ts'
 import type { ProjectIndex } from '../indexing/index-project.ts'
 import type { RoutableQuery } from '../project.ts'
 import { gather, type Asked, type Without } from '../ranking/rank.ts'
@@ -128,7 +128,6 @@ async function reaskExamples(
   after: ProjectIndex,
   changed: RoutableQuery,
 ): Promise<{ checked: number; regressions: Regression[] }> {
-  const breathe = breather()
   const regressions: Regression[] = []
   const texts = nearestTo(after, changed.name)
   const isClaimed = claimedBy(before, changed)

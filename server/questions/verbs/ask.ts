@@ -19,6 +19,8 @@ export type Question = {
   explain: boolean
   fresh: boolean
   signal: () => AbortSignal
+  /** Called once it is known what answers: what follows is the query's own time. */
+  onDecided: () => void
 }
 
 type Parts = Pick<App, 'deployments' | 'router' | 'languageModel' | 'questionLog' | 'observe' | 'now'>
@@ -46,6 +48,7 @@ export async function askedRun(
       },
     )
     decision = asked.decision
+    input.onDecided()
     const { version } = asked
     const { routing } = decision
     if (routing.outcome !== 'answer' || version === null) {
@@ -138,10 +141,10 @@ function parametersOf(
   { parameters }: Question,
   { routing, version }: { routing: Extract<Decision['routing'], { outcome: 'answer' }>; version: LiveVersion },
 ): Record<string, unknown> {
-  const names = [...version.compiled().names]
+  const { names } = version.compiled()
   const isFixed = (name: string): boolean => Object.hasOwn(key.fixedParameters, name)
   const { explanation } = routing
-  const clash = names.find(
+  const clash = [...names].find(
     (name) =>
       isFixed(name) &&
       Object.hasOwn(explanation.parameters, name) &&

@@ -29,7 +29,7 @@ export async function decide(
     decidedBy,
     elapsedMs: performance.now() - startedMs,
   })
-  const routing = await app.router.inTurn(() =>
+  const routing = await app.router.turnstile.timed(() =>
     name === undefined ? route(index, question, options) : routePinned(index, question, { ...options, name }),
   )
   const helped = await app.languageModel?.help(index, { ...asking, now: options.now }, routing)

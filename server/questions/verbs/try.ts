@@ -55,7 +55,8 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
     throw new Failure('not_found', { message: `${queryName} is not deployed in ${environment}.` })
   }
   const asking: Asking = { question, timeZone, given, queryName, signal: signal() }
-  const decision = await decide(app, index, asking)
+  const leave = app.router.turnstile.enter()
+  const decision = await decide(app, index, asking).finally(leave)
   const { routing } = decision
   if (!('query' in routing)) return { decision, slots: null, answer: null }
   const live = app.deployments.find({ projectId, environment, name: routing.query })

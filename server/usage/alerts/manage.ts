@@ -1,8 +1,9 @@
 import { personOf, recordAct, requireRole, type Caller } from '../../access/index.ts'
+import type { Transaction } from 'kysely'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import { pageAfter, type Page, type Role } from '../../store/index.ts'
+import { pageAfter, type Page, type Role, type Tables } from '../../store/index.ts'
 import { invalid } from '../range.ts'
 import { alertColumns, type Alert, type Channel } from './alert.ts'
 import { makeSecret, readChannels, writeChannels, type ChannelInput } from './channels.ts'
@@ -90,7 +91,10 @@ export async function listAlerts(
   return { ...page, items: page.items.map((alert) => Object.assign(alert, { channels: channels.get(alert.id) ?? [] })) }
 }
 
-/** What is not given stays. One that is changed in what it watches, or switched off, begins anew and is told of no end. */
+/**
+ * What is not given stays. One that is changed in what it watches, or switched off, begins anew; whoever was told that it
+ * fires is told that this is over.
+ */
 export async function updateAlert(
   app: Parts,
   caller: Caller,
@@ -103,10 +107,12 @@ export async function updateAlert(
   await checkRules(app, projectId, after)
   const channels = given === undefined ? undefined : await readChannels(app, given)
   await app.store.db.transaction().execute(async (transaction) => {
+    const beginsAnew = watchesElse(before, after)
+    if (beginsAnew) await tellEnd(transaction, before, new Date(app.now()))
     const fresh = { state: 'ok' as const, value: null, pending_since: null, started_at: null, notified_at: null }
     await transaction
       .updateTable('alerts')
-      .set({ ...columnsOf(after), ...(watchesElse(before, after) && fresh) })
+      .set({ ...columnsOf(after), ...(beginsAnew && fresh) })
       .where('id', '=', alertId)
       .execute()
     if (channels !== undefined) await writeChannels(transaction, alertId, channels)
@@ -114,6 +120,19 @@ export async function updateAlert(
     await recordAct(transaction, caller, { action: 'alert.updated', target: alertId, projectId, details })
   })
   return withSecrets(await read(app, { projectId, alertId }), channels ?? [])
+}
+
+/** Through the channels it has until now. */
+async function tellEnd(transaction: Transaction<Tables>, alert: Alert, at: Date): Promise<void> {
+  const now = await transaction
+    .selectFrom('alerts')
+    .select(['state', 'value', 'started_at as startedAt'])
+    .where('id', '=', alert.id)
+    .forUpdate()
+    .executeTakeFirst()
+  if (now?.state !== 'firing') return
+  const { value, startedAt } = now
+  await announce(transaction, { alert, verdict: { state: 'ok', startedAt }, kind: 'resolved', value, at })
 }
 
 function watchesElse(before: Alert, after: Alert): boolean {

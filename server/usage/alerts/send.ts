@@ -3,7 +3,7 @@ import { createTransport } from 'nodemailer'
 import type { App } from '../../app.ts'
 import type { ChannelType } from '../../store/index.ts'
 import type { Message } from './alert.ts'
-import { htmlOf, sentenceOf, subjectOf, textOf } from './words.ts'
+import { htmlOf, slackText, subjectOf, textOf } from './words.ts'
 
 /** What a channel keeps sealed. `previous` is still signed with until its time is over. */
 export type ChannelSecrets = {
@@ -105,7 +105,7 @@ export function openSender({
       const { type, secrets, message, id } = outgoing
       if (type === 'email') return sendMail(outgoing)
       const { url = '' } = secrets
-      if (type === 'slack') return post(url, {}, { body: JSON.stringify({ text: sentenceOf(message) }), signal })
+      if (type === 'slack') return post(url, {}, { body: JSON.stringify({ text: slackText(message) }), signal })
       const body = JSON.stringify(message)
       const timestamp = Math.floor(at.getTime() / 1000)
       const keys = [secrets.secret, previousAt(secrets, at)].filter((secret) => secret !== undefined)

@@ -37,7 +37,12 @@ export function subjectOf({ type, data }: Message): string {
   return `[Sluice] ${state}: ${data.name}`
 }
 
-export function sentenceOf(message: Message): string {
+/** Slack reads `<…>` as links and as calls to everyone in a channel. */
+export function slackText(message: Message): string {
+  return sentenceOf(message).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+function sentenceOf(message: Message): string {
   const { data } = message
   const unit = units[data.alert_type]
   const value = data.value === null ? '' : ` is ${unit(data.value)}`

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Pagination, pagination } from '../../../api/connections.ts'
 import { backoffMs, isRetryable, nextTryMs, retryAfterMs } from '../../../server/connections/outbound/retry.ts'
-import { createPager, firstPage, nextLink, type Page } from '../../../server/connections/pages.ts'
+import { createPager, firstPage, isCutShort, nextLink, type Page } from '../../../server/connections/pages.ts'
 
 const url = 'https://api.example/items?size=2'
 const rule = (value: object): Pagination => pagination.parse(value)
@@ -50,6 +50,13 @@ describe('next page', () => {
     const pager = createPager(offset, first)
     expect(pager.next(page({ url: first }))).toEqual({ url: `${url}&limit=2&offset=2` })
     expect(pager.next(page({ url: first, rowCount: 1, digest: 'b' }))).toEqual({ end: 'last' })
+    // The API gives two where 100 are asked for: two are a full page.
+    const capped = createPager(rule({ type: 'offset' }), first)
+    expect(capped.next(page({ url: first }))).toMatchObject({ url: expect.stringContaining('offset=2') as string })
+    expect(capped.next(page({ url: first, digest: 'b' }))).toMatchObject({
+      url: expect.stringContaining('offset=4') as string,
+    })
+    expect(capped.next(page({ url: first, rowCount: 0 }))).toEqual({ end: 'last' })
     const numbers = rule({ type: 'page', first: 0 })
     const start = firstPage(numbers, url)
     const walk = createPager(numbers, start)
@@ -65,6 +72,34 @@ describe('next page', () => {
     expect(numbers.next(page())).toEqual({ end: 'again' })
     const capped = createPager(rule({ type: 'page', max_pages: 1 }), url)
     expect(capped.next(page())).toEqual({ end: 'cap' })
+  })
+
+  test('a refusal of a page behind the last one ends what we count, and nothing else', () => {
+    const numbers = createPager(rule({ type: 'page' }), url)
+    expect(numbers.refused(404)).toBeNull()
+    numbers.next(page())
+    expect([404, 410, 416].map(numbers.refused)).toEqual(['last', 'last', 'last'])
+    expect([400, 422].map(numbers.refused)).toEqual(['refused', 'refused'])
+    expect([401, 403, 429, 500].map(numbers.refused)).toEqual([null, null, null, null])
+    numbers.next(page({ rowCount: 1, digest: 'b' }))
+    expect(numbers.refused(400)).toBe('last')
+    const links = createPager(rule({ type: 'link_header' }), url)
+    links.next(page({ headers: { link: '<?page=2>; rel="next"' } }))
+    expect(links.refused(404)).toBeNull()
+    const ends = ['last', 'again', 'circle', 'cap', 'refused'] as const
+    expect(ends.filter(isCutShort)).toEqual(['circle', 'cap', 'refused'])
+  })
+
+  test('pages that hold the same are all read where links lead to them', () => {
+    const cursors = createPager(rule({ type: 'cursor', path: 'next', parameter: 'after' }), url)
+    expect(cursors.next(page({ body: { next: 1 } }))).toEqual({ url: `${url}&after=1` })
+    expect(cursors.next(page({ body: { next: 2 } }))).toEqual({ url: `${url}&after=2` })
+  })
+
+  test('a path that leads to an object is a mistake, not the end', () => {
+    const cursors = createPager(rule({ type: 'cursor', path: 'meta', parameter: 'after' }), url)
+    expect(() => cursors.next(page({ body: { meta: { next: 1 } } }))).toThrow('pagination.path')
+    expect(cursors.next(page({ body: { meta: false }, digest: 'b' }))).toEqual({ end: 'last' })
   })
 
   test('a next link to something that is no web address ends the walk', () => {

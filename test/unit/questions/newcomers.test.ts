@@ -13,6 +13,45 @@ beforeAll(async () => {
 })
 afterAll(() => encoder.close())
 
+/** In none of these words does the router learn, or compare a question with what lies far away. */
+const askedOfValues = [
+  'which way is {}',
+  'go {}',
+  'i like {}',
+  'why is {} so popular',
+  '{} for beginners',
+  'how do i draw {}',
+  'when was {} born',
+  'is {} dangerous',
+  '{} lyrics',
+  'what colour is {}',
+  'say hello to {}',
+  'i want to visit {} one day',
+  'my brother loves {}',
+  'is {} better than sleep',
+  'what is the opposite of {}',
+  'has {} ever won a prize',
+]
+
+test.each([0, 2])(
+  'with %i examples a query, who names a value and asks for something else is seldom answered',
+  { timeout: 60_000 },
+  async (examples) => {
+    const wrong: string[] = []
+    let asked = 0
+    for (const project of projects) {
+      const index = await buildIndex(encoder, toProject(project, examples))
+      const values = Object.values(project.value_lists).map(([first = '']) => first)
+      for (const question of values.flatMap((value) => askedOfValues.map((each) => each.replace('{}', value)))) {
+        asked += 1
+        if ((await route(index, question, clock)).outcome === 'answer') wrong.push(question)
+      }
+    }
+    expect(asked).toBeGreaterThan(100)
+    expect(wrong.length / asked, wrong.join(', ')).toBeLessThan(0.12)
+  },
+)
+
 /** One to four queries, and nothing learned from these: what somebody finds in the first days. */
 test.each([0, 1, 2, 3])(
   'small projects with %i examples a query answer paraphrases and refuse what is not theirs',

@@ -92,7 +92,10 @@ describe('the shop refuses', () => {
     'flights from Oslo to Lyon',
     'Tom Okafor birthday',
     'recipe for a tea pot cake',
-    'orders of customer 12',
+    'go Bergen',
+    'how do i draw a travel mug',
+    'my brother loves Hamburg',
+    'why is Norway so popular',
   ])('a question about something else that names a value a slot takes: %s', async (question) => {
     expect((await route(index, question, clock)).outcome).toBe('no_match')
   })
@@ -119,6 +122,12 @@ describe('a routing', () => {
     const second = await route(index, 'what does shipping a parcel from Lyon cost', { ...clock, given })
     expect(second).toMatchObject({ outcome: 'answer', parameters: { from_city: 'Lyon', to_city: 'Bergen' } })
     expect(second).not.toHaveProperty('parameters.other')
+  })
+
+  test('asks for the name where a customer is given by a number that no slot takes', async () => {
+    const routing = await route(index, 'orders of customer 12', clock)
+    expect(routing).toMatchObject({ outcome: 'missing_slots', query: 'orders_by_customer', missing: ['customer'] })
+    expect(routing.explanation.parameters).toEqual({})
   })
 
   test('explains itself: candidates, matched example, words behind each parameter', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Failure } from '../../../server/failure.ts'
 import { openTurnstile } from '../../../server/questions/router/turnstile.ts'
 
 /** Work that ends when told to, each after the given time on a clock of its own. */
@@ -7,11 +8,15 @@ function workshop(waitMs: number) {
   const turnstile = openTurnstile(waitMs, () => nowMs)
   const waiting: Array<() => void> = []
   return {
-    enter: (): Promise<string> =>
-      turnstile(() => new Promise<void>((resolve) => waiting.push(resolve))).then(
-        () => 'done',
-        (error: { code: string }) => error.code,
-      ),
+    enter: async (): Promise<string> => {
+      try {
+        const leave = turnstile.enter()
+        await turnstile.timed(() => new Promise<void>((resolve) => waiting.push(resolve))).finally(leave)
+        return 'done'
+      } catch (error) {
+        return (error as Failure).code
+      }
+    },
     finish: async (afterMs: number): Promise<void> => {
       nowMs += afterMs
       waiting.shift()?.()
@@ -50,10 +55,27 @@ test('slow work lets fewer in, quick work more, and a rest is forgotten', async 
   expect(quick).toBeGreaterThan(50)
 })
 
-test('a failure inside is passed on and gives the place back', async () => {
+test('a failure inside is passed on and gives the place back, once', async () => {
   const turnstile = openTurnstile(1)
   for (let round = 0; round < 20; round += 1) {
-    await expect(turnstile(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    const leave = turnstile.enter()
+    await expect(turnstile.timed(() => Promise.reject(new Error('no'))).finally(leave)).rejects.toThrow('no')
+    leave()
   }
-  expect(await turnstile(() => Promise.resolve('in'))).toBe('in')
+  const rooms = Array.from({ length: 8 }, () => turnstile.enter())
+  expect(() => turnstile.enter()).toThrow(expect.objectContaining({ code: 'overloaded' }))
+  rooms.forEach((leave) => leave())
+  expect(await turnstile.timed(() => Promise.resolve('in'))).toBe('in')
+})
+
+test('those who have arrived and are not read yet count too', () => {
+  const turnstile = openTurnstile(100)
+  const arrived = Array.from({ length: 500 }, () => {
+    try {
+      return turnstile.enter()
+    } catch {
+      return null
+    }
+  })
+  expect(arrived.filter((leave) => leave !== null).length).toBeLessThan(30)
 })

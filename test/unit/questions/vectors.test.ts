@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { settle } from '../../../server/questions/ranking/scan-kernel.ts'
-import { dotRow, matrixOf, scan } from '../../../server/questions/ranking/vectors.ts'
+import { roughen, settle } from '../../../server/questions/ranking/scan-kernel.ts'
+import { dotRow, matrixOf, scan, scanRanges } from '../../../server/questions/ranking/vectors.ts'
 import { scatterOf, toWhite, whiten } from '../../../server/questions/ranking/whiten.ts'
 
 const columns = 16
@@ -19,6 +19,48 @@ test('the kernel finds the dot products that plain arithmetic finds', () => {
     expect(scores).toHaveLength(plain[name].rows)
     scores.forEach((score, row) => expect(score).toBeCloseTo(dotRow(plain[name], row, vector(9)), 4))
   }
+})
+
+test('several ranges are as good as one at a time', () => {
+  const { rows } = settle({ rows: matrixOf([1, 2, 3, 4, 5].map(vector), columns) })
+  const both = scanRanges(rows, vector(9), [3, 5, 0, 1])
+  expect([...both]).toEqual([...scan(rows, vector(9), 3, 5), ...scan(rows, vector(9), 0, 1)])
+  expect(both).toHaveLength(3)
+})
+
+test('rough sums are near the exact ones, whatever the size of a row', async () => {
+  const scaled = (seed: number): Float32Array => vector(seed).map((value) => value * seed * 0.3)
+  const [left, right] = [matrixOf([1, 2, 3].map(scaled), columns), matrixOf([4, 5, 6].map(vector), columns)]
+  const sums = (await roughen(left, right))(vector(8), vector(9))
+  expect(sums).toHaveLength(3)
+  sums.forEach((sum, row) => {
+    const exact = dotRow(left, row, vector(8)) + dotRow(right, row, vector(9))
+    expect(Math.abs(sum - exact)).toBeLessThan(0.06)
+  })
+})
+
+test('a vector in the whitened space is the factor times it, also where the factor is cut into bands', async () => {
+  const wide = 160
+  const long = (seed: number): Float32Array =>
+    Float32Array.from({ length: wide }, (_, at) => vector(seed * 10 + Math.floor(at / columns))[at % columns] ?? 0)
+  const rows = Array.from({ length: 60 }, (_, at) => long(at + 1))
+  const queryOf = Int32Array.from(rows, (_, at) => at % 6)
+  const space = await whiten(await scatterOf(matrixOf(rows, wide), queryOf, 6))
+  expect(space.factor.map((band) => [band.rows, band.columns])).toEqual([
+    [64, 64],
+    [64, 128],
+    [32, 160],
+  ])
+  const asked = long(99)
+  const offset = asked.map((value, at) => value - (space.mean[at] ?? 0))
+  const expected = space.factor.flatMap((band) =>
+    Array.from({ length: band.rows }, (_, row) => {
+      let sum = 0
+      for (let at = 0; at < band.columns; at += 1) sum += (band.data[row * band.columns + at] ?? 0) * (offset[at] ?? 0)
+      return sum
+    }),
+  )
+  toWhite(space, asked).forEach((value, at) => expect(value).toBeCloseTo(expected[at] ?? NaN, 2))
 })
 
 test('in the whitened space the texts of a query scatter evenly in all directions', async () => {

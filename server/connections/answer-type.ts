@@ -1,0 +1,17 @@
+import type { HttpConfiguration } from '../../api/connections.ts'
+import { charsetOf, parseContentType } from '../rows/index.ts'
+
+const noBytes = new Uint8Array()
+
+/**
+ * The Content-Type of an answer. Where the API names no charset, the one that the request accepts is meant: whoever knows
+ * that an API answers in windows-1252 without saying so tells it with an `Accept-Charset` header.
+ */
+export function answerType(contentType: string | undefined, { headers = {} }: HttpConfiguration): string {
+  const type = contentType ?? ''
+  const [, accepted] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'accept-charset') ?? []
+  if (accepted === undefined || parseContentType(type).parameters['charset'] !== undefined) return type
+  const [first = ''] = accepted.split(/[,;]/)
+  const charset = first.trim() === '' ? null : charsetOf(`x; charset=${first.trim()}`, noBytes)
+  return charset === null ? type : `${type}; charset=${charset}`
+}

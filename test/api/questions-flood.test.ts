@@ -1,0 +1,67 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestApp, type TestApp } from '../harness/app.ts'
+import { openQueryProject, type QueryProject } from '../harness/queries.ts'
+
+let t: TestApp
+let q: QueryProject
+let port: number
+beforeAll(async () => {
+  // A short wait, so that how fast this machine reads questions does not decide what is seen.
+  t = await openTestApp({ SLUICE_QUESTION_WAIT_MS: '10' })
+  q = await openQueryProject(t)
+  await q.deploy({
+    name: 'order_count',
+    description: 'How many orders there are',
+    sql: 'SELECT count(*) AS orders FROM orders',
+    examples: [{ question: 'how many orders are there' }, { question: 'number of orders' }],
+  })
+  port = Number(new URL(await t.listen()).port)
+  await ask('number of orders')
+}, 90_000)
+afterAll(() => t.close())
+
+type Answer = { status: number; retryAfter: string | undefined; elapsedMs: number }
+
+/** As a caller who knows nothing of the others: over a connection of its own. */
+function ask(question: string): Promise<Answer> {
+  const body = JSON.stringify({ query: question, project_id: q.projectId })
+  const startedMs = performance.now()
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = connect(port, '127.0.0.1', () =>
+      socket.write(
+        `POST /v1/query HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer ${q.secret}\r\n` +
+          `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      ),
+    )
+    socket.on('data', (bytes: Buffer) => (answer += bytes.toString()))
+    socket.on('error', reject)
+    socket.on('close', () =>
+      resolve({
+        status: Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1]),
+        retryAfter: /^retry-after: (\d+)/im.exec(answer)?.[1],
+        elapsedMs: performance.now() - startedMs,
+      }),
+    )
+  })
+}
+
+test('five hundred over connections of their own are each answered, or refused at once with when to come again', async () => {
+  const answers = await Promise.all(Array.from({ length: 500 }, (_, at) => ask(`how many orders are there ${at}`)))
+  const refused = answers.filter(({ status }) => status === 503)
+  const others = answers.filter(({ status }) => status !== 503)
+  expect(others.every(({ status }) => status === 200 || status === 422)).toBe(true)
+  expect(others.length).toBeGreaterThan(0)
+  // Read one after the other, all of them would be let in: each would find the door free.
+  expect(refused.length).toBeGreaterThan(250)
+  expect(refused.every(({ retryAfter }) => retryAfter === '1')).toBe(true)
+  expect(Math.max(...answers.map(({ elapsedMs }) => elapsedMs))).toBeLessThan(10_000)
+  expect((await ask('number of orders')).status).toBe(200)
+}, 60_000)
+
+test('a refusal for want of room is counted as the call of its key', async () => {
+  await Promise.all(Array.from({ length: 200 }, (_, at) => ask(`number of orders ${at}`)))
+  const told = t.observations.filter((each) => each.kind === 'query-answered' && each.code === 'overloaded')
+  expect(told.length).toBeGreaterThan(0)
+}, 60_000)
