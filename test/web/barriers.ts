@@ -20,8 +20,9 @@ export async function findBarriers(page: Page, name: string, scheme: Scheme): Pr
     await page.setViewportSize({ width, height: width === 390 ? 844 : 800 })
     // What depends on the width is drawn in the frames after it.
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))')
-    await takePicture(page, `${name}-${scheme}-${width}`)
     found.push(...(await askAxe(page, scheme)).map((barrier) => `${name} at ${width}: ${barrier}`))
+    // Only now: what was drawn anew for the width may lack its words in the first frames.
+    await takePicture(page, `${name}-${scheme}-${width}`)
     const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     if (overflow !== 0) found.push(`${name} at ${width}: ${String(overflow)} px too wide`)
   }

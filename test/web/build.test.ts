@@ -4,6 +4,7 @@ import { expectStatus, type Person } from '../harness/app.ts'
 import { openSource, type Source } from '../harness/source.ts'
 import { openTestWeb, type TestWeb, type Visitor } from '../harness/web.ts'
 import { findBarriers } from './barriers.ts'
+import { waitMs } from './stage.ts'
 
 const regions = ['north', 'south', 'east', 'west']
 const orders = Array.from({ length: 1200 }, (_, index) => ({
@@ -34,6 +35,7 @@ beforeAll(async () => {
   viewer = await t.member(projectId, 'viewer')
   emptyId = (await expectStatus(201, editor.post('/v1/projects', { name: 'Warehouse' }))).body.id
   desk = await t.visitAs(editor, `/p/${projectId}`)
+  desk.page.setDefaultTimeout(waitMs)
 })
 afterAll(async () => {
   await t.close()

@@ -9,7 +9,9 @@ export async function tabTo(page: Page, place: Locator, key = 'Tab'): Promise<vo
   await place.waitFor()
   for (let press = 0; press < mostPresses; press += 1) {
     if (await hasFocus(place, ':focus-within')) {
-      expect(await page.evaluate(ringIsDrawn), `the focus on ${String(place)} is to be seen`).toBe(true)
+      // The editor draws its ring a moment after it has taken the focus.
+      const message = `the focus on ${String(place)} is to be seen`
+      await expect.poll(() => page.evaluate(ringIsDrawn), { message }).toBe(true)
       return
     }
     await page.keyboard.press(key)

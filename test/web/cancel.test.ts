@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectStatus } from '../harness/app.ts'
 import { openSource, type Source } from '../harness/source.ts'
 import { takePicture } from './barriers.ts'
-import { openStage, polled, waitMs, type Stage } from './stage.ts'
+import { openStage, waitMs, type Stage } from './stage.ts'
+
+const polled = { timeout: waitMs, interval: 250 }
 
 /** Longer than anyone waits for a test, and shorter than the limit of a query. */
 const slowSql = 'select count(*) as n from range(1000000) a(i), range(1000000) b(j) where i * j = -1'

@@ -144,7 +144,7 @@ test('a session that ends in the middle of a connection, an alert and a key lose
 })
 
 test('a session that ends before a question is asked loses neither the question nor the answer', async () => {
-  await expectStatus(200, editor.post(`/v1/projects/${projectId}/queries/answer/deploy`, { force: true }))
+  await expectStatus(200, t.operator.post(`/v1/projects/${projectId}/queries/answer/deploy`, { force: true }))
   const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/deploy/try?by=question`)
   await page.getByRole('textbox', { name: 'Question' }).fill('what is the answer')
   t.advance(15 * 86_400_000)

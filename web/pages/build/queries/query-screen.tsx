@@ -76,8 +76,12 @@ export function QueryScreen({ project, query, tables }: Props) {
           <Slots project={project} draft={draft} tables={tables} />
           <TablesList tables={tables} />
         </div>
+        {editor && (
+          <div className={classes.outcome}>
+            <Result draft={draft} />
+          </div>
+        )}
       </div>
-      {editor && <Result draft={draft} />}
       <div className={classes.about}>
         <Description
           key={draft.generation}

@@ -11,15 +11,11 @@ import type { QueryDraft } from './use-query-draft.ts'
 export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
   const answer = run.data
   if (run.error !== null) {
-    return (
-      <div className={classes.result}>
-        <RefusalNotice error={run.error} />
-      </div>
-    )
+    return <RefusalNotice error={run.error} />
   }
   if (answer === undefined) {
     return (
-      <Text c="dimmed" mt="md" aria-live="polite">
+      <Text c="dimmed" aria-live="polite">
         {run.isPending ? (
           <Loader size="xs" aria-label="Running" />
         ) : run.stopped ? (
@@ -31,7 +27,7 @@ export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
     )
   }
   return (
-    <section className={classes.result} aria-label="Result" aria-busy={run.isPending}>
+    <section aria-label="Result" aria-busy={run.isPending}>
       <Tabs defaultValue="rows" keepMounted={false} onChange={(tab) => tab === 'plan' && plan.mutate()}>
         <Tabs.List>
           <Tabs.Tab value="rows">Rows</Tabs.Tab>
