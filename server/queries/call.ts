@@ -21,8 +21,9 @@ type Parts = Pick<App, 'deployments' | 'observe'>
 /** From what a direct call says to what is to be run, or the refusal. Waits only for a version that is pinned. */
 export function directRun(app: Parts, caller: KeyCaller, call: DirectCall): Run | Promise<Run> {
   try {
-    const place = resolveCall(caller.key, { ...call, queryName: call.name }, app.deployments)
-    const deployment = app.deployments.find({ ...place, name: call.name })
+    const { name, projectId, environment } = call
+    const place = resolveCall(caller.key, { projectId, environment, queryName: name }, app.deployments)
+    const deployment = app.deployments.find({ projectId: place.projectId, environment: place.environment, name })
     if (deployment === undefined) throw new Failure('query_not_found')
     if (call.version === undefined) return runOf(caller, call, deployment, deployment.version)
     return pinnedRun(app, caller, { call, deployment, version: call.version })

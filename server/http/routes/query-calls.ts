@@ -15,7 +15,7 @@ import {
 } from '../../queries/index.ts'
 import { refusals } from '../answers.ts'
 import { openEarlyRefusals } from '../early-refusals.ts'
-import { formatOf } from '../formats.ts'
+import { formatOf, type AnswerFormat } from '../formats.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
 import { aroundRows, sendBytes } from '../query-answer.ts'
@@ -45,18 +45,19 @@ export function serveQueryCalls(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
+      const { projectId, environment } = addressOf(request)
       const call = {
         name: request.params.query_name,
-        ...addressOf(request),
+        projectId,
+        environment,
         version: pinnedVersion(request),
         parameters: request.body ?? {},
-        fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
+        fresh: wantsFresh(request),
         signal: () => untilGone(reply),
       }
       early.begin(request)
-      const found = directRun(app, keyCallerOf(request), call)
-      const run = found instanceof Promise ? await found : found
-      if (run.version.rateLimit !== null) await limitQuery(app, run, { request, reply })
+      const run = directRun(app, keyCallerOf(request), call)
+      if (run instanceof Promise || run.version.rateLimit !== null) return answerLater(app, run, { request, reply })
       return answerRun(app, run, { request, reply })
     },
   )
@@ -77,14 +78,32 @@ function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-async function answerRun(
-  app: App,
-  run: Run,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-): Promise<FastifyReply> {
+type Call = { request: FastifyRequest; reply: FastifyReply }
+
+async function answerLater(app: App, found: Run | Promise<Run>, call: Call): Promise<FastifyReply> {
+  const run = await found
+  if (run.version.rateLimit !== null) await limitQuery(app, run, call)
+  return (await answerRun(app, run, call)) ?? call.reply
+}
+
+/** Undefined where the answer has left already. */
+function answerRun(app: App, run: Run, call: Call): Promise<FastifyReply> | undefined {
+  const { request, reply } = call
   const format = formatOf(request.headers.accept)
   void reply.header('vary', 'accept').header('x-sluice-version', run.version.number)
-  if (format === 'json') return sendAnswer(request, reply, keptAnswer(app, run) ?? (await runQuery(app, run)))
+  if (format !== 'json') return answerInParts(app, run, call, format)
+  const kept = keptAnswer(app, run)
+  if (kept === undefined) return runQuery(app, run).then((answered) => sendAnswer(request, reply, answered))
+  sendAnswer(request, reply, kept)
+  return undefined
+}
+
+async function answerInParts(
+  app: App,
+  run: Run,
+  { request, reply }: Call,
+  format: Exclude<AnswerFormat, 'json'>,
+): Promise<FastifyReply> {
   const streamed = await streamQuery(app, run, format === 'sse' ? 'json' : format)
   if (streamed.cache !== null) void reply.header('x-cache', streamed.cache)
   if (streamed.asOf !== null) void reply.header('x-sluice-as-of', streamed.asOf.toISOString())
@@ -122,6 +141,11 @@ function isKnown(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   const opaque = etag.replace(/^W\//, '')
   return header.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === opaque)
+}
+
+function wantsFresh({ headers }: FastifyRequest): boolean {
+  const wishes = headers['cache-control']
+  return wishes !== undefined && /\bno-(cache|store)\b/i.test(wishes)
 }
 
 function pinnedVersion(request: FastifyRequest): number | undefined {
