@@ -9,6 +9,8 @@ export default defineConfig({
     // Real servers start in these tests; a hung one must fail, not stall the run.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // A page that loads on a busy machine takes longer than the second that is waited otherwise.
+    expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
     maxWorkers: 2,
     projects: [
