@@ -177,10 +177,12 @@ test('a webhook gets a new secret, which is shown once and signs from then on be
   }
   /** Which of the secrets the next message can be checked with. */
   const signedWith = async (...secrets: string[]): Promise<boolean[]> => {
-    const known = (): typeof receiver.received => receiver.received.filter(({ body }) => body.includes('Well kept'))
+    const known = (): typeof receiver.received =>
+      receiver.received.filter(({ body }) => body.includes('Well kept') && body.includes('alert.test'))
     const before = known().length
     await row.getByRole('button', { name: 'Send a test of Well kept' }).click()
-    await expect.poll(() => known().length, { timeout: waitMs }).toBe(before + 1)
+    // A message may come twice; none may be missing.
+    await expect.poll(() => known().length, { timeout: waitMs }).toBeGreaterThan(before)
     const { body, headers } = known().at(-1) ?? { body: '', headers: {} }
     return secrets.map((secret) => {
       try {

@@ -76,6 +76,6 @@ test('from the address of an API to a call that is seen in the metrics, in one g
   await popular.getByRole('row').filter({ hasText: 'nights_in_city' }).waitFor()
   await rail(page, 'Endpoints').click()
   await page.getByText('Calls in a day').waitFor()
-  expect(await page.getByRole('link', { name: '1', exact: true }).count()).toBe(1)
+  await page.getByRole('link', { name: '1', exact: true }).waitFor()
   expect(complaints).toEqual([])
 })

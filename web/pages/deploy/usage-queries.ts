@@ -15,6 +15,8 @@ export function useMetrics(projectId: string, { environment, query }: UsageFilte
     enabled,
     queryKey: ['projects', projectId, 'deploy', 'metrics', environment, query, hours],
     placeholderData: keepPreviousData,
+    // Whoever comes back from making a call looks for it.
+    staleTime: 0,
     refetchInterval: refreshMs,
     queryFn: ({ signal }) => {
       const asked = new URLSearchParams({
