@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
+import { openQueryProject, type QueryProject } from '../harness/queries.ts'
+import { openUpstream, type Upstream } from '../harness/upstream.ts'
+
+let t: TestApp
+let q: QueryProject
+let upstream: Upstream
+beforeAll(async () => {
+  upstream = await openUpstream()
+  t = await openTestApp({
+    SLUICE_OUTBOUND_ALLOW: upstream.host,
+    SLUICE_EXECUTE_TRY_TIMEOUT_MS: '1500',
+    SLUICE_EXECUTE_TIMEOUT_MS: '3000',
+    SLUICE_OUTBOUND_TRIES: '1',
+  })
+  q = await openQueryProject(t)
+  await q.deploy({ name: 'one', sql: 'SELECT id FROM orders WHERE id = $id::INTEGER' })
+})
+afterAll(async () => {
+  await t.close()
+  await upstream.close()
+})
+
+test('APIs that never end, drip, cut off or burst cost their own executes, and others are answered meanwhile', async () => {
+  const paths = ['/slow-headers', '/drip', '/endless', '/bomb', '/deep', '/truncated', '/short-body', '/close', '/loop']
+  const projectId = await t.project()
+  const open = new Set(paths)
+  const executes = paths.map(async (path) => {
+    const url = `${upstream.origin}${path}`
+    const answer = await t.operator.post('/v1/http/execute-request', {
+      project_id: projectId,
+      datasource_id: `ds_${path.slice(1).replaceAll('-', '_')}_${projectId}`,
+      connect_spec: { name: path, id: 'http_api', config: { url, method: 'GET' } },
+      url,
+      method: 'GET',
+    })
+    open.delete(path)
+    return answer
+  })
+  let calls = 0
+  do {
+    await expectStatus(200, q.caller.post('/v1/queries/one', { id: 1 }))
+    calls += 1
+  } while (open.size > 0)
+  const answers = await Promise.all(executes)
+  for (const [at, { status, body }] of answers.entries()) {
+    expect([400, 413, 502, 504], `${paths[at]}: ${JSON.stringify(body)}`).toContain(status)
+    expect(body.message.length).toBeGreaterThan(10)
+  }
+  // Held up by any of them, it would be a handful.
+  expect(calls).toBeGreaterThan(20)
+  const { body } = await t.operator.get(`/v1/projects/${projectId}/data-objects`)
+  expect(body.data).toEqual([])
+})
