@@ -12,9 +12,14 @@ const program = fileURLToPath(new URL('executor/main.ts', import.meta.url))
 
 /**
  * Writable memory that Node maps before it does anything (0.6 GB), and that DuckDB maps for wide tables and never
- * touches; the limit on top of it is what queries can fill.
+ * touches (5,000 columns: 1.3 GB); the limit on top of it is what queries can fill.
  */
-const reservedBytes = 1.5 * 1024 ** 3
+const reservedBytes = 2 * 1024 ** 3
+/**
+ * The limit counts what is mapped, so what is free must not stay mapped: by itself DuckDB's allocator retains every
+ * address it has ever had, and two answers of thousands of columns one after the other ran into the limit.
+ */
+const allocators = { DUCKDB_JE_MALLOC_CONF: 'retain:false,narenas:1', MALLOC_ARENA_MAX: '2' }
 const stderrCharsMax = 2_000
 /** Threads of the executor beyond one per call: opening an instance and reading a file wait for nobody's query. */
 const spareThreads = 2
@@ -56,7 +61,7 @@ export function startExecutor(
     {
       cwd: tempDir,
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-      env: { UV_THREADPOOL_SIZE: String(settings.concurrency + spareThreads), TZ: 'UTC' },
+      env: { UV_THREADPOOL_SIZE: String(settings.concurrency + spareThreads), TZ: 'UTC', ...allocators },
     },
   )
   let stderr = ''
