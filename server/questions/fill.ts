@@ -1,15 +1,14 @@
-import { dayValue, type DateSpan } from './reading/dates.ts'
+import { dayValue, inclusive, todayOf, type DateSpan } from './reading/calendar.ts'
+import { findGaps, type Gap, type Source } from './gaps.ts'
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
 import type { IndexedText } from './indexing/index-text.ts'
 import { overlaps, type Clock, type Reading, type Span } from './reading/link.ts'
 import { shape, type Shape } from './reading/mask.ts'
 import { openText } from './reading/open-text.ts'
-import { cueWords, otherEndWords, roleOf, type Slot } from './project.ts'
+import { isLeftOut } from './reading/stance.ts'
+import { cueWords, otherEndWords, roleOf, spoken, type Slot } from './project.ts'
 import type { Asked } from './ranking/rank.ts'
 import { dotRow } from './ranking/vectors.ts'
-
-/** The words of the question that gave a slot its value. */
-export type Source = { start: number; end: number; text: string }
 
 export type Filled = {
   parameters: Record<string, unknown>
@@ -18,13 +17,15 @@ export type Filled = {
   missing: string[]
   /** Words of the question that were read as values and found no slot. */
   unused: Source[]
+  /** Slots of which the question says something that must not be bound as it stands. */
+  gaps: Gap[]
 }
 
 type Option = { span: Span; reading: Reading; score: number }
 type Assignment = Map<Slot, Option>
 type Reference = { text: IndexedText; weight: number }
 
-const penalties = { missing: -6, weak: -1.5, otherEnd: -2 }
+const penalties = { missing: -6, weak: -1.5, otherEnd: -2, leftOut: -3 }
 const mostStates = 4_000
 
 /** Gives each slot of the query the span that plays its role: by the words around it in the examples, by order, by type. */
@@ -32,7 +33,7 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
   const references = referencesOf(index, asked, query)
   const options = new Map(query.slots.map((slot) => [slot, optionsFor(index, asked, slot, references)]))
   const chosen = assign(query.slots, options)
-  const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [] }
+  const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [] }
   const give = (slot: Slot, value: unknown, { start, end }: { start: number; end: number }): void => {
     filled.parameters[slot.name] = value
     filled.sources[slot.name] = { start, end, text: asked.linked.text.slice(start, end) }
@@ -46,7 +47,7 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
         span,
       )
   }
-  spreadRanges(query.slots, chosen, { give, clock, done: filled.parameters })
+  spreadRanges(query.slots, chosen, { give, clock, done: filled })
   for (const slot of query.slots) {
     if (slot.name in filled.parameters || (slot.type.kind !== 'text' && slot.type.kind !== 'boolean')) continue
     const taken = Object.values(filled.sources)
@@ -62,6 +63,7 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
     .filter(({ name, required }) => required && !(name in filled.parameters))
     .map(({ name }) => name)
   filled.unused = unusedWords(asked, query, filled)
+  filled.gaps = findGaps(index, asked, query, filled)
   return filled
 }
 
@@ -86,6 +88,7 @@ function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, references: R
       reading.quality +
       standing +
       (span.weak ? penalties.weak : 0) +
+      (isLeftOut(asked.linked, span.from, span.to) ? penalties.leftOut : 0) +
       2 * likeness(seen, span, slot, references) +
       cues(seen, span, slot)
     options.push({ span, reading, score })
@@ -96,7 +99,7 @@ function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, references: R
 function allowed({ property, type }: Slot, value: unknown): boolean {
   if (type.pattern !== null && typeof value === 'string' && !type.pattern.test(value)) return false
   if (typeof value !== 'number') return true
-  const whole = property.type !== 'integer' || Number.isInteger(value)
+  const whole = property.type === 'integer' ? Number.isInteger(value) : Number.isFinite(value)
   return whole && value >= (property.minimum ?? -Infinity) && value <= (property.maximum ?? Infinity)
 }
 
@@ -186,21 +189,23 @@ function listValues(options: Option[], chosen: Assignment, slot: Slot): Option[]
 }
 
 function boundValue(slot: Slot, { value, days }: Reading, clock: Clock): unknown {
-  if (days !== null && slot.type.kind === 'date') {
-    return dayValue(days, boundOf(slot, days), slot.property.format, clock.timeZone)
-  }
+  if (days !== null && slot.type.kind === 'date') return dayFor(slot, days, clock)
   const type = slot.list ? slot.property.items?.type : slot.property.type
   return typeof value === 'number' && type === 'string' ? String(value) : value
 }
 
-/** Which end of a stretch of days a lone date slot means. */
-function boundOf(slot: Slot, { open }: DateSpan): 'first' | 'last' {
-  return roleOf(slot) === 'end' && open !== 'before' ? 'last' : 'first'
+/** The end of a stretch that a slot means, itself included; a slot named for "before" or "after" is the day not included. */
+function dayFor(slot: Slot, days: DateSpan, { timeZone }: Clock): string {
+  const isEnd = roleOf(slot) === 'end'
+  const isExclusive = days.isStrict && /\b(?:before|after)\b/.test(spoken(slot.name))
+  const { format } = slot.property
+  if (isExclusive) return dayValue(days, isEnd ? 'first' : 'last', format, timeZone)
+  return dayValue(inclusive(days), isEnd ? 'last' : 'first', format, timeZone)
 }
 
-type Giving = { give: (slot: Slot, value: unknown, place: Span) => void; clock: Clock; done: Record<string, unknown> }
+type Giving = { give: (slot: Slot, value: unknown, place: Span) => void; clock: Clock; done: Filled }
 
-/** "in March" fills both `from` and `to`; "since March" only `from`, "until March" only `to`. */
+/** "in March" fills both `from` and `to`; "until March" only `to`, "since March" only `from` where today need not be named. */
 function spreadRanges(slots: Slot[], chosen: Assignment, { give, clock, done }: Giving): void {
   const dated = slots.filter(({ type }) => type.kind === 'date')
   const start = dated.find((slot) => roleOf(slot) === 'start')
@@ -215,12 +220,13 @@ function spreadRanges(slots: Slot[], chosen: Assignment, { give, clock, done }: 
   )
     return
   const { days } = only.reading
-  const put = (slot: Slot, bound: 'first' | 'last'): void =>
-    give(slot, dayValue(days, bound, slot.property.format, clock.timeZone), only.span)
-  delete done[start.name]
-  delete done[end.name]
-  if (days.open !== 'before') put(start, 'first')
-  if (days.open !== 'after') put(end, days.open === 'before' ? 'first' : 'last')
+  for (const slot of [start, end]) {
+    delete done.parameters[slot.name]
+    delete done.sources[slot.name]
+  }
+  if (days.open !== 'before') give(start, dayFor(start, days, clock), only.span)
+  if (days.open !== 'after') give(end, dayFor(end, days, clock), only.span)
+  else if (end.required) give(end, dayFor(end, todayOf(days, clock), clock), only.span)
 }
 
 function unusedWords(

@@ -1,5 +1,7 @@
-import { fill, type Filled, type Source } from './fill.ts'
+import { fill, type Filled } from './fill.ts'
+import type { Source } from './gaps.ts'
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
+import { objectionTo } from './objections.ts'
 import { languageOf } from './reading/language.ts'
 import { link, overlaps, type Clock } from './reading/link.ts'
 import { shape } from './reading/mask.ts'
@@ -30,16 +32,21 @@ export type Explanation = {
 
 export type Routing = { explanation: Explanation } & (
   | { outcome: 'answer'; query: string; parameters: Record<string, unknown> }
-  | { outcome: 'missing_slots'; query: string; parameters: Record<string, unknown>; missing: string[] }
+  | { outcome: 'missing_slots'; query: string; parameters: Record<string, unknown>; missing: string[]; gaps: Lacking[] }
   | { outcome: 'ambiguous' }
   | { outcome: 'no_match'; because: 'empty' | 'too_long' | 'nothing_deployed' | 'not_confident' | 'other_language' }
+  | { outcome: 'no_match'; because: 'opposed'; objection: string }
 )
+
+/** Why a slot still wants a value. */
+type Lacking = { slot: string; message: string }
 
 export type RouteOptions = Clock & {
   /** Values the caller has given for slots; they stand as they are. */
   given?: Record<string, unknown>
 }
 
+const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [] }
 const longestQuestion = 2_000
 const shownCandidates = 5
 // A mask makes any sentence look more like the examples: it may tip the scales, not turn them over.
@@ -52,19 +59,53 @@ export async function route(index: ProjectIndex, question: string, options: Rout
   if (question.length > longestQuestion) return refuse(index, 'too_long')
   if (index.queries.length === 0) return refuse(index, 'nothing_deployed')
   const first = judge(index, await read(index, text, options))
-  const { evidence, ranked, sure } = (await lookAgain(index, first)) ?? first
+  const { evidence, ranked: all, sure } = (await lookAgain(index, first)) ?? first
+  const { ranked, filled, objection } = unopposed(index, evidence, all, options)
   const [best, second] = ranked
   const query = index.queries[best?.candidate.query ?? -1]
   if (best === undefined || query === undefined) return refuse(index, 'nothing_deployed')
-  const filled = fill(index, evidence.asked, query, options)
   const margin = second === undefined ? null : best.score - second.score
   const explanation = explain(index, ranked, filled, { confidence: sure, margin })
   if (sure + lack(index, best, filled) < index.calibration.threshold) {
     const because = languageOf(text) === null ? 'not_confident' : 'other_language'
     return { outcome: 'no_match', because, explanation }
   }
+  if (objection !== null) return { outcome: 'no_match', because: 'opposed', objection, explanation }
   if (margin !== null && margin < explanation.marginLeast) return { outcome: 'ambiguous', explanation }
   return conclude(query, filled, { explanation, given: options.given })
+}
+
+type Unopposed = { ranked: Ranked[]; filled: Filled; objection: string | null }
+
+// Whoever lies further behind was not meant, whatever speaks against the first.
+const oppositionReach = 1.5
+const mostOpposed = 4
+
+/** Passes over queries that mean the opposite of the question, as long as another lies near; else says what opposes. */
+function unopposed(index: ProjectIndex, evidence: Evidence, ranked: Ranked[], clock: Clock): Unopposed {
+  const seen = new Map<Ranked, Omit<Unopposed, 'ranked'>>()
+  const look = (each: Ranked): Omit<Unopposed, 'ranked'> => {
+    const query = index.queries[each.candidate.query]
+    const filled = query === undefined ? nothing : fill(index, evidence.asked, query, clock)
+    const known = seen.get(each) ?? {
+      filled,
+      objection: query === undefined ? null : objectionTo(index, evidence.asked, query, filled),
+    }
+    seen.set(each, known)
+    return known
+  }
+  const [first] = ranked
+  if (first === undefined) return { ranked, filled: nothing, objection: null }
+  let left = ranked
+  for (let turn = 0; turn < mostOpposed; turn += 1) {
+    const [best, second] = left
+    if (best === undefined || first.score - best.score > oppositionReach) break
+    const isClose = second !== undefined && best.score - second.score < ambiguousMargin
+    const opposed = look(best).objection !== null ? best : isClose && look(second).objection !== null ? second : null
+    if (opposed === null) return { ranked: left, ...look(best) }
+    left = left.filter((each) => each !== opposed)
+  }
+  return { ranked, ...look(first) }
 }
 
 /** What the question says and the caller gives, put together: enough to run the query, or what it still lacks. */
@@ -74,9 +115,13 @@ export function conclude(
   { explanation, given = {} }: { explanation: Explanation; given: RouteOptions['given'] },
 ): Routing {
   const own = slots.filter((slot) => given[slot.name] !== undefined).map((slot) => [slot.name, given[slot.name]])
-  const parameters = { ...filled.parameters, ...Object.fromEntries(own) }
-  const missing = filled.missing.filter((slot) => parameters[slot] === undefined)
-  if (missing.length > 0) return { outcome: 'missing_slots', query: name, parameters, missing, explanation }
+  const gaps = filled.gaps.filter(({ slot }) => given[slot] === undefined && slots.some((each) => each.name === slot))
+  const bound = Object.entries(filled.parameters).filter(([slot]) => !gaps.some((gap) => gap.slot === slot))
+  const parameters = { ...Object.fromEntries(bound), ...Object.fromEntries(own) }
+  const missing = [...new Set([...filled.missing, ...gaps.map(({ slot }) => slot)])].filter(
+    (slot) => parameters[slot] === undefined,
+  )
+  if (missing.length > 0) return { outcome: 'missing_slots', query: name, parameters, missing, gaps, explanation }
   return { outcome: 'answer', query: name, parameters, explanation }
 }
 
@@ -154,15 +199,18 @@ function embed({ encoder }: ProjectIndex, text: string): Promise<Float32Array> {
   return vector
 }
 
-/** Control characters and lone surrogates become spaces of the same length, so that places in the text stay true. */
+/**
+ * Control characters and lone surrogates become spaces of the same length, so that places in the text stay true; wide
+ * letters, as some keyboards write them, become the plain ones that the encoder knows.
+ */
 export function plain(question: string): string {
   return question
     .toWellFormed()
+    .replaceAll(/[\u{ff01}-\u{ff5e}]/gu, (wide) => wide.normalize('NFKC'))
     .replaceAll(/[\p{Cc}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}\u{fffd}]/gu, ' ')
 }
 
 function refuse(index: ProjectIndex, because: 'empty' | 'too_long' | 'nothing_deployed'): Routing {
-  const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [] }
   return { outcome: 'no_match', because, explanation: explain(index, [], nothing, { confidence: null, margin: null }) }
 }
 

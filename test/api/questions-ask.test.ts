@@ -280,6 +280,69 @@ describe('422', () => {
     })
   })
 
+  test.each([
+    ['orders NOT from the north', 'region', 'NOT from the north'],
+    ['which orders did not come from the south?', 'region', 'not come from the south'],
+    ['all orders except the east', 'region', 'except the east'],
+    ['the smallest orders', 'biggest_orders', 'smallest'],
+  ])('no_match for %j, which no query answers, with what stands against the nearest', async (question, ...said) => {
+    const { status, body } = await ask(question)
+    expect({ status, reason: body.reason, used: body.query_used }).toEqual({
+      status: 422,
+      reason: 'no_match',
+      used: undefined,
+    })
+    for (const words of said) expect(body.message).toContain(words)
+    const logged = await t.operator.get(`/v1/projects/${q.projectId}/questions?outcome=refused&limit=1`)
+    expect(logged.body.data).toMatchObject([{ text: question, outcome: 'no_match' }])
+  })
+
+  test('a query that the caller names does not take what the question leaves out either, unless it is given', async () => {
+    const named = { query_name: 'orders_in_region' }
+    const { status, body } = await ask('orders not from the north', named)
+    expect({ status, body }).toMatchObject({
+      status: 422,
+      body: { reason: 'missing_slots', parameters: {}, details: [{ field: 'region' }] },
+    })
+    expect(body.details[0].message).toContain('not from the north')
+    const given = await ask('orders not from the north', { ...named, parameters: { region: 'south' } })
+    expect(given.body).toMatchObject({ parameters: { region: 'south' }, row_count: 10 })
+  })
+
+  test.each([
+    ['top 0 orders by amount', 'must be at least 1'],
+    ['top 21 orders by amount', 'must be at most 20'],
+    ['top 1e9 orders by amount', 'must be at most 20'],
+    ['top -3 orders by amount', 'must be at least 1'],
+    ['top 2.5 orders by amount', 'must be a whole number'],
+  ])('missing_slots for %j: the default must not stand in for what was said', async (question, message) => {
+    const { status, body } = await ask(question)
+    expect({ status, body }).toMatchObject({
+      status: 422,
+      body: {
+        reason: 'missing_slots',
+        query_used: 'biggest_orders',
+        parameters: {},
+        details: [{ field: 'count', message }],
+        schema: { properties: { count: { maximum: 20 } }, required: ['count'] },
+      },
+    })
+    expect(body.message).toContain(`count ${message}`)
+    expect((await ask(question, { parameters: { count: 2 } })).body).toMatchObject({ row_count: 2 })
+  })
+
+  test('missing_slots for two values of a slot that takes one, and one of them gets through', async () => {
+    const { body } = await ask('orders from the north and the south')
+    expect(body).toMatchObject({
+      reason: 'missing_slots',
+      query_used: 'orders_in_region',
+      parameters: {},
+      details: [{ field: 'region', message: expect.stringContaining('north, south') }],
+    })
+    const again = await ask('orders from the north and the south', { parameters: { region: 'south' } })
+    expect(again.body).toMatchObject({ parameters: { region: 'south' } })
+  })
+
   test('ambiguous names the candidates, and query_name settles it', async () => {
     const examples = ['list the customers by name', 'which customers are there?', 'all our customers, please']
     const twin = { description: 'Customers by name', examples: examples.map((question) => ({ question })) }

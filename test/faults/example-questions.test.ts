@@ -96,6 +96,12 @@ const refused = [
   'Which way is south?',
   'go north',
   'I like the west',
+  'revenue everywhere but in the north',
+  "which shops aren't in the west?",
+  'how many orders were not returned',
+  'top 5 products that are not books',
+  'worst selling products',
+  'delete the shops in the west',
 ]
 
 /** A value that only describes another thing, in the words of an example: such a question is still answered. */
@@ -121,6 +127,21 @@ describe('the example project', () => {
       reason: 'no_match',
       used: undefined,
     })
+  })
+
+  test.each([
+    ['revenue in the north and the south', 'region'],
+    ['revenue by month in 2025 and 2026', 'year'],
+    ['top 0 products', 'count'],
+    ['revenue in the north on 2025-02-30', 'since'],
+  ])('asks back what %j says of a slot that does not take it', async (question, slot) => {
+    const { status, body } = await ask(question)
+    expect({ status, reason: body.reason, bound: body.parameters?.[slot] }).toEqual({
+      status: 422,
+      reason: 'missing_slots',
+      bound: undefined,
+    })
+    expect(body.message).toContain(`${slot} `)
   })
 
   for (const question of wronglyAnswered) {

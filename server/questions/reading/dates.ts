@@ -1,27 +1,15 @@
 import { de, en, es, fr, it, nl, pt, type ParsedComponents } from 'chrono-node'
-import { LRUCache } from 'lru-cache'
+import { day, dayMs, iso, localDay, type DateSpan } from './calendar.ts'
 import { languageOf } from './language.ts'
-
-/** A day or a stretch of days, first and last included, as the caller's calendar has them. */
-export type DateSpan = {
-  start: number
-  end: number
-  first: string
-  last: string
-  /** "since March" has no end, "before 2020" no beginning: the bound that was said. */
-  open: 'after' | 'before' | null
-  /** The hour of the day, where one was named. */
-  time: string | null
-}
 
 const quarter =
   /\b(?:q([1-4])|(first|second|third|fourth|1st|2nd|3rd|4th|last|this|next|previous) quarter)(?:\s+(?:of\s+)?((?:19|20)\d{2}))?\b/giu
 const half = /\b(?:h([12])|(first|second) half)(?:\s+of)?\s+((?:19|20)\d{2})\b/giu
 const relative =
-  /\b(this|last|past|previous|next|current)\s+(?:(\d{1,3}|two|three|four|five|six|seven|ten|twelve)\s+)?(day|week|month|year)s?\b(?!\s+ago)/giu
+  /\b(this|last|past|previous|next|current)\s+(?:(\d{1,3}|two|three|four|five|six|seven|ten|twelve)\s+)?(hour|day|week|month|quarter|year)s?\b(?!\s+ago)/giu
 const period = /\b(month|quarter|year|week)[- ]to[- ]date\b|\b([mqy]td)\b/giu
 const soFar =
-  /\b(?:so far (?:in )?(?:this|the current) (week|month|quarter|year)|(?:this|the current) (week|month|quarter|year) (?:so far|(?:up to|until|till) (?:now|today)))\b/giu
+  /\b(?:so far (?:in )?(?:this|the current) (week|month|quarter|year)|(?:this|the current) (week|month|quarter|year) (?:so far|(?:up to|until|till) (?:now|today))|(?:since|from) the (?:beginning|start) of (?:the|this) (week|month|quarter|year))\b/giu
 const bareYear = /(?<![\p{L}\p{N}.,$€£-])((?:19|20)\d{2})(?![\p{L}\p{N}%]|[.,-]\d)/gu
 const isoDay = /(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)/gu
 const openBefore = /\b(since|after|from|starting|beginning|before|until|till|prior to|up to|by)\s*(?:the\s+)?$/iu
@@ -37,12 +25,29 @@ const ordinals: Record<string, number> = {
 }
 const counts: Record<string, number> = { two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, ten: 10, twelve: 12 }
 
-type Found = { start: number; end: number; first: Date; last: Date; time?: string; range?: boolean }
+type Found = {
+  start: number
+  end: number
+  first: Date
+  last: Date
+  time?: string
+  range?: boolean
+  /** Its year was not named but guessed. */
+  isAnyYear?: boolean
+  /** As it was written, where the calendar has no such day. */
+  unreal?: string
+}
 
 /** Days named in a text. Calendar arithmetic is done in UTC on the caller's local date, so that no time zone moves it. */
 export function recogniseDates(text: string, { now, timeZone }: { now: Date; timeZone: string }): DateSpan[] {
   const today = localDay(now, timeZone)
-  const found = [...quarters(text, today), ...periods(text, today), ...chronoDates(text, today), ...years(text)]
+  const found = [
+    ...quarters(text, today),
+    ...periods(text, today),
+    ...writtenDays(text),
+    ...chronoDates(text, today),
+    ...years(text),
+  ]
   const kept: Found[] = []
   for (const each of found.sort((a, b) => b.end - b.start - (a.end - a.start) || a.start - b.start)) {
     if (!kept.some((other) => each.start < other.end && other.start < each.end)) kept.push(each)
@@ -64,16 +69,19 @@ function joinRanges(text: string, found: Found[]): Found[] {
     const between = before === undefined ? '' : text.slice(before.end, each.start)
     const opened = before !== undefined && opening.test(text.slice(0, before.start))
     if (before === undefined || !joining.test(between) || (!opened && /and/i.test(between))) joined.push(each)
-    else
-      joined.splice(-1, 1, {
-        ...before,
-        first: notAfter(before.first, each.first),
-        last: each.last,
-        end: each.end,
-        range: true,
-      })
+    else joined.splice(-1, 1, { ...before, ...unrealOf(each), ...stretchOf(before, each), end: each.end, range: true })
   }
   return joined
+}
+
+function unrealOf({ unreal }: Found): { unreal?: string } {
+  return unreal === undefined ? {} : { unreal }
+}
+
+/** Who names the later day first means the same days. */
+function stretchOf(before: Found, each: Found): { first: Date; last: Date } {
+  const first = before.isAnyYear === true ? notAfter(before.first, each.first) : before.first
+  return first > each.last ? { first: each.first, last: before.last } : { first, last: each.last }
 }
 
 /** A month named without its year belongs to the year of the day it leads to. */
@@ -87,25 +95,13 @@ function notAfter(first: Date, next: Date): Date {
       )
 }
 
-function describe(text: string, { start, end, first, last, time, range }: Found): DateSpan {
+function describe(text: string, { start, end, first, last, time, range, unreal }: Found): DateSpan {
   const before = range === true ? undefined : openBefore.exec(text.slice(0, start))?.[1]?.toLowerCase()
   const open =
     before === undefined ? null : /^(?:since|after|from|starting|beginning)$/.test(before) ? 'after' : 'before'
-  return { start, end, first: iso(first), last: iso(last), open, time: time ?? null }
-}
-
-/** Midnight UTC of the day it is for the caller. */
-function localDay(now: Date, timeZone: string): Date {
-  const local = new Date(now.getTime() + offsetMs(now, timeZone))
-  return day(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate())
-}
-
-function iso(day: Date): string {
-  return day.toISOString().slice(0, 10)
-}
-
-function day(year: number, month: number, date: number): Date {
-  return new Date(Date.UTC(year, month, date))
+  const isStrict = before !== undefined && /^(?:after|before|prior to)$/.test(before)
+  const days = { first: unreal ?? iso(first), last: unreal ?? iso(last) }
+  return { start, end, ...days, open, isStrict, isReal: unreal === undefined, time: time ?? null }
 }
 
 function quarters(text: string, today: Date): Found[] {
@@ -113,9 +109,10 @@ function quarters(text: string, today: Date): Found[] {
   for (const match of text.matchAll(quarter)) {
     const [said, digit, word = '', yearText] = match
     const current = Math.floor(today.getUTCMonth() / 3)
-    const year = yearText === undefined ? today.getUTCFullYear() : Number(yearText)
     const shift = { last: -1, previous: -1, this: 0, next: 1 }[word.toLowerCase()]
     const index = shift === undefined ? Number(digit ?? ordinals[word.toLowerCase()]) - 1 : current + shift
+    const isAhead = shift === undefined && index > current && !isComing(text, match.index)
+    const year = yearText === undefined ? today.getUTCFullYear() - (isAhead ? 1 : 0) : Number(yearText)
     found.push({
       start: match.index,
       end: match.index + said.length,
@@ -155,7 +152,7 @@ function periods(text: string, today: Date): Found[] {
     })
   }
   for (const match of text.matchAll(soFar)) {
-    const unit = (match[1] ?? match[2] ?? 'year').toLowerCase()
+    const unit = (match[1] ?? match[2] ?? match[3] ?? 'year').toLowerCase()
     found.push({ start: match.index, end: match.index + match[0].length, first: startOf(today, unit), last: today })
   }
   return found
@@ -178,12 +175,15 @@ function stretch(today: Date, which: string, count: number | null, unit: string)
     return back ? [move(today, unit, -steps), today] : [today, move(today, unit, steps)]
   }
   const from = move(startOf(today, unit), unit, back ? -1 : which === 'next' ? 1 : 0)
-  return [from, new Date(move(from, unit, 1).getTime() - 86_400_000)]
+  return [from, new Date(move(from, unit, 1).getTime() - dayMs)]
 }
 
 function move(from: Date, unit: string, steps: number): Date {
   const [year, month, date] = [from.getUTCFullYear(), from.getUTCMonth(), from.getUTCDate()]
   if (unit === 'year') return day(year + steps, month, date)
+  if (unit === 'quarter') return move(from, 'month', 3 * steps)
+  // Days are what is counted here: some hours reach into as many days as they fill.
+  if (unit === 'hour') return day(year, month, date + Math.sign(steps) * Math.ceil(Math.abs(steps) / 24))
   if (unit === 'month') return day(year, month + steps, Math.min(date, day(year, month + steps + 1, 0).getUTCDate()))
   return day(year, month, date + steps * (unit === 'week' ? 7 : 1))
 }
@@ -198,30 +198,82 @@ function years(text: string): Found[] {
 // Parsing costs more than all other recognisers together: most questions name no day, and this finds out at once.
 const dayWord =
   /\d|day|night|noon|morning|morrow|tmr|evening|week|month|year|hour|ago|now|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\b(?:mon|tue|wed|thu|fri|sat|sun)\b/iu
+const betweenDays = /(\bbetween\s+(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?\s+)and(?=\s+\d{1,2}(?:st|nd|rd|th)?\s+\p{L})/giu
 const otherLanguages = { de, fr, es, it, nl, pt }
 
 /** In English, unless the words around the day speak for another language. */
 function parseDays(text: string, reference: Date): ReturnType<typeof en.casual.parse> {
   const language = languageOf(text)
   if (language === null || language === 'other') {
-    return dayWord.test(text) ? en.casual.parse(text, reference, { forwardDate: false }) : []
+    // The parser joins "3 to 5 May", not "3 and 5 May"; the places in the text stay.
+    const joined = text.replaceAll(betweenDays, '$1to ')
+    return dayWord.test(text) ? en.casual.parse(joined, reference, { forwardDate: false }) : []
   }
   return otherLanguages[language].casual.parse(text, reference, { forwardDate: false })
 }
 
-function chronoDates(text: string, today: Date): Found[] {
-  const iso: Found[] = Array.from(text.matchAll(isoDay), (match) => {
+const monthNames = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const monthWord = `(?<month>${monthNames.join('|')})[a-z]{0,6}\\.?`
+const namedDay = [
+  `(?<date>\\d{1,2})(?:st|nd|rd|th)?(?:\\s+of)?\\s+${monthWord}`,
+  `${monthWord}\\s+(?<date>\\d{1,2})(?:st|nd|rd|th)?`,
+].map(
+  (written) =>
+    new RegExp(`(?<![\\p{L}\\p{N}])${written}(?![\\p{L}\\p{N}])(?:,?\\s+(?<year>(?:19|20)\\d{2})(?!\\d))?`, 'giu'),
+)
+
+/** Days in figures, and named ones that the calendar does not have: a parser would make another day of them. */
+function writtenDays(text: string): Found[] {
+  const at = (match: RegExpExecArray): Pick<Found, 'start' | 'end'> => {
+    return { start: match.index, end: match.index + match[0].length }
+  }
+  const figures = Array.from(text.matchAll(isoDay), (match): Found => {
     const on = day(Number(match[1]), Number(match[2]) - 1, Number(match[3]))
-    return { start: match.index, end: match.index + match[0].length, first: on, last: on }
+    return { ...at(match), first: on, last: on, ...(iso(on) === match[0] ? {} : { unreal: match[0] }) }
   })
+  const named = namedDay.flatMap((written) =>
+    Array.from(text.matchAll(written)).flatMap((match): Found[] => {
+      const { date, month = '', year = '2024' } = match.groups ?? {}
+      const on = day(Number(year), monthNames.indexOf(month.toLowerCase()), Number(date))
+      const isUnreal = Number(date) > 28 && Number(date) < 32 && on.getUTCDate() !== Number(date)
+      return isUnreal ? [{ ...at(match), first: on, last: on, unreal: match[0] }] : []
+    }),
+  )
+  return [...figures, ...named]
+}
+
+const comingBefore = /\b(?:next|coming|this|by|until|till|before|up to)\s+(?:the\s+)?$/iu
+const coming = /\b(?:will|upcoming|due|planned|scheduled|forecast|expected|future)\b/iu
+
+/** Whether a day without its year is ahead: data is mostly about what has been. */
+function isComing(text: string, start: number): boolean {
+  return comingBefore.test(text.slice(0, start)) || coming.test(text)
+}
+
+/** "March", asked in November, is the one that was. */
+function past(parts: ParsedComponents, [first, last]: [Date, Date], today: Date): [Date, Date] {
+  if (first <= today || parts.isCertain('year')) return [first, last]
+  const [year, month, date] = [first.getUTCFullYear(), first.getUTCMonth(), first.getUTCDate()]
+  const isWeekday = parts.isCertain('weekday') && !parts.isCertain('day')
+  if (!parts.isCertain('month') && !isWeekday) return [first, last]
+  if (parts.isCertain('month') && !parts.isCertain('day')) return [day(year - 1, month, 1), day(year - 1, month + 1, 0)]
+  const on = isWeekday ? day(year, month, date - 7) : day(year - 1, month, date)
+  return [on, on]
+}
+
+function chronoDates(text: string, today: Date): Found[] {
   // The reference is noon, with the machine's own zone taken out: chrono reads local fields of the date it is given.
   const reference = new Date(today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate(), 12)
-  const dated = parseDays(text, reference).flatMap(({ index, text: said, start, end }) => {
+  return parseDays(text, reference).flatMap(({ index, text: said, start, end }) => {
     if (!['day', 'weekday', 'month', 'year'].some((part) => start.isCertain(part as 'day'))) return []
     // A lone number such as "325" must not become a date.
     if (!/[a-z]|[/.-]/i.test(said)) return []
-    const [first, single] = bounds(start)
-    const last = end === null || end === undefined ? single : bounds(end)[1]
+    const guess = bounds(start)
+    const isPast = !isComing(text, index) && !/\b(?:next|this|coming)\b/iu.test(said)
+    const [first, single] = isPast ? past(start, guess, today) : guess
+    const ended = end === null || end === undefined ? null : bounds(end)[1]
+    // Both ends of "from 3 to 9 December" are of the same year.
+    const last = ended === null ? single : new Date(ended.getTime() - guess[0].getTime() + first.getTime())
     const time = start.isCertain('hour') ? clockOf(start) : undefined
     return [
       {
@@ -231,10 +283,10 @@ function chronoDates(text: string, today: Date): Found[] {
         last,
         ...(time === undefined ? {} : { time }),
         range: last !== single,
+        isAnyYear: !start.isCertain('year'),
       },
     ]
   })
-  return [...iso, ...dated]
 }
 
 /** A month or a year that was named without a day means all of it. */
@@ -250,46 +302,4 @@ function bounds(parts: ParsedComponents): [Date, Date] {
 function clockOf(parts: ParsedComponents): string {
   const two = (value: number | null): string => String(value ?? 0).padStart(2, '0')
   return `${two(parts.get('hour'))}:${two(parts.get('minute'))}:${two(parts.get('second'))}`
-}
-
-/** One end of a stretch as a slot binds it: a date, or the instant at which that day begins or ends for the caller. */
-export function dayValue(
-  days: DateSpan,
-  bound: 'first' | 'last',
-  format: string | undefined,
-  timeZone: string,
-): string {
-  const date = days[bound]
-  if (format !== 'date-time') return date
-  const clock = days.time ?? (bound === 'first' ? '00:00:00' : '23:59:59')
-  const asUtc = new Date(`${date}T${clock}Z`)
-  // Twice, because the offset at the guess may differ from the offset at the answer on the day clocks change.
-  const guess = new Date(asUtc.getTime() - offsetMs(asUtc, timeZone))
-  return new Date(asUtc.getTime() - offsetMs(guess, timeZone)).toISOString().replace('.000Z', 'Z')
-}
-
-// Making one takes longer than everything else that reads a question; callers live in few zones.
-const clocks = new LRUCache<string, Intl.DateTimeFormat>({
-  max: 500,
-  memoMethod: (timeZone) =>
-    new Intl.DateTimeFormat('en-US', {
-      timeZone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    }),
-})
-
-/** How far the clocks of a zone are ahead of UTC. */
-function offsetMs(instant: Date, timeZone: string): number {
-  const shown = clocks.memo(timeZone).formatToParts(instant)
-  const part = (type: string): number => Number(shown.find((each) => each.type === type)?.value ?? 0)
-  return (
-    Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second')) -
-    instant.getTime()
-  )
 }

@@ -1,4 +1,5 @@
-import { recogniseDates, type DateSpan } from './dates.ts'
+import type { DateSpan } from './calendar.ts'
+import { recogniseDates } from './dates.ts'
 import type { SlotKind, SlotType } from '../project.ts'
 import {
   recogniseIdentifiers,

@@ -59,13 +59,23 @@ const suffixes = new Map(
 )
 
 const digits =
-  /(?<![\p{L}\p{N}_.-])(?<sign>[-−])?(?<money>[$€£¥]\s?)?(?<whole>\d{1,3}(?:,\d{3})+|\d+)(?<fraction>\.\d+)?(?:\s?(?<scale>k|mn|m|bn|b|million|billion|thousand|hundred|dozen)\b)?(?<ordinal>st|nd|rd|th)?(?<percent>\s?(?:%|percent\b|per cent\b))?(?<currency>\s?(?:€|£|dollars?\b|euros?\b|pounds?\b|usd\b|eur\b|gbp\b))?(?![\p{L}\p{N}_])/giu
+  /(?<![\p{L}\p{N}_.-])(?<sign>[-−])?(?<money>[$€£¥]\s?)?(?<whole>\d{1,3}(?:,\d{3})+|\d+)(?<fraction>\.\d+)?(?<exponent>e\+?\d{1,3})?(?:\s?(?<scale>k|mn|m|bn|b|million|billion|thousand|hundred|dozen)\b)?(?<ordinal>st|nd|rd|th)?(?<percent>\s?(?:%|percent\b|per cent\b))?(?<currency>\s?(?:€|£|dollars?\b|euros?\b|pounds?\b|usd\b|eur\b|gbp\b))?(?![\p{L}\p{N}_])/giu
 
 export function recogniseNumbers(text: string): Recognised[] {
   const found: Recognised[] = []
   for (const match of text.matchAll(digits)) {
-    const { sign, money, whole = '', fraction = '', scale, ordinal, percent, currency } = match.groups ?? {}
-    const plain = Number(whole.replaceAll(',', '') + fraction)
+    const {
+      sign,
+      money,
+      whole = '',
+      fraction = '',
+      exponent = '',
+      scale,
+      ordinal,
+      percent,
+      currency,
+    } = match.groups ?? {}
+    const plain = Number(whole.replaceAll(',', '') + fraction + exponent)
     const value = plain * (suffixes.get(scale?.toLowerCase() ?? '') ?? 1) * (sign === undefined ? 1 : -1)
     const unit =
       percent !== undefined
@@ -133,7 +143,7 @@ export function recogniseIdentifiers(text: string): Recognised[] {
     end: match.index + match[0].length,
     value: match[0],
     unit: null,
-  })).filter(({ value }) => !/^\d+(?:st|nd|rd|th|k|m|b|am|pm|h)$/i.test(value))
+  })).filter(({ value }) => !/^\d+(?:st|nd|rd|th|k|m|b|am|pm|h|e\d{1,3})$/i.test(value))
 }
 
 const clock =

@@ -193,8 +193,9 @@ function checkFound(
   const { routing } = decision
   if (routing.outcome !== 'answer') return
   const good = Object.fromEntries(Object.entries(parameters).filter(([name]) => !missing.includes(name)))
-  const gap = { ...routing, outcome: 'missing_slots' as const, parameters: good, missing }
-  throw refusalOf({ ...decision, routing: gap }, { slots: version.slots, explain, details })
+  const gaps = details.map(({ field, message }) => ({ slot: field.split('.')[0] ?? '', message }))
+  const gap = { ...routing, outcome: 'missing_slots' as const, parameters: good, missing, gaps }
+  throw refusalOf({ ...decision, routing: gap }, { slots: version.slots, explain })
 }
 
 type Noted = {

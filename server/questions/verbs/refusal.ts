@@ -1,5 +1,5 @@
 import type { SlotsSchema } from '../../../api/slots.ts'
-import { Failure, type FailureDetail } from '../../failure.ts'
+import { Failure } from '../../failure.ts'
 import type { Explanation } from '../route.ts'
 import type { Decision } from './decide.ts'
 
@@ -8,7 +8,7 @@ type Refused = Exclude<Decision['routing'], { outcome: 'answer' }>
 /** Says why a question is not answered, and what would get it through. */
 export function refusalOf(
   decision: Decision,
-  { slots, explain, details }: { slots: SlotsSchema | null; explain: boolean; details?: FailureDetail[] },
+  { slots, explain }: { slots: SlotsSchema | null; explain: boolean },
 ): Failure {
   const routing = decision.routing as Refused
   const candidates = candidatesOf(routing.explanation)
@@ -26,11 +26,19 @@ export function refusalOf(
       fields: { ...fields, candidates: close },
     })
   }
-  const { query, missing, parameters } = routing
+  const { query, missing, parameters, gaps } = routing
+  const details = missing.map((field) => {
+    return { field, message: gaps.find(({ slot }) => slot === field)?.message ?? 'is required' }
+  })
+  const unsaid = missing.filter((field) => !gaps.some(({ slot }) => slot === field))
+  const lacks = [
+    ...(unsaid.length === 0 ? [] : [`the question does not say ${unsaid.join(', ')}`]),
+    ...details.filter(({ field }) => !unsaid.includes(field)).map(({ field, message }) => `${field} ${message}`),
+  ]
   return new Failure('unanswerable', {
     reason: 'missing_slots',
-    message: `${query} would answer this, but the question does not say ${missing.join(', ')}. Repeat the call with parameters and query_name.`,
-    details: details ?? missing.map((field) => ({ field, message: 'is required' })),
+    message: `${query} would answer this, but ${lacks.join('; ')}. Repeat the call with parameters and query_name.`,
+    details,
     fields: {
       query_used: query,
       parameters,
@@ -56,6 +64,7 @@ function noMatch(routing: Extract<Refused, { outcome: 'no_match' }>, candidates:
   if (routing.because === 'other_language') {
     return 'No deployed query answers this question. Questions are best asked in English; in another language those are understood that are close to an example of a query.'
   }
+  if (routing.because === 'opposed') return `No deployed query answers this question. ${routing.objection}`
   const names = candidates.slice(0, 3).map(({ name }) => name)
   return `No deployed query answers this question.${names.length === 0 ? '' : ` The nearest are ${names.join(', ')}.`}`
 }

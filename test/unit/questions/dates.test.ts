@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
-import { dayValue, recogniseDates } from '../../../server/questions/reading/dates.ts'
+import { describe, expect, test } from 'vitest'
+import { dayValue, inclusive } from '../../../server/questions/reading/calendar.ts'
+import { recogniseDates } from '../../../server/questions/reading/dates.ts'
 
 const clock = { now: new Date('2025-06-15T10:00:00Z'), timeZone: 'UTC' }
 
@@ -59,4 +60,69 @@ test('an instant is the end of the day where the caller is, also when clocks cha
   expect(dayValue(march, 'first', 'date', 'Europe/Oslo')).toBe('2025-03-01')
   expect(dayValue(march, 'first', 'date-time', 'Europe/Oslo')).toBe('2025-02-28T23:00:00Z')
   expect(dayValue(march, 'last', 'date-time', 'Europe/Oslo')).toBe('2025-03-31T21:59:59Z')
+})
+
+describe('in November', () => {
+  const november = { now: new Date('2026-11-15T10:00:00Z'), timeZone: 'UTC' }
+
+  test.each([
+    ['since March', '2026-03-01', '2026-03-31'],
+    ['in December', '2025-12-01', '2025-12-31'],
+    ['on 5 December', '2025-12-05', '2025-12-05'],
+    ['from 3 to 9 December', '2025-12-03', '2025-12-09'],
+    ['from Nov 10 to Nov 20', '2026-11-10', '2026-11-20'],
+    ['between November and February', '2025-11-01', '2026-02-28'],
+    ['between 3 and 5 May', '2026-05-03', '2026-05-05'],
+    ['on Monday', '2026-11-09', '2026-11-09'],
+    ['next March', '2027-03-01', '2027-03-31'],
+    ['by December', '2026-12-01', '2026-12-31'],
+    ['due in March', '2027-03-01', '2027-03-31'],
+    ['in Q4', '2026-10-01', '2026-12-31'],
+    ['in the last 24 hours', '2026-11-14', '2026-11-15'],
+    ['in the last 2 quarters', '2026-05-15', '2026-11-15'],
+    ['since the beginning of the year', '2026-01-01', '2026-11-15'],
+    ['between 2025-06-01 and 2025-01-01', '2025-01-01', '2025-06-01'],
+  ])('%s is what has been, unless it is said to come', (text, first, last) => {
+    expect(recogniseDates(`orders ${text}`, november)).toMatchObject([{ first, last, isReal: true }])
+  })
+
+  test('a quarter that has not begun is the one of last year', () => {
+    const february = { now: new Date('2026-02-10T10:00:00Z'), timeZone: 'UTC' }
+    expect(recogniseDates('orders in Q4', february)).toMatchObject([{ first: '2025-10-01', last: '2025-12-31' }])
+    expect(recogniseDates('orders in Q1', february)).toMatchObject([{ first: '2026-01-01' }])
+  })
+})
+
+test.each([
+  ['before 2025', '2025-01-01', '2024-12-31'],
+  ['after March 2025', '2025-04-01', '2025-03-31'],
+  ['until May 2025', '2025-05-01', '2025-05-31'],
+  ['since May 2025', '2025-05-01', '2025-05-31'],
+])('%s includes the day it gives and no other', (text, first, last) => {
+  const [days] = recogniseDates(`orders ${text}`, clock)
+  if (days === undefined) throw new Error('A day was named.')
+  expect(inclusive(days)).toMatchObject({ first, last })
+})
+
+test.each(['2025-02-30', '2025-13-01', '31 February 2025', 'June 31', '29 February 2025'])(
+  '%s is kept as it was written, and no other day is made of it',
+  (text) => {
+    const days = recogniseDates(`orders on ${text}`, clock)
+    expect(days).toMatchObject([{ first: text, last: text, isReal: false }])
+    for (const each of days) expect(dayValue(each, 'first', 'date-time', 'Europe/Oslo')).toBe(text)
+  },
+)
+
+test.each([
+  ['2025-03-29T22:59:00Z', 'Europe/Oslo', '2025-03-29'],
+  ['2025-03-29T23:01:00Z', 'Europe/Oslo', '2025-03-30'],
+  ['2025-10-25T21:59:00Z', 'Europe/Oslo', '2025-10-25'],
+  ['2025-10-25T22:01:00Z', 'Europe/Oslo', '2025-10-26'],
+  ['2025-06-15T18:31:00Z', 'Asia/Kolkata', '2025-06-16'],
+  ['2024-12-31T10:00:00Z', 'Pacific/Kiritimati', '2025-01-01'],
+])('around midnight, %s is today in %s on %s', (now, timeZone, today) => {
+  const at = { now: new Date(now), timeZone }
+  expect(recogniseDates('orders today', at)).toMatchObject([{ first: today }])
+  const [month] = recogniseDates('orders this month', at)
+  expect(month?.first).toBe(`${today.slice(0, 7)}-01`)
 })

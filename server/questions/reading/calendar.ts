@@ -1,0 +1,89 @@
+import { LRUCache } from 'lru-cache'
+
+/** A day or a stretch of days, first and last included, as the caller's calendar has them. */
+export type DateSpan = {
+  start: number
+  end: number
+  first: string
+  last: string
+  /** "since March" has no end, "before 2020" no beginning: the bound that was said. */
+  open: 'after' | 'before' | null
+  /** "after March" begins when March is over, "since March" with it. */
+  isStrict: boolean
+  /** The calendar has no 30 February; such a day is kept as it was written. */
+  isReal: boolean
+  /** The hour of the day, where one was named. */
+  time: string | null
+}
+
+export const dayMs = 86_400_000
+
+/** Midnight UTC of the day it is for the caller. */
+export function localDay(now: Date, timeZone: string): Date {
+  const local = new Date(now.getTime() + offsetMs(now, timeZone))
+  return day(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate())
+}
+
+export function iso(day: Date): string {
+  return day.toISOString().slice(0, 10)
+}
+
+export function day(year: number, month: number, date: number): Date {
+  return new Date(Date.UTC(year, month, date))
+}
+
+/** A stretch of which both ends belong to what was meant: "before 2020" ends with 2019, "after March" begins in April. */
+export function inclusive(days: DateSpan): DateSpan {
+  if (!days.isStrict || !days.isReal || days.time !== null) return days
+  const shift = (date: string, by: number): string => iso(new Date(Date.parse(date) + by * dayMs))
+  return days.open === 'after' ? { ...days, first: shift(days.last, 1) } : { ...days, last: shift(days.first, -1) }
+}
+
+/** The day it is for the caller, in the place of other days. */
+export function todayOf(days: DateSpan, { now, timeZone }: { now: Date; timeZone: string }): DateSpan {
+  const today = iso(localDay(now, timeZone))
+  return { ...days, first: today, last: today, open: null, isStrict: false, time: null }
+}
+
+/** One end of a stretch as a slot binds it: a date, or the instant at which that day begins or ends for the caller. */
+export function dayValue(
+  days: DateSpan,
+  bound: 'first' | 'last',
+  format: string | undefined,
+  timeZone: string,
+): string {
+  const date = days[bound]
+  if (format !== 'date-time') return date
+  const clock = days.time ?? (bound === 'first' ? '00:00:00' : '23:59:59')
+  const asUtc = new Date(`${date}T${clock}Z`)
+  if (!days.isReal) return date
+  // Twice, because the offset at the guess may differ from the offset at the answer on the day clocks change.
+  const guess = new Date(asUtc.getTime() - offsetMs(asUtc, timeZone))
+  return new Date(asUtc.getTime() - offsetMs(guess, timeZone)).toISOString().replace('.000Z', 'Z')
+}
+
+// Making one takes longer than everything else that reads a question; callers live in few zones.
+const clocks = new LRUCache<string, Intl.DateTimeFormat>({
+  max: 500,
+  memoMethod: (timeZone) =>
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    }),
+})
+
+/** How far the clocks of a zone are ahead of UTC. */
+function offsetMs(instant: Date, timeZone: string): number {
+  const shown = clocks.memo(timeZone).formatToParts(instant)
+  const part = (type: string): number => Number(shown.find((each) => each.type === type)?.value ?? 0)
+  return (
+    Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second')) -
+    instant.getTime()
+  )
+}
