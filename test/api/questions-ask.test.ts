@@ -124,6 +124,19 @@ describe('200', () => {
   })
 })
 
+/** What each event of a stream says; its kind and the type within agree. */
+function eventsOf(body: unknown): Array<Record<string, unknown>> {
+  return String(body)
+    .split('\n\n')
+    .filter((event) => event.startsWith('event: '))
+    .map((event) => {
+      const [kind, data = 'null'] = event.slice('event: '.length).split('\ndata: ')
+      const said = JSON.parse(data) as Record<string, unknown>
+      expect(said['type']).toBe(kind)
+      return said
+    })
+}
+
 describe('a stream', () => {
   test('of a million rows comes as events: meta, rows, done', async () => {
     await expectStatus(201, t.operator.post(`/v1/projects/${q.projectId}/environments`, { name: 'numbers' }))
@@ -137,19 +150,58 @@ describe('a stream', () => {
     const there = { 'x-sluice-environment': 'numbers' }
     const { headers, body } = await ask('count to a million', { stream: true, explain: true }, there)
     expect(headers['content-type']).toBe('text/event-stream; charset=utf-8')
-    const events = String(body)
-      .split('\n\n')
-      .filter((event) => event !== '')
-      .map((event) => JSON.parse(event.split('\ndata: ')[1] ?? 'null'))
+    const events = eventsOf(body)
     expect(events[0]).toMatchObject({ type: 'meta', query_used: 'many_numbers', parameters: {}, routing: {} })
     expect(events.at(-1)).toMatchObject({ type: 'done', row_count: 1_000_000, truncated: false })
-    const rows = events.filter(({ type }) => type === 'rows').reduce((sum, event) => sum + event.rows.length, 0)
+    const rows = events
+      .filter(({ type }) => type === 'rows')
+      .reduce((sum, event) => sum + (event['rows'] as unknown[]).length, 0)
     expect(rows).toBe(1_000_000)
+  })
+
+  test('that fails midway ends with the error and never looks complete', async () => {
+    await expectStatus(201, t.operator.post(`/v1/projects/${q.projectId}/environments`, { name: 'broken' }))
+    const broken = {
+      name: 'broken_numbers',
+      description: 'Numbers that end in an error',
+      sql: "SELECT repeat('x', 100) AS x, CASE WHEN i < 90000 THEN i ELSE CAST('x' || i AS BIGINT) END AS n FROM range(99000) r(i)",
+      max_rows: 1_000_000,
+      examples: [{ question: 'count until it breaks' }, { question: 'give me the broken numbers' }],
+    }
+    await q.deploy(broken, 'broken')
+    const there = { 'x-sluice-environment': 'broken' }
+    const { status, body } = await ask('count until it breaks', { stream: true }, there)
+    expect(status).toBe(200)
+    const events = eventsOf(body)
+    expect(events[0]).toMatchObject({ type: 'meta', query_used: 'broken_numbers' })
+    expect(events.some(({ type }) => type === 'rows')).toBe(true)
+    expect(events.at(-1)).toMatchObject({
+      type: 'error',
+      error: 'invalid_query',
+      message: expect.any(String),
+      request_id: expect.stringMatching(/^req_/),
+    })
+    expect(events.some(({ type }) => type === 'done')).toBe(false)
+    expect(t.observations.findLast((each) => each.kind === 'query-answered')).toMatchObject({
+      query: 'broken_numbers',
+      code: 'invalid_query',
+    })
   })
 
   test('also by Accept, as events or a row a line; a refusal before it keeps its status', async () => {
     const events = await ask('What are the biggest orders?', {}, { accept: 'text/event-stream' })
     expect(events.headers['content-type']).toBe('text/event-stream; charset=utf-8')
+    expect(eventsOf(events.body)).toMatchObject([
+      {
+        type: 'meta',
+        query_used: 'biggest_orders',
+        version: 1,
+        parameters: { count: 3 },
+        columns: [{ name: 'id' }, {}],
+      },
+      { type: 'rows', rows: [{}, {}, {}] },
+      { type: 'done', row_count: 3, truncated: false, execution_time_ms: expect.any(Number) },
+    ])
     const lines = await ask('What are the biggest orders?', {}, { accept: 'application/x-ndjson' })
     expect(lines.headers).toMatchObject({ 'x-sluice-query': 'biggest_orders' })
     expect(String(lines.body).trim().split('\n')).toHaveLength(3)

@@ -229,7 +229,18 @@ describe('…/questions', () => {
     expect(redacted.every((each: { text: string | null }) => each.text === null)).toBe(true)
     await expectStatus(200, t.operator.put(settings, { log: 'off', retention_days: 7 }))
     await ask('Which orders came from the south?')
+    await ask('Which nights are moonless?')
     expect((await t.operator.get(`${path}/questions`)).body.data).toEqual([])
+    expect((await t.operator.get(`${path}/questions/unanswered`)).body.data).toEqual([])
+    const { data: calls } = (await t.operator.get(`${path}/requests?entry=question&limit=2`)).body
+    expect(calls).toMatchObject([{ question: null }, { question: null }])
+    await t.app.questionLog.flush()
+    const rows = await t.app.store.db
+      .selectFrom('questions')
+      .select('id')
+      .where('project_id', '=', q.projectId)
+      .execute()
+    expect(rows).toEqual([])
     const editor = await t.member(q.projectId, 'editor')
     expect((await editor.put(settings, { log: 'full', retention_days: 7 })).status).toBe(403)
   })

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Observation } from '../../server/observe.ts'
 import { openRouter } from '../../server/questions/index.ts'
@@ -58,7 +59,9 @@ describe('the index of a place', () => {
       sql: 'SELECT id FROM people WHERE name = $name',
       slots: {
         type: 'object',
-        properties: { name: { type: 'string', 'x-values-from': 'people.name' } },
+        properties: {
+          name: { type: 'string', 'x-values-from': 'people.name', 'x-synonyms': { 'Ada Byron': ['the countess'] } },
+        },
         required: ['name'],
       },
       examples: [
@@ -79,6 +82,41 @@ describe('the index of a place', () => {
       .toEqual({
         name: 'Zofia Kowalska',
       })
+  })
+
+  test('knows what people say for a value of a column', async () => {
+    const { body } = await q.caller.post('/v1/query', { query: 'who is the Countess?', project_id: q.projectId })
+    expect(body).toMatchObject({ query_used: 'person', parameters: { name: 'Ada Byron' }, row_count: 1 })
+  })
+
+  test('answers as it was while the next one is built, which then takes its place', async () => {
+    const ask = (query: string) => q.caller.post('/v1/query', { query, project_id: q.projectId })
+    const { store } = t.app
+    const built = () => t.observations.filter(({ kind }) => kind === 'question-index-built').length
+    const before = built()
+    await store.db.transaction().execute(async (transaction) => {
+      // Who builds reads this table, and waits here for as long as we like.
+      await sql`lock table column_values in access exclusive mode`.execute(transaction)
+      await sql`insert into column_values (datasource_id, column_name, value, occurrences)
+        select datasource_id, column_name, 'Grace Hopper', 1 from column_values where value = 'Alan Turing'`.execute(
+        transaction,
+      )
+      await store.db.transaction().execute((other) => store.notify(other, 'data_changed', q.projectId))
+      const waiting = async () => {
+        const { rows } = await sql`select 1 from pg_locks where not granted`.execute(store.db)
+        return rows.length
+      }
+      await expect.poll(waiting, { timeout: 15_000 }).toBeGreaterThan(0)
+      const startedMs = performance.now()
+      expect((await ask('who is alan turing?')).body).toMatchObject({ parameters: { name: 'Alan Turing' } })
+      expect((await ask('who is grace hopper?')).status).toBe(422)
+      expect(performance.now() - startedMs).toBeLessThan(5_000)
+      expect(built()).toBe(before)
+    })
+    await expect
+      .poll(async () => (await ask('who is grace hopper?')).body.parameters, { timeout: 15_000 })
+      .toEqual({ name: 'Grace Hopper' })
+    expect(built()).toBeGreaterThan(before)
   })
 
   test('is built after a restart without reading any text again', async () => {

@@ -30,6 +30,16 @@ beforeAll(async () => {
     examples: [{ question: 'Which orders are noted?' }, { question: 'search the notes of orders' }],
   })
   await q.deploy({
+    name: 'orders_about',
+    description: 'Orders about something',
+    sql: 'SELECT $text AS text, count(*) AS n FROM orders',
+    slots: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+    examples: [
+      { question: 'orders about porcelain', parameters: { text: 'porcelain' } },
+      { question: 'which orders are about gifts', parameters: { text: 'gifts' } },
+    ],
+  })
+  await q.deploy({
     name: 'order_count',
     description: 'How many orders there are',
     sql: 'SELECT count(*) AS n FROM orders',
@@ -74,6 +84,12 @@ function ask(query: string, more: Record<string, unknown> = {}) {
 
 const ambiguous = 'list the customers by name'
 
+/** A byte now and then: no single wait is long. */
+function drip(response: ServerResponse): void {
+  const timer = setInterval(() => response.write(' '), 50)
+  response.on('close', () => clearInterval(timer))
+}
+
 describe('a language model', () => {
   test('settles what is ambiguous, and sees the question, the schemas and no row', async () => {
     chooses({ query: 'customers_b', parameters: {} })
@@ -83,7 +99,15 @@ describe('a language model', () => {
     expect(asked[0]?.headers.authorization).toBe('Bearer secret-of-the-model')
     const sent = JSON.parse(asked[0]?.body ?? '')
     expect(sent).toMatchObject({ model: 'tiny', temperature: 0 })
-    expect(JSON.parse(sent.messages[1].content)).toMatchObject({ question: ambiguous })
+    const told = JSON.parse(sent.messages[1].content)
+    expect(Object.keys(told).toSorted()).toEqual(['queries', 'question', 'time_zone', 'today'])
+    expect(told.question).toBe(ambiguous)
+    expect(told.queries.map(({ name }: { name: string }) => name).toSorted()).toEqual(['customers_a', 'customers_b'])
+    for (const query of told.queries) {
+      expect(Object.keys(query).toSorted()).toEqual(['description', 'examples', 'name', 'parameters'])
+    }
+    const offered = sent.response_format.json_schema.schema.properties.query.enum
+    expect(offered.toSorted()).toEqual(['customers_a', 'customers_b', null].toSorted())
     expect(asked[0]?.body).not.toContain('SELECT')
   })
 
@@ -98,10 +122,32 @@ describe('a language model', () => {
     expect(JSON.stringify(made.body)).not.toContain('made up')
   })
 
-  test('is not asked where the router is sure', async () => {
+  test('is not asked where the router is sure, whether of an answer or of a refusal', async () => {
     chooses({ query: 'customers_a', parameters: {} })
     expect((await ask('How many orders are there?')).body).toMatchObject({ query_used: 'order_count' })
+    expect((await ask('Who won the world cup?')).body).toMatchObject({ reason: 'no_match' })
+    expect((await ask('Which orders are noted as fragile?', { parameters: { note: 'x' } })).status).toBe(200)
     expect(asked).toEqual([])
+  })
+
+  test('does not overrule what the question says against a value', async () => {
+    chooses({ query: 'orders_about', parameters: { text: 'glass' } })
+    const answer = await ask('orders not about glass', { query_name: 'orders_about' })
+    expect(answer).toMatchObject({
+      status: 422,
+      body: {
+        reason: 'missing_slots',
+        details: [{ field: 'text', message: expect.stringContaining('not about glass') }],
+      },
+    })
+    expect(asked).toEqual([])
+  })
+
+  test('that names the offered query with values of other kinds gives none of them', async () => {
+    chooses({ query: 'orders_noted', parameters: { note: ['search'], nothing: 'orders', __proto__: 'notes' } })
+    const answer = await ask('search the notes of orders', { query_name: 'orders_noted' })
+    expect(answer).toMatchObject({ status: 422, body: { reason: 'missing_slots', parameters: {} } })
+    expect(asked).toHaveLength(1)
   })
 
   test.each([
@@ -111,6 +157,17 @@ describe('a language model', () => {
     ['answers something else than a completion', () => answers((response) => void response.end('{"ok":true}'))],
     ['names a query that was not offered', () => chooses({ query: 'order_count', parameters: {} })],
     ['names none', () => chooses({ query: null, parameters: {} })],
+    ['closes the connection', () => answers((response) => void response.destroy())],
+    ['breaks off midway', () => answers((response) => void (response.write('{"choices":['), response.destroy()))],
+    ['drips without end', () => answers(drip)],
+    [
+      'sends elsewhere',
+      () => answers((response) => void response.writeHead(302, { location: `http://${model.host}/other` }).end()),
+    ],
+    ['gives no text', () => answers((response) => void response.end('{"choices":[{"message":{"content":null}}]}'))],
+    ['gives no choice', () => answers((response) => void response.end('{"choices":[]}'))],
+    ['gives no object', () => chooses('null')],
+    ['gives parameters that are a list', () => chooses({ query: 'customers_b', parameters: ['a'] })],
     ['answers without end', () => answers((response) => void response.end('x'.repeat(200_000)))],
   ])('that %s leaves the answer of the router', async (_, prepare) => {
     prepare()

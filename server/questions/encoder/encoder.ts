@@ -77,9 +77,16 @@ export function lexicalEncoder(
 
 async function verify(path: string, expected: string): Promise<void> {
   const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
+  try {
+    await pipeline(createReadStream(path), hash)
+  } catch (error) {
+    throw new Error(`${path} cannot be read: fetch this version of Sluice again.`, { cause: error })
+  }
   const found = hash.digest('hex')
-  if (found !== expected) throw new Error(`${path} is not the encoder's file: its SHA-256 is ${found}.`)
+  if (found === expected) return
+  throw new Error(
+    `${path} is not the file this version was made with: its SHA-256 is ${found}, not ${expected}. Fetch this version of Sluice again.`,
+  )
 }
 
 /** A process of the encoder: 70 MB that are not the server's, and native code whose crash is not the server's either. */

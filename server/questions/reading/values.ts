@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { breathe } from '../indexing/breathe.ts'
-import type { ListedValue, RoutableProject, RoutableQuery } from '../project.ts'
+import type { ListedValue, RoutableProject, SlotProperty } from '../project.ts'
 import { slotsOf } from '../project.ts'
 import { fold, stem, words, type Word } from './text.ts'
 
@@ -41,10 +42,14 @@ function valueLists(project: RoutableProject): Map<string, Listed[]> {
   const lists = new Map<string, Listed[]>()
   for (const query of project.queries) {
     for (const { type, property } of slotsOf(query)) {
-      if (type.kind !== 'values' || lists.has(type.key)) continue
+      if (type.kind !== 'values') continue
       const from = property['x-values-from'] ?? property.items?.['x-values-from']
-      const listed = from === undefined ? [] : (project.values[from] ?? []).flatMap(surfaces)
-      lists.set(type.key, [...listed, ...enumValues(property.items ?? property)])
+      const own = property.items ?? property
+      const known = lists.get(type.key)
+      if (known === undefined) {
+        const listed = from === undefined ? [] : (project.values[from] ?? []).flatMap(surfaces)
+        lists.set(type.key, [...listed, ...enumValues(own), ...synonymsOf(own)])
+      } else known.push(...synonymsOf(own).filter((each) => !known.some((other) => isDeepStrictEqual(other, each))))
     }
   }
   return lists
@@ -58,12 +63,16 @@ function surfaces(listed: ListedValue): Listed[] {
   ]
 }
 
-function enumValues({
-  enum: values = [],
-  'x-synonyms': synonyms = {},
-}: NonNullable<RoutableQuery['slots']['properties']>[string]): Listed[] {
-  return values.flatMap((value) => {
-    const said = [String(value), String(value).replaceAll('_', ' '), ...(synonyms[String(value)] ?? [])]
+function enumValues({ enum: values = [] }: SlotProperty): Listed[] {
+  return values.flatMap((value) =>
+    [String(value), String(value).replaceAll('_', ' ')].map((surface) => ({ surface, value })),
+  )
+}
+
+/** What people say for a value, whether an enum lists it or a column holds it. */
+function synonymsOf({ enum: values = [], 'x-synonyms': synonyms = {} }: SlotProperty): Listed[] {
+  return Object.entries(synonyms).flatMap(([name, said]) => {
+    const value = values.find((each) => String(each) === name) ?? name
     return said.map((surface) => ({ surface, value }))
   })
 }

@@ -63,9 +63,14 @@ function candidatesFor(index: ProjectIndex, routing: Routing): RoutableQuery[] {
   }
   if (routing.outcome !== 'missing_slots') return []
   const [query] = named([routing.query])
-  return query !== undefined && routing.missing.some((slot) => isOpenText(query.slots.properties?.[slot]))
+  return query !== undefined && unsaid(routing).some((slot) => isOpenText(query.slots.properties?.[slot]))
     ? [query]
     : []
+}
+
+/** Slots of which the question says nothing. What it says against one is not for a model to overrule. */
+function unsaid({ missing, gaps }: Extract<Routing, { outcome: 'missing_slots' }>): string[] {
+  return missing.filter((name) => !gaps.some(({ slot }) => slot === name))
 }
 
 function isOpenText(property: SlotProperty | undefined): boolean {
@@ -165,7 +170,7 @@ async function settle(
   const { timeZone, now, given } = asking
   const options = { name: query.name, timeZone, now }
   const read = await routePinned(index, asking.question, { ...options, given })
-  const missing = read.outcome === 'missing_slots' ? read.missing : []
+  const missing = read.outcome === 'missing_slots' ? unsaid(read) : []
   const filled = Object.fromEntries(said.filter(([slot]) => missing.includes(slot)))
   const settled = await routePinned(index, asking.question, { ...options, given: { ...filled, ...given } })
   const { candidates: shown, confidence, margin } = routing.explanation

@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -75,12 +75,21 @@ async function encoderProcesses(): Promise<number[]> {
   return found.flat()
 }
 
-test('a changed model file is not opened', async () => {
+test.each([
+  ['a changed model', 'model_quantized.onnx', /SHA-256/, (bytes: Buffer) => bytes.fill((bytes[9] ?? 0) ^ 1, 9, 10)],
+  ['half a model', 'model_quantized.onnx', /SHA-256/, (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+  ['a changed tokenizer', 'tokenizer.json', /SHA-256/, (bytes: Buffer) => Buffer.concat([bytes, Buffer.from(' ')])],
+  ['no model', 'model_quantized.onnx', /cannot be read/, () => null],
+])('%s is not opened, and the words say which file and what to do', async (_, broken, problem, change) => {
   const dir = await mkdtemp(join(tmpdir(), 'encoder-'))
-  for (const file of ['tokenizer.json', 'router_constants.json']) await copyFile(join(modelDir, file), join(dir, file))
-  const model = await readFile(join(modelDir, 'model_quantized.onnx'))
-  model[1000] = (model[1000] ?? 0) ^ 1
-  await writeFile(join(dir, 'model_quantized.onnx'), model)
-  await expect(openEncoder({ modelDir: dir, threads: 1 })).rejects.toThrow(/SHA-256/)
+  for (const file of ['model_quantized.onnx', 'tokenizer.json', 'router_constants.json']) {
+    const bytes = await readFile(join(modelDir, file))
+    const written = file === broken ? change(bytes) : bytes
+    if (written !== null) await writeFile(join(dir, file), written)
+  }
+  const opened = openEncoder({ modelDir: dir, threads: 1 })
+  for (const words of [join(dir, broken), problem, /etch this version of Sluice again/]) {
+    await expect(opened).rejects.toThrow(words)
+  }
   await rm(dir, { recursive: true })
 })

@@ -69,6 +69,28 @@ test('case, diacritics, plurals and one wrong letter still find the value', () =
   expect(values('capital of south dakotta')).toEqual(['South Dakota'])
 })
 
+test('what people say for a value of a column gives the value as the column holds it, from whichever slot says so', async () => {
+  const codes = (name: string, synonyms: Record<string, string[]>): RoutableProject['queries'][number] => ({
+    name,
+    description: `${name} of a state`,
+    slots: {
+      properties: { state: { ...string, 'x-values-from': 'states.code', 'x-synonyms': synonyms } },
+      required: ['state'],
+    },
+    examples: [],
+  })
+  const coded = await buildIndex(lexicalEncoder({ tokenizer, constants }, 'by choice'), {
+    values: { 'states.code': ['CA', 'NY', 'OR'] },
+    queries: [codes('sales', { CA: ['california'] }), codes('shops', { NY: ['new york', 'the empire state'] })],
+  })
+  const found = (text: string): unknown[] =>
+    link(coded.linker, text, clock).spans.flatMap(({ readings }) => readings.map(({ value }) => value))
+  expect(found('sales of California')).toEqual(['CA'])
+  expect(found('sales in CA')).toEqual(['CA'])
+  expect(found('shops in the empire state')).toEqual(['NY'])
+  expect(found('shops in califronia')).toEqual(['CA'])
+})
+
 test('a value of a long list that is an ordinary word is not masked', () => {
   expect(masked('list the capital of ohio')).toBe('list the capital of <state name>')
 })
