@@ -96,6 +96,7 @@ const outcome = z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots'])
 export const triedQuestion = z
   .object({
     outcome,
+    message: z.string().nullable().meta({ description: 'Why it is not answered, as a caller would read it.' }),
     query_used: z.string().nullable(),
     parameters,
     missing: z.array(z.string()),

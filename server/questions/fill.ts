@@ -98,9 +98,10 @@ function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, references: R
 
 function allowed({ property, type }: Slot, value: unknown): boolean {
   if (type.pattern !== null && typeof value === 'string' && !type.pattern.test(value)) return false
-  if (typeof value !== 'number') return true
-  const whole = property.type === 'integer' ? Number.isInteger(value) : Number.isFinite(value)
-  return whole && value >= (property.minimum ?? -Infinity) && value <= (property.maximum ?? Infinity)
+  if (type.kind !== 'number') return true
+  const size = Number(value)
+  const whole = property.type === 'integer' ? Number.isInteger(size) : Number.isFinite(size)
+  return whole && size >= (property.minimum ?? -Infinity) && size <= (property.maximum ?? Infinity)
 }
 
 /** How much the span stands where the slot's value stands in the query's own texts, near ones counting most. */
@@ -191,6 +192,7 @@ function listValues(options: Option[], chosen: Assignment, slot: Slot): Option[]
 function boundValue(slot: Slot, { value, days }: Reading, clock: Clock): unknown {
   if (days !== null && slot.type.kind === 'date') return dayFor(slot, days, clock)
   const type = slot.list ? slot.property.items?.type : slot.property.type
+  if (typeof value === 'string' && type === 'number') return Number(value)
   return typeof value === 'number' && type === 'string' ? String(value) : value
 }
 

@@ -197,7 +197,7 @@ function outOfBounds({ marks, linked, texts, found }: Reading, slot: Slot): Gap[
       (slot.required || beside(linked, span).some((word) => around.has(word))),
   )
   const value = mark?.span.readings.find(({ type }) => type.key === slot.type.key)?.value
-  const problem = typeof value === 'number' ? boundProblem(slot.property, value) : null
+  const problem = value === undefined ? null : boundProblem(slot.property, Number(value))
   return problem === null ? [] : [{ slot: slot.name, message: problem, isOpposed: false }]
 }
 

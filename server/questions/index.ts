@@ -26,6 +26,6 @@ export {
 } from './verbs/evaluations.ts'
 export { openQuestionLog, type QuestionLog } from './verbs/log.ts'
 export { openLanguageModel, type LanguageModel } from './verbs/model.ts'
-export { candidatesOf, schemaOf, wireRouting } from './verbs/refusal.ts'
+export { candidatesOf, refusalOf, schemaOf, wireRouting } from './verbs/refusal.ts'
 export { resolveQuestions } from './verbs/resolve.ts'
 export { tryQuestion, type Tried } from './verbs/try.ts'

@@ -85,14 +85,13 @@ const mostOpposed = 4
 function unopposed(index: ProjectIndex, evidence: Evidence, ranked: Ranked[], clock: Clock): Unopposed {
   const seen = new Map<Ranked, Omit<Unopposed, 'ranked'>>()
   const look = (each: Ranked): Omit<Unopposed, 'ranked'> => {
+    const known = seen.get(each)
+    if (known !== undefined) return known
     const query = index.queries[each.candidate.query]
     const filled = query === undefined ? nothing : fill(index, evidence.asked, query, clock)
-    const known = seen.get(each) ?? {
-      filled,
-      objection: query === undefined ? null : objectionTo(index, evidence.asked, query, filled),
-    }
-    seen.set(each, known)
-    return known
+    const objection = query === undefined ? null : objectionTo(index, evidence.asked, query, filled)
+    seen.set(each, { filled, objection })
+    return { filled, objection }
   }
   const [first] = ranked
   if (first === undefined) return { ranked, filled: nothing, objection: null }

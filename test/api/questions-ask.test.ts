@@ -413,6 +413,61 @@ describe('422', () => {
 })
 
 describe('bad input', () => {
+  test('numbers keep every digit, or are asked back: none becomes another one or a failure of ours', async () => {
+    await expectStatus(201, t.operator.post(`/v1/projects/${q.projectId}/environments`, { name: 'huge' }))
+    const numbered = {
+      name: 'order_numbered',
+      description: 'One order by its number',
+      sql: 'SELECT $number::BIGINT AS number',
+      slots: { type: 'object', properties: { number: { type: 'integer' } }, required: ['number'] },
+      examples: [
+        { question: 'show order 1234', parameters: { number: 1234 } },
+        { question: 'what is in order number 77', parameters: { number: 77 } },
+      ],
+    }
+    await q.deploy(numbered, 'huge')
+    const there = { 'x-sluice-environment': 'huge' }
+    const exact = await ask('show order 9007199254740993', {}, there)
+    expect(exact.body).toMatchObject({
+      parameters: { number: '9007199254740993' },
+      data: [{ number: '9007199254740993' }],
+    })
+    for (const number of ['99999999999999999999999', '1e400', '-9999999999999999999', '3.5', '0x10', '٣']) {
+      const { status, body } = await ask(`show order ${number}`, {}, there)
+      expect([400, 422], `${number}: ${JSON.stringify(body)}`).toContain(status)
+      expect(body.error).toBe('invalid_query')
+    }
+  })
+
+  test.each([
+    '= 1 OR 1=1; orders from the north',
+    'orders from the ${region}',
+    'orders from the <region>',
+    'orders from the {region} $region',
+    '[MASK] orders [SEP] north',
+    'orders from north\u202ehtuos',
+    'orders\u0000from\u0000the\u0000north',
+    'ORDERS FROM THE NORTH '.repeat(80),
+    '{"query":"orders_in_region","parameters":{"region":"north"}}',
+    '"north" "south" "east" '.repeat(80),
+    '<'.repeat(2_000),
+    '1,'.repeat(1_000),
+    'march '.repeat(333),
+    'not '.repeat(500),
+    '((((((((((north))))))))))',
+    'constructor __proto__ hasOwnProperty toString',
+    'orders from the 北',
+    'top \u0661\u0660 orders by amount',
+    'orders between 2025-99-99 and 0000-00-00',
+    'since since since until until before 32 January 99999',
+  ])('%j is answered or refused in time, with no failure of ours', async (question) => {
+    const startedMs = performance.now()
+    const { status, body } = await ask(question, { explain: true, time_zone: 'Pacific/Apia' })
+    expect([200, 422], JSON.stringify(body)).toContain(status)
+    if (status === 422) expect(body.message.length).toBeGreaterThan(20)
+    expect(performance.now() - startedMs).toBeLessThan(2_000)
+  })
+
   test.each([
     ['another language', 'Quelle heure est-il à Paris ?'],
     ['emoji', '🦆🦆 🚀'],

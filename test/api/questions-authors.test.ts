@@ -64,6 +64,13 @@ describe('POST …/ask', () => {
     expect(ran.body.data).toHaveLength(3)
     const refused = await t.operator.post(`${path}/ask`, { question: 'How tall is Mount Everest?', explain: false })
     expect(refused).toMatchObject({ status: 200, body: { outcome: 'no_match', query_used: null } })
+    expect(refused.body.message).toContain('No deployed query answers this question.')
+    const opposed = await t.operator.post(`${path}/ask`, { question: 'Which orders did not come from the south?' })
+    expect(opposed.body).toMatchObject({
+      outcome: 'no_match',
+      message: expect.stringContaining('not come from the south'),
+    })
+    expect(ran.body.message).toBeNull()
     expect(refused.body.routing).toBeUndefined()
   })
 

@@ -59,6 +59,28 @@ describe('deploy', () => {
     expect((await t.operator.get(`${q.path}/thief`)).body.deployments).toEqual([])
   })
 
+  test('200 with check names questions that would be taken by other words for the same', async () => {
+    const parrot = {
+      ...thief,
+      name: 'orders_per_region',
+      description: 'Orders which came from a region',
+      examples: [
+        { question: 'Which orders did come from the east', parameters: { region: 'east' } },
+        { question: 'Show orders of the north', parameters: { region: 'north' } },
+        { question: 'List what the south ordered', parameters: { region: 'south' } },
+      ],
+    }
+    await expectStatus(201, t.operator.post(q.path, parrot))
+    const { body } = await t.operator.post(`${q.path}/orders_per_region/deploy`, { check: true })
+    expect(body.routing.checked).toBeGreaterThanOrEqual(9)
+    const own = new Set(asked('north', 'south', 'east').map(({ question }) => question))
+    const taken = body.routing.regressions.filter((each: { question: string }) => own.has(each.question))
+    expect(taken.length).toBeGreaterThan(0)
+    for (const each of taken) {
+      expect(each).toMatchObject({ query: 'orders_in_region', taken_by: 'orders_per_region', source: 'example' })
+    }
+  })
+
   test('200 with check says the same and changes nothing', async () => {
     const { status, body } = await t.operator.post(`${q.path}/thief/deploy`, { check: true })
     expect(status).toBe(200)

@@ -155,12 +155,14 @@ export function serveTrials(http: Http, app: App): void {
 
 function wireTried({ decision, slots }: questions.Tried, explain: boolean): z.output<typeof triedQuestion> {
   if (decision === null) {
-    return { outcome: 'no_match', query_used: null, parameters: {}, missing: [], schema: null, candidates: [] }
+    const message = 'No query is deployed there.'
+    return { outcome: 'no_match', message, query_used: null, parameters: {}, missing: [], schema: null, candidates: [] }
   }
   const { routing } = decision
   const missing = routing.outcome === 'missing_slots' ? routing.missing : []
   return {
     outcome: routing.outcome === 'answer' ? 'answered' : routing.outcome,
+    message: routing.outcome === 'answer' ? null : questions.refusalOf(decision, { slots, explain: false }).message,
     query_used: 'query' in routing ? routing.query : null,
     parameters: 'query' in routing ? routing.parameters : {},
     missing,

@@ -76,7 +76,10 @@ export function recogniseNumbers(text: string): Recognised[] {
       currency,
     } = match.groups ?? {}
     const plain = Number(whole.replaceAll(',', '') + fraction + exponent)
-    const value = plain * (suffixes.get(scale?.toLowerCase() ?? '') ?? 1) * (sign === undefined ? 1 : -1)
+    const near = plain * (suffixes.get(scale?.toLowerCase() ?? '') ?? 1) * (sign === undefined ? 1 : -1)
+    // Another number would be near enough for a sum, not for an order's: beyond 2^53 the digits stay.
+    const isExact = Number.isSafeInteger(near) || fraction + exponent + (scale ?? '') !== ''
+    const value = isExact ? near : `${sign === undefined ? '' : '-'}${whole.replaceAll(',', '')}`
     const unit =
       percent !== undefined
         ? 'percent'

@@ -18,6 +18,9 @@ test.each([
   ['a dozen eggs', 12, null],
   ['three million rows', 3_000_000, null],
   ['below -4 degrees', -4, null],
+  ['more than 1e9', 1_000_000_000, null],
+  ['order 9007199254740993', '9007199254740993', null],
+  ['order -9,007,199,254,740,993', '-9007199254740993', null],
 ])('%s', (text, value, unit) => {
   expect(recogniseNumbers(text)).toMatchObject([{ value, unit }])
 })

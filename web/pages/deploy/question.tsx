@@ -79,7 +79,13 @@ export function QuestionConsole({ place }: { place: Place }) {
 }
 
 /** An answer, a refusal and a trial tell of the routing under the same names. */
-type Told = { query_used?: string | null; outcome?: string; reason?: string; missing?: string[]; routing?: Routing }
+type Told = {
+  query_used?: string | null
+  outcome?: string
+  reason?: string
+  message?: string | null
+  routing?: Routing
+}
 
 function Explanation({ question, outcome: { body } }: { question: string; outcome: Outcome }) {
   const told = (typeof body === 'object' && body !== null ? body : {}) as Told
@@ -100,18 +106,19 @@ function Explanation({ question, outcome: { body } }: { question: string; outcom
   )
 }
 
-function sayOutcome({ query_used: name, outcome, reason, missing }: Told, { confidence, threshold }: Routing): string {
+function sayOutcome({ query_used: name, outcome, reason, message }: Told, { confidence, threshold }: Routing): string {
   const sure =
     confidence === null
       ? ''
       : ` Confidence ${sayScore(confidence)}; from ${sayScore(threshold)} on a question is answered.`
   switch (outcome ?? reason ?? 'answered') {
     case 'no_match':
-      return `No deployed query answers this.${sure}`
+      // One that is refused in spite of its confidence is so for what the message says.
+      return `${message ?? 'No deployed query answers this.'}${(confidence ?? threshold) < threshold ? sure : ''}`
     case 'ambiguous':
       return `Several queries could answer this.${sure}`
     case 'missing_slots':
-      return `${name ?? 'A query'} would answer this, but the question does not say ${missing?.join(', ') ?? 'all it needs'}.`
+      return message ?? `${name ?? 'A query'} would answer this, but the question does not say all it needs.`
     default:
       return `Answered by ${name ?? 'a query'}.${sure}`
   }
