@@ -84,11 +84,22 @@ function recognisedSpans(linker: Linker, text: string, found: Word[], clock: Clo
     return span === undefined ? [] : [{ ...span, weak: isOthers }]
   })
   if (types('date').length === 0) return spans
+  const yearly = types('number').filter(({ labelStems }) => labelStems.has('year'))
   const days = recogniseDates(text, clock).flatMap((each) => {
-    const readings = types('date').map((type) => ({ type, value: each.first, quality: dateQuality, days: each }))
+    const readings: Reading[] = types('date').map((type) => {
+      return { type, value: each.first, quality: dateQuality, days: each }
+    })
+    // "last year" is also the number of a year, for a slot that holds one.
+    const year = each.open === null ? yearOf(each) : null
+    if (year !== null) readings.push(...yearly.map((type) => ({ type, value: year, quality: 1, days: null })))
     return place(found, each.start, each.end, readings)
   })
   return [...spans, ...days]
+}
+
+function yearOf({ first, last }: DateSpan): number | null {
+  const year = first.slice(0, 4)
+  return first === `${year}-01-01` && last === `${year}-12-31` ? Number(year) : null
 }
 
 function place(found: Word[], start: number, end: number, readings: Reading[]): Span[] {

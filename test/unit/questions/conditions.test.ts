@@ -114,6 +114,8 @@ describe('what only sounds like that is answered', () => {
       { region: 'north', since: '2026-03-01', until: '2026-06-30' },
     ],
     ['example', 'ｒｅｖｅｎｕｅ in the ｎｏｒｔｈ', { region: 'north' }],
+    ['example', 'revenue by month last year', { year: 2025 }],
+    ['example', 'monthly sales this year', { year: 2026 }],
     ['shop', "isn't the milk frother in stock?", { product: 'milk frother' }],
     ['shop', 'orders worth 80 or more', { amount: 80 }],
     ['shop', 'orders over 1e3', { amount: 1000 }],
@@ -123,6 +125,19 @@ describe('what only sounds like that is answered', () => {
     expect(routing.outcome).toBe('answer')
     expect(routing).toHaveProperty('parameters', parameters)
   })
+})
+
+test('"this year" is the year it is where the caller is', async () => {
+  const now = new Date('2026-12-31T22:30:00Z')
+  const { example } = indexes
+  if (example === undefined) throw new Error('It is built before.')
+  for (const [timeZone, year] of [
+    ['Europe/London', 2026],
+    ['Europe/Oslo', 2026],
+    ['Europe/Helsinki', 2027],
+  ] as const) {
+    expect(await route(example, 'monthly sales this year', { now, timeZone })).toMatchObject({ parameters: { year } })
+  }
 })
 
 test('of two queries that differ in a "not" the one that means the question answers', async () => {
