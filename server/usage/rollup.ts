@@ -27,7 +27,11 @@ export const grainMs: Record<Grain, number> = {
 }
 
 export function storedMs(stored: Stored): number {
-  return grainMs[stored.replace('-sum', '') as Grain]
+  return grainMs[grainOf(stored)]
+}
+
+function grainOf(stored: Stored): Grain {
+  return grains.find((grain) => stored === grain || stored === `${grain}-sum`) ?? 'minute'
 }
 
 /** What is made of what, in this order. */
@@ -79,7 +83,7 @@ type Step = (typeof steps)[number]
 async function condense(store: Pick<Database, 'pool'>, at: number, step: Step): Promise<void> {
   const size = storedMs(step.stored)
   const end = Math.floor((at - settleMs) / size) * size
-  const chunk = chunkMs[step.stored.replace('-sum', '') as Grain]
+  const chunk = chunkMs[grainOf(step.stored)]
   const partitions = openPartitions(store)
   let from = await beginning(store, step)
   while (from !== undefined && from < end) {
@@ -98,7 +102,7 @@ async function beginning(store: Pick<Database, 'pool'>, { stored, source }: Step
   ])
   const until = progress.rows[0]?.until.getTime()
   const size = storedMs(stored)
-  if (until !== undefined) return Math.floor((until - again[stored.replace('-sum', '') as Grain]) / size) * size
+  if (until !== undefined) return Math.floor((until - again[grainOf(stored)]) / size) * size
   // Asked once in the life of an installation: it reads all figures there are.
   const { rows } = await store.pool.query<{ first: Date | null }>(
     'select min(start) as first from usage_rollups where grain = $1',

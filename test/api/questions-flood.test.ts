@@ -65,9 +65,15 @@ test('five hundred over connections of their own are each answered, or refused a
 }, 60_000)
 
 test('a refusal for want of room is counted as the call of its key', async () => {
-  await Promise.all(Array.from({ length: 200 }, (_, at) => ask(`number of orders ${at}`)))
-  const told = t.observations.filter((each) => each.kind === 'query-answered' && each.code === 'overloaded')
-  expect(told.length).toBeGreaterThan(0)
+  const before = t.observations.length
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, at) => ask(`number of orders ${at}`)))
+  const refused = answers.filter(({ status }) => status === 503).length
+  expect(refused).toBeGreaterThan(0)
+  const told = t.observations.slice(before).filter((each) => each.kind === 'query-answered')
+  expect(told).toHaveLength(200)
+  expect(told.filter(({ code }) => code === 'overloaded')).toHaveLength(refused)
+  expect(new Set(told.map(({ keyId }) => keyId)).size).toBe(1)
+  expect(told[0]?.keyId).toMatch(/^key_/)
 }, 60_000)
 
 test('connections that send nothing more keep nobody out, and are answered when they do', async () => {
