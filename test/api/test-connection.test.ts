@@ -79,6 +79,12 @@ describe('200', () => {
     source.answer('{"r":[{"a":1},{"a":2}]}\n\n{"r":[{"a":1e400}]}\n', lines)
     const { body } = await call({ responsePathExtractor: 'r' })
     expect(body).toMatchObject({ success: true, data: [{ a: 1 }, { a: 2 }, { a: '1e400' }] })
+    // A preview of 1,024 bytes ends within the seventh line.
+    const line = (id: number) => `{"r":[{"id":${id},"text":"${'x'.repeat(140)}"}]}\n`
+    source.answer([1, 2, 3, 4, 5, 6, 7, 8].map(line).join(''), lines)
+    const { body: cut } = await call({ responsePathExtractor: 'r' })
+    expect(cut).toMatchObject({ success: true, truncated: true })
+    expect(cut.data.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4, 5, 6])
     source.answer('{"r":1}\n{"s":2}\n', lines)
     const missed = await call({ responsePathExtractor: 'r' })
     expect(missed.body).toMatchObject({ success: false, error: { code: 'extractor_no_match' } })

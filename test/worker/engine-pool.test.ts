@@ -240,7 +240,7 @@ describe('the executor for files', () => {
     expect(rowCount).toBe(1)
     expect(observed.map(({ kind }) => kind)).toContain('executor-replaced')
     expect(observed.map(({ kind }) => kind)).not.toContain('executor-lost')
-  })
+  }, 60_000)
 })
 
 function convertCall(path: string, parquetPath: string) {
