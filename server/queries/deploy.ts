@@ -72,14 +72,43 @@ export async function rollbackQuery(
   return makeLive(app, caller, { ...input, act: 'rollback', draft, frozen, force: true })
 }
 
+/** Takes a query out of an environment; with `check` only says whom and which questions that would meet. */
 export async function undeployQuery(
   app: Parts,
   caller: Caller,
-  input: Named & { environment: string },
+  input: Named & { environment: string; check?: boolean },
 ): Promise<DeployReport> {
   const { projectId, name, environment } = input
   await requireRole(app, caller, projectId, 'editor')
-  const previousVersion = await app.store.db.transaction().execute(async (transaction) => {
+  const found = input.check === true ? await foreseeEnd(app, input) : await endDeployment(app, caller, input)
+  return {
+    name,
+    environment,
+    previousVersion: found.version,
+    status: 'undeployed',
+    compatibility: 'compatible',
+    changes: [],
+    ...found,
+  }
+}
+
+type End = Pick<DeployReport, 'version' | 'callers' | 'routing'>
+
+async function foreseeEnd(app: Parts, input: Named & { environment: string }): Promise<End> {
+  const draft = await readDraft(app, input)
+  const live = await findLive(app.store.db, draft, input.environment)
+  if (live === undefined) throw notDeployed(input.name, input.environment)
+  const callers = await recentCallers(app, draft, input.environment)
+  const routing = await app.router.losses(input).catch((error: unknown) => {
+    fault(app, error)
+    return unasked
+  })
+  return { version: live.number, callers, routing }
+}
+
+async function endDeployment(app: Parts, caller: Caller, input: Named & { environment: string }): Promise<End> {
+  const { name, environment } = input
+  const version = await app.store.db.transaction().execute(async (transaction) => {
     const draft = await lockDraft(transaction, input)
     const live = await findLive(transaction, draft, environment)
     if (live === undefined) throw notDeployed(name, environment)
@@ -92,17 +121,7 @@ export async function undeployQuery(
     return live.number
   })
   await applyHere(app, input)
-  return {
-    name,
-    environment,
-    version: previousVersion,
-    previousVersion,
-    status: 'undeployed',
-    compatibility: 'compatible',
-    changes: [],
-    callers: [],
-    routing: unasked,
-  }
+  return { version, callers: [], routing: unasked }
 }
 
 const unasked = { checked: 0, regressions: [], results: [] }

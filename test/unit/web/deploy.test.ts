@@ -40,7 +40,7 @@ test.each([
   [108, 100, 168, '+8 % on the week before'],
   [50, 100, 24, '−50 % on the day before'],
   [100, 100, 1, 'as many as the hour before'],
-  [2400, 100, 720, '+2,300 % on the days before'],
+  [2400, 100, 720, '24 times as many as the days before'],
   [5, 0, 24, ''],
   [5, undefined, 24, ''],
 ])('%d calls after %d in %d hours are %s', (now, before, hours, words) => {

@@ -80,7 +80,7 @@ function Figures({ place, metrics, before, hours }: FiguresProps) {
           value={sayNumber(totals.requests)}
           more={[
             sayGrowth(totals.requests, before?.totals.requests, hours),
-            `${sayNumber(totals.rejected)} turned away`,
+            totals.rejected === 0 ? '' : `${sayNumber(totals.rejected)} turned away`,
           ]
             .filter(Boolean)
             .join(', ')}

@@ -1,6 +1,7 @@
 import { Code, Mark, Paper, Stack, Text, Textarea, Title } from '@mantine/core'
 import { useState } from 'react'
 import { Card } from '../../parts/card.tsx'
+import { useComeIntoView } from '../../parts/come-into-view.ts'
 import { CallAnswer, CallButtons, useCall, useCaller } from './call.tsx'
 import type { Outcome } from './calls.ts'
 import classes from './deploy.module.css'
@@ -35,6 +36,7 @@ export function QuestionConsole({ place }: { place: Place }) {
           signal,
         },
   )
+  const answered = useComeIntoView<HTMLDivElement>(call.outcome)
   return (
     <Stack gap="lg">
       <div className={classes['console']}>
@@ -66,7 +68,7 @@ export function QuestionConsole({ place }: { place: Place }) {
             </Stack>
           </form>
         </Paper>
-        <Stack gap="lg">
+        <Stack gap="lg" ref={answered}>
           {call.outcome !== undefined && <Explanation question={asked} outcome={call.outcome} />}
           <CallAnswer call={call} waiting="Ask to see which query answers, and with which values." />
         </Stack>
