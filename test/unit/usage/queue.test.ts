@@ -1,26 +1,8 @@
 import { expect, test } from 'vitest'
-import { kindOf, type QueryAnswered } from '../../../server/usage/call.ts'
+import { kindOf } from '../../../server/usage/call.ts'
 import type { Kind } from '../../../server/usage/kinds.ts'
 import { openQueue } from '../../../server/usage/queue.ts'
-
-const call: QueryAnswered = {
-  kind: 'query-answered',
-  requestId: 'req_1',
-  projectId: 'prj_1',
-  environment: 'production',
-  query: 'sales',
-  version: 3,
-  entry: 'direct',
-  keyId: 'key_1',
-  code: null,
-  reason: null,
-  totalMs: 1.5,
-  queueMs: 0,
-  sqlMs: 1,
-  rows: 12,
-  bytes: 345,
-  cache: null,
-}
+import { call } from './sample-call.ts'
 
 function newKind(): Kind {
   const of = kindOf(call)
