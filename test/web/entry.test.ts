@@ -58,6 +58,10 @@ test('the first user is asked for e-mail and password, and comes back with them 
   await page.getByLabel('Password', { exact: true }).fill('short')
   await page.getByRole('button', { name: 'Set e-mail and password' }).click()
   await page.getByText('Must have at least 10 characters.').waitFor()
+  await page
+    .getByRole('status')
+    .getByText(/^req_\w+$/)
+    .waitFor()
   await page.getByLabel('Password', { exact: true }).fill('a long password')
   await page.getByRole('button', { name: 'Set e-mail and password' }).click()
   await page.getByText('Your sign-in is changed.').waitFor()
