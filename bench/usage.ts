@@ -14,7 +14,8 @@ import { keepUsage, listRequests, openUsage, reportUsage } from '../server/usage
 
 const millions = Number(process.argv[2] ?? 2)
 const days = Number(process.argv[3] ?? 7)
-const dayMs = 86_400_000
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 const projectId = 'prj_bench'
 const yearDays = 393
 
@@ -106,8 +107,10 @@ async function fill(): Promise<void> {
     await past.close()
   }
   await store.pool.query('truncate request_batches, usage_rollups')
-  for (let day = 0; day < days; day += 1) {
-    const from = new Date(end - (days - day) * dayMs)
+  // An hour at a time: what is put together fits the memory, and no statement runs into its limit.
+  const hourly = Math.floor(count / days / 24)
+  for (let hour = 0; hour < days * 24; hour += 1) {
+    const from = new Date(end - days * dayMs + hour * hourMs)
     await store.pool.query(
       `insert into request_batches
        select date_trunc('second', at), $2, case when i % 10 = 0 then 'staging' else 'production' end, 'query_' || i % 20,
@@ -119,11 +122,14 @@ async function fill(): Promise<void> {
          array_agg(1000 + n % 97 * 333), array_agg(1000 + n % 97 * 250), array_agg(n % 30), array[1000],
          case when i % 20 = 7 then 1500 end,
          case when i % 20 = 7 then 'How many orders came from region ' || (max(n) / 20 * 7919) % 2003 || '?' end, null
-       from (select n, n % 100 as i, $1::timestamptz + make_interval(secs => n * $3::float8 / 1000) as at
-               from generate_series(0, $4::bigint - 1) as n) as calls
+       from (select n, n % 100 as i, $1::timestamptz + make_interval(secs => (n - $4) * $3::float8 / 1000) as at
+               from generate_series($4::bigint, $4 + $5 - 1) as n) as calls
        group by date_trunc('second', at), i, case when i % 20 = 7 then n end`,
-      [from, projectId, stepMs, Math.floor(count / days)],
+      [from, projectId, stepMs, hour * hourly, hourly],
     )
+  }
+  for (let day = 0; day < days; day += 1) {
+    const from = new Date(end - (days - day) * dayMs)
     // 100 kinds of calls in every minute, 30 different times each: far more than a project usually has.
     await store.pool.query(
       `insert into usage_rollups select $2, 'minute', $1::timestamptz + make_interval(mins => m), m * 100 + k,
@@ -207,7 +213,6 @@ async function dashboards(): Promise<void> {
   const metrics = (spanMs: number, interval?: '1m' | '5m' | '1h' | '1d', filter: object = {}) =>
     reportUsage(app, caller, { projectId, from: back(spanMs), to, interval, ...filter })
   const requests = (filter: object = {}) => listRequests(app, caller, { projectId, limit: 50, ...filter })
-  const hourMs = 3_600_000
   const keyId = `key_${'3'.padStart(26, '0')}`
   const asked: Array<[string, () => Promise<unknown>]> = [
     ['metrics, last hour by minute', () => metrics(hourMs)],

@@ -4,22 +4,18 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sweepFiles } from '../../server/data/index.ts'
-import { expectStatus, openTestApp, operatorToken, type TestApp } from '../harness/app.ts'
-import { execute, openSource, type Source } from '../harness/source.ts'
+import { expectStatus, operatorToken, type TestApp } from '../harness/app.ts'
+import { execute, openAppWithSource, type Source } from '../harness/source.ts'
 
 let t: TestApp
 let source: Source
 let projectId: string
 beforeAll(async () => {
-  source = await openSource()
-  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host })
+  ;({ t, source } = await openAppWithSource())
   projectId = await t.project()
   source.answer([{ region: 'north', total: 1 }])
 })
-afterAll(async () => {
-  await t.close()
-  await source.close()
-})
+afterAll(() => t.close())
 
 test('the download is the stored file, whole and under its name', async () => {
   const made = await expectStatus(200, execute(t.operator, { projectId, datasourceId: 'ds_down', url: source.url }))

@@ -2,21 +2,17 @@ import { readdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
-import { execute, openSource, rowsOf, type Source } from '../harness/source.ts'
+import { expectStatus, type TestApp } from '../harness/app.ts'
+import { execute, openAppWithSource, rowsOf, type Source } from '../harness/source.ts'
 
 let t: TestApp
 let source: Source
 let projectId: string
 let count = 0
 beforeAll(async () => {
-  source = await openSource()
-  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host })
+  ;({ t, source } = await openAppWithSource())
 })
-afterAll(async () => {
-  await t.close()
-  await source.close()
-})
+afterAll(() => t.close())
 beforeEach(async () => {
   projectId = await t.project()
 })

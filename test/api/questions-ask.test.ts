@@ -215,6 +215,7 @@ describe('401 and 403', () => {
     const limited = await keyOf({ queries: ['biggest_orders'] })
     const body = { project_id: q.projectId, explain: true }
     const answer = await limited.post('/v1/query', { ...body, query: 'Which orders came from the north?' })
+    expect(answer).toMatchObject({ status: 422, body: { reason: 'no_match' } })
     expect(JSON.stringify(answer.body)).not.toContain('orders_in_region')
     expect(JSON.stringify(answer.body)).not.toContain('north')
     const good = await limited.post('/v1/query', { ...body, query: 'What are the biggest orders?' })

@@ -1,22 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openTestApp, type TestApp } from '../harness/app.ts'
-import { openSource, type Source } from '../harness/source.ts'
+import type { TestApp } from '../harness/app.ts'
+import { openAppWithSource, type Source } from '../harness/source.ts'
 
 let t: TestApp
 let source: Source
 beforeAll(async () => {
-  source = await openSource()
-  t = await openTestApp({
-    SLUICE_OUTBOUND_ALLOW: source.host,
+  ;({ t, source } = await openAppWithSource({
     SLUICE_TEST_TIMEOUT_MS: '2000',
     SLUICE_TEST_PREVIEW_BYTES: '1024',
     SLUICE_OUTBOUND_TRIES: '1',
-  })
+  }))
 })
-afterAll(async () => {
-  await t.close()
-  await source.close()
-})
+afterAll(() => t.close())
 beforeEach(() => source.answer({ items: [{ a: 1 }] }))
 
 const call = (config: Record<string, unknown> = {}) =>

@@ -6,7 +6,11 @@ let t: TestApp
 let bad: QueryProject
 let good: QueryProject
 beforeAll(async () => {
-  t = await openTestApp({ SLUICE_QUERY_TIMEOUT_MS: '3000', SLUICE_EXECUTOR_MEMORY_BYTES: '268435456' })
+  t = await openTestApp({
+    SLUICE_QUERY_TIMEOUT_MS: '3000',
+    SLUICE_EXECUTOR_MEMORY_BYTES: '268435456',
+    SLUICE_EXECUTOR_PROCESSES: '2',
+  })
   bad = await openQueryProject(t)
   good = await openQueryProject(t)
   await good.deploy({ name: 'lookup', sql: 'SELECT * FROM orders WHERE id = $id' })

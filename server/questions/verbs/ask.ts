@@ -3,7 +3,7 @@ import { permittedQueries, placeFor, resolveCall, withFixedParameters, type KeyC
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import { checkSlots, type LiveVersion, type Run } from '../../queries/index.ts'
-import type { Explanation } from '../route.ts'
+import { route as routeQuestion, type Explanation } from '../route.ts'
 import type { Place } from '../router/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
 import { refusalOf } from './refusal.ts'
@@ -102,13 +102,32 @@ async function route(app: Parts, place: Place, asking: Asking): Promise<Routed> 
   for (const fresh of [undefined, 'fresh'] as const) {
     const index = await app.router.index(place, fresh)
     if (queryName !== undefined && !index.queries.some(({ query }) => query.name === queryName)) continue
-    const decision = await decide(app, index, asking)
+    const decision = await keptToItself(app, { place, asking }, await decide(app, index, asking))
     const { routing } = decision
     if (!('query' in routing)) return { decision, version: null }
     const live = app.deployments.find({ ...place, name: routing.query })
     if (live !== undefined) return { decision, version: live.version }
   }
   throw new Failure('overloaded', { retryAfterSeconds: 1 })
+}
+
+/**
+ * To a key that is limited to few queries any question looks like one of theirs. One that a query beyond its reach
+ * would answer is refused, as any other that has no answer: the refusal is the same and names nothing.
+ */
+async function keptToItself(
+  app: Parts,
+  { place, asking }: { place: Place; asking: Asking },
+  decision: Decision,
+): Promise<Decision> {
+  const { routing, decidedBy } = decision
+  if (place.only === null || decidedBy === 'caller' || !('query' in routing)) return decision
+  const whole = await app.router.index({ ...place, only: null })
+  const options = { timeZone: asking.timeZone, now: new Date(app.now()) }
+  const other = await app.router.turnstile.timed(() => routeQuestion(whole, asking.question, options))
+  if (!('query' in other) || place.only.includes(other.query)) return decision
+  const explanation = { ...routing.explanation, confidence: null, parameters: {}, sources: {}, unused: [] }
+  return { ...decision, routing: { outcome: 'no_match', because: 'not_confident', explanation } }
 }
 
 const noExplanation: Explanation = {
