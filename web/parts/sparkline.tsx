@@ -24,7 +24,11 @@ export function Sparkline({ values, bad = false }: { values: Array<number | null
           <g key={from}>
             <polygon className={classes.area} points={`${from},${height} ${line} ${to},${height}`} />
             {/* A line that goes nowhere is drawn as a dot. */}
-            <polyline className={classes.line} points={points.length === 1 ? `${line} ${line}` : line} />
+            <polyline
+              className={classes.line}
+              data-dot={points.length === 1 || undefined}
+              points={points.length === 1 ? `${line} ${line}` : line}
+            />
           </g>
         )
       })}
