@@ -56,8 +56,13 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
 
   await page.getByRole('button', { name: 'Test' }).click()
   await page.getByText('application/json').waitFor()
+  const rows = page.getByRole('button', { name: /^items .* use as rows/ })
   await page.getByRole('button', { name: 'Open data' }).click()
-  await page.getByRole('button', { name: /^items .* use as rows/ }).click()
+  await rows.waitFor()
+  await page.getByRole('button', { name: 'Close data' }).click()
+  await rows.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Open data' }).click()
+  await rows.click()
   await page.getByText('As a table: 1,200 rows, 6 columns').waitFor()
   await page.getByRole('tab', { name: 'Extract' }).click()
   expect(await page.getByLabel('Rows are at').inputValue()).toBe('data.items')
@@ -67,6 +72,8 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   expect(new URL(page.url()).pathname).toBe(at('data/orders/columns'))
   await page.getByRole('list', { name: 'Commonest values of region' }).getByText('north').waitFor()
   expect(source.requests.at(-1)?.headers['x-team']).toBe('shop')
+  await page.getByRole('img', { name: /^How total is spread: 20 to \d/ }).waitFor()
+  await page.getByRole('list', { name: 'Columns' }).getByText('20 % missing (240)').waitFor()
 
   await page.getByRole('tab', { name: 'Rows' }).click()
   const grid = page.getByRole('table', { name: 'Rows of orders' })
@@ -81,6 +88,7 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await heading(page, 'sales_by_region')
   await typeSql(page, 'select regio from orders')
   await page.locator('.cm-lintRange-error').waitFor()
+  expect(await page.locator('.cm-lintRange-error').textContent()).toBe('regio')
   await page.getByText('perhaps you meant region').first().waitFor()
 
   await typeSql(page, 'select region, sum(total) as revenue from orders where region = $region group by region')
@@ -111,6 +119,17 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await sheet.getByRole('button', { name: 'Deploy version 1' }).click()
   await page.getByText('Version 1 of sales_by_region now answers in production.').waitFor()
   await page.getByText('production v1').waitFor()
+
+  await page.goto(at('data/orders/lineage'))
+  await page.locator('.react-flow__edge').nth(3).waitFor({ state: 'attached' })
+  const drawn = await page.locator('.react-flow__node').allTextContents()
+  expect(drawn.toSorted()).toEqual([
+    'ConnectionOrders',
+    'Copy that is servedorders 1',
+    'Deployed querysales_by_region',
+    'Requestorders 1',
+    'Tableorders 1',
+  ])
   expect(complaints.splice(0)).toEqual([])
 })
 

@@ -164,6 +164,7 @@ const pages: Shown[] = [
       await page.getByRole('textbox', { name: 'Question' }).fill('how much did we sell')
       await page.getByRole('textbox', { name: 'Question' }).press('Enter')
       await page.getByText('the question does not say region').waitFor()
+      await page.getByText('Not answered', { exact: true }).waitFor()
     },
     look: (page) => page.getByRole('region', { name: 'Candidates' }),
   },

@@ -11,10 +11,17 @@ import { headersOf, pathOf, type CallTarget } from './snippet-text.ts'
 import { Snippets } from './snippets.tsx'
 import type { Routing } from './wire.ts'
 
+type Props = {
+  place: Place
+  /** The question of the address, which can be sent on. */
+  first: string
+  onAsk: (question: string) => void
+}
+
 /** Asks in plain language, and shows why the answer is what it is. */
-export function QuestionConsole({ place }: { place: Place }) {
+export function QuestionConsole({ place, first, onAsk }: Props) {
   const { project, environment } = place
-  const [question, setQuestion] = useState('')
+  const [question, setQuestion] = useState(first)
   const [asked, setAsked] = useState('')
   const caller = useCaller(true)
   const target: CallTarget = { kind: 'question', projectId: project.id, environment }
@@ -45,6 +52,7 @@ export function QuestionConsole({ place }: { place: Place }) {
             onSubmit={(event) => {
               event.preventDefault()
               setAsked(question)
+              onAsk(question)
               call.start()
             }}
           >

@@ -26,7 +26,7 @@ export function TryPage({ place }: { place: Place }) {
   const [path, navigate] = useLocation()
   const asked = new URLSearchParams(useSearch())
   const asking = asked.get('by') === 'question'
-  const choose = (name: 'by' | 'query', value: string): void => {
+  const choose = (name: 'by' | 'query' | 'question', value: string): void => {
     asked.set(name, value)
     navigate(`${path}?${asked}`, { replace: true })
   }
@@ -50,7 +50,11 @@ export function TryPage({ place }: { place: Place }) {
         {asking ? 'Ask' : 'Call'} what is deployed in {environment}, as callers do.
       </Heading>
       {asking ? (
-        <QuestionConsole place={place} />
+        <QuestionConsole
+          place={place}
+          first={asked.get('question') ?? ''}
+          onAsk={(question) => choose('question', question)}
+        />
       ) : (
         <AnyEndpoint place={place} wanted={asked.get('query')} onChoose={(name) => choose('query', name)} />
       )}

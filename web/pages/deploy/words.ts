@@ -29,7 +29,7 @@ export function sayRouting({ routing: { checked, regressions } }: DeployReport):
 }
 
 /** What becomes of the questions that it answers once it is undeployed. */
-export function sayLosses({ routing: { checked, regressions } }: DeployReport): string {
+export function sayLosses({ routing: { checked, regressions } }: Pick<DeployReport, 'routing'>): string {
   if (checked === 0) return 'No questions are on record that it answers.'
   const asked = checked === 1 ? 'The question' : `The ${checked} questions`
   if (regressions.length === 0)

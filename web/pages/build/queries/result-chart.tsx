@@ -8,7 +8,7 @@ const Chart = lazy(async () => ({ default: (await import('../../../parts/chart.t
 
 /** More points than this are no longer told apart. */
 const mostPoints = 500
-const colors = ['tide.7', 'orange.7', 'gray.6', 'tide.4']
+const colors = ['var(--sluice-chart-strong)', 'orange.7', 'gray.6', 'var(--sluice-chart-soft)']
 
 /** Whether there is a column to go along and one to draw. */
 export function canChart({ columns, data }: Preview): boolean {
@@ -45,7 +45,7 @@ function linesOf(columns: Preview['columns']): ChartLine[] {
   const drawn = numbers.length === columns.length ? numbers.slice(1) : numbers
   return drawn
     .slice(0, colors.length)
-    .map(({ name }, at) => ({ name, label: name, color: colors[at] ?? 'tide.7', dashed: at % 2 === 1 }))
+    .map(({ name }, at) => ({ name, label: name, color: colors[at] ?? 'gray.6', dashed: at % 2 === 1 }))
 }
 
 /** A number that names a thing measures nothing. */
