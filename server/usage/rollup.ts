@@ -1,6 +1,5 @@
 import type { App } from '../app.ts'
 import type { Database } from '../store/index.ts'
-import { dropAlertHistory } from './alerts/keep-history.ts'
 import { rejectedText } from './call.ts'
 import { dropPartitions, openPartitions } from './partitions.ts'
 import { countQuestions } from './questions.ts'
@@ -73,9 +72,7 @@ export async function keepUsage(app: Pick<App, 'store' | 'now' | 'config'>): Pro
   const { requestRetentionDays, rollupRetentionDays } = config.limits
   await dropPartitions(store, 'request_batches', new Date(now() - requestRetentionDays * grainMs.day))
   await dropPartitions(store, 'usage_questions', new Date(now() - requestRetentionDays * grainMs.day))
-  const oldest = new Date(now() - rollupRetentionDays * grainMs.day)
-  await dropPartitions(store, 'usage_rollups', oldest)
-  await dropAlertHistory(store, oldest)
+  await dropPartitions(store, 'usage_rollups', new Date(now() - rollupRetentionDays * grainMs.day))
 }
 
 type Step = (typeof steps)[number]

@@ -1,7 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { dropAlertHistory } from '../../server/usage/alerts/keep-history.ts'
-import { keepUsage } from '../../server/usage/index.ts'
+import { forgetOldAlerts } from '../../server/usage/index.ts'
 import { expectStatus, type TestApp } from '../harness/app.ts'
 import type { QueryProject } from '../harness/queries.ts'
 import type { MailServer, Receiver } from '../harness/receivers.ts'
@@ -277,7 +276,7 @@ describe('every other type', () => {
   })
 })
 
-test('history ends with the figures it was about', async () => {
+test('history is kept for as long as the setting says', async () => {
   const alert = await create({
     type: 'requests_below',
     threshold: 1,
@@ -285,9 +284,11 @@ test('history ends with the figures it was about', async () => {
   })
   await round()
   const history = async () => (await t.operator.get(`${path}/${alert.id}/history`)).body.data.length
-  await keepUsage(t.app)
+  const { limits } = t.app.config
+  const after = (days: number) => forgetOldAlerts({ ...t.app, now: () => t.app.now() + days * 86_400_000 })
+  await after(limits.alertRetentionDays - 1)
   expect([await history(), (await deliveries(alert.id)).length]).toEqual([1, 1])
-  await dropAlertHistory(t.app.store, new Date(t.app.now() + 1))
+  await after(limits.alertRetentionDays + 1)
   expect([await history(), (await deliveries(alert.id)).length]).toEqual([0, 0])
 })
 
