@@ -108,7 +108,13 @@ export const promoteQuery = z.strictObject({
   check: z.boolean().default(false),
   force: z.boolean().default(false),
 })
-export const undeployQuery = z.strictObject({ environment })
+export const undeployQuery = z.strictObject({
+  environment,
+  check: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Report who calls it and what becomes of its questions, and change nothing.' }),
+})
 export const rollbackQuery = z.strictObject({
   environment,
   version: versionNumber.optional().meta({ description: 'Left out: the version that was live before this one.' }),

@@ -1,4 +1,5 @@
-// The gate: everything that must hold, in one run with one closing line. `--no-browser` leaves the browser out.
+// The gate: everything that must hold, in one run with one closing line. `--no-browser` leaves the browser out, `--quick`
+// every test that starts a server.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +7,8 @@ import { delimiter, dirname, join } from 'node:path'
 import { ensureChromium } from './chromium.mjs'
 import { buildWebIfStale, findNode, installMissing, root } from './prepare.mjs'
 
-const withBrowser = !process.argv.includes('--no-browser')
+const isQuick = process.argv.includes('--quick')
+const withBrowser = !isQuick && !process.argv.includes('--no-browser')
 const startedAt = Date.now()
 const totals = { passed: 0, failed: 0 }
 
@@ -53,11 +55,11 @@ function succeeds(script, ...args) {
 function runTests() {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-report-'))
   const report = join(folder, 'report.json')
-  const projects = withBrowser ? [] : ['--project', '!web']
+  const projects = isQuick ? ['unit', 'architecture', 'docs'] : withBrowser ? [] : ['!web']
   const ran = succeeds(
     'vitest/vitest.mjs',
     'run',
-    ...projects,
+    ...projects.flatMap((project) => ['--project', project]),
     '--reporter=dot',
     '--reporter=json',
     `--outputFile.json=${report}`,

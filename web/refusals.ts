@@ -35,7 +35,7 @@ export function unplacedDetails(
     .map(({ field, message }) => ({ field, sentence: sentence(`${field} ${message}`) }))
 }
 
-function sentence(words: string): string {
+export function sentence(words: string): string {
   const capital = words.charAt(0).toUpperCase() + words.slice(1)
   return /[.!?]$/.test(capital) ? capital : `${capital}.`
 }

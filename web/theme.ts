@@ -78,7 +78,7 @@ export const theme = createTheme({
         // Its element is a <header>, which would pass for a second banner of the page.
         attributes: { header: { role: 'presentation' } },
       },
-      styles: { title: { fontWeight: 600, fontSize: '1rem' } },
+      styles: { title: { fontWeight: 600, fontSize: '1rem', lineHeight: 1.4 } },
     }),
     Tooltip: Tooltip.extend({
       defaultProps: { withArrow: true, openDelay: 250, events: { hover: true, focus: true, touch: true } },

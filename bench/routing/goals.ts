@@ -13,7 +13,6 @@ const goals: Goal[] = [
   { set: 'clinc_dev75', k: 10, figure: 'refusedFar', least: 90 },
   { set: 'banking_dev38', k: 10, figure: 'top1', least: 91 },
   ...['geography', 'advising', 'restaurants'].map((set): Goal => ({ set, k: 5, figure: 'slotF1', least: 97 })),
-  { set: 'spider_a', k: 0, figure: 'slotF1', least: 97 },
   ...['geography', 'advising', 'restaurants'].map((set): Goal => ({ set, k: 5, figure: 'aurocNear', least: 90 })),
   { set: 'spider_a', k: 0, figure: 'aurocNear', least: 90 },
   { set: 'banking_dev38', k: 10, figure: 'aurocNear', least: 90 },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type HttpConfiguration } from '../../api/connections.ts'
 import { basic, parseUrl, readAuth, type OutboundRequest } from './build-request.ts'
-import { outboundError, type OutboundError } from './outbound/error.ts'
+import { lateError, outboundError, type OutboundError } from './outbound/error.ts'
 import { memorySink } from './outbound/receive.ts'
 import { type Outbound } from './outbound/send.ts'
 
@@ -39,31 +39,45 @@ export function createTokenSource(outbound: Outbound, now: () => number = Date.n
       // The key is a hash, so that the secrets are held once, in the call alone.
       const key = createHash('sha256').update(JSON.stringify(auth)).digest('base64')
       const known = entries.get(key)
-      if (known !== undefined && known.expiresAt > now()) return untilLeft(known.answer, timing.signal)
+      if (known !== undefined && known.expiresAt > now()) return withinTime(known.answer, auth, timing)
       const entry: Entry = {
         expiresAt: now() + timing.timeoutMs,
         answer: Promise.resolve({ ok: true, token: undefined }),
       }
       // Others may wait for it too: it ends with its time and not with whoever asked first.
       entry.answer = fetchToken(auth, { timeoutMs: timing.timeoutMs }, entry)
-      const forget = (): boolean => entries.delete(key)
+      const forget = (): boolean => entries.get(key) === entry && entries.delete(key)
       entry.answer.then(({ ok }) => ok || forget(), forget)
       entries.set(key, entry)
       const [oldest] = entries.keys()
       if (entries.size > tokensAtMost && oldest !== undefined) entries.delete(oldest)
-      return untilLeft(entry.answer, timing.signal)
+      return withinTime(entry.answer, auth, timing)
     },
   }
 }
 
-function untilLeft(answer: Promise<TokenAnswer>, signal: AbortSignal | undefined): Promise<TokenAnswer> {
-  if (signal === undefined) return answer
+/** A call that others wait for too may have longer than this one has, and goes on when this one leaves. */
+function withinTime(
+  answer: Promise<TokenAnswer>,
+  { token_url: url }: Credentials,
+  timing: Timing,
+): Promise<TokenAnswer> {
+  const { timeoutMs, signal } = timing
   return new Promise((resolve, reject) => {
-    const leave = (): void => reject(signal.reason as Error)
-    if (signal.aborted) return leave()
-    signal.addEventListener('abort', leave, { once: true })
-    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+    const leave = (): void => reject(signal?.reason as Error)
+    if (signal?.aborted === true) return leave()
+    const late = (): void => resolve({ ok: false, error: forToken(lateError(new URL(url), timeoutMs)) })
+    const timer = setTimeout(late, timeoutMs)
+    signal?.addEventListener('abort', leave, { once: true })
+    answer.then(resolve, reject).finally(() => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', leave)
+    })
   })
+}
+
+function forToken(error: OutboundError): OutboundError {
+  return { ...error, message: `For the token: ${error.message}` }
 }
 
 type Asked = { ok: true; token: string; lifeMs: number } | { ok: false; error: OutboundError }
@@ -109,7 +123,7 @@ async function askOnce(
     retries: 0,
   } as const
   const sent = await outbound.send(request, { timeoutMs, sink, ...limits })
-  if (!sent.ok) return { ok: false, error: { ...sent.error, message: `For the token: ${sent.error.message}` } }
+  if (!sent.ok) return { ok: false, error: forToken(sent.error) }
   const refused = (message: string) =>
     ({ ok: false, error: outboundError('token_refused', message), status: sent.status }) as const
   const { host } = new URL(auth.token_url)

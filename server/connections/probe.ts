@@ -33,11 +33,13 @@ export async function probe(configuration: HttpConfiguration, options: ProbeOpti
   const { outbound, tokens, limits, signal } = options
   const path = parsePath(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
+  const started = performance.now()
+  const left = () => Math.max(1, Math.round(limits.timeoutMs - (performance.now() - started)))
   const token = await tokens.token(configuration, { timeoutMs: limits.timeoutMs, signal })
   if (!token.ok) return unreachable(token.error, 0)
   const sink = memorySink()
   const sent = await outbound.send(buildRequest(configuration, token.token), {
-    timeoutMs: limits.timeoutMs,
+    timeoutMs: left(),
     // A preview is cut by its decoded size; what it may take on the wire for that is never more than this.
     maxWireBytes: limits.previewBytes * 2,
     maxDecodedBytes: limits.previewBytes,

@@ -1,9 +1,11 @@
 import { Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
-import { startExecutor, type ChildSettings, type ExecutorChild, type Lost } from './executor-child.ts'
+import { startExecutor, type ChildSettings, type Lost } from './executor-child.ts'
 import type { Frame } from './executor/frames.ts'
+import { isRefusedBySystem } from './executor/out-of-memory.ts'
 import type { FailedHead } from './executor/protocol.ts'
 import { createLane } from './lane.ts'
+import { chooseSeat, mayRun, newSeat, type Seat } from './seat.ts'
 import {
   callHead,
   cancelledError,
@@ -19,26 +21,6 @@ import {
   type Task,
   type Ticket,
 } from './tickets.ts'
-
-/** A place for an executor: the process in it may be replaced, the seat stays. */
-type Seat = {
-  index: number
-  child: ExecutorChild | null
-  ready: boolean
-  startedMs: number
-  failures: number
-  tickets: Map<number, Ticket<Seat>>
-  /** Pieces of work in it: calls that were sent together are one. */
-  groups: number
-  /** The lookups among them, each at most once. */
-  lookups: Set<string>
-  known: Set<string>
-  /** Takes no new work until it is empty: a suspect is to run alone in it. */
-  reserved: boolean
-  /** Ran out of memory: what was freed does not all come back, so it is replaced when it is empty. */
-  worn: boolean
-  respawn: NodeJS.Timeout | null
-}
 
 export type PoolOptions = Omit<ChildSettings, 'name'> & {
   name: string
@@ -64,22 +46,7 @@ export function createPool(options: PoolOptions) {
   let nextId = 1
   let closing = false
 
-  const seats = Array.from({ length: executors }, (_, index): Seat => {
-    return {
-      index,
-      child: null,
-      ready: false,
-      startedMs: 0,
-      failures: 0,
-      tickets: new Map(),
-      groups: 0,
-      lookups: new Set(),
-      known: new Set(),
-      reserved: false,
-      worn: false,
-      respawn: null,
-    }
-  })
+  const seats = Array.from({ length: executors }, (_, index) => newSeat(index))
 
   function start(seat: Seat): void {
     seat.startedMs = now()
@@ -114,7 +81,8 @@ export function createPool(options: PoolOptions) {
       finish(seat, ticket, { head: frame.head, body: frame.body })
     } else if (frame.kind === 'failed') {
       const failure = failureOf(frame.head as FailedHead)
-      if (failure.reason === 'memory_limit' && (options.background || isBeyondProcess(failure))) seat.worn = true
+      if (failure.reason === 'memory_limit' && (options.background || isRefusedBySystem(String(failure.cause))))
+        seat.worn = true
       // Only where our own statements run: queries of users could else keep every executor from taking work.
       if (options.background && seat.worn) seat.reserved = true
       finish(seat, ticket, failure)
@@ -177,23 +145,12 @@ export function createPool(options: PoolOptions) {
       if (free.length === 0) return
       const ticket = lane.take((candidate) => free.some((seat) => mayRun(seat, candidate)))
       if (ticket === undefined) return
-      const seat = choose(free, ticket)
+      const seat = chooseSeat(free, ticket)
       const lookup = lookups.has(ticket) ? ticket.statement : null
       const others =
         lookup === null ? [] : lane.takeAlike(ticket.scope, (other) => isAlike(ticket, other), groupMax - 1)
       dispatch(seat, [ticket, ...others], lookup)
     }
-  }
-
-  function mayRun(seat: Seat, ticket: Ticket<Seat>): boolean {
-    return !seat.lookups.has(ticket.statement)
-  }
-
-  /** An executor that has the scope open answers at once; among those, the least busy. */
-  function choose(free: Seat[], ticket: Ticket<Seat>): Seat {
-    const key = catalogKey(ticket)
-    const cost = (seat: Seat): number => seat.groups + (seat.known.has(key) ? 0 : 0.5)
-    return free.filter((seat) => mayRun(seat, ticket)).reduce((best, seat) => (cost(seat) < cost(best) ? seat : best))
   }
 
   function dispatch(seat: Seat, tickets: Ticket<Seat>[], lookup: string | null): void {
@@ -226,13 +183,17 @@ export function createPool(options: PoolOptions) {
     }
     if (seat.tickets.size === 0) {
       seat.reserved = false
-      if (seat.worn) {
-        seat.ready = false
-        seat.child?.end()
-      }
+      if (seat.worn) replace(seat)
     }
     settle(ticket, ticket.cancelled === null ? outcome : cancelledError(ticket))
     if (ticket.group.left === 0) pump()
+  }
+
+  function replace(seat: Seat): void {
+    const { child } = seat
+    seat.ready = false
+    child?.end()
+    setTimeout(() => seat.child === child && child?.kill(), killAfterMs).unref()
   }
 
   function settle(ticket: Ticket<Seat>, outcome: Reply | Error): void {
@@ -323,11 +284,6 @@ export function createPool(options: PoolOptions) {
   }
 
   return { run, opened, close, health }
-}
-
-/** Not the engine said no but the operating system. */
-function isBeyondProcess({ cause }: Failure): boolean {
-  return /bad.alloc|Cannot allocate memory|Allocation failure/i.test(String(cause))
 }
 
 function pause(delayMs: number): Promise<void> {

@@ -1,3 +1,4 @@
+import type { FailureReason } from '../../api/failures.ts'
 import { Failure } from '../failure.ts'
 import type { Frame } from './executor/frames.ts'
 import type { AlikeCall, CallHead, Catalog, FailedHead, ScopedHead } from './executor/protocol.ts'
@@ -90,8 +91,8 @@ export function statementOf({ scope, call }: Task): string {
   return call.verb === 'read' && !call.stream ? `${scope}\n${call.format}\n${call.sql}` : ''
 }
 
-export function failureOf({ code, cause, ...options }: FailedHead): Failure {
-  return new Failure(code, { ...(options as object), cause })
+export function failureOf({ code, reason, ...rest }: FailedHead): Failure {
+  return new Failure(code, { ...rest, ...(reason !== undefined && { reason: reason as FailureReason<typeof code> }) })
 }
 
 export function overloaded(): Failure {

@@ -1,31 +1,15 @@
-import type { Transaction } from 'kysely'
-import { recordAct, requireRole, type Caller } from '../access/index.ts'
+import { requireRole, type Caller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
-import { newId } from '../ids.ts'
-import type { DeploymentAct, Tables } from '../store/index.ts'
+import type { DeploymentAct } from '../store/index.ts'
 import type { KeyThatCalled } from './callers.ts'
-import { compare, type Change, type Compatibility } from './compatibility.ts'
-import { changedMeanwhile, columnsOf, contentOf, labelOf, lockDraft, readDraft, type Draft } from './drafts.ts'
-import { examine, type Inspected } from './inspection.ts'
-import { versionOf, type Version } from './version-records.ts'
+import { compare } from './compatibility.ts'
+import { breaking, notDeployed, stolen, type DeployReport } from './deploy-report.ts'
+import { chooseVersion, findLive, findPrevious, keepAct, putDeployment } from './deployment-rows.ts'
+import { changedMeanwhile, labelOf, lockDraft, readDraft, type Draft } from './drafts.ts'
+import { examine } from './inspection.ts'
+import type { Version } from './version-records.ts'
 import { readVersion } from './versions.ts'
-
-/** What a deployment did, or with `check` would do. */
-export type DeployReport = {
-  name: string
-  environment: string
-  version: number
-  previousVersion: number | null
-  status: 'deployed' | 'undeployed'
-  compatibility: Compatibility
-  changes: Change[]
-  callers: KeyThatCalled[]
-  routing: Routing
-}
-
-/** What it does to the questions of the environment. */
-type Routing = Pick<Awaited<ReturnType<App['router']['regressions']>>, 'checked' | 'regressions'>
 
 type Parts = Pick<App, 'store' | 'catalogs' | 'engine' | 'deployments' | 'queryCallers' | 'router' | 'observe' | 'now'>
 type Named = { projectId: string; name: string }
@@ -72,14 +56,43 @@ export async function rollbackQuery(
   return makeLive(app, caller, { ...input, act: 'rollback', draft, frozen, force: true })
 }
 
+/** Takes a query out of an environment; with `check` only says whom and which questions that would meet. */
 export async function undeployQuery(
   app: Parts,
   caller: Caller,
-  input: Named & { environment: string },
+  input: Named & { environment: string; check?: boolean },
 ): Promise<DeployReport> {
   const { projectId, name, environment } = input
   await requireRole(app, caller, projectId, 'editor')
-  const previousVersion = await app.store.db.transaction().execute(async (transaction) => {
+  const found = input.check === true ? await foreseeEnd(app, input) : await endDeployment(app, caller, input)
+  return {
+    name,
+    environment,
+    previousVersion: found.version,
+    status: 'undeployed',
+    compatibility: 'compatible',
+    changes: [],
+    ...found,
+  }
+}
+
+type End = Pick<DeployReport, 'version' | 'callers' | 'routing'>
+
+async function foreseeEnd(app: Parts, input: Named & { environment: string }): Promise<End> {
+  const draft = await readDraft(app, input)
+  const live = await findLive(app.store.db, draft, input.environment)
+  if (live === undefined) throw notDeployed(input.name, input.environment)
+  const callers = await recentCallers(app, draft, input.environment)
+  const routing = await app.router.losses(input).catch((error: unknown) => {
+    fault(app, error)
+    return unasked
+  })
+  return { version: live.number, callers, routing }
+}
+
+async function endDeployment(app: Parts, caller: Caller, input: Named & { environment: string }): Promise<End> {
+  const { name, environment } = input
+  const version = await app.store.db.transaction().execute(async (transaction) => {
     const draft = await lockDraft(transaction, input)
     const live = await findLive(transaction, draft, environment)
     if (live === undefined) throw notDeployed(name, environment)
@@ -92,17 +105,7 @@ export async function undeployQuery(
     return live.number
   })
   await applyHere(app, input)
-  return {
-    name,
-    environment,
-    version: previousVersion,
-    previousVersion,
-    status: 'undeployed',
-    compatibility: 'compatible',
-    changes: [],
-    callers: [],
-    routing: unasked,
-  }
+  return { version, callers: [], routing: unasked }
 }
 
 const unasked = { checked: 0, regressions: [], results: [] }
@@ -160,96 +163,6 @@ function fault(app: Parts, error: unknown): void {
   app.observe({ kind: 'fault', where: 'routing-gate', error })
 }
 
-async function putDeployment(
-  transaction: Transaction<Tables>,
-  caller: Caller,
-  { projectId, environment, name, queryId, versionId }: Move & { queryId: string; versionId: string },
-): Promise<void> {
-  const target = { query_id: queryId, version_id: versionId, deployed_by: labelOf(caller) }
-  await transaction
-    .insertInto('deployments')
-    .values({ project_id: projectId, environment, name, ...target })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['project_id', 'environment', 'name'])
-        .doUpdateSet((set) => ({ ...target, deployed_at: set.fn<Date>('now') })),
-    )
-    .execute()
-}
-
-/** The version to make live: one that exists, the newest where nothing changed since, else a new one. */
-async function chooseVersion(
-  transaction: Transaction<Tables>,
-  caller: Caller,
-  { draft, frozen, inspected, dry }: Move & { inspected: Inspected; dry: boolean },
-): Promise<{ id: string; number: number }> {
-  if (frozen !== null) return frozen
-  const row = await transaction
-    .selectFrom('query_versions')
-    .selectAll()
-    .where('query_id', '=', draft.id)
-    .orderBy('version', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  const newest = row === undefined ? undefined : versionOf(row)
-  if (newest !== undefined && isSame(newest, draft, inspected)) return newest
-  const next = { id: newId('version'), number: (newest?.number ?? 0) + 1 }
-  if (dry) return next
-  await transaction
-    .insertInto('query_versions')
-    .values({
-      id: next.id,
-      query_id: draft.id,
-      version: next.number,
-      ...columnsOf(contentOf(draft)),
-      columns: JSON.stringify(inspected.columns),
-      tables: JSON.stringify(inspected.tables),
-      content_hash: draft.contentHash,
-      created_by: labelOf(caller),
-    })
-    .execute()
-  return next
-}
-
-function isSame(version: Version, draft: Draft, { columns, tables }: Inspected): boolean {
-  return (
-    version.contentHash === draft.contentHash &&
-    JSON.stringify([version.columns, version.tables]) === JSON.stringify([columns, tables])
-  )
-}
-
-async function findLive(
-  db: Pick<Transaction<Tables>, 'selectFrom'>,
-  draft: Draft,
-  environment: string,
-): Promise<Version | undefined> {
-  const row = await db
-    .selectFrom('deployments')
-    .innerJoin('query_versions', 'query_versions.id', 'deployments.version_id')
-    .selectAll('query_versions')
-    .where('deployments.query_id', '=', draft.id)
-    .where('deployments.environment', '=', environment)
-    .executeTakeFirst()
-  return row === undefined ? undefined : versionOf(row)
-}
-
-async function findPrevious(app: Pick<App, 'store'>, draft: Draft, environment: string): Promise<number> {
-  const last = await app.store.db
-    .selectFrom('deployment_acts')
-    .select('previous_version')
-    .where('query_id', '=', draft.id)
-    .where('environment', '=', environment)
-    .where('previous_version', 'is not', null)
-    .whereRef('previous_version', 'is distinct from', 'version')
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  if (last?.previous_version === undefined || last.previous_version === null) {
-    throw new Failure('not_found', { message: `${draft.name} has no version before this one in ${environment}.` })
-  }
-  return last.previous_version
-}
-
 function recentCallers(app: Parts, draft: Draft, environment: string): Promise<KeyThatCalled[]> {
   return app.queryCallers.since(draft.id, environment, new Date(app.now() - callersDays * 86_400_000))
 }
@@ -266,82 +179,8 @@ async function requireEnvironment(app: Parts, { projectId, environment }: Move):
   }
 }
 
-type Kept = Named & { act: DeploymentAct; environment: string; queryId: string; from: number | null; to: number | null }
-
-const actions: Record<DeploymentAct, string> = {
-  deploy: 'query.deployed',
-  promote: 'query.promoted',
-  rollback: 'query.rolled_back',
-  undeploy: 'query.undeployed',
-}
-
-async function keepAct(transaction: Transaction<Tables>, caller: Caller, kept: Kept): Promise<void> {
-  const { projectId, name, act, environment, queryId, from, to } = kept
-  await transaction
-    .insertInto('deployment_acts')
-    .values({
-      id: newId('deploymentAct'),
-      query_id: queryId,
-      environment,
-      act,
-      version: to,
-      previous_version: from,
-      by: labelOf(caller),
-    })
-    .execute()
-  await recordAct(transaction, caller, {
-    action: actions[act],
-    target: name,
-    projectId,
-    details: { environment, version: to, previous_version: from },
-  })
-}
-
 /** It is committed; a process that cannot read it now hears of it again within seconds. */
 async function applyHere(app: Parts, place: { projectId: string; environment: string; name: string }): Promise<void> {
   await app.deployments.refresh(place).catch(() => undefined)
   await app.router.settle(place)
-}
-
-function stolen({ name, environment, routing }: DeployReport): Failure {
-  const shown = routing.regressions.slice(0, 3).map(({ question, query, takenBy }) => {
-    return `"${question}" (${query ?? 'refused'} today) would go to ${takenBy ?? 'nobody'}`
-  })
-  return new Failure('conflict', {
-    reason: 'routing_regression',
-    message: `Deploying ${name} to ${environment} would change who answers ${routing.regressions.length} stored questions: ${shown.join('; ')}. Deploy with force to do it.`,
-    fields: { routing: wireRouting(routing) },
-  })
-}
-
-export function wireRouting({ checked, regressions }: Routing) {
-  return {
-    checked,
-    regressions: regressions.map(({ question, query, takenBy, source }) => ({
-      question,
-      query,
-      taken_by: takenBy,
-      source,
-    })),
-  }
-}
-
-function breaking({ name, environment, changes, callers }: DeployReport): Failure {
-  const reasons = changes.filter((change) => change.level === 'breaking').map((change) => change.message)
-  return new Failure('conflict', {
-    reason: 'breaking_change',
-    message: `This would break callers of ${name} in ${environment}: ${reasons.join('; ')}. Deploy with force to do it.`,
-    details: reasons.map((message) => ({ field: name, message })),
-    fields: {
-      callers: callers.map((key) => ({
-        key_id: key.keyId,
-        name: key.name,
-        last_called_at: key.lastCalledAt.toISOString(),
-      })),
-    },
-  })
-}
-
-function notDeployed(name: string, environment: string): Failure {
-  return new Failure('not_found', { message: `${name} is not deployed in ${environment}.` })
 }

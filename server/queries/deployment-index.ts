@@ -26,15 +26,21 @@ export function createDeploymentIndex() {
   /** By project, environment and name: every call asks, and a text made of the three costs more than three looks. */
   const places = new Map<string, Map<string, Map<string, Deployment>>>()
   const byName = new Map<string, Set<Deployment>>()
-  const byEnvironment = new Map<string, Set<Deployment>>()
 
   function forget(key: string): void {
     const before = live.get(key)
     if (before === undefined) return
     live.delete(key)
-    places.get(before.projectId)?.get(before.environment)?.delete(before.name)
+    leave(before)
     drop(byName, before.name, before)
-    drop(byEnvironment, environmentKey(before), before)
+  }
+
+  function leave({ projectId, environment, name }: Place): void {
+    const environments = places.get(projectId)
+    const names = environments?.get(environment)
+    names?.delete(name)
+    if (names?.size === 0) environments?.delete(environment)
+    if (environments?.size === 0) places.delete(projectId)
   }
 
   function put(next: Deployment): void {
@@ -44,7 +50,6 @@ export function createDeploymentIndex() {
     const environments = inside(places, next.projectId)
     inside(environments, next.environment).set(next.name, next)
     add(byName, next.name, next)
-    add(byEnvironment, environmentKey(next), next)
   }
 
   return {
@@ -54,13 +59,9 @@ export function createDeploymentIndex() {
     find: (place: Place) => places.get(place.projectId)?.get(place.environment)?.get(place.name),
     named: (name: string): Iterable<Deployment> => byName.get(name) ?? [],
     inEnvironment: (projectId: string, environment: string): Deployment[] => [
-      ...(byEnvironment.get(environmentKey({ projectId, environment })) ?? []),
+      ...(places.get(projectId)?.get(environment)?.values() ?? []),
     ],
   }
-}
-
-function environmentKey({ projectId, environment }: Pick<Place, 'projectId' | 'environment'>): string {
-  return `${projectId}\n${environment}`
 }
 
 function inside<Key, Value>(maps: Map<Key, Map<string, Value>>, key: Key): Map<string, Value> {

@@ -1,7 +1,8 @@
 export { openAnswers, type Answer, type Answers } from './answers.ts'
 export { openQueryCallers, type QueryCallers } from './callers.ts'
 export { directRun, tellRefusal } from './call.ts'
-export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, wireRouting, type DeployReport } from './deploy.ts'
+export { deployQuery, promoteQuery, rollbackQuery, undeployQuery } from './deploy.ts'
+export { wireRouting, type DeployReport } from './deploy-report.ts'
 export type { LiveVersion } from './deployment-index.ts'
 export { openDeployments, type Deployments } from './deployments.ts'
 export {

@@ -17,4 +17,5 @@ export type {
   Role,
   Tables,
 } from './tables.ts'
+export { inTransaction, type Connection } from './transaction.ts'
 export { isUniqueViolation } from './violations.ts'

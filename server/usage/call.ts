@@ -1,21 +1,14 @@
 import { failures } from '../../api/failures.ts'
 import type { Observation } from '../observe.ts'
+import type { Tables } from '../store/index.ts'
 
 export type QueryAnswered = Extract<Observation, { kind: 'query-answered' }>
 
 /** What calls are told apart and counted by, in the columns that say so. */
-export type CallKind = {
-  project_id: string
-  environment: string | null
-  query: string | null
-  version: number | null
-  entry: string
-  key_id: string | null
-  status: number
-  error: string | null
-  reason: string | null
-  cache: string | null
-}
+export type CallKind = Pick<
+  Tables['request_batches'],
+  'project_id' | 'environment' | 'query' | 'version' | 'entry' | 'key_id' | 'status' | 'error' | 'reason' | 'cache'
+>
 
 const name = /^[a-z][a-z0-9_]{0,62}$/
 

@@ -4,6 +4,7 @@ import { rejectedText } from './call.ts'
 import { addLatency, bucketText, type Latencies } from './latencies.ts'
 import type { Range } from './range.ts'
 import { grainMs, grains, storedMs, type Grain, type Stored } from './rollup.ts'
+import { readTimesBy, type Source } from './times.ts'
 
 /** Calls that were counted together. `requests` holds neither those rejected nor previews. */
 export type Figures = {
@@ -40,7 +41,6 @@ export type Group = Figures & {
 export type Times = { byPiece: Map<number, Latencies>; byQuery: Map<string, Latencies> }
 
 type Piece = { stored: Stored; from: number; to: number }
-type Source = { text: string; values: unknown[] }
 
 /** What everything is counted by, as grouping sets of one statement. */
 const groupings = {
@@ -104,28 +104,13 @@ export async function readPieces(
 }
 
 export async function readTimes(store: Pick<Database, 'pool'>, filter: Filter, range: Range): Promise<Times> {
+  const bySeries = await sourceOf(store, { filter, range, coarsest: range.coarsest, summed: true })
+  const whole = await sourceOf(store, { filter, range, coarsest: 'span' })
   const [pieces, queries] = await Promise.all([
-    readBuckets<number>(store, { filter, range, coarsest: range.coarsest, summed: true }, 'piece'),
-    readBuckets<string>(store, { filter, range, coarsest: 'span' }, 'query'),
+    readTimesBy<number>(store, bySeries, 'piece'),
+    readTimesBy<string>(store, whole, 'query'),
   ])
   return { byPiece: pieces, byQuery: queries }
-}
-
-async function readBuckets<Key>(
-  store: Pick<Database, 'pool'>,
-  asked: Asked,
-  column: 'piece' | 'query',
-): Promise<Map<Key, Latencies>> {
-  const { text, values } = await sourceOf(store, asked)
-  const { rows } = await store.pool.query<{ key: Key; bucket: number; count: number }>(
-    `with calls as (${text})
-     select ${column} as key, bucket, sum(count)::bigint as count
-       from calls, unnest(buckets, counts) as each(bucket, count) group by 1, 2`,
-    values,
-  )
-  const times = new Map<Key, Latencies>()
-  for (const { key, bucket, count } of rows) addLatency(at(times, key), bucket, count)
-  return times
 }
 
 type Run = (text: string, values: unknown[]) => Promise<Array<Record<string, unknown>>>
@@ -193,12 +178,6 @@ async function windowOf(run: Run, filter: WindowFilter, { from, to }: Window): P
       and not ${rejectedText} and entry <> 'preview'
       and ($2::text is null or environment = $2) and ($3::text is null or (query = $3 and version is not null))`)
   return { text: texts.join(' union all '), values }
-}
-
-function at<Key>(map: Map<Key, Latencies>, key: Key): Latencies {
-  let found = map.get(key)
-  if (found === undefined) map.set(key, (found = new Map()))
-  return found
 }
 
 async function sourceOf(

@@ -29,14 +29,14 @@ export function openKinds(tally: Tally, most: number): Kinds {
   let count = 0
   let minute = 0
 
-  /** Undefined once there are as many as may be: names that callers make up are without number. */
-  const placeOf = ({ keyId, query }: QueryAnswered): Kind[] | undefined => {
-    const place = known.get(keyId)?.get(query)
-    if (place !== undefined || count >= most) return place
+  /** Up to as many as may be: names that callers make up are without number. */
+  const keep = ({ keyId, query }: QueryAnswered, kind: Kind): void => {
+    if (count >= most) return
+    count += 1
     const ofKey = known.get(keyId) ?? new Map<string | null, Kind[]>()
-    const made: Kind[] = []
-    known.set(keyId, ofKey.set(query, made))
-    return made
+    const place = ofKey.get(query) ?? []
+    place.push(kind)
+    known.set(keyId, ofKey.set(query, place))
   }
 
   return {
@@ -47,13 +47,11 @@ export function openKinds(tally: Tally, most: number): Kinds {
         known = new Map()
         count = 0
       }
-      const place = placeOf(event)
-      const found = place?.find((kind) => isSameKind(kind.first, event))
+      const alike = known.get(event.keyId)?.get(event.query)
+      const found = alike?.find((kind) => isSameKind(kind.first, event))
       if (found !== undefined) return found
       const kind = begin(tally, event, start)
-      if (kind === undefined || count >= most) return kind
-      place?.push(kind)
-      count += 1
+      if (kind !== undefined) keep(event, kind)
       return kind
     },
   }

@@ -150,6 +150,8 @@ export async function tailRequests(
   caller: Caller,
   input: Omit<RequestsInput, 'from' | 'to' | 'limit' | 'cursor'> & {
     onRequest: (entry: RequestEntry) => void
+    /** More came at once than are told. */
+    onGap: () => void
     onEnd: () => void
   },
 ): Promise<() => void> {
@@ -162,13 +164,11 @@ export async function tailRequests(
   const look = async (): Promise<void> => {
     const from = new Date(Math.max(begun, app.now() - overlapMs))
     const found = await read(app, { ...input, from }, { limit: mostAtOnce })
-    const seen = new Set<string>()
-    for (const entry of found.toReversed()) {
-      const key = `${entry.at.getTime()} ${entry.id}`
-      seen.add(key)
-      if (!told.has(key) && !stopped) input.onRequest(entry)
-    }
-    told = seen
+    const keyOf = ({ at, id }: RequestEntry): string => `${at.getTime()} ${id}`
+    const [oldest] = found.slice(mostAtOnce - 1)
+    if (oldest !== undefined && !told.has(keyOf(oldest)) && !stopped) input.onGap()
+    for (const entry of found.toReversed()) if (!told.has(keyOf(entry)) && !stopped) input.onRequest(entry)
+    told = new Set(found.map(keyOf))
   }
   const again = (): void => {
     if (stopped) return

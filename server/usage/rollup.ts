@@ -1,6 +1,5 @@
 import type { App } from '../app.ts'
 import type { Database } from '../store/index.ts'
-import { dropAlertHistory } from './alerts/keep-history.ts'
 import { rejectedText } from './call.ts'
 import { dropPartitions, openPartitions } from './partitions.ts'
 import { countQuestions } from './questions.ts'
@@ -27,7 +26,11 @@ export const grainMs: Record<Grain, number> = {
 }
 
 export function storedMs(stored: Stored): number {
-  return grainMs[stored.replace('-sum', '') as Grain]
+  return grainMs[grainOf(stored)]
+}
+
+function grainOf(stored: Stored): Grain {
+  return grains.find((grain) => stored === grain || stored === `${grain}-sum`) ?? 'minute'
 }
 
 /** What is made of what, in this order. */
@@ -69,9 +72,7 @@ export async function keepUsage(app: Pick<App, 'store' | 'now' | 'config'>): Pro
   const { requestRetentionDays, rollupRetentionDays } = config.limits
   await dropPartitions(store, 'request_batches', new Date(now() - requestRetentionDays * grainMs.day))
   await dropPartitions(store, 'usage_questions', new Date(now() - requestRetentionDays * grainMs.day))
-  const oldest = new Date(now() - rollupRetentionDays * grainMs.day)
-  await dropPartitions(store, 'usage_rollups', oldest)
-  await dropAlertHistory(store, oldest)
+  await dropPartitions(store, 'usage_rollups', new Date(now() - rollupRetentionDays * grainMs.day))
 }
 
 type Step = (typeof steps)[number]
@@ -79,7 +80,7 @@ type Step = (typeof steps)[number]
 async function condense(store: Pick<Database, 'pool'>, at: number, step: Step): Promise<void> {
   const size = storedMs(step.stored)
   const end = Math.floor((at - settleMs) / size) * size
-  const chunk = chunkMs[step.stored.replace('-sum', '') as Grain]
+  const chunk = chunkMs[grainOf(step.stored)]
   const partitions = openPartitions(store)
   let from = await beginning(store, step)
   while (from !== undefined && from < end) {
@@ -98,7 +99,7 @@ async function beginning(store: Pick<Database, 'pool'>, { stored, source }: Step
   ])
   const until = progress.rows[0]?.until.getTime()
   const size = storedMs(stored)
-  if (until !== undefined) return Math.floor((until - again[stored.replace('-sum', '') as Grain]) / size) * size
+  if (until !== undefined) return Math.floor((until - again[grainOf(stored)]) / size) * size
   // Asked once in the life of an installation: it reads all figures there are.
   const { rows } = await store.pool.query<{ first: Date | null }>(
     'select min(start) as first from usage_rollups where grain = $1',

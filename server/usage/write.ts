@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
-import type { Database } from '../store/index.ts'
+import { inTransaction, type Database } from '../store/index.ts'
 import type { Batch, Series } from './batches.ts'
 
 /** Of one statement. */
@@ -9,23 +9,15 @@ const mostRows = 5_000
 
 /** Writes calls and figures in one transaction. */
 export async function writeUsage(
-  { pool }: Pick<Database, 'pool'>,
+  store: Pick<Database, 'pool'>,
   { batches, counts }: { batches: Batch[]; counts: Array<Record<string, unknown>> },
 ): Promise<void> {
-  const client = await pool.connect()
-  try {
-    await client.query('begin')
-    if (batches.length > 0) await pipeline(Readable.from(copyTexts(batches)), client.query(copyFrom(copyBatches)))
+  await inTransaction(store, async (connection) => {
+    if (batches.length > 0) await pipeline(Readable.from(copyTexts(batches)), connection.query(copyFrom(copyBatches)))
     for (let from = 0; from < counts.length; from += mostRows) {
-      await client.query(upsertCounts, [JSON.stringify(counts.slice(from, from + mostRows))])
+      await connection.query(upsertCounts, [JSON.stringify(counts.slice(from, from + mostRows))])
     }
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined)
-    throw error
-  } finally {
-    client.release()
-  }
+  })
 }
 
 /** Half the cost of an insert on both sides. */

@@ -1,21 +1,17 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
-import { execute, openSource, rowsOf, type Source } from '../harness/source.ts'
+import { expectStatus, type TestApp } from '../harness/app.ts'
+import { execute, openAppWithSource, rowsOf, type Source } from '../harness/source.ts'
 
 let t: TestApp
 let source: Source
 let projectId: string
 beforeAll(async () => {
-  source = await openSource()
-  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host })
+  ;({ t, source } = await openAppWithSource())
   await t.app.jobs.start()
 })
-afterAll(async () => {
-  await t.close()
-  await source.close()
-})
+afterAll(() => t.close())
 beforeEach(async () => {
   projectId = await t.project()
   source.answer([{ region: 'north', total: 1 }])

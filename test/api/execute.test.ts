@@ -2,21 +2,20 @@ import { readdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
-import { execute, openSource, rowsOf, type Source } from '../harness/source.ts'
+import { systemCaller } from '../../server/access/index.ts'
+import { executeRequest } from '../../server/connections/index.ts'
+import { Failure } from '../../server/failure.ts'
+import { expectStatus, type TestApp } from '../harness/app.ts'
+import { execute, openAppWithSource, rowsOf, type Source } from '../harness/source.ts'
 
 let t: TestApp
 let source: Source
 let projectId: string
 let count = 0
 beforeAll(async () => {
-  source = await openSource()
-  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host })
+  ;({ t, source } = await openAppWithSource())
 })
-afterAll(async () => {
-  await t.close()
-  await source.close()
-})
+afterAll(() => t.close())
 beforeEach(async () => {
   projectId = await t.project()
 })
@@ -206,6 +205,28 @@ describe('refusals leave nothing behind', () => {
     const list = await t.operator.get(`/v1/projects/${projectId}/data-objects`)
     const sources = await t.operator.get(`/v1/projects/${projectId}/datasources`)
     expect([list.body.data, sources.body.data]).toEqual([[], []])
+    expect(await readdir(dirname(t.app.files.temporaryPath('any')))).toEqual([])
+  })
+
+  test('504 when making the table takes longer than what is left of an execute', async () => {
+    source.answer([{ a: 1 }])
+    const { engine, config } = t.app
+    const given: Array<number | undefined> = []
+    // Stands in for rows that take minutes: it says how long it may take, and then that it took longer.
+    const convert: typeof engine.convert = (_scope, _call, limits) => {
+      given.push(limits?.timeoutMs)
+      return Promise.reject(new Failure('query_timeout'))
+    }
+    const app = { ...t.app, engine: { ...engine, convert } }
+    const connect_spec = { name: 'Slow', id: 'http_api' as const, config: { url: source.url, method: 'GET' as const } }
+    const request = { project_id: projectId, datasource_id: 'ds_slow', connect_spec, ...connect_spec.config }
+    await expect(executeRequest(app, systemCaller, { request })).rejects.toMatchObject({
+      code: 'query_timeout',
+      message: expect.stringContaining('took longer than an execute may take') as string,
+    })
+    expect(given).toHaveLength(1)
+    expect(given[0]).toBeGreaterThan(0)
+    expect(given[0]).toBeLessThan(config.limits.executeTimeoutMs)
     expect(await readdir(dirname(t.app.files.temporaryPath('any')))).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectStatus, openTestApp, operatorToken, type TestApp } from '../harness/app.ts'
-import { execute, openSource, type Held, type Source } from '../harness/source.ts'
+import { expectStatus, operatorToken, type TestApp } from '../harness/app.ts'
+import { execute, openAppWithSource, type Held, type Source } from '../harness/source.ts'
 
 const polled = { timeout: 5_000 }
 
@@ -9,15 +9,11 @@ let source: Source
 let origin: string
 let projectId: string
 beforeAll(async () => {
-  source = await openSource()
-  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host })
+  ;({ t, source } = await openAppWithSource())
   origin = await t.listen()
   projectId = await t.project()
 })
-afterAll(async () => {
-  await t.close()
-  await source.close()
-})
+afterAll(() => t.close())
 
 /** Calls, and hangs up once the external API has been called. */
 async function hangUp(path: string, body: object, headers: Record<string, string> = {}): Promise<Held> {

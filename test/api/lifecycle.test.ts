@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
-import { execute, openSource, type Source } from '../harness/source.ts'
+import { expectStatus, type TestApp } from '../harness/app.ts'
+import { execute, openAppWithSource, type Source } from '../harness/source.ts'
 
 /** From an external API to an answer, and what holds its parts together. */
 let t: TestApp
 let source: Source
 let projectId: string
 beforeAll(async () => {
-  source = await openSource()
-  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host })
+  ;({ t, source } = await openAppWithSource())
   projectId = await t.project()
   source.answer([
     { id: 1, region: 'north', total: 10.5 },
@@ -16,10 +15,7 @@ beforeAll(async () => {
     { id: 3, region: 'north', total: 1 },
   ])
 })
-afterAll(async () => {
-  await t.close()
-  await source.close()
-})
+afterAll(() => t.close())
 
 const fetchOrders = () => execute(t.operator, { projectId, datasourceId: 'ds_orders', url: source.url, name: 'Orders' })
 const at = (path: string) => `/v1/projects/${projectId}${path}`

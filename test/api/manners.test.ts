@@ -128,6 +128,9 @@ describe('what operators ask', () => {
       'referrer-policy': 'no-referrer',
     })
     expect(headers).not.toHaveProperty('x-powered-by')
+    // A browser may have been sent to an address where there is nothing.
+    const nowhere = (await t.anonymous.get('/nowhere')).headers
+    for (const name of ['x-content-type-options', 'content-security-policy']) expect(nowhere[name]).toBe(headers[name])
   })
 })
 

@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
-import { orders, putTable } from '../harness/tables.ts'
+import { openQueryProject } from '../harness/queries.ts'
+import { putTable } from '../harness/tables.ts'
 
 let t: TestApp
 let projectId: string
 let path: string
 beforeAll(async () => {
   t = await openTestApp()
-  projectId = await t.project()
-  path = `/v1/projects/${projectId}/queries`
-  await putTable(t.app, projectId, { name: 'orders', rows: orders(30) })
+  ;({ projectId, path } = await openQueryProject(t))
 })
 afterAll(() => t.close())
 

@@ -23,18 +23,22 @@ afterAll(() => t.close())
 
 type Answer = { status: number; retryAfter: string | undefined; elapsedMs: number }
 
-/** As a caller who knows nothing of the others: over a connection of its own. */
-function ask(question: string): Promise<Answer> {
+/**
+ * As a caller who knows nothing of the others: over a connection of its own. One that is slow sends the body when `rest`
+ * says so.
+ */
+function ask(question: string, rest?: Promise<void>): Promise<Answer> {
   const body = JSON.stringify({ query: question, project_id: q.projectId })
+  const head =
+    `POST /v1/query HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer ${q.secret}\r\n` +
+    `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`
   const startedMs = performance.now()
   return new Promise((resolve, reject) => {
     let answer = ''
-    const socket = connect(port, '127.0.0.1', () =>
-      socket.write(
-        `POST /v1/query HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer ${q.secret}\r\n` +
-          `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-      ),
-    )
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(rest === undefined ? head + body : head)
+      void rest?.then(() => socket.write(body))
+    })
     socket.on('data', (bytes: Buffer) => (answer += bytes.toString()))
     socket.on('error', reject)
     socket.on('close', () =>
@@ -61,7 +65,28 @@ test('five hundred over connections of their own are each answered, or refused a
 }, 60_000)
 
 test('a refusal for want of room is counted as the call of its key', async () => {
-  await Promise.all(Array.from({ length: 200 }, (_, at) => ask(`number of orders ${at}`)))
-  const told = t.observations.filter((each) => each.kind === 'query-answered' && each.code === 'overloaded')
-  expect(told.length).toBeGreaterThan(0)
+  const before = t.observations.length
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, at) => ask(`number of orders ${at}`)))
+  const refused = answers.filter(({ status }) => status === 503).length
+  expect(refused).toBeGreaterThan(0)
+  const told = t.observations.slice(before).filter((each) => each.kind === 'query-answered')
+  expect(told).toHaveLength(200)
+  expect(told.filter(({ code }) => code === 'overloaded')).toHaveLength(refused)
+  expect(new Set(told.map(({ keyId }) => keyId)).size).toBe(1)
+  expect(told[0]?.keyId).toMatch(/^key_/)
+}, 60_000)
+
+test('connections that send nothing more keep nobody out, and are answered when they do', async () => {
+  const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>()
+  let heads = 0
+  t.http.server.on('request', () => (heads += 1))
+  const slow = Array.from({ length: 30 }, () => ask('number of orders', rest))
+  try {
+    await expect.poll(() => heads).toBe(30)
+    await expect.poll(async () => (await ask('number of orders')).status).toBe(200)
+  } finally {
+    sendRest()
+  }
+  const statuses = (await Promise.all(slow)).map(({ status }) => status)
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0)
 }, 60_000)

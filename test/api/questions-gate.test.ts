@@ -135,4 +135,33 @@ describe('deploy', () => {
     const taken = { question, query: 'orders_in_region', taken_by: 'greedy', source: 'confirmed' }
     expect(body.routing.regressions).toContainEqual(taken)
   })
+
+  test('200 for a check of undeploying says which questions would be refused and who would take the others', async () => {
+    const check = { environment: 'production', check: true }
+    const { body: report } = await expectStatus(200, t.operator.post(`${q.path}/orders_in_region/undeploy`, check))
+    expect(report).toMatchObject({ version: 1, previous_version: 1, status: 'undeployed' })
+    expect(report.callers.map((each: { name: string }) => each.name)).toEqual(['test'])
+    expect(report.routing.checked).toBe(4)
+    expect(report.routing.regressions).toContainEqual({
+      question: 'Everything that the south has ordered',
+      query: 'orders_in_region',
+      taken_by: null,
+      source: 'confirmed',
+    })
+    const moves = (body: typeof report): Array<[string, string | null]> =>
+      body.routing.regressions.map((each: { question: string; taken_by: string | null }) => [
+        each.question,
+        each.taken_by,
+      ])
+    const { body } = await expectStatus(200, t.operator.post(`${q.path}/amount_by_day/undeploy`, check))
+    expect(moves(body)).toEqual([
+      ['How much came in each day?', null],
+      ['daily amount', null],
+      ['sum per day', null],
+    ])
+    // It was only asked for: it is still there, and who has called it is known.
+    const ask = { query: 'daily amount', project_id: q.projectId }
+    expect((await q.caller.post('/v1/query', ask)).body).toMatchObject({ query_used: 'amount_by_day' })
+    expect((await t.operator.post(`${q.path}/thief/undeploy`, check)).status).toBe(404)
+  })
 })

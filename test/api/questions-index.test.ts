@@ -5,23 +5,19 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Observation } from '../../server/observe.ts'
 import { openRouter } from '../../server/questions/index.ts'
-import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
+import { expectStatus, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
-import { openSource, execute, type Source } from '../harness/source.ts'
+import { openAppWithSource, execute, type Source } from '../harness/source.ts'
 
 let t: TestApp
 let source: Source
 let q: QueryProject
 beforeAll(async () => {
-  source = await openSource()
-  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host })
+  ;({ t, source } = await openAppWithSource())
   await t.app.jobs.start()
   q = await openQueryProject(t)
 }, 60_000)
-afterAll(async () => {
-  await t.close()
-  await source.close()
-})
+afterAll(() => t.close())
 
 const modelDir = join(import.meta.dirname, '../../models/question-encoder')
 

@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openTestApp, type TestApp } from '../harness/app.ts'
+import type { TestApp } from '../harness/app.ts'
 import { openShop, type Shop } from '../harness/shop.ts'
-import { openSource, type Source } from '../harness/source.ts'
+import { openAppWithSource, type Source } from '../harness/source.ts'
 
 let t: TestApp
 let source: Source
 let shop: Shop
 beforeAll(async () => {
-  source = await openSource()
-  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host })
+  ;({ t, source } = await openAppWithSource())
   shop = await openShop(t, source)
 }, 90_000)
-afterAll(async () => {
-  await t.close()
-  await source.close()
-})
+afterAll(() => t.close())
 
 /** None of them is an example of a query. */
 const answered: Array<[question: string, query: string, parameters: Record<string, unknown>]> = [

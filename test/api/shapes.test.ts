@@ -1,19 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
-import { openSource, type Source } from '../harness/source.ts'
+import { expectStatus, type TestApp } from '../harness/app.ts'
+import { openAppWithSource, type Source } from '../harness/source.ts'
 
 /** Shapes that public APIs answer with and nobody tuned for: from URL to a queryable table with the right rows. */
 let t: TestApp
 let source: Source
 let projectId: string
 beforeAll(async () => {
-  source = await openSource()
-  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host })
+  ;({ t, source } = await openAppWithSource())
 })
-afterAll(async () => {
-  await t.close()
-  await source.close()
-})
+afterAll(() => t.close())
 beforeEach(async () => {
   projectId = await t.project()
 })

@@ -1,22 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openTestApp, type TestApp } from '../harness/app.ts'
-import { openSource, type Source } from '../harness/source.ts'
+import type { TestApp } from '../harness/app.ts'
+import { openAppWithSource, type Source } from '../harness/source.ts'
 
 let t: TestApp
 let source: Source
 beforeAll(async () => {
-  source = await openSource()
-  t = await openTestApp({
-    SLUICE_OUTBOUND_ALLOW: source.host,
+  ;({ t, source } = await openAppWithSource({
     SLUICE_TEST_TIMEOUT_MS: '2000',
     SLUICE_TEST_PREVIEW_BYTES: '1024',
     SLUICE_OUTBOUND_TRIES: '1',
-  })
+  }))
 })
-afterAll(async () => {
-  await t.close()
-  await source.close()
-})
+afterAll(() => t.close())
 beforeEach(() => source.answer({ items: [{ a: 1 }] }))
 
 const call = (config: Record<string, unknown> = {}) =>
@@ -84,6 +79,12 @@ describe('200', () => {
     source.answer('{"r":[{"a":1},{"a":2}]}\n\n{"r":[{"a":1e400}]}\n', lines)
     const { body } = await call({ responsePathExtractor: 'r' })
     expect(body).toMatchObject({ success: true, data: [{ a: 1 }, { a: 2 }, { a: '1e400' }] })
+    // A preview of 1,024 bytes ends within the seventh line.
+    const line = (id: number) => `{"r":[{"id":${id},"text":"${'x'.repeat(140)}"}]}\n`
+    source.answer([1, 2, 3, 4, 5, 6, 7, 8].map(line).join(''), lines)
+    const { body: cut } = await call({ responsePathExtractor: 'r' })
+    expect(cut).toMatchObject({ success: true, truncated: true })
+    expect(cut.data.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4, 5, 6])
     source.answer('{"r":1}\n{"s":2}\n', lines)
     const missed = await call({ responsePathExtractor: 'r' })
     expect(missed.body).toMatchObject({ success: false, error: { code: 'extractor_no_match' } })

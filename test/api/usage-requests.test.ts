@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { get } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemCaller } from '../../server/access/index.ts'
 import type { Observation } from '../../server/observe.ts'
-import { keepUsage, openUsage } from '../../server/usage/index.ts'
+import { keepUsage, openUsage, tailRequests } from '../../server/usage/index.ts'
 import { expectStatus, openTestApp, operatorToken, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 
@@ -104,6 +105,25 @@ describe('200', () => {
     expect(events).toHaveLength(1)
     expect(events[0]).toContain('"missing_slots"')
     request.destroy()
+  })
+
+  test('the tail says where it leaves calls out', async () => {
+    const [told, gaps]: [string[], number[]] = [[], []]
+    const stop = await tailRequests(t.app, systemCaller, {
+      projectId: q.projectId,
+      onRequest: ({ id }) => told.push(id),
+      onGap: () => gaps.push(told.length),
+      onEnd: () => undefined,
+    })
+    for (let index = 0; index < 250; index += 1) {
+      t.app.usage.observe(answered({ requestId: `req_tail${1000 + index}`, entry: 'direct' }))
+    }
+    await t.app.usage.flush()
+    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(200)
+    stop()
+    // Said before those that came after them.
+    expect(gaps).toEqual([0])
+    expect(told.at(-1)).toBe('req_tail1249')
   })
 
   test('questions are kept with how they were answered', async () => {

@@ -3,32 +3,38 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openInstalledVault, rotateVaultKey } from '../../server/access/index.ts'
-import { openTestApp, type TestApp } from '../harness/app.ts'
+import { openDatabase, type Database } from '../../server/store/index.ts'
+import { createDatabase, type TestDatabase } from '../harness/database.ts'
 
-let t: TestApp
+const projectId = 'prj_test'
+let database: TestDatabase
+let store: Database
 let dataDir: string
 beforeEach(async () => {
-  t = await openTestApp({ SLUICE_SECRET_KEY: 'the configured key of this test app' })
-  await t.app.store.db.deleteFrom('vault_check').execute()
+  database = await createDatabase()
   dataDir = await mkdtemp(join(tmpdir(), 'sluice-vault-'))
+  const observe = () => undefined
+  store = await openDatabase({ dataDir, databaseUrl: database.url, connections: 2, timeoutMs: 5_000, observe })
+  await store.db.insertInto('projects').values({ id: projectId, name: 'Test' }).execute()
 })
 afterEach(async () => {
-  await t.close()
+  await store.close()
+  await database.drop()
   await rm(dataDir, { recursive: true })
 })
 
-const place = () => ({ store: t.app.store, dataDir })
+const place = () => ({ store, dataDir })
 
-async function storeSecret(projectId: string, sealed: Buffer): Promise<void> {
+async function storeSecret(sealed: Buffer): Promise<void> {
   const row = { id: 'ds_1', project_id: projectId, name: 'a', kind: 'http_api', table_name: 'a' } as const
-  await t.app.store.db
+  await store.db
     .insertInto('datasources')
     .values({ ...row, sealed_secrets: sealed })
     .execute()
 }
 
 async function storedSecret(): Promise<Buffer> {
-  const row = await t.app.store.db.selectFrom('datasources').select('sealed_secrets').executeTakeFirstOrThrow()
+  const row = await store.db.selectFrom('datasources').select('sealed_secrets').executeTakeFirstOrThrow()
   if (row.sealed_secrets === null) throw new Error('no secret')
   return row.sealed_secrets
 }
@@ -62,7 +68,7 @@ describe('the vault', () => {
 
   test('a rotation seals everything anew; the old key opens nothing any more', async () => {
     const before = await openInstalledVault(place())
-    await storeSecret(await t.project(), before.seal('x'))
+    await storeSecret(before.seal('x'))
     expect(await rotateVaultKey(place())).toEqual({ resealed: 1 })
     const after = await openInstalledVault(place())
     const sealed = await storedSecret()

@@ -152,7 +152,7 @@ function directionOf({ from, to, typeOnly }: Import): string[] {
   if (room === undefined || !(mayImport[home] ?? []).includes(room)) return [wrong(from, to)]
   if (room === 'api') return home === 'web' && !typeOnly ? [`${from}: the web app takes only types from ${to}`] : []
   // Both ends of a socket speak one language; the files that define it are the executor's door.
-  if (home === 'server/data' && /\/executor\/(protocol|frames|large-rows)\.ts$/.test(to)) return []
+  if (home === 'server/data' && /\/executor\/(protocol|frames|large-rows|out-of-memory)\.ts$/.test(to)) return []
   return to === `${room}/index.ts` ? [] : [`${from}: imports ${to} past the door ${room}/index.ts`]
 }
 

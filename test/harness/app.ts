@@ -60,6 +60,8 @@ export async function openTestApp(environment: Record<string, string> = {}): Pro
     SLUICE_SECRET_KEY: 'the vault key of every app in tests',
     SLUICE_DATABASE_CONNECTIONS: '4',
     SLUICE_EXAMPLE: 'off',
+    // Each costs a third of a second of every test file; pools of several are tested with engines of their own.
+    SLUICE_EXECUTOR_PROCESSES: '1',
     ...environment,
   })
   if ('mistakes' in config) throw new Error(config.mistakes.join('\n'))

@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client, type ClientConfig } from 'pg'
 import type { TestProject } from 'vitest/node'
 import { embeddedServer } from '../../server/store/embedded.ts'
 import { readFolderId } from '../../server/store/places.ts'
@@ -33,11 +34,26 @@ async function startServer(): Promise<{ url: string; stop: () => Promise<void> }
   // Test files run side by side, each with apps and pools of its own.
   const server = await embeddedServer({ dataDir, folderId, connections: 200, observe: () => undefined })
   await server.ensure(AbortSignal.timeout(30_000))
+  await forgetDurability(server.connection)
   return {
     url: databaseUrl(server.connection),
     stop: async () => {
       await server.stop()
       await rm(dataDir, { recursive: true })
     },
+  }
+}
+
+/** No test of these pulls a plug, and waiting for the disk is a good part of their time; those that do are in `faults`. */
+async function forgetDurability(connection: ClientConfig): Promise<void> {
+  const client = new Client(connection)
+  await client.connect()
+  try {
+    for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+      await client.query(`alter system set ${setting} = off`)
+    }
+    await client.query('select pg_reload_conf()')
+  } finally {
+    await client.end()
   }
 }

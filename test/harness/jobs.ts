@@ -24,6 +24,8 @@ export type JobsDatabase = {
   projectId: string
   /** One process's worth of jobs on the shared database, with a data folder of its own. */
   replica(options?: ReplicaOptions): Promise<Replica>
+  /** Between tests: what one left running would take the jobs of the next. */
+  closeReplicas(): Promise<void>
   close(): Promise<void>
 }
 
@@ -31,7 +33,7 @@ export type JobsDatabase = {
 export async function openJobsDatabase(): Promise<JobsDatabase> {
   const database = await createDatabase()
   const folders: string[] = []
-  const replicas: Replica[] = []
+  let replicas: Replica[] = []
   const projectId = 'prj_test'
   const replica = async (options: ReplicaOptions = {}): Promise<Replica> => {
     const { concurrency = 2, timeoutMs = 20_000, graceMs = 1_000 } = options
@@ -55,12 +57,17 @@ export async function openJobsDatabase(): Promise<JobsDatabase> {
   const first = await replica()
   await first.store.db.insertInto('projects').values({ id: projectId, name: 'Test' }).execute()
   await first.close()
+  const closeReplicas = async (): Promise<void> => {
+    for (const each of replicas) await each.close()
+    replicas = []
+  }
   return {
     url: database.url,
     projectId,
     replica,
+    closeReplicas,
     async close() {
-      for (const each of replicas) await each.close()
+      await closeReplicas()
       await database.drop()
       for (const folder of folders) await rm(folder, { recursive: true, force: true })
     },

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expectStatus, type Answer, type Client } from './app.ts'
+import { expectStatus, openTestApp, type Answer, type Client, type TestApp } from './app.ts'
 
 /** An external API whose answers a test sets as it goes. */
 export type Source = {
@@ -60,6 +60,19 @@ export async function openSource(): Promise<Source> {
         server.closeAllConnections()
       }),
   }
+}
+
+/** An app that may call one external API; both are closed with it. */
+export async function openAppWithSource(
+  environment: Record<string, string> = {},
+): Promise<{ t: TestApp; source: Source }> {
+  const source = await openSource()
+  const t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host, ...environment })
+  const close = async (): Promise<void> => {
+    await t.close()
+    await source.close()
+  }
+  return { t: { ...t, close }, source }
 }
 
 /** Executes a request for a datasource, as the specification says. */

@@ -86,7 +86,6 @@ test(
     await happened.getByRole('row', { name: 'Fired' }).waitFor()
     await happened.getByRole('row', { name: 'Well again' }).waitFor()
     await expect.poll(() => history.getByText('Delivered').count()).toBe(2)
-    await takePicture(page, 'alert-history-light-1280')
     expect(complaints).toEqual([])
   },
 )
@@ -143,7 +142,6 @@ test('an alert has several channels, is tested, edited, turned off and deleted',
 
   await changed.getByRole('switch').press('Space')
   await changed.getByText('Off', { exact: true }).waitFor()
-  await takePicture(page, 'alerts-light-1280')
   await changed.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete Slow answers' }).click()
   await changed.waitFor({ state: 'detached' })

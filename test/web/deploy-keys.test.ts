@@ -37,6 +37,12 @@ test('a key is limited to what is ticked, rotated, disabled, enabled and revoked
   const reach = page.getByRole('region', { name: 'What it reaches' })
   await reach.getByRole('row', { name: 'Corner shop production sales_by_region' }).waitFor()
   await page.getByText('region = "north"').waitFor()
+  const lastUsed = page.locator('dt', { hasText: 'Last used' }).locator('xpath=following-sibling::dd[1]')
+  const used = async (): Promise<string | null> => {
+    await page.reload()
+    return lastUsed.textContent()
+  }
+  await expect.poll(used, { timeout: waitMs, interval: 500 }).toBe('just now')
   const status = async (): Promise<number> =>
     (await stage.withToken(first).post('/v1/queries/sales_by_region', {})).status
   const choose = async (item: string): Promise<void> => {

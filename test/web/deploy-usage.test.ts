@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectStatus } from '../harness/app.ts'
-import { openStage, rail, waitMs, type Stage } from './stage.ts'
+import { deployedList, openStage, rail, waitMs, type Stage } from './stage.ts'
+
+const run = promisify(execFile)
 
 let stage: Stage
 beforeAll(async () => {
@@ -12,14 +16,38 @@ test('calls appear in the live tail and in the metrics, and a missed question be
   const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/deploy/requests`)
   page.setDefaultTimeout(waitMs)
   const caller = stage.withToken(await stage.key('reporting', { plan: 'unlimited' }))
-  await stage.deploy('sales_by_region')
+  await stage.deploy('all_orders', 'sales_by_region')
   await page.getByText('New ones appear as they are made.').waitFor()
   for (const region of ['north', 'south', 'west']) await caller.post('/v1/queries/sales_by_region', { region })
   await caller.post('/v1/queries/sales_by_region', {})
   const tail = page.getByRole('region', { name: 'Requests' })
   await tail.getByRole('row').filter({ hasText: '400 missing_slots' }).first().waitFor()
 
+  await page.goto(`/p/${stage.projectId}/deploy/endpoints`)
+  const trends = deployedList(page).getByRole('listitem').filter({ hasText: 'sales_by_region' }).locator('dl > div')
+  await expect.poll(() => trends.allTextContents()).toHaveLength(3)
+  expect(await trends.allTextContents()).toEqual([
+    'Calls in a day4',
+    'Errors25 %',
+    expect.stringMatching(/^95 of 100 within\d[\d.]*\sms$/),
+  ])
+  // All of it happened just now: each line ends at the right, at its height.
+  for (const line of await trends.locator('polyline').all())
+    expect(await line.getAttribute('points')).toMatch(/56\.0,1\.0$/)
+  expect(await trends.locator('svg[data-bad]').count()).toBe(1)
+
   await rail(page, 'Metrics').click()
+  const tiles = page.getByRole('main').locator('dl').first()
+  await expect.poll(() => tiles.textContent()).toMatch(/^Calls4Errors25 %1 of 4Average\d.*95 of 100 within\d/)
+  await page.getByRole('button', { name: 'Show response time as a table' }).click()
+  const times = page.getByRole('region', { name: 'Response time' }).getByRole('row')
+  expect(await times.first().textContent()).toBe('TimeAverageMedian95th percentile99th percentile')
+  await times
+    .filter({ hasText: /([\d.,]+ ms){4}$/ })
+    .first()
+    .waitFor()
+  await page.getByRole('button', { name: 'Show error rate as a table' }).click()
+  await page.getByRole('region', { name: 'Error rate' }).getByRole('row').filter({ hasText: '25 %' }).waitFor()
   await page.getByRole('region', { name: 'Popular queries' }).getByRole('link', { name: 'sales_by_region' }).waitFor()
   await page.getByRole('button', { name: 'Show calls as a table' }).click()
   await page.getByRole('region', { name: 'Calls' }).getByRole('row').nth(1).waitFor()
@@ -27,11 +55,20 @@ test('calls appear in the live tail and in the metrics, and a missed question be
 
   const question = 'which colour does the moon have'
   await caller.post('/v1/query', { query: question, project_id: stage.projectId })
-  await page.goto(`/p/${stage.projectId}/deploy/questions`)
+  await page.reload()
+  await page.getByText('1 asked, 0 % answered, 1 refused.').waitFor()
   const missed = page
     .getByRole('list', { name: 'Unanswered questions' })
     .getByRole('listitem')
     .filter({ hasText: question })
+  await missed.getByRole('button', { name: 'Make it an example' }).waitFor()
+  // What is filtered is the page as a whole: nothing of it happened elsewhere.
+  await page.getByRole('combobox', { name: 'Query', exact: true }).click()
+  await page.getByRole('option', { name: 'all_orders' }).click()
+  await expect.poll(() => tiles.textContent()).toMatch(/^Calls0/)
+  await page.goto(`/p/${stage.projectId}/deploy/metrics?environment=staging`)
+  await expect.poll(() => tiles.textContent()).toMatch(/^Calls0/)
+  await page.goto(`/p/${stage.projectId}/deploy/questions`)
   await missed.getByLabel('Query that should answer').click()
   await page.getByRole('option', { name: 'all_orders' }).click()
   await missed.getByRole('button', { name: 'Make it an example' }).click()
@@ -64,6 +101,23 @@ test('a question shows which words gave which value, and which query answers', a
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await page.getByText('Answered by count_by_region').waitFor()
   await page.getByRole('row', { name: 'region east “east”' }).waitFor()
+  await page
+    .getByRole('region', { name: 'Candidates' })
+    .getByRole('row', { name: /^count_by_region [\d.]+ how many orders came from the/ })
+    .waitFor()
   await page.getByRole('region', { name: 'Rows of the answer' }).getByRole('cell', { name: '1000' }).waitFor()
+
+  const secret = await stage.key('asking')
+  await page.getByText('With a key', { exact: true }).click()
+  await page.getByLabel('API key', { exact: true }).fill(secret)
+  await page.getByRole('textbox', { name: 'Question' }).fill(question('south'))
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByRole('row', { name: 'region south “south”' }).waitFor()
+  await page.getByRole('button', { name: 'Copy snippet' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  const curl = String(await page.evaluate('navigator.clipboard.readText()'))
+  const env = { ...process.env, SLUICE_API_KEY: secret }
+  const { stdout } = await run('bash', ['-c', curl], { env, timeout: waitMs })
+  expect(JSON.parse(stdout)).toMatchObject({ query_used: 'count_by_region', parameters: { region: 'south' } })
   expect(complaints).toEqual([])
 })

@@ -17,7 +17,6 @@ beforeAll(async () => {
   source = await openSource()
   source.answer({ meta: { page: 1 }, result: { stays } })
   t = await openTestWeb({ SLUICE_OUTBOUND_ALLOW: source.host })
-  await t.app.jobs.start()
 })
 afterAll(async () => {
   await t.close()
@@ -39,6 +38,10 @@ test('from the address of an API to a call that is seen in the metrics, in one g
   await page.getByRole('button', { name: /^stays .* use as rows/ }).click()
   await page.getByText('As a table: 300 rows, 4 columns').waitFor()
   await page.getByRole('button', { name: 'Execute' }).click()
+  // Nobody works on it yet, so that it can be seen; then it is done before one's eyes.
+  await page.getByText('Looking at the columns… waiting').waitFor()
+  await page.getByRole('progressbar', { name: 'Progress', exact: true }).waitFor()
+  await t.app.jobs.start()
   await page.getByRole('heading', { level: 1, name: 'stays' }).waitFor()
 
   await page.getByRole('link', { name: 'Query it' }).click()

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectStatus, type Person } from '../harness/app.ts'
 import { openTestWeb, type TestWeb, type Visitor } from '../harness/web.ts'
 import { findBarriers } from './barriers.ts'
@@ -62,6 +62,13 @@ async function openDialog(page: Page, button: string): Promise<void> {
   await page.getByRole('button', { name: button }).first().click()
   await page.getByRole('dialog').waitFor()
 }
+
+const guides = [
+  ['queries', 'Write and deploy'],
+  ['calls', 'Call an endpoint'],
+  ['questions', 'Ask questions'],
+  ['keys', 'Keys and limits'],
+] as const
 
 const pages: Shown[] = [
   { name: 'sign-in', path: () => '/sign-in', who: nobody, ready: heading('Sign in') },
@@ -127,6 +134,12 @@ const pages: Shown[] = [
     ready: async (page) => page.getByText('History of alerts').waitFor(),
   },
   { name: 'docs', path: () => '/docs', who: asOwner, ready: heading('Connect an API') },
+  ...guides.map(([section, title]) => ({
+    name: `docs-${section}`,
+    path: () => `/docs/${section}`,
+    who: asOwner,
+    ready: heading(title),
+  })),
   {
     name: 'docs-api',
     path: () => '/docs/api',
@@ -180,7 +193,7 @@ const pages: Shown[] = [
     },
   },
   {
-    name: 'field-refused',
+    name: 'act-refused',
     path: settings('environments'),
     who: asOwner,
     ready: async (page) => {
@@ -188,6 +201,17 @@ const pages: Shown[] = [
       await page.getByLabel('Name').fill('production')
       await page.keyboard.press('Enter')
       await page.getByRole('alert').waitFor()
+    },
+  },
+  {
+    name: 'field-refused',
+    path: settings('environments'),
+    who: asOwner,
+    ready: async (page) => {
+      await openDialog(page, 'Add environment')
+      await page.getByLabel('Name').fill('Dress rehearsal')
+      await page.keyboard.press('Enter')
+      await page.getByRole('status').getByText(/^req_/).waitFor()
     },
   },
   { name: 'no-project', path: () => '/p/prj_none', who: asOwner, ready: heading('There is no such project') },
@@ -207,28 +231,24 @@ const pages: Shown[] = [
   { name: 'first-user', path: () => t.signInLink(), who: nobody, ready: heading('Projects') },
 ]
 
-describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
-  /** One signed-in browser per person: signing in is slow on purpose. */
-  const visitors = new Map<Person | null, Promise<Visitor>>()
-  afterAll(async () => {
-    for (const visitor of visitors.values()) await (await visitor).page.context().close()
-  })
-  const visitorOf = (person: Person | null): Promise<Visitor> => {
-    const known = visitors.get(person)
-    if (known !== undefined) return known
-    const made = person === null ? t.visit('/sign-in', { scheme }) : t.visitAs(person, '/account', { scheme })
-    visitors.set(person, made)
-    return made
-  }
+/** One signed-in browser per person: signing in is slow on purpose. */
+const visitors = new Map<Person | null, Promise<Visitor>>()
 
-  test.each(pages)('$name has no barrier, no complaint and no sideways scroll', async ({ name, path, who, ready }) => {
-    const { page, complaints } = await visitorOf(who())
-    await page.setViewportSize({ width: 1280, height: 800 })
-    // Through an empty page: a path that differs only after its # would load nothing.
-    await page.goto('about:blank')
-    await page.goto(await path())
-    await ready(page)
-    expect(await findBarriers(page, name, scheme)).toEqual([])
-    expect(complaints.splice(0)).toEqual([])
-  })
+function visitorOf(person: Person | null): Promise<Visitor> {
+  const known = visitors.get(person)
+  if (known !== undefined) return known
+  const made = person === null ? t.visit('/sign-in') : t.visitAs(person, '/account')
+  visitors.set(person, made)
+  return made
+}
+
+test.each(pages)('$name has no barrier, no complaint and no sideways scroll', async ({ name, path, who, ready }) => {
+  const { page, complaints } = await visitorOf(who())
+  await page.setViewportSize({ width: 1280, height: 800 })
+  // Through an empty page: a path that differs only after its # would load nothing.
+  await page.goto('about:blank')
+  await page.goto(await path())
+  await ready(page)
+  expect(await findBarriers(page, name)).toEqual([])
+  expect(complaints.splice(0)).toEqual([])
 })

@@ -189,6 +189,10 @@ test('an environment is added by a name that callers can write, and deleted agai
   await dialog.getByLabel('Name').fill('Dress rehearsal')
   await page.keyboard.press('Enter')
   await dialog.getByText(/Must begin with a lower-case letter/).waitFor()
+  await dialog
+    .getByRole('status')
+    .getByText(/^req_\w+$/)
+    .waitFor()
   await dialog.getByLabel('Name').fill('rehearsal')
   await page.keyboard.press('Enter')
   await page.getByText('The environment rehearsal is ready.').waitFor()

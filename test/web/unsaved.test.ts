@@ -155,6 +155,7 @@ test('a session that ends before a question is asked loses neither the question 
   // What is looked at is in the address, so that it can be sent on and survives a reload.
   await page.reload()
   await page.getByRole('textbox', { name: 'Question' }).waitFor()
+  expect(await page.getByRole('textbox', { name: 'Question' }).inputValue()).toBe('what is the answer')
   await page.goto(`/p/${projectId}/deploy/metrics?hours=168&query=answer`)
   await page.reload()
   await expect.poll(() => page.getByRole('combobox', { name: 'Time' }).inputValue()).toBe('The last week')

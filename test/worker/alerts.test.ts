@@ -1,61 +1,22 @@
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { dropAlertHistory } from '../../server/usage/alerts/keep-history.ts'
-import { keepUsage } from '../../server/usage/index.ts'
-import { expectStatus, openTestApp, type Answer, type TestApp } from '../harness/app.ts'
-import { openQueryProject, type QueryProject } from '../harness/queries.ts'
-import { openMailServer, openReceiver, type MailServer, type Receiver } from '../harness/receivers.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { forgetOldAlerts } from '../../server/usage/index.ts'
+import { expectStatus, type TestApp } from '../harness/app.ts'
+import type { QueryProject } from '../harness/queries.ts'
+import type { MailServer, Receiver } from '../harness/receivers.ts'
 import { orders, putTable } from '../harness/tables.ts'
+import { stageAlerts } from './alerts-stage.ts'
 
+const stage = stageAlerts()
+const { create, read, deliveries, round, hooks, call } = stage
 let t: TestApp
 let q: QueryProject
 let mail: MailServer
 let receiver: Receiver
 let path: string
+beforeEach(() => void ({ t, q, mail, receiver, path } = stage.parts()))
+
 const minuteMs = 60_000
-
-beforeAll(async () => {
-  mail = await openMailServer()
-  t = await openTestApp({
-    SLUICE_SMTP_URL: mail.url,
-    SLUICE_OUTBOUND_ALLOW: '127.0.0.1',
-    SLUICE_ALERT_INTERVAL_SECONDS: '1',
-    SLUICE_WEBHOOK_TIMEOUT_MS: '300',
-  })
-})
-beforeEach(async () => {
-  receiver = await openReceiver()
-  q = await openQueryProject(t)
-  path = `/v1/projects/${q.projectId}/alerts`
-  await q.deploy({ name: 'one', sql: 'SELECT id FROM orders WHERE id = $id::INTEGER' })
-})
-afterEach(async () => {
-  await t.app.store.db.deleteFrom('alerts').execute()
-  await receiver.close()
-})
-afterAll(async () => {
-  await t.close()
-  await mail.close()
-})
-
-async function create(alert: Record<string, unknown>): Promise<Answer['body']> {
-  const made = await expectStatus(201, t.operator.post(path, { name: 'Errors', window_minutes: 1, ...alert }))
-  return made.body
-}
-const read = async (id: string): Promise<Answer['body']> => (await t.operator.get(`${path}/${id}`)).body
-const deliveries = async (id: string): Promise<Answer['body']> =>
-  (await t.operator.get(`${path}/${id}/deliveries`)).body.data
-/** One round of the evaluation, `afterMs` after the last, and of deliveries. */
-async function round(afterMs = 1_000): Promise<void> {
-  t.advance(afterMs)
-  expect(await t.app.alerts.evaluate()).toBe(true)
-  await t.app.alerts.deliver()
-}
-async function call(good: number, bad: number): Promise<void> {
-  for (let count = 0; count < good; count += 1) await q.caller.post('/v1/queries/one', { id: 1 })
-  for (let count = 0; count < bad; count += 1) await q.caller.post('/v1/queries/one', {})
-}
-const hooks = () => receiver.received.filter((each) => each.path === '/hook')
 
 describe('an error rate', () => {
   test('fires once and resolves once through webhook, mail and Slack, signed as Standard Webhooks say', async () => {
@@ -315,105 +276,7 @@ describe('every other type', () => {
   })
 })
 
-describe('deliveries', () => {
-  const firing = async (url: string): Promise<Answer['body']> => {
-    const alert = await create({ type: 'requests_below', threshold: 1, channels: [{ type: 'webhook', url }] })
-    await round()
-    return alert
-  }
-
-  test('a receiver that fails is tried again later and later, under the same id, for a day', async () => {
-    receiver.answer(500)
-    const alert = await firing(`${receiver.origin}/hook`)
-    const [first] = await deliveries(alert.id)
-    expect(first).toMatchObject({ status: 'pending', attempt: 1, response_status: 500 })
-    expect(await t.app.alerts.deliver()).toBe(0)
-    t.advance(5_000)
-    expect(await t.app.alerts.deliver()).toBe(1)
-    t.advance(5_000)
-    expect(await t.app.alerts.deliver()).toBe(0)
-    receiver.answer(200)
-    t.advance(25_000)
-    expect(await t.app.alerts.deliver()).toBe(1)
-    expect(await deliveries(alert.id)).toMatchObject([{ status: 'delivered', attempt: 3, response_status: 200 }])
-    expect(new Set(hooks().map((each) => each.headers['webhook-id']))).toEqual(new Set([first.id]))
-    expect(new Set(hooks().map((each) => each.headers['webhook-timestamp'])).size).toBe(3)
-  })
-
-  test('after a day it is given up', async () => {
-    receiver.answer(503)
-    const alert = await firing(`${receiver.origin}/hook`)
-    for (let hours = 0; hours < 30; hours += 1) {
-      t.advance(60 * minuteMs)
-      await t.app.alerts.deliver()
-    }
-    const [last] = await deliveries(alert.id)
-    expect(last).toMatchObject({ status: 'failed', response_status: 503, next_attempt_at: null })
-    expect(last.attempt).toBeGreaterThan(8)
-  })
-
-  test.each([
-    ['/slow-headers', /did not finish its answer within 300 milliseconds/],
-    ['/redirect', /redirects/],
-    ['/close', /closed the connection/],
-    ['/nowhere', /answered 404/],
-  ])('a receiver at %s is a clear error, and holds up nobody', async (route, error) => {
-    const good = { type: 'webhook', url: `${receiver.origin}/hook` }
-    const bad = { type: 'webhook', url: `${receiver.origin}${route}` }
-    const alert = await create({
-      type: 'requests_below',
-      threshold: 1,
-      channels: [bad, good, { type: 'email', to: ['a@example.org'] }],
-    })
-    const before = mail.mails.length
-    await round()
-    const all = await deliveries(alert.id)
-    const of = (target: string) => all.find((each: { target: string }) => each.target.endsWith(target))
-    expect(of(route)).toMatchObject({ status: 'pending', error: expect.stringMatching(error) })
-    expect(of('/hook')).toMatchObject({ status: 'delivered' })
-    expect(mail.mails).toHaveLength(before + 1)
-  })
-
-  test('410 ends it', async () => {
-    receiver.answer(410)
-    const alert = await firing(`${receiver.origin}/hook`)
-    expect(await deliveries(alert.id)).toMatchObject([{ status: 'failed', attempt: 1 }])
-  })
-
-  test('a test goes through every channel; a rotated secret is signed with beside the old one for a while', async () => {
-    const channels = [{ type: 'webhook', url: `${receiver.origin}/hook` }]
-    const alert = await create({ type: 'requests_above', threshold: 1_000, channels })
-    const [{ id, secret: old }] = alert.channels
-    const rotated = await expectStatus(
-      200,
-      t.operator.post(`${path}/${alert.id}/channels/${id}/rotate`, { grace_seconds: 60 }),
-    )
-    const { delivery_ids: sent } = (await expectStatus(200, t.operator.post(`${path}/${alert.id}/test`))).body
-    expect(sent).toHaveLength(1)
-    await t.app.alerts.deliver()
-    const [first] = hooks()
-    const moved = t.app.now() - Date.now()
-    const verify = (secret: string, each = first): unknown => {
-      // The library compares with its own clock, which no test moves.
-      const real = Date.now
-      Date.now = () => real() + moved
-      try {
-        return new Webhook(secret).verify(each?.body ?? '', each?.headers ?? {})
-      } finally {
-        Date.now = real
-      }
-    }
-    expect(verify(old)).toMatchObject({ type: 'alert.test' })
-    expect(verify(rotated.body.secret)).toMatchObject({ type: 'alert.test' })
-    t.advance(61_000)
-    await t.operator.post(`${path}/${alert.id}/test`)
-    await t.app.alerts.deliver()
-    expect(hooks()[1]?.headers['webhook-signature']).not.toContain(' ')
-    expect((await read(alert.id)).state).toBe('ok')
-  })
-})
-
-test('history ends with the figures it was about', async () => {
+test('history is kept for as long as the setting says', async () => {
   const alert = await create({
     type: 'requests_below',
     threshold: 1,
@@ -421,9 +284,11 @@ test('history ends with the figures it was about', async () => {
   })
   await round()
   const history = async () => (await t.operator.get(`${path}/${alert.id}/history`)).body.data.length
-  await keepUsage(t.app)
+  const { limits } = t.app.config
+  const after = (days: number) => forgetOldAlerts({ ...t.app, now: () => t.app.now() + days * 86_400_000 })
+  await after(limits.alertRetentionDays - 1)
   expect([await history(), (await deliveries(alert.id)).length]).toEqual([1, 1])
-  await dropAlertHistory(t.app.store, new Date(t.app.now() + 1))
+  await after(limits.alertRetentionDays + 1)
   expect([await history(), (await deliveries(alert.id)).length]).toEqual([0, 0])
 })
 

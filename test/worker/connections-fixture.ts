@@ -70,6 +70,8 @@ const routes: Routes = {
     void response
       .writeHead(200, { 'content-type': 'text/csv' })
       .end(['id,name\n1,Ada\n', 'name,id\nGrace,2\n', 'id,city,name\n3,Bern,Eve\n'][numberOf(url, 'page', 1) - 1]),
+  '/slow-token': (_request, response) =>
+    void setTimeout(() => response.writeHead(200, json).end('{"access_token":"late"}'), 400),
   '/pages/away': answering((url) => ({ items: [{ a: 1 }], next: url.searchParams.get('to') })),
 }
 

@@ -109,11 +109,14 @@ describe('crashes', () => {
     const everything = { ...limits, maxBytes: 10_000_000, sql: 'SELECT * FROM wide' }
     // Each project stays within its limit; together they are more than the process may have.
     const projects = ['a', 'b', 'c', 'd'].map((scope) => engine.read(scope, wide, everything))
+    const [pid = 0] = pids()
     const outcomes = await Promise.allSettled(projects)
+    // Stopped, it does not hear that it is to end.
+    process.kill(pid, 'SIGSTOP')
     expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true)
     expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
     expect(observed.map(({ kind }) => kind)).toContain('executor-replaced')
-  })
+  }, 60_000)
 
   test('executors end with their parent', async () => {
     fixture = await openFixture()
@@ -237,7 +240,7 @@ describe('the executor for files', () => {
     expect(rowCount).toBe(1)
     expect(observed.map(({ kind }) => kind)).toContain('executor-replaced')
     expect(observed.map(({ kind }) => kind)).not.toContain('executor-lost')
-  })
+  }, 60_000)
 })
 
 function convertCall(path: string, parquetPath: string) {

@@ -9,22 +9,17 @@ import { startRunner } from '../harness/job-runner.ts'
 import { enqueue, jobWhen, openJobsDatabase, type JobsDatabase, type Replica } from '../harness/jobs.ts'
 
 let d: JobsDatabase
-let open: Replica[] = []
 beforeAll(async () => {
   d = await openJobsDatabase()
 })
 afterAll(() => d.close())
-afterEach(async () => {
-  for (const replica of open) await replica.close()
-  open = []
-})
+afterEach(() => d.closeReplicas())
 
 async function startReplica(
   handler: (context: JobContext) => Promise<void>,
   options: Parameters<JobsDatabase['replica']>[0] = {},
 ): Promise<Replica> {
   const replica = await d.replica(options)
-  open.push(replica)
   replica.jobs.register('test', handler)
   await replica.jobs.start()
   return replica
@@ -183,7 +178,6 @@ describe('cancelling', () => {
   test('ends a queued job at once, and it never runs', async () => {
     const runs: string[] = []
     const replica = await d.replica()
-    open.push(replica)
     const job = await enqueue(replica, d.projectId)
     expect(await cancel(replica, job.id)).toMatchObject({ status: 'cancelled' })
     replica.jobs.register('test', async ({ job }) => void runs.push(job.id))
@@ -196,7 +190,6 @@ describe('cancelling', () => {
   test('stops a running job, also from another replica', async () => {
     const replica = await startReplica(untilStopped)
     const other = await d.replica()
-    open.push(other)
     const job = await enqueue(replica, d.projectId)
     await jobWhen(replica, job.id, finished('running'))
     expect(await cancel(other, job.id)).toMatchObject({ status: 'running' })
@@ -272,7 +265,6 @@ describe('workers', () => {
     const order: string[] = []
     const gate = Promise.withResolvers<void>()
     const replica = await d.replica({ concurrency: 2 })
-    open.push(replica)
     await replica.store.db.insertInto('projects').values({ id: 'prj_small', name: 'Small' }).execute()
     for (let count = 0; count < 3; count += 1) await enqueue(replica, d.projectId)
     await enqueue(replica, 'prj_small')
@@ -329,7 +321,6 @@ describe('watching', () => {
   test('hears of changes on another replica, and is told to begin again after a gap', async () => {
     const first = await startReplica(async () => undefined)
     const second = await d.replica()
-    open.push(second)
     const told: string[] = []
     let ended = 0
     second.jobs.watch(d.projectId, { onJob: (job) => void told.push(job.status), onEnd: () => void (ended += 1) })

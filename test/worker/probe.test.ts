@@ -144,6 +144,25 @@ describe('OAuth2 client credentials', () => {
     expect(c.tokenCalls).toBe(1)
   })
 
+  test('nobody waits longer than is theirs for a token that someone with more time asked for', async () => {
+    const asked = c.configuration('/echo', oauth('slow', `${c.upstream.origin}/slow-headers`))
+    const patient = new AbortController()
+    const first = c.tokens.token(asked, { timeoutMs: 60_000, signal: patient.signal })
+    expect(await testConnection(asked, { ...c, limits: { ...limits, timeoutMs: 100 } })).toMatchObject({
+      success: false,
+      error: { code: 'timeout', message: expect.stringContaining('For the token: ') as string },
+    })
+    patient.abort(new Error('left'))
+    await expect(first).rejects.toThrow('left')
+  })
+
+  test('the token and the call share the time of a test', async () => {
+    const asked = c.configuration('/slow-headers', oauth('s3cret', `${c.upstream.origin}/slow-token`))
+    const answer = await testConnection(asked, { ...c, limits: { ...limits, timeoutMs: 1000 } })
+    const [, leftMs] = /within (\d+) milliseconds/.exec(answer.error?.message ?? '') ?? []
+    expect(Number(leftMs)).toBeLessThanOrEqual(600)
+  })
+
   test('a refusal says what to check and no secret; a token address is guarded too', async () => {
     const wrong = await probe(oauth('wr0ng'))
     expect(wrong).toMatchObject({

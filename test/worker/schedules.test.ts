@@ -54,21 +54,11 @@ describe('nextRun', () => {
 
 describe('schedules', () => {
   let d: JobsDatabase
-  let open: Replica[] = []
   beforeAll(async () => {
     d = await openJobsDatabase()
   })
   afterAll(() => d.close())
-  afterEach(async () => {
-    for (const replica of open) await replica.close()
-    open = []
-  })
-
-  async function replica(): Promise<Replica> {
-    const opened = await d.replica()
-    open.push(opened)
-    return opened
-  }
+  afterEach(() => d.closeReplicas())
 
   async function datasource({ store }: Replica, id: string, schedule: string, dueAt: Date): Promise<void> {
     await store.db
@@ -91,7 +81,7 @@ describe('schedules', () => {
     store.db.selectFrom('datasources').select('next_refresh_at').where('id', '=', id).executeTakeFirstOrThrow()
 
   test('after downtime one run catches up, on however many replicas, and the next time is ahead', async () => {
-    const replicas = [await replica(), await replica(), await replica()]
+    const replicas = [await d.replica(), await d.replica(), await d.replica()]
     const [first] = replicas as [Replica]
     await datasource(first, 'ds_late', '*/10 * * * *', new Date(Date.now() - 86_400_000))
     const gate = Promise.withResolvers<void>()
@@ -123,7 +113,7 @@ describe('schedules', () => {
   })
 
   test('one that cannot be read does not hold up the others, and is told', async () => {
-    const first = await replica()
+    const first = await d.replica()
     const past = new Date(Date.now() - 1_000)
     await datasource(first, 'ds_bad', 'every now and then', past)
     await datasource(first, 'ds_good', '@hourly', past)

@@ -86,6 +86,7 @@ function Cells({ columns, row }: { columns: Column[]; row: Row | undefined }) {
 function widthOf(name: string, type: string): string {
   const least = Math.min(name.length * 0.6 + 2, 14)
   const short = isNumeric(type) || type === 'BOOLEAN' || type === 'DATE'
-  const usual = short ? 5.5 : type.startsWith('TIMESTAMP') ? 12 : 11
+  // A date is one word of ten figures.
+  const usual = type === 'DATE' ? 7 : short ? 5.5 : type.startsWith('TIMESTAMP') ? 12 : 11
   return `minmax(${Math.max(least, usual)}rem, ${short ? 1 : 2}fr)`
 }

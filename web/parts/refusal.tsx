@@ -20,8 +20,7 @@ export function RefusalNotice({ error, fields = none, onRetry }: Props) {
   const { what, next } = explain(error)
   const details = unplacedDetails(error, fields)
   const requestId = isRefusal(error) ? error.envelope.request_id : ''
-  // Every word of it stands beside its field already.
-  if (details !== null && details.length === 0) return null
+  if (details !== null && details.length === 0) return <BesideFields requestId={requestId} />
   return (
     <Alert role="alert" className={classes.notice ?? ''} icon={<CircleAlert size={18} aria-hidden />} variant="default">
       <Stack gap={6} align="flex-start">
@@ -40,15 +39,32 @@ export function RefusalNotice({ error, fields = none, onRetry }: Props) {
             Try again
           </Button>
         )}
-        {requestId !== '' && (
-          <Group gap={2} wrap="nowrap" className={classes.request ?? ''}>
-            <Text size="xs" c="dimmed" ff="monospace">
-              {requestId}
-            </Text>
-            <CopyMark text={requestId} what="request id" />
-          </Group>
-        )}
+        <RequestId id={requestId} />
       </Stack>
     </Alert>
+  )
+}
+
+/** Every word of it stands beside its field already: only the id is left to say. */
+function BesideFields({ requestId }: { requestId: string }) {
+  return (
+    <Group component="output" gap={8} className={classes.request ?? ''}>
+      <Text size="xs" c="dimmed">
+        Refused: see what is marked above.
+      </Text>
+      <RequestId id={requestId} />
+    </Group>
+  )
+}
+
+function RequestId({ id }: { id: string }) {
+  if (id === '') return null
+  return (
+    <Group gap={2} wrap="nowrap" className={classes.request ?? ''}>
+      <Text size="xs" c="dimmed" ff="monospace">
+        {id}
+      </Text>
+      <CopyMark text={id} what="request id" />
+    </Group>
   )
 }

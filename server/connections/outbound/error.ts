@@ -29,6 +29,13 @@ export function outboundError(code: OutboundErrorCode, message: string): Outboun
   return { code, message }
 }
 
+/** The call took longer than it may. */
+export function lateError(url: URL, limitMs: number): OutboundError {
+  const limit = limitMs < 1000 ? `${limitMs} milliseconds` : `${Math.round(limitMs / 1000)} seconds`
+  const message = `${url.host} did not finish its answer within ${limit}. Ask for less data, or raise the limit.`
+  return outboundError('timeout', message)
+}
+
 /** Whether a caught value is an error of ours on its way through a stream. */
 export function isOutboundError(error: unknown): error is Error & { outbound: OutboundError } {
   return error instanceof Error && 'outbound' in error

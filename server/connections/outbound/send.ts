@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
 import { type OutboundRequest } from '../build-request.ts'
 import { guardedConnector, parseAllow, resolveBySystem, resolveGuarded, type Resolver } from './guard.ts'
-import { classify, outboundError, thrown, isOutboundError, type OutboundError } from './error.ts'
+import { classify, lateError, outboundError, thrown, isOutboundError, type OutboundError } from './error.ts'
 import { acceptedEncodings, encodingOf, receive, type BodyLimits, type Sink } from './receive.ts'
 import { isRedirect, redirected } from './redirect.ts'
 import { backoffMs, isRetryable, nextTryMs, type Outcome, retryAfterMs } from './retry.ts'
@@ -173,7 +173,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
         const url = new URL(request.url)
         const isLate = signal.aborted && !isOutboundError(error)
         const limitMs = total.aborted ? options.timeoutMs : (options.tryTimeoutMs ?? options.timeoutMs)
-        const failed = isLate ? late(url, limitMs) : classify(error, { url, hop: 0, phase: 'head' })
+        const failed = isLate ? lateError(url, limitMs) : classify(error, { url, hop: 0, phase: 'head' })
         last = { ok: false, error: failed, tries, elapsedMs: elapsedMs() }
         pauseMs = waitMs({ error: failed.code }, null)
       }
@@ -215,12 +215,6 @@ function untilAborted(asking: Promise<Dispatcher.ResponseData>, signal: AbortSig
     signal.addEventListener('abort', abort, { once: true })
     asking.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
-}
-
-function late(url: URL, limitMs: number): OutboundError {
-  const limit = limitMs < 1000 ? `${limitMs} milliseconds` : `${Math.round(limitMs / 1000)} seconds`
-  const message = `${url.host} did not finish its answer within ${limit}. Ask for less data, or raise the limit.`
-  return outboundError('timeout', message)
 }
 
 function tooManyRedirects(url: URL, most: number): OutboundError {

@@ -1,4 +1,5 @@
 import { Failure } from '../../failure.ts'
+import { isRefusedBySystem } from './out-of-memory.ts'
 import type { FailedHead } from './protocol.ts'
 import { bindFailure } from './sql-failure.ts'
 
@@ -8,7 +9,7 @@ const kindPattern = /^(?:([A-Za-z ]+?) Error: |\{"exception_type":"([A-Za-z ]+)"
 /** Whether a thrown error says that memory ran out: DuckDB's limit, or the operating system's. */
 export function isOutOfMemory(error: unknown): boolean {
   const cause = error instanceof Error ? error.message : String(error)
-  return kindOf(cause) === 'out of memory' || /bad.alloc|Cannot allocate memory|Allocation failure/i.test(cause)
+  return kindOf(cause) === 'out of memory' || isRefusedBySystem(cause)
 }
 
 function kindOf(cause: string): string | undefined {

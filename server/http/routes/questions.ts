@@ -14,12 +14,13 @@ import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
 import { aroundRows, sendBytes } from '../query-answer.ts'
 import { addressOf, keyCallerOf, limitQuery } from '../query-call.ts'
+import { takePlace, type QuestionPlace } from '../question-place.ts'
 import { sendStream } from '../query-stream.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Makes room for the next question. Set on the route of questions. */
-    leaveTurnstile: () => void
+    /** Set on the route of questions. */
+    place: QuestionPlace
   }
 }
 
@@ -34,10 +35,11 @@ export function serveQuestions(http: Http, app: App): void {
       config: { door: 'query' },
       // Before the body is read: what is refused must cost less than what is answered.
       onRequest: async (request, reply) => {
-        request.leaveTurnstile = app.router.turnstile.enter()
-        reply.raw.once('close', request.leaveTurnstile)
+        request.place = takePlace(app.router.turnstile, app.config.limits.questionWaitMs)
+        reply.raw.once('close', request.place.leave)
         await othersIn()
       },
+      preValidation: async (request) => request.place.bodyIsIn(),
       onError: early.onError,
       schema: {
         tags: ['calls'],
@@ -66,7 +68,7 @@ export function serveQuestions(http: Http, app: App): void {
         explain: body.explain,
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: () => untilGone(reply),
-        onDecided: request.leaveTurnstile,
+        onDecided: request.place.leave,
       }
       early.begin(request)
       const { run, decision } = await askedRun(app, keyCallerOf(request), asked)

@@ -85,7 +85,7 @@ export function serveRequestEvents(http: Http, app: App, streams: EventStreams):
         tags,
         summary: 'Every call as it is recorded',
         description:
-          'Server-sent events: `event: request` with the call as data, a second or two after it; `: ping` every 15 s. The stream ends now and then: connect again.',
+          'Server-sent events: `event: request` with the call as data, a second or two after it; `event: gap` where more than 200 came within a second or so and some are left out (they are in the log); `: ping` every 15 s. The stream ends now and then: connect again.',
         params: ofProject,
         querystring: requestsTailQuery,
         response: {
@@ -102,6 +102,7 @@ export function serveRequestEvents(http: Http, app: App, streams: EventStreams):
         usage.tailRequests(app, caller, {
           ...input,
           onRequest: (each) => send('request', wireRequest(each)),
+          onGap: () => send('gap', {}),
           onEnd: end,
         }),
       )

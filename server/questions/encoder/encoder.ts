@@ -44,6 +44,7 @@ export async function openEncoder(options: {
   modelDir: string
   threads: number
   queueLength?: number
+  silenceMs?: number
 }): Promise<Encoder> {
   const modelPath = join(options.modelDir, 'model_quantized.onnx')
   const tokenizerPath = join(options.modelDir, 'tokenizer.json')
@@ -90,9 +91,18 @@ async function verify(path: string, expected: string): Promise<void> {
 }
 
 /** A process of the encoder: 70 MB that are not the server's, and native code whose crash is not the server's either. */
-type Lane = { child: ChildProcess; socket: Socket; waiting: Map<number, Waiting>; lost: Error | null }
+type Lane = {
+  child: ChildProcess
+  socket: Socket
+  waiting: Map<number, Waiting>
+  /** Runs while somebody waits, anew after every answer; at its end the process is killed and another takes its place. */
+  silence: NodeJS.Timeout | null
+  lost: Error | null
+}
 
 const reopenMs = 1_000
+/** A text takes milliseconds: a process that says nothing for so long will not say anything any more. */
+const longestSilenceMs = 10_000
 const openTimeoutMs = 30_000
 const stderrBytes = 8_000
 const longestId = 0xff_ff_ff_ff
@@ -100,7 +110,11 @@ const longestId = 0xff_ff_ff_ff
 async function startNeural(
   modelPath: string,
   tokenizer: Tokenizer,
-  { threads, queueLength = 256 }: { threads: number; queueLength?: number },
+  {
+    threads,
+    queueLength = 256,
+    silenceMs = longestSilenceMs,
+  }: { threads: number; queueLength?: number; silenceMs?: number },
 ): Promise<Omit<Encoder, 'constants'>> {
   const closing = new AbortController()
   let lastId = 0
@@ -128,7 +142,8 @@ async function startNeural(
       return Promise.reject(new Failure('overloaded', { retryAfterSeconds: 1 }))
     }
     lastId = (lastId % longestId) + 1
-    return ask(lane, lastId, Int32Array.from(tokenizer.tokenize(text).slice(0, longestTokens)))
+    const ids = Int32Array.from(tokenizer.tokenize(text).slice(0, longestTokens))
+    return ask(lane, { id: lastId, ids, silenceMs })
   }
   return {
     kind: 'neural',
@@ -153,7 +168,7 @@ async function openLane(modelPath: string, onLost: () => void): Promise<Lane> {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   })
   const socket = child.stdio[3] as Socket
-  const lane: Lane = { child, socket, waiting: new Map(), lost: null }
+  const lane: Lane = { child, socket, waiting: new Map(), silence: null, lost: null }
   let stderr = ''
   child.stderr?.on('data', (bytes: Buffer) => (stderr = (stderr + bytes.toString()).slice(0, stderrBytes)))
   let isOpen = false
@@ -163,6 +178,7 @@ async function openLane(modelPath: string, onLost: () => void): Promise<Lane> {
       if (lane.lost !== null) return
       clearTimeout(timer)
       lane.lost = error
+      calm(lane)
       for (const waiter of lane.waiting.values()) waiter.reject(error)
       lane.waiting.clear()
       reject(error)
@@ -180,7 +196,10 @@ async function openLane(modelPath: string, onLost: () => void): Promise<Lane> {
       }
       const waiter = lane.waiting.get(id)
       lane.waiting.delete(id)
-      if (lane.waiting.size === 0) socket.unref()
+      if (lane.waiting.size === 0) {
+        calm(lane)
+        socket.unref()
+      } else lane.silence?.refresh()
       if (words.byteLength > 0) return waiter?.resolve(new Float32Array(words))
       return waiter?.reject(new Error('The encoder could not read this text.'))
     })
@@ -207,7 +226,17 @@ async function endLane({ child, lost }: Lane): Promise<void> {
   await ended
 }
 
-function ask({ socket, waiting }: Lane, id: number, ids: Int32Array): Promise<Float32Array> {
+function calm(lane: Lane): void {
+  if (lane.silence !== null) clearTimeout(lane.silence)
+  lane.silence = null
+}
+
+function ask(
+  lane: Lane,
+  { id, ids, silenceMs }: { id: number; ids: Int32Array; silenceMs: number },
+): Promise<Float32Array> {
+  const { child, socket, waiting } = lane
+  lane.silence ??= setTimeout(() => child.kill('SIGKILL'), silenceMs)
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject })
     socket.ref()

@@ -9,6 +9,7 @@ import { openEncoder, type Encoder } from '../encoder/encoder.ts'
 import { buildIndex, type ProjectIndex } from '../indexing/index-project.ts'
 import type { RoutableQuery } from '../project.ts'
 import { keepVectors, type KeptVectors } from './kept-vectors.ts'
+import { findLosses } from './losses.ts'
 import {
   findRegressions,
   keepResults,
@@ -27,6 +28,8 @@ export type Router = {
   trial(place: Place, changed: RoutableQuery): Promise<ProjectIndex>
   /** Asks every stored question of a place again, as if the changed query were deployed there. */
   regressions(input: { projectId: string; environment: string; changed: ChangedQuery }): Promise<RoutingReport>
+  /** Asks the stored questions of a query again, as if it were no longer deployed there. */
+  losses(input: { projectId: string; environment: string; name: string }): ReturnType<typeof findLosses>
   keepResults(place: EvaluatedPlace, results: RoutingReport['results']): Promise<string>
   /** Waits until what has changed so far is in effect for questions here. */
   settle(place: Pick<Place, 'projectId' | 'environment'>): Promise<void>
@@ -165,7 +168,7 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     () => outdate(() => true),
   )
 
-  const router: Omit<Router, 'regressions' | 'keepResults'> = {
+  const router: Omit<Router, 'regressions' | 'losses' | 'keepResults'> = {
     async index(place, fresh) {
       const entry = entryOf(place)
       entry.usedAtMs = now()
@@ -209,6 +212,7 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
   return {
     ...router,
     regressions: (input) => findRegressions({ ...router, store, deployments, now }, input),
+    losses: (input) => findLosses({ ...router, store, deployments, now }, input),
     keepResults: (place, results) => keepResults(store, place, results),
   }
 }

@@ -69,7 +69,12 @@ export async function evaluate(
   return results
 }
 
-async function answerOf(index: ProjectIndex | null, question: string, now: number): Promise<EvaluationResult['got']> {
+/** What an index makes of a question; null answers nothing. */
+export async function answerOf(
+  index: ProjectIndex | null,
+  question: string,
+  now: number,
+): Promise<EvaluationResult['got']> {
   if (index === null) return { outcome: 'no_match', query: null, parameters: {} }
   const routing = await route(index, question, { timeZone: 'UTC', now: new Date(now) })
   const outcome = routing.outcome === 'answer' ? 'answered' : routing.outcome

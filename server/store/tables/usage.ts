@@ -110,6 +110,7 @@ type AlertsTable = {
   evaluated_at: Date | null
   created_at: CreatedAt
   created_by: string | null
+  deleted_at: Date | null
 }
 
 export type ChannelType = 'webhook' | 'email' | 'slack'

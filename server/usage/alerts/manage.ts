@@ -7,7 +7,7 @@ import { pageAfter, type Page, type Role, type Tables } from '../../store/index.
 import { invalid } from '../range.ts'
 import { alertColumns, type Alert, type Channel } from './alert.ts'
 import { makeSecret, readChannels, writeChannels, type ChannelInput } from './channels.ts'
-import { announce } from './notify.ts'
+import { announce, dropDeleted } from './notify.ts'
 import { checkRules } from './rules.ts'
 import type { ChannelSecrets } from './send.ts'
 
@@ -47,6 +47,7 @@ export async function createAlert(
       .selectFrom('alerts')
       .select((row) => row.fn.countAll<number>().as('count'))
       .where('project_id', '=', projectId)
+      .where('deleted_at', 'is', null)
       .executeTakeFirstOrThrow()
     if (count >= mostAlerts) throw invalid('name', `is one too many: a project has at most ${mostAlerts} alerts`)
     await transaction
@@ -77,6 +78,7 @@ export async function listAlerts(
         .selectFrom('alerts')
         .select(alertColumns)
         .where('project_id', '=', input.projectId)
+        .where('deleted_at', 'is', null)
         .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
         .orderBy('id')
         .limit(limit)
@@ -140,15 +142,27 @@ function watchesElse(before: Alert, after: Alert): boolean {
   return !after.enabled || names.some((name) => before[name] !== after[name])
 }
 
+/**
+ * It is gone at once for everyone who asks. Whoever was told that it fires is told that this is over: while something is
+ * still to be told, its channels are kept out of sight.
+ */
 export async function deleteAlert(
-  app: Pick<App, 'store'>,
+  app: Pick<App, 'store' | 'now'>,
   caller: Caller,
   { projectId, alertId }: Place,
 ): Promise<void> {
   await requireRole(app, caller, projectId, 'editor')
-  const { name } = await read(app, { projectId, alertId })
+  const { channels: _channels, ...alert } = await read(app, { projectId, alertId })
+  const { name } = alert
+  const at = new Date(app.now())
   await app.store.db.transaction().execute(async (transaction) => {
-    await transaction.deleteFrom('alerts').where('id', '=', alertId).execute()
+    await tellEnd(transaction, alert, at)
+    await transaction
+      .updateTable('alerts')
+      .set({ enabled: false, state: 'ok', deleted_at: at })
+      .where('id', '=', alertId)
+      .execute()
+    await dropDeleted(transaction, alertId)
     await recordAct(transaction, caller, { action: 'alert.deleted', target: alertId, projectId, details: { name } })
   })
 }
@@ -217,6 +231,7 @@ async function read(app: Pick<App, 'store'>, { projectId, alertId }: Place): Pro
     .select(alertColumns)
     .where('id', '=', alertId)
     .where('project_id', '=', projectId)
+    .where('deleted_at', 'is', null)
     .executeTakeFirst()
   if (alert === undefined) throw new Failure('not_found', { message: `There is no alert ${alertId}.` })
   return { ...alert, channels: (await channelsOf(app, [alertId])).get(alertId) ?? [] }

@@ -47,3 +47,23 @@ export async function announce(transaction: Transaction<Tables>, event: Event): 
   if (deliveries.length > 0) await transaction.insertInto('alert_deliveries').values(deliveries).execute()
   return deliveries.map(({ id }) => id)
 }
+
+/** Removes what was deleted and has told everyone: one alert, or all such. */
+export async function dropDeleted(db: Pick<Transaction<Tables>, 'deleteFrom'>, alertId?: string): Promise<void> {
+  await db
+    .deleteFrom('alerts')
+    .where('deleted_at', 'is not', null)
+    .$if(alertId !== undefined, (query) => query.where('id', '=', alertId ?? ''))
+    .where((row) =>
+      row.not(
+        row.exists(
+          row
+            .selectFrom('alert_deliveries')
+            .select('alert_deliveries.id')
+            .whereRef('alert_deliveries.alert_id', '=', 'alerts.id')
+            .where('alert_deliveries.status', '=', 'pending'),
+        ),
+      ),
+    )
+    .execute()
+}

@@ -61,6 +61,22 @@ test('processes that die are replaced, and what they owed is refused', async () 
     .toEqual([before])
 })
 
+test('a process that hangs is replaced, and nobody waits for it', async () => {
+  const others = await encoderProcesses()
+  const hanging = await openEncoder({ modelDir, threads: 1, silenceMs: 500 })
+  try {
+    const pid = (await encoderProcesses()).find((each) => !others.includes(each))
+    if (pid === undefined) throw new Error('The encoder has a process.')
+    process.kill(pid, 'SIGSTOP')
+    await expect(hanging.encode(['which orders are late'])).rejects.toThrow('The encoder has ended')
+    await expect
+      .poll(() => hanging.encode(['which orders are late']).catch(() => []), { timeout: 20_000 })
+      .toHaveLength(1)
+  } finally {
+    await hanging.close()
+  }
+})
+
 /** Children of this process that hold the model. */
 async function encoderProcesses(): Promise<number[]> {
   const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))

@@ -2,26 +2,9 @@ import { expect, test } from 'vitest'
 import { beginBatch, joinBatch } from '../../../server/usage/batches.ts'
 import { kindOf, type QueryAnswered } from '../../../server/usage/call.ts'
 import { copyLine } from '../../../server/usage/write.ts'
+import { call } from './sample-call.ts'
 
 const at = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
-const call: QueryAnswered = {
-  kind: 'query-answered',
-  requestId: 'req_1',
-  projectId: 'prj_1',
-  environment: 'production',
-  query: 'sales',
-  version: 3,
-  entry: 'direct',
-  keyId: 'key_1',
-  code: null,
-  reason: null,
-  totalMs: 1.5,
-  queueMs: 0,
-  sqlMs: 0.0001,
-  rows: 12,
-  bytes: 345,
-  cache: 'hit',
-}
 
 function begin(event: QueryAnswered) {
   const kind = kindOf(event)

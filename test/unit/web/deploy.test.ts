@@ -5,7 +5,7 @@ import { emptyDraft, keepable, newPair, takenUp, textOfDraft } from '../../../we
 import { createTwoFilesPatch } from 'diff'
 import { changedLines } from '../../../web/pages/deploy/diff-lines.ts'
 import { grantedOf, permissionsOf, whyNothing } from '../../../web/pages/deploy/granted.ts'
-import { sayGrowth } from '../../../web/pages/deploy/words.ts'
+import { sayGrowth, sayLosses } from '../../../web/pages/deploy/words.ts'
 import { readChapters, type OpenApi } from '../../../web/pages/docs/openapi.ts'
 
 test('permissions become boxes and the same permissions again', () => {
@@ -40,11 +40,27 @@ test.each([
   [108, 100, 168, '+8 % on the week before'],
   [50, 100, 24, '−50 % on the day before'],
   [100, 100, 1, 'as many as the hour before'],
-  [2400, 100, 720, '+2,300 % on the days before'],
+  [2400, 100, 720, '24 times as many as the days before'],
   [5, 0, 24, ''],
   [5, undefined, 24, ''],
 ])('%d calls after %d in %d hours are %s', (now, before, hours, words) => {
   expect(sayGrowth(now, before, hours)).toBe(words)
+})
+
+test.each([
+  [0, [], 'No questions are on record that it answers.'],
+  [1, [], 'The question on record for it would go where it goes today.'],
+  [1, [null], 'The question on record for it was asked as if it were gone: 1 would be refused.'],
+  [
+    3,
+    [null, 'orders', null],
+    'The 3 questions on record for it were asked as if it were gone: 2 would be refused, 1 would go to another query.',
+  ],
+])('undeploying with %d questions, taken by %j, says: %s', (checked, takers, words) => {
+  const regressions = takers.map((taker, at) => {
+    return { question: `question ${at}`, query: 'sales', taken_by: taker, source: 'example' as const }
+  })
+  expect(sayLosses({ routing: { checked, regressions } })).toBe(words)
 })
 
 test('a diff is read without the names and places of files, and loses no comment that went', () => {

@@ -1,4 +1,4 @@
-import { Stack, Text } from '@mantine/core'
+import { Stack, Text, Title } from '@mantine/core'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Older } from '../../parts/more.tsx'
 import { Moment } from '../../parts/time.tsx'
@@ -15,7 +15,8 @@ export function AlertHistory({ path, alert }: { path: string; alert: Alert }) {
   const events = usePages<AlertEvent>([...key, 'history'], `${path}/history?limit=20`, refreshMs)
   const deliveries = usePages<AlertDelivery>([...key, 'deliveries'], `${path}/deliveries?limit=20`, refreshMs)
   return (
-    <Stack gap="sm" mt="sm">
+    <Stack gap="sm">
+      <Title order={3}>What happened</Title>
       <Loaded query={events}>
         {(list) =>
           list.length === 0 ? (
@@ -37,18 +38,23 @@ export function AlertHistory({ path, alert }: { path: string; alert: Alert }) {
       <Loaded query={deliveries}>
         {(list) =>
           list.length > 0 && (
-            <PlainTable
-              label="What was sent"
-              head={['When', 'To', 'State', 'Answer']}
-              rows={list.map(
-                ({ id, created_at: at, channel_type: type, target, status, response_status: answer, error }) => [
-                  <Moment key={id} at={at} />,
-                  `${type} ${target}`,
-                  states[status],
-                  error ?? (answer === null ? '' : String(answer)),
-                ],
-              )}
-            />
+            <>
+              <Title order={3} mt="sm">
+                What was sent
+              </Title>
+              <PlainTable
+                label="What was sent"
+                head={['When', 'To', 'State', 'Answer']}
+                rows={list.map(
+                  ({ id, created_at: at, channel_type: type, target, status, response_status: answer, error }) => [
+                    <Moment key={id} at={at} />,
+                    `${type} ${target}`,
+                    states[status],
+                    error ?? (answer === null ? '' : String(answer)),
+                  ],
+                )}
+              />
+            </>
           )
         }
       </Loaded>

@@ -80,7 +80,10 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
     refresh,
     say: () => `A test of ${alert.name} is on its way.`,
   })
-  const change = useAct((enabled: boolean) => call<Alert>('PATCH', path, { body: { enabled } }), { refresh })
+  const change = useAct((enabled: boolean) => call<Alert>('PATCH', path, { body: { enabled } }), {
+    refresh,
+    say: ({ name, enabled }) => `${name} is ${enabled ? 'on' : 'off'}.`,
+  })
   const remove = useAct(() => call<undefined>('DELETE', path), { refresh, say: () => `${alert.name} is deleted.` })
   return (
     <Row
@@ -139,6 +142,7 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
             act={remove}
           >
             No one is told any more, and its history is gone.
+            {alert.state === 'firing' && ' It fires now: its channels are told that this is over.'}
           </Confirm>
         </>
       }

@@ -18,6 +18,7 @@ export function Answer({ outcome }: { outcome: Outcome }) {
   const [wanted, setForm] = useState<Form>('table')
   const form = wanted === 'table' && rows === null ? 'json' : wanted
   const good = outcome.status < 400
+  const answered = !isUnanswered(outcome.body)
   return (
     <Stack gap="sm" aria-live="polite">
       <Group justify="space-between" gap="sm">
@@ -27,10 +28,10 @@ export function Answer({ outcome }: { outcome: Outcome }) {
             tt="none"
             radius="sm"
             size="lg"
-            color={good ? 'tide' : 'red'}
+            color={!good ? 'red' : answered ? 'tide' : 'yellow'}
             c="var(--mantine-color-text)"
           >
-            {outcome.status} {good ? 'OK' : (refusal?.reason ?? refusal?.error ?? '')}
+            {answered ? `${outcome.status} ${good ? 'OK' : (refusal?.reason ?? refusal?.error ?? '')}` : 'Not answered'}
           </Badge>
           <Facts outcome={outcome} rows={rows?.length ?? null} />
         </Group>
@@ -60,6 +61,11 @@ export function Answer({ outcome }: { outcome: Outcome }) {
       )}
     </Stack>
   )
+}
+
+/** A question that was tried is told about whatever became of it. */
+function isUnanswered(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'outcome' in body && body.outcome !== 'answered'
 }
 
 function Rows({ rows }: { rows: Array<Record<string, unknown>> }) {

@@ -5,6 +5,7 @@ import { RefusalNotice } from '../../parts/refusal.tsx'
 import { Verdict } from '../../parts/verdict.tsx'
 import { Callers } from './callers.tsx'
 import { Diff } from './diff.tsx'
+import { MovedQuestions } from './moved-questions.tsx'
 import { useMove, useReport, type Move } from './moves.ts'
 import { useDiff } from './queries.ts'
 import { sayChange, sayCompatibility, sayRouting } from './words.ts'
@@ -111,7 +112,7 @@ function Findings({ of, report, move }: { of: { projectId: string; name: string 
           Questions
         </Title>
         <Text c="dimmed">{sayRouting(report)}</Text>
-        <Regressions regressions={report.routing.regressions} />
+        <MovedQuestions routing={report.routing} />
       </section>
       {report.previous_version !== null && (
         <section>
@@ -140,19 +141,5 @@ function Compatibility({ report }: { report: DeployReport }) {
         </List>
       )}
     </Verdict>
-  )
-}
-
-function Regressions({ regressions }: { regressions: DeployReport['routing']['regressions'] }) {
-  if (regressions.length === 0) return null
-  return (
-    <List spacing={2} mt={4}>
-      {regressions.slice(0, 10).map(({ question, query, taken_by: takenBy }) => (
-        <List.Item key={question}>
-          “{question}” {query === null ? 'is refused today' : `goes to ${query} today`} and{' '}
-          {takenBy === null ? 'would be refused' : `would go to ${takenBy}`}
-        </List.Item>
-      ))}
-    </List>
   )
 }

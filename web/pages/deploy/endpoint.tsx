@@ -153,9 +153,7 @@ function Acts({ place, query, live }: Shown) {
       {open !== null && open.kind !== 'undeploy' && (
         <DeploySheet projectId={project.id} name={query.name} move={open} onClose={close} />
       )}
-      {open?.kind === 'undeploy' && live !== null && (
-        <UndeploySheet place={place} name={query.name} live={live} onClose={close} />
-      )}
+      {open?.kind === 'undeploy' && live !== null && <UndeploySheet place={place} name={query.name} onClose={close} />}
     </Group>
   )
 }

@@ -85,7 +85,7 @@ export function KeyForm<Answer>({ initial, verb, act, onDone, onClose }: Props<A
 
 const ownLimits = [
   { field: 'perMinute', label: 'Calls a minute', placeholder: 'as the plan', most: 1_000_000 },
-  { field: 'burst', label: 'At once', placeholder: 'a minute’s', most: 1_000_000 },
+  { field: 'burst', label: 'At once', placeholder: 'a minute’s worth', most: 1_000_000 },
   { field: 'perDay', label: 'Calls a day', placeholder: 'as the plan', most: 1_000_000_000 },
 ] as const
 

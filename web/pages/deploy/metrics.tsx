@@ -80,7 +80,7 @@ function Figures({ place, metrics, before, hours }: FiguresProps) {
           value={sayNumber(totals.requests)}
           more={[
             sayGrowth(totals.requests, before?.totals.requests, hours),
-            `${sayNumber(totals.rejected)} turned away`,
+            totals.rejected === 0 ? '' : `${sayNumber(totals.rejected)} turned away`,
           ]
             .filter(Boolean)
             .join(', ')}
@@ -99,7 +99,7 @@ function Figures({ place, metrics, before, hours }: FiguresProps) {
         kind="area"
         points={points}
         lines={[
-          { name: 'requests', label: 'Calls', color: 'tide.6' },
+          { name: 'requests', label: 'Calls', color: 'var(--sluice-chart-strong)' },
           { name: 'errors', label: 'Errors', color: 'red.7', dashed: true },
         ]}
       />
@@ -110,8 +110,8 @@ function Figures({ place, metrics, before, hours }: FiguresProps) {
         points={points}
         lines={[
           { name: 'average_ms', label: 'Average', color: 'gray.6', dashed: true },
-          { name: 'p50_ms', label: 'Median', color: 'tide.4' },
-          { name: 'p95_ms', label: '95th percentile', color: 'tide.7' },
+          { name: 'p50_ms', label: 'Median', color: 'var(--sluice-chart-soft)' },
+          { name: 'p95_ms', label: '95th percentile', color: 'var(--sluice-chart-strong)' },
           { name: 'p99_ms', label: '99th percentile', color: 'orange.7' },
         ]}
       />

@@ -35,6 +35,17 @@ export function useReport(of: OfQuery, move: Move) {
   })
 }
 
+/** Whom and which questions the end of a deployment would meet. */
+export function useEndReport(of: OfQuery, environment: string) {
+  return useQuery({
+    queryKey: [...deployKeys.queries(of.projectId), of.name, 'end', environment],
+    staleTime: 0,
+    gcTime: 0,
+    queryFn: ({ signal }) =>
+      call<DeployReport>('POST', `${pathOf(of)}/undeploy`, { body: { environment, check: true }, signal }),
+  })
+}
+
 export function useMove(of: OfQuery, move: Move) {
   return useAct((force: boolean) => makeMove(of, move, force), {
     refresh: changedBy(of.projectId),

@@ -1,6 +1,7 @@
 import { Code, Mark, Paper, Stack, Text, Textarea, Title } from '@mantine/core'
 import { useState } from 'react'
 import { Card } from '../../parts/card.tsx'
+import { useComeIntoView } from '../../parts/come-into-view.ts'
 import { CallAnswer, CallButtons, useCall, useCaller } from './call.tsx'
 import type { Outcome } from './calls.ts'
 import classes from './deploy.module.css'
@@ -10,10 +11,17 @@ import { headersOf, pathOf, type CallTarget } from './snippet-text.ts'
 import { Snippets } from './snippets.tsx'
 import type { Routing } from './wire.ts'
 
+type Props = {
+  place: Place
+  /** The question of the address, which can be sent on. */
+  first: string
+  onAsk: (question: string) => void
+}
+
 /** Asks in plain language, and shows why the answer is what it is. */
-export function QuestionConsole({ place }: { place: Place }) {
+export function QuestionConsole({ place, first, onAsk }: Props) {
   const { project, environment } = place
-  const [question, setQuestion] = useState('')
+  const [question, setQuestion] = useState(first)
   const [asked, setAsked] = useState('')
   const caller = useCaller(true)
   const target: CallTarget = { kind: 'question', projectId: project.id, environment }
@@ -35,6 +43,7 @@ export function QuestionConsole({ place }: { place: Place }) {
           signal,
         },
   )
+  const answered = useComeIntoView<HTMLDivElement>(call.outcome)
   return (
     <Stack gap="lg">
       <div className={classes['console']}>
@@ -43,6 +52,7 @@ export function QuestionConsole({ place }: { place: Place }) {
             onSubmit={(event) => {
               event.preventDefault()
               setAsked(question)
+              onAsk(question)
               call.start()
             }}
           >
@@ -66,7 +76,7 @@ export function QuestionConsole({ place }: { place: Place }) {
             </Stack>
           </form>
         </Paper>
-        <Stack gap="lg">
+        <Stack gap="lg" ref={answered}>
           {call.outcome !== undefined && <Explanation question={asked} outcome={call.outcome} />}
           <CallAnswer call={call} waiting="Ask to see which query answers, and with which values." />
         </Stack>

@@ -28,6 +28,7 @@ export function RequestsPage({ place }: { place: Place }) {
         action={<Switch label="Live" checked={live} onChange={(event) => setLive(event.currentTarget.checked)} />}
       >
         The last calls in {environment}. {live ? 'New ones appear as they are made.' : 'New ones wait until you go on.'}
+        {requests.hasGap && ' More came at once than are shown; load this page anew to see them all.'}
       </Heading>
       <UsageFilterBar place={place} />
       <Loaded query={requests}>

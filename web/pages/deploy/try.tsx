@@ -3,9 +3,11 @@ import { SquareTerminal } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { useLocation, useSearch } from 'wouter'
 import { Card } from '../../parts/card.tsx'
+import { useComeIntoView } from '../../parts/come-into-view.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { sentence } from '../../refusals.ts'
 import { CallAnswer, CallButtons, useCall, useCaller } from './call.tsx'
 import { refusalOf, type Outcome } from './calls.ts'
 import classes from './deploy.module.css'
@@ -24,7 +26,7 @@ export function TryPage({ place }: { place: Place }) {
   const [path, navigate] = useLocation()
   const asked = new URLSearchParams(useSearch())
   const asking = asked.get('by') === 'question'
-  const choose = (name: 'by' | 'query', value: string): void => {
+  const choose = (name: 'by' | 'query' | 'question', value: string): void => {
     asked.set(name, value)
     navigate(`${path}?${asked}`, { replace: true })
   }
@@ -48,7 +50,11 @@ export function TryPage({ place }: { place: Place }) {
         {asking ? 'Ask' : 'Call'} what is deployed in {environment}, as callers do.
       </Heading>
       {asking ? (
-        <QuestionConsole place={place} />
+        <QuestionConsole
+          place={place}
+          first={asked.get('question') ?? ''}
+          onAsk={(question) => choose('question', question)}
+        />
       ) : (
         <AnyEndpoint place={place} wanted={asked.get('query')} onChoose={(name) => choose('query', name)} />
       )}
@@ -127,6 +133,7 @@ function DirectCall({ place, name, content, choice }: DirectProps) {
         }
       : { path: pathOf(target), headers: headersOf(target), body, key: caller.key, signal },
   )
+  const answered = useComeIntoView<HTMLDivElement>(call.outcome)
   return (
     <Stack gap="lg">
       <div className={classes['console']}>
@@ -146,7 +153,9 @@ function DirectCall({ place, name, content, choice }: DirectProps) {
             </Stack>
           </form>
         </Paper>
-        <CallAnswer call={call} waiting={`Call ${name} to see its answer here.`} />
+        <div ref={answered}>
+          <CallAnswer call={call} waiting={`Call ${name} to see its answer here.`} />
+        </div>
       </div>
       <Card title="From your code" about="The same call. Put an API key into the environment as SLUICE_API_KEY.">
         <Snippets target={target} body={body} />
@@ -158,5 +167,7 @@ function DirectCall({ place, name, content, choice }: DirectProps) {
 /** What a refusal says about slots, beside each of them. */
 function errorsOf(outcome: Outcome | undefined): Record<string, string> {
   const details = outcome === undefined ? undefined : refusalOf(outcome.body)?.details
-  return Object.fromEntries((details ?? []).map(({ field, message }) => [field.replace(/^parameters\./, ''), message]))
+  return Object.fromEntries(
+    (details ?? []).map(({ field, message }) => [field.replace(/^parameters\./, ''), sentence(message)]),
+  )
 }

@@ -1,18 +1,19 @@
-import { Stack, Text } from '@mantine/core'
+import { Stack, Text, Title } from '@mantine/core'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Callers } from './callers.tsx'
-import { useReport, useUndeploy } from './moves.ts'
+import { MovedQuestions } from './moved-questions.tsx'
+import { useEndReport, useUndeploy } from './moves.ts'
 import type { Place } from './place.ts'
+import { sayLosses } from './words.ts'
 
-type Props = { place: Place; name: string; live: number; onClose: () => void }
+type Props = { place: Place; name: string; onClose: () => void }
 
-/** Names the endpoint, and whom its end would meet. */
-export function UndeploySheet({ place: { project, environment }, name, live, onClose }: Props) {
+/** Names the endpoint, and whom and which questions its end would meet. */
+export function UndeploySheet({ place: { project, environment }, name, onClose }: Props) {
   const of = { projectId: project.id, name }
   const undeploy = useUndeploy(of, environment)
-  // Deploying what is live changes nothing, and its report knows who calls it.
-  const report = useReport(of, { kind: 'deploy', environment, version: live })
+  const report = useEndReport(of, environment)
   return (
     <Confirm
       opened
@@ -26,7 +27,20 @@ export function UndeploySheet({ place: { project, environment }, name, live, onC
           Calls to it in {environment} are refused at once, and questions no longer reach it. Its versions stay: it can
           be deployed again as it is.
         </Text>
-        <Loaded query={report}>{(found) => <Callers report={found} />}</Loaded>
+        <Loaded query={report}>
+          {(found) => (
+            <>
+              <Callers report={found} />
+              <section>
+                <Title order={3} mb={4}>
+                  Questions
+                </Title>
+                <Text c="dimmed">{sayLosses(found)}</Text>
+                <MovedQuestions routing={found.routing} />
+              </section>
+            </>
+          )}
+        </Loaded>
       </Stack>
     </Confirm>
   )

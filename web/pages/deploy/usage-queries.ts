@@ -55,6 +55,7 @@ export function useRequests(projectId: string, { environment, query }: UsageFilt
   const asked = new URLSearchParams({ environment })
   if (query !== null) asked.set('query', query)
   const search = asked.toString()
+  const [hasGap, setHasGap] = useState(false)
   const [arrived, setArrived] = useState<{ search: string; list: RequestEntry[] }>({ search, list: [] })
   const client = useQueryClient()
   const recorded = usePages<RequestEntry>(
@@ -67,8 +68,10 @@ export function useRequests(projectId: string, { environment, query }: UsageFilt
     const stream = new EventSource(`/v1/projects/${projectId}/requests/events?${search}`)
     // What was called between the list and the stream is in neither.
     stream.addEventListener('open', () => {
+      setHasGap(false)
       void client.invalidateQueries({ queryKey: requestsKey(projectId, search) })
     })
+    stream.addEventListener('gap', () => setHasGap(true))
     stream.addEventListener('request', (event: MessageEvent<string>) => {
       const entry = JSON.parse(event.data) as RequestEntry
       setArrived((before) => ({
@@ -81,5 +84,5 @@ export function useRequests(projectId: string, { environment, query }: UsageFilt
   const fresh = arrived.search === search ? arrived.list : []
   const known = new Set(fresh.map(({ id }) => id))
   const data = recorded.data && [...fresh, ...recorded.data.filter(({ id }) => !known.has(id))]
-  return { ...recorded, data }
+  return { ...recorded, data, hasGap }
 }

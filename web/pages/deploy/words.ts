@@ -28,6 +28,21 @@ export function sayRouting({ routing: { checked, regressions } }: DeployReport):
   return `${asked} asked again: ${regressions.length} would no longer go where ${regressions.length === 1 ? 'it' : 'they'} went.`
 }
 
+/** What becomes of the questions that it answers once it is undeployed. */
+export function sayLosses({ routing: { checked, regressions } }: Pick<DeployReport, 'routing'>): string {
+  if (checked === 0) return 'No questions are on record that it answers.'
+  const asked = checked === 1 ? 'The question' : `The ${checked} questions`
+  if (regressions.length === 0)
+    return `${asked} on record for it would go where ${checked === 1 ? 'it goes' : 'they go'} today.`
+  const refused = regressions.filter(({ taken_by: takenBy }) => takenBy === null).length
+  const moved = regressions.length - refused
+  const parts = [
+    ...(refused > 0 ? [`${refused} would be refused`] : []),
+    ...(moved > 0 ? [`${moved} would go to another query`] : []),
+  ]
+  return `${asked} on record for it ${checked === 1 ? 'was' : 'were'} asked as if it were gone: ${parts.join(', ')}.`
+}
+
 /** An act as the end of a sentence that begins with who did it. */
 export function sayAct({ act, version, previous_version: before, environment }: HistoryEntry): string {
   const instead = before === null || before === version ? '' : ` instead of version ${before}`
@@ -62,5 +77,6 @@ export function sayGrowth(now: number, before: number | undefined, hours: number
   const percent = Math.round((now / before - 1) * 100)
   const then = { 1: 'the hour', 24: 'the day', 168: 'the week' }[hours] ?? 'the days'
   if (percent === 0) return `as many as ${then} before`
+  if (percent >= 1000) return `${Math.round(now / before).toLocaleString('en')} times as many as ${then} before`
   return `${percent > 0 ? '+' : '−'}${Math.abs(percent).toLocaleString('en')} % on ${then} before`
 }

@@ -57,7 +57,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
           editor ? (
             <Group gap="xs">
               {dirty && (
-                <Button variant="subtle" color="gray" onClick={discard}>
+                <Button variant="default" onClick={discard}>
                   Discard changes
                 </Button>
               )}

@@ -78,7 +78,7 @@ function Line({ project, source, rows }: LineProps) {
       </td>
       <td>{source.refreshed_at !== null && <Ago at={source.refreshed_at} />}</td>
       <td>
-        <Text component="span" c="dimmed">
+        <Text component="span" c="dimmed" className={classes.schedule ?? ''}>
           {saySchedule(source.schedule)}
         </Text>
       </td>
@@ -91,6 +91,7 @@ export function SourceStatus({ source }: { source: Pick<Datasource, 'status' | '
   const words = failing ? 'Failing' : source.status === 'ready' ? 'Ready' : 'Not fetched'
   return (
     <Badge
+      miw="max-content"
       variant="default"
       radius="sm"
       tt="none"

@@ -1,4 +1,5 @@
 import { Code } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
 import { call } from '../../../api.ts'
 import { DeleteButton } from '../../../parts/delete-button.tsx'
@@ -10,9 +11,14 @@ import type { Datasource } from '../wire.ts'
 
 export function DeleteConnection({ project, source }: { project: Project; source: Datasource }) {
   const [, navigate] = useLocation()
+  const client = useQueryClient()
   const remove = useAct(
     async () => {
       await call<undefined>('DELETE', `/v1/projects/${project.id}/datasources/${source.id}`)
+      // The list is where one goes next: it must not show it for as long as it is asked for anew.
+      client.setQueryData<Datasource[]>(thingKeys.sources(project.id), (known) =>
+        known?.filter(({ id }) => id !== source.id),
+      )
       navigate(paths.connections(project.id))
     },
     {

@@ -1,5 +1,6 @@
 import { Alert, Code, Loader, Stack, Text } from '@mantine/core'
 import { CircleAlert } from 'lucide-react'
+import { useComeIntoView } from '../../../parts/come-into-view.ts'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
 import { SimpleTable } from '../simple-table.tsx'
 import type { Tested } from '../wire.ts'
@@ -21,6 +22,7 @@ const rowsShown = 20
 
 /** What the test brought: the facts, the response, and the table that Execute would store. */
 export function ResponsePane({ tested, error, busy, stopped, extractor, onExtract }: Props) {
+  const facts = useComeIntoView<HTMLDivElement>(tested)
   if (error !== null) return <RefusalNotice error={error} />
   if (tested === undefined) {
     return (
@@ -40,7 +42,7 @@ export function ResponsePane({ tested, error, busy, stopped, extractor, onExtrac
   const isTree = Array.isArray(data) || isObject(data)
   return (
     <div aria-busy={busy}>
-      <div className={classes.facts} aria-live="polite">
+      <div ref={facts} className={classes.facts} aria-live="polite">
         {tested.status > 0 && (
           <span className={classes.status} data-bad={!tested.success || undefined}>
             {tested.status}

@@ -35,9 +35,15 @@ export function Tried({ name, tried, error }: Props) {
   )
 }
 
-function sayOutcome(name: string, { outcome, query_used: used, message }: TriedQuestion): string {
+function sayOutcome(name: string, { outcome, query_used: used, message, routing }: TriedQuestion): string {
   if (outcome === 'no_match') return `${message ?? 'No query answers this.'} Add it as an example to change that.`
   if (outcome === 'ambiguous') return 'Several queries could answer this.'
   const which = used === name ? 'This query' : (used ?? 'Another query')
-  return outcome === 'missing_slots' ? (message ?? `${which} would answer, but needs more.`) : `${which} answers.`
+  return outcome === 'missing_slots'
+    ? (message ?? `${which} would answer, but needs more.`)
+    : `${which} answers${sure(routing?.confidence)}.`
+}
+
+function sure(confidence: number | null | undefined): string {
+  return typeof confidence === 'number' ? `, with confidence ${confidence.toFixed(2)}` : ''
 }

@@ -1,4 +1,5 @@
 import { Code } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
 import { call } from '../../../api.ts'
 import { DeleteButton } from '../../../parts/delete-button.tsx'
@@ -10,9 +11,14 @@ import type { Query } from '../wire.ts'
 
 export function DeleteQuery({ project, query: { name } }: { project: Project; query: Query }) {
   const [, navigate] = useLocation()
+  const client = useQueryClient()
   const remove = useAct(
     async () => {
       await call<undefined>('DELETE', `/v1/projects/${project.id}/queries/${name}`)
+      // The list is where one goes next: it must not show it for as long as it is asked for anew.
+      client.setQueryData<Query[]>(thingKeys.queries(project.id), (known) =>
+        known?.filter((each) => each.name !== name),
+      )
       navigate(paths.queries(project.id))
     },
     { refresh: [thingKeys.queries(project.id)], say: () => `The query ${name} is deleted.` },

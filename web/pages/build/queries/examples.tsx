@@ -67,7 +67,7 @@ export function Examples({ name, draft }: { name: string; draft: QueryDraft }) {
       {editor && (
         <Group gap="xs">
           <TextInput
-            flex="1 1 14rem"
+            flex="1 1 100%"
             aria-label="Another question"
             placeholder="revenue in the north since March"
             value={question}

@@ -102,7 +102,7 @@ function Acts({ project, query, draft, onDeploy }: ActsProps) {
   return (
     <Group gap="xs">
       {draft.dirty && (
-        <Button variant="subtle" color="gray" onClick={draft.discard}>
+        <Button variant="default" onClick={draft.discard}>
           Discard changes
         </Button>
       )}

@@ -1,4 +1,5 @@
 import { Button, Loader, Tabs, Text } from '@mantine/core'
+import { useComeIntoView } from '../../../parts/come-into-view.ts'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { Grid } from '../../../parts/grid.tsx'
@@ -10,6 +11,7 @@ import type { QueryDraft } from './use-query-draft.ts'
 /** The rows of the last run, how long it took, and the plan behind it. */
 export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
   const answer = run.data
+  const shown = useComeIntoView<HTMLElement>(answer)
   if (run.error !== null) {
     return <RefusalNotice error={run.error} />
   }
@@ -27,7 +29,7 @@ export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
     )
   }
   return (
-    <section aria-label="Result" aria-busy={run.isPending}>
+    <section ref={shown} aria-label="Result" aria-busy={run.isPending}>
       <Tabs defaultValue="rows" keepMounted={false} onChange={(tab) => tab === 'plan' && plan.mutate()}>
         <Tabs.List>
           <Tabs.Tab value="rows">Rows</Tabs.Tab>

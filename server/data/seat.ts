@@ -1,0 +1,50 @@
+import type { ExecutorChild } from './executor-child.ts'
+import { catalogKey, type Ticket } from './tickets.ts'
+
+/** A place for an executor: the process in it may be replaced, the seat stays. */
+export type Seat = {
+  index: number
+  child: ExecutorChild | null
+  ready: boolean
+  startedMs: number
+  failures: number
+  tickets: Map<number, Ticket<Seat>>
+  /** Pieces of work in it: calls that were sent together are one. */
+  groups: number
+  /** The lookups among them, each at most once. */
+  lookups: Set<string>
+  known: Set<string>
+  /** Takes no new work until it is empty: a suspect is to run alone in it. */
+  reserved: boolean
+  /** Ran out of memory: what was freed does not all come back, so it is replaced when it is empty. */
+  worn: boolean
+  respawn: NodeJS.Timeout | null
+}
+
+export function newSeat(index: number): Seat {
+  return {
+    index,
+    child: null,
+    ready: false,
+    startedMs: 0,
+    failures: 0,
+    tickets: new Map(),
+    groups: 0,
+    lookups: new Set(),
+    known: new Set(),
+    reserved: false,
+    worn: false,
+    respawn: null,
+  }
+}
+
+export function mayRun(seat: Seat, ticket: Ticket<Seat>): boolean {
+  return !seat.lookups.has(ticket.statement)
+}
+
+/** An executor that has the scope open answers at once; among those, the least busy. */
+export function chooseSeat(free: Seat[], ticket: Ticket<Seat>): Seat {
+  const key = catalogKey(ticket)
+  const cost = (seat: Seat): number => seat.groups + (seat.known.has(key) ? 0 : 0.5)
+  return free.filter((seat) => mayRun(seat, ticket)).reduce((best, seat) => (cost(seat) < cost(best) ? seat : best))
+}

@@ -1,0 +1,22 @@
+import type { PoolClient } from 'pg'
+import type { Database } from './open.ts'
+
+export type Connection = PoolClient
+
+/** For SQL that Kysely does not write: all that `work` sends is there together, or nothing of it. */
+export async function inTransaction(
+  { pool }: Pick<Database, 'pool'>,
+  work: (connection: Connection) => Promise<void>,
+): Promise<void> {
+  const connection = await pool.connect()
+  try {
+    await connection.query('begin')
+    await work(connection)
+    await connection.query('commit')
+  } catch (error) {
+    await connection.query('rollback').catch(() => undefined)
+    throw error
+  } finally {
+    connection.release()
+  }
+}

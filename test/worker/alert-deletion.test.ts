@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { forgetOldAlerts } from '../../server/usage/index.ts'
+import { expectStatus, openTestApp, type Answer, type TestApp } from '../harness/app.ts'
+import { openQueryProject, type QueryProject } from '../harness/queries.ts'
+import { openReceiver, type Receiver } from '../harness/receivers.ts'
+
+let t: TestApp
+let q: QueryProject
+let receiver: Receiver
+let path: string
+
+beforeAll(async () => {
+  receiver = await openReceiver()
+  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: receiver.host, SLUICE_ALERT_INTERVAL_SECONDS: '1' })
+  q = await openQueryProject(t)
+  path = `/v1/projects/${q.projectId}/alerts`
+})
+beforeEach(() => void receiver.received.splice(0))
+afterAll(async () => {
+  await t.close()
+  await receiver.close()
+})
+
+/** An alert that fires as soon as it is looked at: nobody has called. */
+async function fire(): Promise<Answer['body']> {
+  const channels = [
+    { type: 'webhook', url: `${receiver.origin}/hook` },
+    { type: 'slack', url: `${receiver.origin}/slack` },
+  ]
+  const quiet = { name: 'Quiet', type: 'requests_below', threshold: 1, window_minutes: 1, channels }
+  const { body } = await expectStatus(201, t.operator.post(path, quiet))
+  await round()
+  expect((await t.operator.get(`${path}/${body.id}`)).body.state).toBe('firing')
+  return body
+}
+
+async function round(): Promise<void> {
+  t.advance(1_000)
+  expect(await t.app.alerts.evaluate()).toBe(true)
+  await t.app.alerts.deliver()
+}
+
+const told = (): Array<{ type: string; data: Record<string, unknown> }> =>
+  receiver.received.filter((each) => each.path === '/hook').map((each) => JSON.parse(each.body))
+const known = async (id: string): Promise<number> =>
+  (await t.app.store.db.selectFrom('alerts').select('id').where('id', '=', id).execute()).length
+
+test('an alert that is deleted while it fires tells every channel that it is over, and is gone at once', async () => {
+  const { id } = await fire()
+  await expectStatus(204, t.operator.delete(`${path}/${id}`))
+  expect((await t.operator.get(`${path}/${id}`)).status).toBe(404)
+  expect((await t.operator.get(`${path}/${id}/deliveries`)).status).toBe(404)
+  expect((await t.operator.get(path)).body.data).toEqual([])
+  await round()
+  await round()
+  expect(told().map(({ type }) => type)).toEqual(['alert.firing', 'alert.resolved'])
+  expect(told()[1]?.data).toMatchObject({ alert_id: id, state: 'ok', started_at: told()[0]?.data['started_at'] })
+  const slack = receiver.received.filter((each) => each.path === '/slack').map((each) => JSON.parse(each.body).text)
+  expect(slack).toEqual([expect.stringMatching(/Firing: Quiet/), expect.stringMatching(/Resolved: Quiet/)])
+  // Its channels and what was sealed for them end with the last delivery.
+  expect(await known(id)).toBe(1)
+  await forgetOldAlerts(t.app)
+  expect(await known(id)).toBe(0)
+})
+
+test('a receiver that is away when an alert is deleted hears of it once it is back', async () => {
+  const { id } = await fire()
+  receiver.answer(503)
+  await expectStatus(204, t.operator.delete(`${path}/${id}`))
+  await t.app.alerts.deliver()
+  await forgetOldAlerts(t.app)
+  expect(await known(id)).toBe(1)
+  receiver.answer(200)
+  t.advance(60_000)
+  await t.app.alerts.deliver()
+  expect(told().at(-1)).toMatchObject({ type: 'alert.resolved', data: { alert_id: id } })
+  await forgetOldAlerts(t.app)
+  expect(await known(id)).toBe(0)
+})
+
+test('an alert that is well is deleted without a word', async () => {
+  const alert = { name: 'Well', type: 'requests_above', threshold: 1_000, window_minutes: 1 }
+  const channels = [{ type: 'webhook', url: `${receiver.origin}/hook` }]
+  const { body } = await expectStatus(201, t.operator.post(path, { ...alert, channels }))
+  await expectStatus(204, t.operator.delete(`${path}/${body.id}`))
+  expect(await known(body.id)).toBe(0)
+  await round()
+  expect(told()).toEqual([])
+})
