@@ -12,6 +12,7 @@ const soFar =
   /\b(?:so far (?:in )?(?:this|the current) (week|month|quarter|year)|(?:this|the current) (week|month|quarter|year) (?:so far|(?:up to|until|till) (?:now|today))|(?:since|from) the (?:beginning|start) of (?:the|this) (week|month|quarter|year))\b/giu
 const bareYear = /(?<![\p{L}\p{N}.,$€£-])((?:19|20)\d{2})(?![\p{L}\p{N}%]|[.,-]\d)/gu
 const isoDay = /(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)/gu
+const isoMonth = /(?<![\d-])((?:19|20)\d{2})-(0[1-9]|1[0-2])(?![\d-])/gu
 const openBefore = /\b(since|after|from|starting|beginning|before|until|till|prior to|up to|by)\s*(?:the\s+)?$/iu
 const ordinals: Record<string, number> = {
   first: 1,
@@ -239,7 +240,11 @@ function writtenDays(text: string): Found[] {
       return isUnreal ? [{ ...at(match), first: on, last: on, unreal: match[0] }] : []
     }),
   )
-  return [...figures, ...named]
+  const months = Array.from(text.matchAll(isoMonth), (match): Found => {
+    const [year, month] = [Number(match[1]), Number(match[2])]
+    return { ...at(match), first: day(year, month - 1, 1), last: day(year, month, 0) }
+  })
+  return [...figures, ...months, ...named]
 }
 
 const comingBefore = /\b(?:next|coming|this|by|until|till|before|up to)\s+(?:the\s+)?$/iu

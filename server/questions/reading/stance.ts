@@ -23,7 +23,8 @@ const pairs = new Map([
 const contracted = set(
   'isn aren wasn weren don doesn didn haven hasn hadn won wouldn can couldn shouldn mustn needn ain',
 )
-const universal = /^(?:all|any\w*|every\w*|each|no|none|nobody|nothing|nowhere)$/
+// Not "nothing but the north": that is the north alone.
+const universal = /^(?:all|any\w*|every\w*|each)$/
 const leftOutAfter = set('excluded omitted excepted aside')
 const askers = set('i we you they he she it there any the our a an this that these those people')
 const boundary = /[.?!;:,()]/

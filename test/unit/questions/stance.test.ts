@@ -50,6 +50,7 @@ describe('a value is left out', () => {
     'no more than 3 [books]',
     "I can't find the revenue of the [north]",
     'but the [north]',
+    'nothing but the [north]',
     'unpaid orders that are not late, and of the [north]',
   ])('not in %j', (text) => {
     const { said, from, to } = marked(text)
