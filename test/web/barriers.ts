@@ -24,6 +24,8 @@ export async function findBarriers(page: Page, name: string, look?: Locator): Pr
     const height = width === 390 ? 844 : 800
     await page.setViewportSize({ width, height })
     await show(page, scheme)
+    // From the top: what the bar half covers after a scroll is no smaller for that.
+    await page.evaluate('scrollTo(0, 0)')
     found.push(...(await askAxe(page, scheme)).map((barrier) => `${name} at ${width} in ${scheme}: ${barrier}`))
     // Only now: what was drawn anew for the width may lack its words in the first frames.
     await look?.scrollIntoViewIfNeeded()

@@ -163,7 +163,7 @@ const pages: Shown[] = [
     ready: async (page) => {
       await page.getByRole('textbox', { name: 'Question' }).fill('how much did we sell')
       await page.getByRole('textbox', { name: 'Question' }).press('Enter')
-      await page.getByText('the question does not say region').waitFor()
+      await page.getByRole('paragraph').filter({ hasText: 'the question does not say region' }).waitFor()
       await page.getByText('Not answered', { exact: true }).waitFor()
     },
     look: (page) => page.getByRole('region', { name: 'Candidates' }),

@@ -9,19 +9,21 @@ export type Interaction = { what: string; durationMs: number }
  */
 export async function watchInteractions(page: Page): Promise<() => Promise<Interaction[]>> {
   const slowest = new Map<string, number>()
-  await page.exposeFunction('tellInteraction', (what: string, durationMs: number) => {
+  // Its own name each time: a page may be watched again, and a name cannot be given twice.
+  const tell = `tellInteraction${Date.now()}`
+  await page.exposeFunction(tell, (what: string, durationMs: number) => {
     slowest.set(what, Math.max(slowest.get(what) ?? 0, durationMs))
   })
-  const watch = `let pressed = ''
+  const watch = `{ let pressed = ''
   addEventListener('keydown', ({ key }) => (pressed = key.length === 1 ? '' : ' ' + key), true)
   new PerformanceObserver((list) => {
     for (const { interactionId, name, duration, target } of list.getEntries()) {
       if (interactionId === 0) continue
       const label = target === null ? 'what is gone' : (target.getAttribute('aria-label') ?? target.textContent ?? '')
       const how = name.startsWith('key') ? 'key' + pressed : 'pointer'
-      void window.tellInteraction(how + ' on ' + label.slice(0, 30), duration)
+      void window.${tell}(how + ' on ' + label.slice(0, 30), duration)
     }
-  }).observe({ type: 'event', buffered: true, durationThreshold: 16 })`
+  }).observe({ type: 'event', buffered: true, durationThreshold: 16 }) }`
   await page.addInitScript(watch)
   await page.evaluate(watch)
   return async () => {

@@ -15,7 +15,7 @@ export function Trends({ place: { project, environment, to }, name }: { place: P
   const metrics = useMetrics(project.id, { environment, query: name }, 24, seen)
   const found = metrics.data
   return (
-    <div ref={ref}>
+    <div ref={ref} className={classes.place}>
       {found !== undefined && (
         <dl className={classes.trends}>
           <Trend label="Calls in a day" values={found.series.map(({ requests }) => requests)}>
