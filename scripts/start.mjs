@@ -4,6 +4,7 @@ import { buildWebIfStale, findNode, installMissing, root } from './prepare.mjs'
 
 /** A smaller nursery: 20 MB less at rest. */
 const memoryFlags = ['--max-semi-space-size=8']
+const parentLookMs = 1_000
 
 try {
   installMissing()
@@ -29,6 +30,10 @@ try {
   // Ctrl-C reaches the server by itself, being in the same group; other signals are passed on.
   process.on('SIGINT', () => undefined)
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => server.kill('SIGTERM'))
+  // npm runs this in a shell, and who ends npm ends that shell and nothing more.
+  const shell = process.ppid
+  const watch = () => process.ppid === shell || server.kill('SIGTERM')
+  if (process.env.npm_lifecycle_event !== undefined) setInterval(watch, parentLookMs).unref()
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)
