@@ -48,15 +48,23 @@ type Naming = { lists: FileHandle; names: string[]; rows: FileHandle; base: numb
 export async function nameElements({ lists, names, rows, base }: Naming): Promise<void> {
   const writer = createRowWriter(rows, base)
   const leads = names.map((name, index) => `${index === 0 ? '' : ','}${JSON.stringify(name)}:`)
+  const taken = new Set(names)
   const lines = createLineReader(lists, { from: 0 })
   for (let line = await lines.read(); line !== null; line = lines.next() ?? (await lines.read())) {
     writer.text('{')
     for (const [index, element] of elementsAt(line, wrapBytes).elements.entries()) {
-      writer.text(leads[index] ?? `${index === 0 ? '' : ','}"column_${index + 1}":`)
+      writer.text(leads[index] ?? `${index === 0 ? '' : ','}"${placeName(index, taken)}":`)
       writer.copy(element)
     }
     writer.text('}\n')
     if (writer.isFull()) await writer.drain()
   }
   await writer.drain()
+}
+
+/** Never a name that the answer itself gives: two values of one name would be one. */
+function placeName(index: number, taken: ReadonlySet<string>): string {
+  let name = `column_${index + 1}`
+  while (taken.has(name)) name += '_'
+  return name
 }

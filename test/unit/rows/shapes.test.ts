@@ -48,6 +48,8 @@ describe('columns named once, rows as lists', () => {
   test('rows that are shorter or longer lose nothing; what is no such table stays what it was', async () => {
     const { lines } = await run('{"columns":["a","b"],"rows":[[1],[],[1,{"x":[2,"]"]},3]]}')
     expect(lines).toEqual(['{"a":1}', '{}', '{"a":1,"b":{"x":[2,"]"]},"column_3":3}'])
+    const named = await run('{"columns":["a","column_3"],"rows":[[1,2,3],[4,5,6]]}')
+    expect(named.lines).toEqual(['{"a":1,"column_3":2,"column_3_":3}', '{"a":4,"column_3":5,"column_3_":6}'])
     expect(await run('{"columns":["a"],"rows":[]}')).toMatchObject({ shape: 'table', rowCount: 0, lines: [] })
     for (const [body, shape] of [
       ['{"columns":["a","a"],"rows":[[1,2],[3,4]]}', 'zipped'],
