@@ -8,12 +8,13 @@ import { spawn } from 'node:child_process'
 import type { AddressInfo } from 'node:net'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { fastify } from 'fastify'
-import { load, median, openBenchApp, startServer } from './serve.ts'
+import { inTurns, load, median, openBenchApp, startServer } from './serve.ts'
 
 const rowCount = 1_000_000
 const connections = 32
 const roundMs = 2_000
 const rounds = 5
+const turns = 150
 const port = 4497
 
 const bench = await openBenchApp({
@@ -29,23 +30,18 @@ const { tables } = await bench.app.catalogs.get(projectId)
 await bench.close()
 const server = await startServer(bench.dataDir, port)
 const authorization = `Bearer ${secret}`
-const keptUrl = `http://127.0.0.1:${port}/v1/queries/kept`
 
 try {
   await streamed('first after a start')
   await streamed('again')
-  const bare = await openBareRoute()
   const lookups: Pair[] = []
-  const kept: Pair[] = []
   // The first round warms both sides up.
   for (let round = 0; round <= rounds; round += 1) {
     const inProcess = await bareLookups()
     lookups.push([await ours('lookup', rowCount), inProcess])
-    kept.push([await ours('kept'), await bare.measure()])
   }
   report('lookup over HTTP / bare DuckDB in-process', lookups.slice(1), 0.8)
-  report('kept answer / bare Fastify route, same bytes', kept.slice(1), 0.6)
-  await bare.close()
+  await keptAnswers()
 } finally {
   await server.close()
   await bench.remove()
@@ -113,23 +109,27 @@ async function bareLookups(): Promise<Side> {
   return { rate: (calls * 1_000) / roundMs, apiMicros: (user + system) / calls, othersMicros: 0 }
 }
 
-/** A route of bare Fastify that answers with the bytes of the kept answer. */
-async function openBareRoute() {
-  const answer = await fetch(keptUrl, { method: 'POST', headers: { authorization } })
+/** In turns with a route of bare Fastify that answers with the bytes of the kept answer. */
+async function keptAnswers(): Promise<void> {
+  const path = '/v1/queries/kept'
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers: { authorization } })
   const bytes = Buffer.from(await answer.arrayBuffer())
-  const route = fastify()
-  route.post('/', async (_request, reply) => reply.type('application/json; charset=utf-8').send(bytes))
-  await route.listen({ port: 0, host: '127.0.0.1' })
-  const { port: at } = route.server.address() as AddressInfo
-  return {
-    async measure(): Promise<Side> {
-      const before = process.cpuUsage()
-      const rate = await load({ port: at, path: '/', secret }, { forMs: roundMs })
-      const { user, system } = process.cpuUsage(before)
-      return { rate, apiMicros: (user + system) / ((rate * (roundMs + 500)) / 1_000), othersMicros: 0 }
-    },
-    close: () => route.close(),
-  }
+  const bare = fastify()
+  bare.post('/', async (_request, reply) => reply.type('application/json; charset=utf-8').send(bytes))
+  await bare.listen({ port: 0, host: '127.0.0.1' })
+  const { port: at } = bare.server.address() as AddressInfo
+  const [mine, theirs] = await inTurns(secret, turns, [
+    { port, path, pid: server.apiPid },
+    { port: at, path: '/', pid: process.pid },
+  ])
+  await bare.close()
+  const ratios = mine.map(({ rate }, index) => rate / (theirs[index]?.rate ?? 0)).toSorted((a, b) => a - b)
+  const quarter = (part: number): string => (ratios[Math.floor((ratios.length * part) / 4)] ?? 0).toFixed(2)
+  const middle = (list: typeof mine, of: 'rate' | 'micros'): string => median(list.map((turn) => turn[of])).toFixed(0)
+  console.log(
+    `kept answer / bare Fastify route, same bytes: ${quarter(2)}× (goal 0.6; half of ${turns} turns between ${quarter(1)} and ${quarter(3)}; a second: ${middle(mine, 'rate')} / ${middle(theirs, 'rate')})`,
+  )
+  console.log(`  processor time of a call: ${middle(mine, 'micros')} µs API; bare ${middle(theirs, 'micros')} µs`)
 }
 
 /** All rows as NDJSON, to a reader in a process of its own. */

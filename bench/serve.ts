@@ -76,6 +76,7 @@ export async function startServer(dataDir: string, port: number) {
   const all = await descendantsOf(child.pid ?? 0)
   const api = all.find(({ command }) => command.includes('server/main')) ?? { pid: child.pid ?? 0, command: '' }
   return {
+    apiPid: api.pid,
     /** Processor time so far in ms: of the API process, and of executors and database together. */
     async cpuMs(): Promise<{ api: number; others: number }> {
       const list = await descendantsOf(child.pid ?? 0)
@@ -140,6 +141,19 @@ export async function load(
   for await (const part of child.stdout) text += String(part)
   return Number(text)
 }
+
+/** Two servers in short turns, see `in-turns.ts`. */
+export async function inTurns(secret: string, turns: number, targets: [Target, Target]): Promise<[Turn[], Turn[]]> {
+  const args = [secret, String(turns), ...targets.map((target) => JSON.stringify(target))]
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'in-turns.ts'), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let text = ''
+  for await (const part of child.stdout) text += String(part)
+  return JSON.parse(text) as [Turn[], Turn[]]
+}
+type Target = { port: number; path: string; pid: number }
+type Turn = { rate: number; micros: number }
 
 export function median(values: number[]): number {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0

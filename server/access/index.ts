@@ -12,7 +12,8 @@ export {
   withdrawInvitation,
   type Invitation,
 } from './links.ts'
-export { authenticateKey, readKeyCredential, type KeyCaller, type KeyCredential } from './keys/authenticate.ts'
+export { authenticateKey, readKeyCredential, type KeyCaller } from './keys/authenticate.ts'
+export type { KeyCredential } from './keys/snapshot.ts'
 export { findKey, listKeys, type ApiKey } from './keys/find.ts'
 export { withFixedParameters } from './keys/fixed-parameters.ts'
 export {

@@ -12,6 +12,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** `open`: no credential needed. `query`: an API key, and errors are `invalid_query`. Else: management. */
     door?: 'open' | 'query'
+    /** A path that is there under another name of this server only. */
+    host?: 'sample'
   }
 }
 

@@ -25,13 +25,11 @@ type Work = (signal: AbortSignal) => Promise<Answer>
 type Flight = { answer: Promise<Answer>; waiting: number; stop: AbortController }
 
 export function openAnswers({ maxBytes, now }: { maxBytes: number; now: () => number }): Answers {
-  const kept = new LRUCache<string, Answer>({
+  const kept = new LRUCache<string, { answer: Answer; until: number }>({
     maxSize: maxBytes,
     // One answer may not push all others out.
     maxEntrySize: Math.max(1, Math.floor(maxBytes / 4)),
-    sizeCalculation: (answer, key) => answer.rows.length + key.length * 2 + 500,
-    perf: { now },
-    ttlResolution: 0,
+    sizeCalculation: ({ answer }, key) => answer.rows.length + key.length * 2 + 500,
   })
   const flights = new Map<string, Flight>()
 
@@ -39,7 +37,7 @@ export function openAnswers({ maxBytes, now }: { maxBytes: number; now: () => nu
     const stop = new AbortController()
     const answer = work(stop.signal)
       .then((made) => {
-        kept.set(key, made, { ttl: ttlMs })
+        kept.set(key, { answer: made, until: now() + ttlMs })
         return made
       })
       .finally(() => {
@@ -53,7 +51,12 @@ export function openAnswers({ maxBytes, now }: { maxBytes: number; now: () => nu
   }
 
   return {
-    get: (key) => kept.get(key),
+    get(key) {
+      const found = kept.get(key)
+      if (found === undefined || found.until > now()) return found?.answer
+      kept.delete(key)
+      return undefined
+    },
     async make(key, { ttlMs, signal }, work) {
       signal?.throwIfAborted()
       const flight = flights.get(key) ?? start(key, ttlMs, work)

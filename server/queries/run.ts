@@ -60,7 +60,15 @@ export function keptAnswer(app: Parts, run: Run): RunAnswer | undefined {
   if ('details' in bound) return undefined
   const answer = app.answers.get(answerKey(run.version, { bound, catalog }))
   if (answer === undefined) return undefined
-  watchRun(app, run, startedMs).done({ rows: answer.rowCount, bytes: answer.rows.length, sqlMs: 0, cache: 'hit' })
+  noteCaller(app, run)
+  tellRun(app, run, {
+    startedMs,
+    ...answered,
+    rows: answer.rowCount,
+    bytes: answer.rows.length,
+    sqlMs: 0,
+    cache: 'hit',
+  })
   return { answer, parameters: bound.parameters, cache: 'hit' }
 }
 
@@ -225,7 +233,6 @@ function endOf(stream: ReadStream) {
   return { rowCount, truncated, elapsedMs: Math.round(elapsedMs) }
 }
 
-type Outcome = { code: FailureCode | null; reason: string | null }
 type Measured = { rows: number; bytes: number }
 type Executed = { sqlMs: number; cache: CacheState | null }
 type Watch = {
@@ -234,40 +241,49 @@ type Watch = {
 }
 
 /** Says once how a run went, whichever way it ended. */
-function watchRun(app: Parts, run: Run, startedMs = performance.now()): Watch {
-  const { projectId, environment, name, keyId, entry, version, question, routeMs } = run
-  if (keyId !== null && environment !== null) app.queryCallers.note({ queryId: version.queryId, environment, keyId })
-  const say = (outcome: Outcome, measured: Measured, { sqlMs, cache }: Executed): void => {
-    const runMs = performance.now() - startedMs
-    app.observe({
-      kind: 'query-answered',
-      requestId: run.requestId ?? null,
-      projectId,
-      environment,
-      query: name,
-      version: version.number,
-      keyId,
-      entry,
-      question,
-      routeMs,
-      code: outcome.code,
-      reason: outcome.reason,
-      totalMs: runMs + (routeMs ?? 0),
-      queueMs: Math.max(0, runMs - sqlMs),
-      sqlMs,
-      rows: measured.rows,
-      bytes: measured.bytes,
-      cache,
-    })
-  }
+function watchRun(app: Parts, run: Run): Watch {
+  const startedMs = performance.now()
+  noteCaller(app, run)
   return {
-    done: (measured) => say(answered, measured, measured),
+    done: (measured) => tellRun(app, run, { startedMs, ...answered, ...measured }),
     failed(error, measured = { rows: 0, bytes: 0 }) {
       const failure = error instanceof Failure ? error : undefined
       const outcome = { code: failure?.code ?? ('internal_error' as const), reason: failure?.reason ?? null }
-      say(outcome, measured, { sqlMs: 0, cache: null })
+      tellRun(app, run, { startedMs, ...outcome, ...measured, sqlMs: 0, cache: null })
     },
   }
 }
 
+function noteCaller(app: Parts, { keyId, environment, version }: Run): void {
+  if (keyId !== null && environment !== null) app.queryCallers.note({ queryId: version.queryId, environment, keyId })
+}
+
+type Outcome = { code: FailureCode | null; reason: string | null }
+
 const answered: Outcome = { code: null, reason: null }
+
+function tellRun(app: Parts, run: Run, ended: Outcome & Measured & Executed & { startedMs: number }): void {
+  const { routeMs, version } = run
+  const { sqlMs } = ended
+  const runMs = performance.now() - ended.startedMs
+  app.observe({
+    kind: 'query-answered',
+    requestId: run.requestId ?? null,
+    projectId: run.projectId,
+    environment: run.environment,
+    query: run.name,
+    version: version.number,
+    keyId: run.keyId,
+    entry: run.entry,
+    question: run.question,
+    routeMs,
+    code: ended.code,
+    reason: ended.reason,
+    totalMs: runMs + (routeMs ?? 0),
+    queueMs: Math.max(0, runMs - sqlMs),
+    sqlMs,
+    rows: ended.rows,
+    bytes: ended.bytes,
+    cache: ended.cache,
+  })
+}

@@ -31,6 +31,7 @@ export function checkSlots(
   { list, names }: CompiledSlots,
   given: Readonly<Record<string, unknown>>,
 ): BoundSlots | SlotProblems {
+  if (list.length === 0 && isEmpty(given)) return { slots: [], parameters: {}, key: '[]' }
   const slots: Slot[] = []
   const parameters: Record<string, unknown> = {}
   const problems: SlotProblems = { missing: [], unknown: [], details: [] }
@@ -61,6 +62,11 @@ export function checkSlots(
   }
   if (problems.details.length > 0) return problems
   return { slots, parameters, key: JSON.stringify(slots.map((slot) => slot.value)) }
+}
+
+function isEmpty(given: Readonly<Record<string, unknown>>): boolean {
+  for (const _name in given) return false
+  return true
 }
 
 /** The values of a call of a query endpoint, or the refusal that names every slot at fault at once. */

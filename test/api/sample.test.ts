@@ -29,6 +29,9 @@ describe('the sample API', () => {
       expect((await t.anonymous.get(path, undefined, sample)).status, path).toBe(404)
     }
     expect((await t.anonymous.get('/sample/shops')).status).toBe(404)
+    // Nor does another method tell that it is.
+    expect((await t.anonymous.post('/sample/shops')).status).toBe(404)
+    expect((await t.anonymous.post('/sample/shops')).body.message).toBe('There is nothing at POST /sample/shops.')
   })
 })
 

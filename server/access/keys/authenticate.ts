@@ -4,20 +4,19 @@ import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import { credentialKind, hashCredential } from '../credential.ts'
 import type { KeyRecord } from './record.ts'
+import { keyCredential, type KeyCredential } from './snapshot.ts'
 
 /** Who calls a query endpoint. Not a `Caller`: no management verb can be handed one. */
 export type KeyCaller = { kind: 'key'; key: KeyRecord; requestId: string }
 
-/** A key's secret as it is looked up by. Taking a secret apart costs more than finding its key, so it can be kept. */
-export type KeyCredential = { readonly hash: Buffer }
-
+/** Taking a secret apart costs more than finding its key, so what this answers can be kept. */
 export function readKeyCredential(app: Pick<App, 'config'>, secret: string): KeyCredential {
   const kind = credentialKind(secret)
   if (kind === 'mgmt' || kind === 'link' || (kind === undefined && isOperator(app, secret))) {
     throw refused('wrong_kind', 'Query endpoints take an API key (slc_live_… or slc_test_…), not a management token.')
   }
   if (kind === undefined) throw refused('malformed', 'The API key is malformed: copy it whole.')
-  return { hash: hashCredential(secret) }
+  return keyCredential(hashCredential(secret))
 }
 
 /** The caller behind an API key, without a look into the database. */
@@ -25,7 +24,7 @@ export function authenticateKey(
   app: Pick<App, 'keys' | 'keyUses' | 'now'>,
   input: { credential: KeyCredential; requestId: string },
 ): KeyCaller {
-  const found = app.keys.find(input.credential.hash)
+  const found = app.keys.find(input.credential)
   if (found === undefined) throw refused('unknown', 'This API key does not exist.')
   const { key, secret } = found
   if (key.state === 'revoked') throw refused('revoked', 'This API key was revoked.')

@@ -1,9 +1,18 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { KeyRecord } from './record.ts'
 
+/** A secret as it is looked up by. What was found is kept with it, good until any key changes. */
+export type KeyCredential = { readonly hash: Buffer; found: FoundKey | undefined; foundAfter: number }
+
+type FoundKey = { key: KeyRecord; secret: 'current' | 'previous' }
+
+export function keyCredential(hash: Buffer): KeyCredential {
+  return { hash, found: undefined, foundAfter: -1 }
+}
+
 /** Every key of the installation in memory, found by the hash of its secret. */
 export type Snapshot = {
-  find(hash: Buffer): { key: KeyRecord; secret: 'current' | 'previous' } | undefined
+  find(credential: KeyCredential): FoundKey | undefined
   put(key: KeyRecord): void
   size(): number
 }
@@ -15,22 +24,32 @@ const nobody = Buffer.alloc(32)
 export function openSnapshot(): Snapshot {
   const byId = new Map<string, KeyRecord>()
   const byPrefix = new Map<string, KeyRecord>()
+  let changes = 0
 
   const index = ({ hash, previousHash }: KeyRecord, act: (prefix: string) => void): void => {
     act(hash.slice(0, prefixBytes))
     if (previousHash !== null) act(previousHash.slice(0, prefixBytes))
   }
 
+  const lookUp = (hash: Buffer): FoundKey | undefined => {
+    const key = byPrefix.get(hash.toString('latin1', 0, prefixBytes))
+    // The same two comparisons whatever was found: the time tells nothing.
+    const isCurrent = equals(hash, key?.hash)
+    const isPrevious = equals(hash, key?.previousHash)
+    if (key === undefined || (!isCurrent && !isPrevious)) return undefined
+    return { key, secret: isCurrent ? 'current' : 'previous' }
+  }
+
   return {
-    find(hash) {
-      const key = byPrefix.get(hash.toString('latin1', 0, prefixBytes))
-      // The same two comparisons whatever was found: the time tells nothing.
-      const isCurrent = equals(hash, key?.hash)
-      const isPrevious = equals(hash, key?.previousHash)
-      if (key === undefined || (!isCurrent && !isPrevious)) return undefined
-      return { key, secret: isCurrent ? 'current' : 'previous' }
+    find(credential) {
+      if (credential.foundAfter !== changes) {
+        credential.found = lookUp(credential.hash)
+        credential.foundAfter = changes
+      }
+      return credential.found
     },
     put(key) {
+      changes += 1
       const known = byId.get(key.id)
       if (known !== undefined) index(known, (prefix) => byPrefix.delete(prefix))
       byId.set(key.id, key)

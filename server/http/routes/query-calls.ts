@@ -90,7 +90,7 @@ async function answerLater(app: App, found: Run | Promise<Run>, call: Call): Pro
 function answerRun(app: App, run: Run, call: Call): Promise<FastifyReply> | undefined {
   const { request, reply } = call
   const format = formatOf(request.headers.accept)
-  void reply.header('vary', 'accept').header('x-sluice-version', run.version.number)
+  void reply.header('x-sluice-version', run.version.number)
   if (format !== 'json') return answerInParts(app, run, call, format)
   const kept = keptAnswer(app, run)
   if (kept === undefined) return runQuery(app, run).then((answered) => sendAnswer(request, reply, answered))
