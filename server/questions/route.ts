@@ -2,12 +2,12 @@ import { fill, type Filled } from './fill.ts'
 import type { Source } from './gaps.ts'
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
 import { objectionTo } from './objections.ts'
+import { candidateReach, judge, lookAgain } from './judge.ts'
 import { languageOf } from './reading/language.ts'
-import { link, overlaps, type Clock } from './reading/link.ts'
+import { link, type Clock } from './reading/link.ts'
 import { shape } from './reading/mask.ts'
-import { openText, textSpan } from './reading/open-text.ts'
 import { gather, hearWords, seeRaw, type Evidence } from './ranking/rank.ts'
-import { ambiguousMargin, confidence, confidenceInputs, rank, shareOfMany, type Ranked } from './ranking/confidence.ts'
+import { ambiguousMargin, shareOfMany, type Ranked } from './ranking/confidence.ts'
 
 /** A query that could answer, best first. */
 type RouteCandidate = { name: string; description: string; score: number; example: string }
@@ -49,8 +49,6 @@ export type RouteOptions = Clock & {
 const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [] }
 const longestQuestion = 2_000
 const shownCandidates = 5
-// A mask makes any sentence look more like the examples: it may tip the scales, not turn them over.
-const secondLookReach = 1.5
 
 /** Routes a question to a deployed query with slot values, or refuses. The same question gives the same answer. */
 export async function route(index: ProjectIndex, question: string, options: RouteOptions): Promise<Routing> {
@@ -77,8 +75,6 @@ export async function route(index: ProjectIndex, question: string, options: Rout
 
 type Unopposed = { ranked: Ranked[]; filled: Filled; objection: string | null }
 
-// Whoever lies further behind was not meant, whatever speaks against the first.
-const oppositionReach = 1.5
 const mostOpposed = 4
 
 /** Passes over queries that mean the opposite of the question, as long as another lies near; else says what opposes. */
@@ -98,7 +94,7 @@ function unopposed(index: ProjectIndex, evidence: Evidence, ranked: Ranked[], cl
   let left = ranked
   for (let turn = 0; turn < mostOpposed; turn += 1) {
     const [best, second] = left
-    if (best === undefined || first.score - best.score > oppositionReach) break
+    if (best === undefined || first.score - best.score > candidateReach) break
     const isClose = second !== undefined && best.score - second.score < ambiguousMargin
     const opposed = look(best).objection !== null ? best : isClose && look(second).objection !== null ? second : null
     if (opposed === null) return { ranked: left, ...look(best) }
@@ -131,48 +127,6 @@ function lack({ encoder, queries }: ProjectIndex, { candidate }: Ranked, { missi
   const share = shareOfMany(queries.length)
   const weight = share * many.weights.slotsMissing + (1 - share) * few.weights.slotsMissing
   return -weight * candidate.features.slotsMissing
-}
-
-type Judged = { evidence: Evidence; ranked: Ranked[]; sure: number }
-
-function judge(index: ProjectIndex, evidence: Evidence): Judged {
-  const ranked = rank(index, evidence)
-  return {
-    evidence,
-    ranked,
-    sure: confidence(
-      index.encoder.constants,
-      index.queries.length,
-      confidenceInputs(evidence, ranked, index.calibration),
-    ),
-  }
-}
-
-/**
- * Free text is known only once a query says where to look for it. When the best query wants one, the words found are
- * masked and the question is compared once more; the second look stands when it is surer of the same query.
- */
-async function lookAgain(index: ProjectIndex, { evidence, ranked, sure }: Judged): Promise<Judged | null> {
-  const { asked } = evidence
-  const best = ranked[0]?.candidate.query ?? -1
-  const query = index.queries[best]
-  const { linked, shape: seen } = asked
-  const slot = query?.slots.find(
-    ({ type }) => type.kind === 'text' && !seen.marks.some((mark) => mark.type.key === type.key),
-  )
-  const hopeless = sure < index.calibration.threshold - secondLookReach
-  if (query === undefined || slot === undefined || hopeless) return null
-  const taken = seen.marks.map(({ span }) => span)
-  const found = openText(linked, slot, index.texts.slice(query.from, query.to), taken)
-  const span = found === null ? null : textSpan(linked, slot, found)
-  if (span === null) return null
-  const spans = [...linked.spans.filter((other) => !overlaps(span, other)), span]
-  const shaped = shape({ ...linked, spans }, index.contexts, new Map([[span, slot.type]]))
-  const [masked] = await index.encoder.encode([shaped.masked])
-  if (masked === undefined) return null
-  const more = { linked: { ...linked, spans }, shape: shaped, raw: asked.raw, masked }
-  const again = judge(index, gather(index, more, { ...evidence, ...hearWords(index, more) }))
-  return again.ranked[0]?.candidate.query === best && again.sure > sure ? again : null
 }
 
 /** Links, masks and embeds a question: all that the ranker needs of it. */

@@ -153,6 +153,51 @@ describe('numbers, money, shares and times', () => {
 })
 
 describe('a routing', () => {
+  test('of two values in the same words takes the one that the query can use', async () => {
+    const named = (slot: string, from: string) => ({
+      properties: { [slot]: { type: 'string', 'x-values-from': from } as const },
+      required: [slot],
+    })
+    const peaks = await buildIndex(encoder, {
+      values: {
+        ...shop.values,
+        'summits.name': ['mount hood', 'mount rainier', 'mount shasta'],
+        'mountains.name': ['hood', 'rainier', 'shasta'],
+      },
+      queries: [
+        ...shop.queries,
+        {
+          name: 'height_of_summit',
+          description: 'How high a summit is',
+          slots: named('summit', 'summits.name'),
+          examples: [
+            { question: 'how high is mount hood', parameters: { summit: 'mount hood' } },
+            { question: 'height of mount rainier', parameters: { summit: 'mount rainier' } },
+            { question: 'elevation of mount hood', parameters: { summit: 'mount hood' } },
+          ],
+        },
+        {
+          name: 'state_of_mountain',
+          description: 'The state in which a mountain lies',
+          slots: named('mountain', 'mountains.name'),
+          examples: [{ question: 'in what state is mount hood', parameters: { mountain: 'hood' } }],
+        },
+      ],
+    })
+    for (const question of ['where is mount shasta located', 'where does mount shasta lie']) {
+      expect(await route(peaks, question, clock), question).toMatchObject({
+        outcome: 'answer',
+        query: 'state_of_mountain',
+        parameters: { mountain: 'shasta' },
+      })
+    }
+    expect(await route(peaks, 'how high is mount shasta', clock)).toMatchObject({
+      outcome: 'answer',
+      query: 'height_of_summit',
+      parameters: { summit: 'mount shasta' },
+    })
+  })
+
   test('says what is missing and takes it from the caller the next time', async () => {
     const first = await route(index, 'what does shipping a parcel from Lyon cost', clock)
     expect(first).toMatchObject({
