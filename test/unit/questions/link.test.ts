@@ -5,6 +5,7 @@ import { readConstants } from '../../../server/questions/encoder/constants.ts'
 import { link } from '../../../server/questions/reading/link.ts'
 import { shape } from '../../../server/questions/reading/mask.ts'
 import { readTokenizer } from '../../../server/questions/encoder/tokenizer.ts'
+import { hostileQuestions, unanswerable } from '../../harness/hostile-questions.ts'
 
 const clock = { now: new Date('2025-06-15T10:00:00Z'), timeZone: 'UTC' }
 const tokenizer = await readTokenizer('models/question-encoder/tokenizer.json')
@@ -107,10 +108,12 @@ test('a placeholder in a description stands for the slot it names', () => {
   expect(description?.shape.tokens).toEqual(['how', 'long', 'is', 'the', '<river name>', 'river'])
 })
 
-test('a text made to be expensive gives few words and few spans', () => {
-  for (const text of ['1,'.repeat(1000), 'march '.repeat(333), 'ohio '.repeat(400), '<'.repeat(2000)]) {
+test.each([...hostileQuestions, ...unanswerable.map(([, question]) => question), 'ohio '.repeat(400)])(
+  '%j gives few words and few spans: its time is bounded',
+  (text) => {
     const linked = link(index.linker, text, clock)
     expect(linked.words.length).toBeLessThanOrEqual(64)
     expect(linked.spans.length).toBeLessThanOrEqual(24)
-  }
-})
+    expect(linked.weak.length).toBeLessThanOrEqual(24)
+  },
+)
