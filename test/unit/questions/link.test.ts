@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { lexicalEncoder } from '../../../server/questions/encoder/encoder.ts'
-import { buildIndex, type RoutableProject } from '../../../server/questions/index.ts'
+import { buildIndex, route, type RoutableProject } from '../../../server/questions/index.ts'
 import { readConstants } from '../../../server/questions/encoder/constants.ts'
 import { link } from '../../../server/questions/reading/link.ts'
 import { shape } from '../../../server/questions/reading/mask.ts'
@@ -100,6 +100,20 @@ test('signs belong to a value that is written with them', () => {
   expect(values('students with a B+')).toEqual(['B+'])
   expect(values('students with a B')).toEqual(['B'])
   expect(values('students with an A-')).toEqual(['A-'])
+})
+
+test('a text of many values is masked many times, but each is weighed once for what stands around it', async () => {
+  const counts = new Map(index.contexts.all.counts)
+  let lookups = 0
+  const get = counts.get.bind(counts)
+  counts.get = (key) => {
+    lookups += 1
+    return get(key)
+  }
+  const contexts = { ...index.contexts, all: { ...index.contexts.all, counts } }
+  await route({ ...index, contexts }, 'ohio '.repeat(400), clock)
+  // Three lookups for each of 24 spans, 2 readings and less than 10 neighbourhoods; the square of the spans without.
+  expect(lookups).toBeLessThan(3 * 24 * 2 * 10)
 })
 
 test('a placeholder in a description stands for the slot it names', () => {
