@@ -58,7 +58,7 @@ type Scored = Choice & { score: number }
 /** How spans of a text were read, by what stood around them. */
 export type KnownReadings = Map<Span, Map<string, Scored>>
 
-type Masking = { linked: Linked; contexts: Contexts; known: KnownReadings }
+type Masking = { linked: Linked; contexts: Contexts; known: KnownReadings | undefined }
 
 /**
  * Replaces spans by their types: those of `decided` as given, of the others the set that fits the words best. Who masks
@@ -68,7 +68,7 @@ export function shape(
   linked: Linked,
   contexts: Contexts,
   decided: Map<Span, SlotType> = new Map(),
-  known: KnownReadings = new Map(),
+  known?: KnownReadings,
 ): Shape {
   const tokens: string[] = []
   const marks: Shape['marks'] = []
@@ -123,6 +123,7 @@ function readAs({ linked, contexts, known }: Masking, span: Span, around: Choice
   const [before2] = neighbour(linked, around, at1, -1)
   const [after] = neighbour(linked, around, span.to, 1)
   const near = { before1, before2, after }
+  if (known === undefined) return bestReading(contexts, span, near)
   const key = `${before1 ?? ''} ${before2 ?? ''} ${after ?? ''}`
   const read = known.get(span) ?? new Map<string, Scored>()
   known.set(span, read)
