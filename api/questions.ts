@@ -28,9 +28,10 @@ export const askQuestion = z.strictObject({
   project_id: z.string().min(1).max(200),
   stream: z.boolean().default(false).meta({ description: 'Server-sent events, as with Accept: text/event-stream.' }),
   explain: z.boolean().default(false).meta({ description: 'Adds `routing`: why this query and these parameters.' }),
-  parameters: parameters
-    .default({})
-    .meta({ description: 'Values that stand whatever the question says, for what a refusal named as missing.' }),
+  parameters: parameters.default({}).meta({
+    description:
+      'Values that stand whatever the question says, for what a refusal named as missing; null leaves an optional slot out.',
+  }),
   query_name: z
     .string()
     .max(63)

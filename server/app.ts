@@ -87,7 +87,11 @@ export type Readiness = Record<string, { ok: boolean; optional?: true; message?:
 /** Opens everything in order; closes in reverse, also when a later step fails. */
 export async function openApp(
   config: Config,
-  { now = Date.now, log = openLog(config.logLevel) }: { now?: () => number; log?: Observe } = {},
+  {
+    now = Date.now,
+    log = openLog(config.logLevel),
+    modelDir = join(import.meta.dirname, '../models/question-encoder'),
+  }: { now?: () => number; log?: Observe; modelDir?: string } = {},
 ): Promise<App> {
   const closers: Array<() => unknown> = []
   const close = async (): Promise<void> => {
@@ -128,7 +132,7 @@ export async function openApp(
     const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
     const queryCallers = opened(openQueryCallers({ store, observe, now }), (part) => part.close())
     const questionLog = opened(openQuestionLog({ store, observe, now }), (part) => part.close())
-    const routing = { ...routerOptions(config), store, deployments, observe, now }
+    const routing = { ...routerOptions(config), modelDir, store, deployments, observe, now }
     const router = opened(await openRouter(routing), (part) => part.close())
     const app: App = {
       config,
@@ -197,7 +201,6 @@ function engineOptions({ dataDir, limits }: Config): Omit<EngineOptions, 'observ
 
 function routerOptions({ limits }: Config) {
   return {
-    modelDir: join(import.meta.dirname, '../models/question-encoder'),
     threads: limits.encoderThreads,
     queueLength: limits.questionQueueLength,
     questionWaitMs: limits.questionWaitMs,

@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   await http.listen({ port: config.port, host: config.host, backlog: connectionsWaiting })
   stopOnSignal(app, http, keepHouse(app))
   // Behind the first answers: a start does not wait for it, and the first question seldom does.
-  void app.router.warm().catch((error: unknown) => app.observe({ kind: 'fault', where: 'question-encoder', error }))
+  void app.router.warm()
   const address = addressOf(app, http)
   app.observe({
     kind: 'app-started',

@@ -1,4 +1,5 @@
 import { buildIndex, route, type Encoder, type RoutableProject } from '../../server/questions/index.ts'
+import { hostileQuestions, unanswerable } from '../../test/harness/hostile-questions.ts'
 import { benchClock } from './collect.ts'
 import { toProject, type BenchSet } from './format.ts'
 
@@ -28,6 +29,11 @@ export async function measureScale(encoder: Encoder, sets: BenchSet[]): Promise<
     times.push(asked.elapsedMs)
     cpu.push(asked.cpuMs)
   }
+  const hostile: number[] = []
+  for (const text of [...hostileQuestions, ...unanswerable.map(([, question]) => question)]) {
+    hostile.push((await timed(() => route(index, text, benchClock))).elapsedMs)
+  }
+  hostile.sort((a, b) => a - b)
   times.sort((a, b) => a - b)
   cpu.sort((a, b) => a - b)
   bare.sort((a, b) => a - b)
@@ -39,6 +45,9 @@ export async function measureScale(encoder: Encoder, sets: BenchSet[]): Promise<
   // The machine is seldom idle: how many calls of the bare encoder a question costs says more than milliseconds do.
   console.log(
     `scale: one text through the bare encoder p50 ${at(bare, 0.5).toFixed(2)} ms, p95 ${at(bare, 0.95).toFixed(2)} ms; a question is ${(p50Ms / at(bare, 0.5)).toFixed(2)} and ${(p95Ms / at(bare, 0.95)).toFixed(2)} times that`,
+  )
+  console.log(
+    `scale: ${hostile.length} hostile questions p50 ${at(hostile, 0.5).toFixed(2)} ms, slowest ${at(hostile.slice(-1), 0).toFixed(2)} ms`,
   )
   const report = { p50Ms, p95Ms, rebuildMs: again.elapsedMs, memoryMb: heldMb, pauseMs }
   console.log(

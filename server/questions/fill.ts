@@ -3,7 +3,7 @@ import { findGaps, type Gap, type Source } from './gaps.ts'
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
 import type { IndexedText } from './indexing/index-text.ts'
 import { overlaps, type Clock, type Reading, type Span } from './reading/link.ts'
-import { shape, type Shape } from './reading/mask.ts'
+import { shape, type KnownReadings, type Shape } from './reading/mask.ts'
 import { openText } from './reading/open-text.ts'
 import { isLeftOut } from './reading/stance.ts'
 import { cueWords, otherEndWords, roleOf, spoken, type Slot } from './project.ts'
@@ -31,7 +31,8 @@ const mostStates = 4_000
 /** Gives each slot of the query the span that plays its role: by the words around it in the examples, by order, by type. */
 export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clock: Clock): Filled {
   const references = referencesOf(index, asked, query)
-  const options = new Map(query.slots.map((slot) => [slot, optionsFor(index, asked, slot, references)]))
+  const like = { references, known: new Map() }
+  const options = new Map(query.slots.map((slot) => [slot, optionsFor(index, asked, slot, like)]))
   const chosen = assign(query.slots, options)
   const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [] }
   const give = (slot: Slot, value: unknown, { start, end }: { start: number; end: number }): void => {
@@ -75,14 +76,18 @@ function referencesOf(index: ProjectIndex, { masked }: Asked, { from, to }: Inde
   return near.map(({ text, cosine }) => ({ text, weight: Math.exp(8 * (cosine - best)) }))
 }
 
-function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, references: Reference[]): Option[] {
+type Like = { references: Reference[]; known: KnownReadings }
+
+function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, { references, known }: Like): Option[] {
   const options: Option[] = []
   for (const span of [...asked.linked.spans, ...asked.linked.weak]) {
     const reading = span.readings.find(({ type, value }) => type.key === slot.type.key && allowed(slot, value))
     if (reading === undefined) continue
     const own = asked.shape.marks.find((mark) => mark.span === span)
     const seen =
-      own?.type.key === slot.type.key ? asked.shape : shape(asked.linked, index.contexts, new Map([[span, slot.type]]))
+      own?.type.key === slot.type.key
+        ? asked.shape
+        : shape(asked.linked, index.contexts, new Map([[span, slot.type]]), known)
     const standing = own === undefined ? -1 : 0
     const score =
       reading.quality +

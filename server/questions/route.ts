@@ -42,7 +42,7 @@ export type Routing = { explanation: Explanation } & (
 type Lacking = { slot: string; message: string }
 
 export type RouteOptions = Clock & {
-  /** Values the caller has given for slots; they stand as they are. */
+  /** Values the caller has given for slots; they stand as they are, and null leaves one out. */
   given?: Record<string, unknown>
 }
 
@@ -103,19 +103,28 @@ function unopposed(index: ProjectIndex, evidence: Evidence, ranked: Ranked[], cl
   return { ranked, ...look(first) }
 }
 
-/** What the question says and the caller gives, put together: enough to run the query, or what it still lacks. */
+/**
+ * What the question says and the caller gives, put together: enough to run the query, or what it still lacks. A given
+ * null leaves a slot out, whatever the question says of it; one that is required cannot be.
+ */
 export function conclude(
   { query: { name }, slots }: IndexedQuery,
   filled: Filled,
   { explanation, given = {} }: { explanation: Explanation; given: RouteOptions['given'] },
 ): Routing {
-  const own = slots.filter((slot) => given[slot.name] !== undefined).map((slot) => [slot.name, given[slot.name]])
-  const gaps = filled.gaps.filter(({ slot }) => given[slot] === undefined && slots.some((each) => each.name === slot))
-  const bound = Object.entries(filled.parameters).filter(([slot]) => !gaps.some((gap) => gap.slot === slot))
-  const parameters = { ...Object.fromEntries(bound), ...Object.fromEntries(own) }
-  const missing = [...new Set([...filled.missing, ...gaps.map(({ slot }) => slot)])].filter(
-    (slot) => parameters[slot] === undefined,
-  )
+  const open = slots.filter((slot) => given[slot.name] === undefined || (given[slot.name] === null && slot.required))
+  const gaps = filled.gaps.filter(({ slot }) => open.some((each) => each.name === slot))
+  const bound = slots.flatMap((slot): Array<[string, unknown]> => {
+    const own = given[slot.name]
+    if (own !== undefined) return own === null ? [] : [[slot.name, own]]
+    const isFound = slot.name in filled.parameters && !gaps.some((gap) => gap.slot === slot.name)
+    return isFound ? [[slot.name, filled.parameters[slot.name]]] : []
+  })
+  const parameters = Object.fromEntries(bound)
+  const missing = slots
+    .filter((slot) => slot.required || gaps.some((gap) => gap.slot === slot.name))
+    .map((slot) => slot.name)
+    .filter((slot) => parameters[slot] === undefined)
   if (missing.length > 0) return { outcome: 'missing_slots', query: name, parameters, missing, gaps, explanation }
   return { outcome: 'answer', query: name, parameters, explanation }
 }

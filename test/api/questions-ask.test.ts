@@ -350,6 +350,34 @@ describe('422', () => {
     })
     expect(body.message).toContain(`count ${message}`)
     expect((await ask(question, { parameters: { count: 2 } })).body).toMatchObject({ row_count: 2 })
+    expect(body.message).toContain('Null leaves out count.')
+    const left = await ask(question, { parameters: { count: null }, query_name: body.query_used })
+    expect(left.body).toMatchObject({ parameters: { count: 3 }, row_count: 3 })
+  })
+
+  test('null leaves an optional slot out whatever the question says, and is no value of a required one', async () => {
+    await expectStatus(201, t.operator.post(`/v1/projects/${q.projectId}/environments`, { name: 'null' }))
+    const there = { 'x-sluice-environment': 'null' }
+    const slots = { type: 'object', properties: { region, count: biggest.slots.properties.count }, required: [] }
+    const sql = 'SELECT id FROM orders WHERE $region IS NULL OR region = $region ORDER BY id LIMIT $count'
+    await q.deploy({ ...inRegion, sql, slots }, 'null')
+    const several = 'orders from the north and the south'
+    const refused = await ask(several, {}, there)
+    expect(refused.body).toMatchObject({ reason: 'missing_slots', details: [{ field: 'region' }] })
+    expect(refused.body.message).toContain('Null leaves out region.')
+    for (const question of [several, 'orders from the north']) {
+      const { body } = await ask(question, { parameters: { region: null } }, there)
+      expect(body).toMatchObject({ query_used: 'orders_in_region', parameters: { region: null, count: 3 } })
+    }
+    const trial = { question: several, environment: 'null', parameters: { region: null } }
+    const tried = await t.operator.post(`/v1/projects/${q.projectId}/ask`, trial)
+    expect(tried.body).toMatchObject({ outcome: 'answered', query_used: 'orders_in_region', parameters: {} })
+    for (const question of [several, 'orders from the north']) {
+      expect(await ask(question, { parameters: { region: null } })).toMatchObject({
+        status: 422,
+        body: { reason: 'missing_slots', parameters: {}, details: [{ field: 'region' }] },
+      })
+    }
   })
 
   test('missing_slots for two values of a slot that takes one, and one of them gets through', async () => {

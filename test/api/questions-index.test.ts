@@ -139,8 +139,12 @@ describe('the index of a place', () => {
   test('a model that is not the one we know is refused, and health says so', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'sluice-model-'))
     await writeFile(join(dir, 'model_quantized.onnx'), 'something else')
-    const router = await routerOn([], { modelDir: dir })
-    await expect(router.warm()).rejects.toThrow('SHA-256')
+    const observations: Observation[] = []
+    const router = await routerOn(observations, { modelDir: dir })
+    await router.warm()
+    expect(observations).toMatchObject([
+      { kind: 'fault', where: 'question-encoder', error: { message: expect.stringContaining('SHA-256') } },
+    ])
     expect(router.health().encoder).toBe('failed')
     await router.close()
     await rm(dir, { recursive: true })

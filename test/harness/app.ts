@@ -49,7 +49,10 @@ export type TestApp = {
 }
 
 /** A real app on a database of its own, built but not listening: calls go through `inject`. */
-export async function openTestApp(environment: Record<string, string> = {}): Promise<TestApp> {
+export async function openTestApp(
+  environment: Record<string, string> = {},
+  more: { modelDir?: string } = {},
+): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sluice-app-'))
   const database = await createDatabase()
   const config = readConfig({
@@ -70,6 +73,7 @@ export async function openTestApp(environment: Record<string, string> = {}): Pro
   const app = await openApp(config, {
     now: () => Date.now() + movedMs,
     log: (event) => void observations.push(event),
+    ...more,
   })
   const http = await buildHttp(app)
   const first = await ensureFirstUser(app, { example: 'off' })

@@ -32,8 +32,10 @@ export const biggest = {
 }
 
 /** An app with a project whose two queries answer questions about orders. */
-export async function openQuestions(): Promise<{ t: TestApp; q: QueryProject; ask: Ask }> {
-  const t = await openTestApp()
+export async function openQuestions(
+  ...app: Parameters<typeof openTestApp>
+): Promise<{ t: TestApp; q: QueryProject; ask: Ask }> {
+  const t = await openTestApp(...app)
   const q = await openQueryProject(t)
   await q.deploy(inRegion)
   await q.deploy(biggest)

@@ -24,6 +24,8 @@ export type Encoder = {
   /** Weights learned with this encoder. */
   constants: Constants
   encode: (texts: string[]) => Promise<Float32Array[]>
+  /** None of its processes runs, and the last attempt to begin one anew has failed. */
+  isDown: () => boolean
   close: () => Promise<void>
 }
 
@@ -45,6 +47,8 @@ export async function openEncoder(options: {
   threads: number
   queueLength?: number
   silenceMs?: number
+  /** Hears of a process that ended by itself, and once of what keeps another from taking its place. */
+  onFault?: (error: unknown) => void
 }): Promise<Encoder> {
   const modelPath = join(options.modelDir, 'model_quantized.onnx')
   const tokenizerPath = join(options.modelDir, 'tokenizer.json')
@@ -57,6 +61,16 @@ export async function openEncoder(options: {
   } catch (error) {
     return lexicalEncoder({ tokenizer, constants }, error instanceof Error ? error.message : String(error))
   }
+}
+
+/** For who asks while no text can be read. The cause names files and is for the log. */
+export function cannotRead(cause: unknown): Failure {
+  return new Failure('overloaded', {
+    message:
+      'Questions cannot be read at the moment: the encoder does not start, and the log of the service says why. Deployed queries can still be called by name.',
+    retryAfterSeconds: 10,
+    cause,
+  })
 }
 
 /** The stand-in: hashed words and letter triples. Ranks by shared wording only. */
@@ -72,6 +86,7 @@ export function lexicalEncoder(
     tokenizer,
     constants,
     encode: (texts) => Promise.resolve(texts.map((text) => hashedVector(text, dimensions))),
+    isDown: () => false,
     close: () => Promise.resolve(),
   }
 }
@@ -114,30 +129,45 @@ async function startNeural(
     threads,
     queueLength = 256,
     silenceMs = longestSilenceMs,
-  }: { threads: number; queueLength?: number; silenceMs?: number },
+    onFault = () => undefined,
+  }: Omit<Parameters<typeof openEncoder>[0], 'modelDir'>,
 ): Promise<Omit<Encoder, 'constants'>> {
   const closing = new AbortController()
   let lastId = 0
   const lanes: Lane[] = []
+  let trouble: unknown = null
+  const open = (place: number): Promise<Lane> =>
+    openLane(modelPath, (error) => {
+      if (closing.signal.aborted) return
+      onFault(error)
+      void reopen(place)
+    })
   /** Again and again, a second apart, until it runs or nobody wants it any more. */
   const reopen = async (place: number): Promise<void> => {
     while (!closing.signal.aborted) {
       await wait(reopenMs, undefined, { ref: false })
-      const lane = await openLane(modelPath, () => void reopen(place)).catch(() => undefined)
-      if (lane === undefined) continue
-      if (closing.signal.aborted) await endLane(lane)
-      else lanes[place] = lane
-      return
+      try {
+        // The file may have changed since: vectors of another model would be compared with those of this one.
+        await verify(modelPath, modelSha256)
+        const lane = await open(place)
+        trouble = null
+        if (closing.signal.aborted) await endLane(lane)
+        else lanes[place] = lane
+        return
+      } catch (error) {
+        if (String(error) !== String(trouble) && !closing.signal.aborted) onFault(error)
+        trouble = error
+      }
     }
   }
-  const open = Array.from({ length: Math.max(1, threads) }, (_, place) => openLane(modelPath, () => void reopen(place)))
-  lanes.push(...(await Promise.all(open)))
+  lanes.push(...(await Promise.all(Array.from({ length: Math.max(1, threads) }, (_, place) => open(place)))))
   const encodeOne = (text: string): Promise<Float32Array> => {
     let lane: Lane | undefined
     for (const each of lanes) {
       if (each.lost === null && (lane === undefined || each.waiting.size < lane.waiting.size)) lane = each
     }
     if (lane === undefined && closing.signal.aborted) return Promise.reject(new Error('The encoder is closed.'))
+    if (lane === undefined && trouble !== null) return Promise.reject(cannotRead(trouble))
     if (lane === undefined || lane.waiting.size >= queueLength) {
       return Promise.reject(new Failure('overloaded', { retryAfterSeconds: 1 }))
     }
@@ -152,6 +182,7 @@ async function startNeural(
     dimensions,
     tokenizer,
     encode: (texts) => Promise.all(texts.map(encodeOne)),
+    isDown: () => trouble !== null && lanes.every(({ lost }) => lost !== null),
     close: async () => {
       closing.abort()
       await Promise.all(lanes.map(endLane))
@@ -160,7 +191,7 @@ async function startNeural(
 }
 
 /** `onLost` is called once, and only for one that was open. */
-async function openLane(modelPath: string, onLost: () => void): Promise<Lane> {
+async function openLane(modelPath: string, onLost: (error: Error) => void): Promise<Lane> {
   const program = fileURLToPath(new URL('./encoder-process.ts', import.meta.url))
   const child = spawn(process.execPath, ['--no-warnings', program, modelPath], {
     // No environment, so no secret.
@@ -179,10 +210,11 @@ async function openLane(modelPath: string, onLost: () => void): Promise<Lane> {
       clearTimeout(timer)
       lane.lost = error
       calm(lane)
-      for (const waiter of lane.waiting.values()) waiter.reject(error)
+      const owed = new Failure('overloaded', { retryAfterSeconds: 1, cause: error })
+      for (const waiter of lane.waiting.values()) waiter.reject(owed)
       lane.waiting.clear()
       reject(error)
-      if (isOpen) onLost()
+      if (isOpen) onLost(error)
     }
     child.on('error', lose)
     child.on('exit', () => lose(new Error(`The encoder has ended. ${reasonIn(stderr)}`.trim())))

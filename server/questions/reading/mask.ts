@@ -55,14 +55,27 @@ function sizeKey(value: unknown): string | null {
 type Choice = { span: Span; type: SlotType }
 type Scored = Choice & { score: number }
 
-/** Replaces spans by their types: those of `decided` as given, of the others the set that fits the words best. */
-export function shape(linked: Linked, contexts: Contexts, decided: Map<Span, SlotType> = new Map()): Shape {
+/** How spans of a text were read, by what stood around them. */
+export type KnownReadings = Map<Span, Map<string, Scored>>
+
+type Masking = { linked: Linked; contexts: Contexts; known: KnownReadings | undefined }
+
+/**
+ * Replaces spans by their types: those of `decided` as given, of the others the set that fits the words best. Who masks
+ * one text many times passes `known`, for a text of many numbers costs the square of their number otherwise.
+ */
+export function shape(
+  linked: Linked,
+  contexts: Contexts,
+  decided: Map<Span, SlotType> = new Map(),
+  known?: KnownReadings,
+): Shape {
   const tokens: string[] = []
   const marks: Shape['marks'] = []
   let masked = ''
   let copied = 0
   let at = 0
-  for (const { span, type } of choose(linked, contexts, decided)) {
+  for (const { span, type } of choose({ linked, contexts, known }, decided)) {
     for (; at < span.from; at += 1) tokens.push(linked.words[at]?.stem ?? '')
     masked += `${linked.text.slice(copied, span.start)}<${type.label}>`
     copied = span.end
@@ -75,15 +88,16 @@ export function shape(linked: Linked, contexts: Contexts, decided: Map<Span, Slo
 }
 
 /** Two readings: the second sees its neighbours as the first masked them, so that `<city> <street>` is a context. */
-function choose(linked: Linked, contexts: Contexts, decided: Map<Span, SlotType>): Choice[] {
-  const first = bestSet(linked, contexts, decided, [])
-  return first.length < 2 ? first : bestSet(linked, contexts, decided, first)
+function choose(masking: Masking, decided: Map<Span, SlotType>): Choice[] {
+  const first = bestSet(masking, decided, [])
+  return first.length < 2 ? first : bestSet(masking, decided, first)
 }
 
 /** The best set of spans that do not overlap: weighted interval scheduling over the words of the text. */
-function bestSet(linked: Linked, contexts: Contexts, decided: Map<Span, SlotType>, around: Choice[]): Choice[] {
+function bestSet(masking: Masking, decided: Map<Span, SlotType>, around: Choice[]): Choice[] {
+  const { linked } = masking
   const fixed = Array.from(decided, ([span, type]) => ({ span, type, score: 1000 }))
-  const open = linked.spans.filter((span) => !decided.has(span)).map((span) => readAs(linked, span, contexts, around))
+  const open = linked.spans.filter((span) => !decided.has(span)).map((span) => readAs(masking, span, around))
   const ending = Map.groupBy([...fixed, ...open], ({ span }) => span.to)
   const best: { score: number; chosen: Choice[] }[] = [{ score: 0, chosen: [] }]
   for (let to = 1; to <= linked.words.length; to += 1) {
@@ -104,13 +118,23 @@ const joinedScore = 2.2
 const leastScore = 0.3
 
 /** The type of a span by the words around it and by the type's own name nearby, and how well the span stands there. */
-function readAs(linked: Linked, span: Span, contexts: Contexts, around: Choice[]): Scored {
+function readAs({ linked, contexts, known }: Masking, span: Span, around: Choice[]): Scored {
   const [before1, at1] = neighbour(linked, around, span.from - 1, -1)
   const [before2] = neighbour(linked, around, at1, -1)
   const [after] = neighbour(linked, around, span.to, 1)
+  const near = { before1, before2, after }
+  if (known === undefined) return bestReading(contexts, span, near)
+  const key = `${before1 ?? ''} ${before2 ?? ''} ${after ?? ''}`
+  const read = known.get(span) ?? new Map<string, Scored>()
+  known.set(span, read)
+  const scored = read.get(key) ?? bestReading(contexts, span, near)
+  read.set(key, scored)
+  return scored
+}
+
+function bestReading(contexts: Contexts, span: Span, near: Near): Scored {
   let best: Scored | undefined
   for (const { type, quality, value } of span.readings) {
-    const near = { before1, before2, after }
     const fit =
       Math.log(quality) * 3 +
       contextScore(contexts, type, near) +

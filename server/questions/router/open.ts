@@ -5,10 +5,9 @@ import { Failure } from '../../failure.ts'
 import type { Observe } from '../../observe.ts'
 import type { Deployments } from '../../queries/index.ts'
 import type { Database } from '../../store/index.ts'
-import { openEncoder, type Encoder } from '../encoder/encoder.ts'
 import { buildIndex, type ProjectIndex } from '../indexing/index-project.ts'
 import type { RoutableQuery } from '../project.ts'
-import { keepVectors, type KeptVectors } from './kept-vectors.ts'
+import { lazyEncoder, type LazyEncoder } from './lazy-encoder.ts'
 import { findLosses } from './losses.ts'
 import {
   findRegressions,
@@ -37,9 +36,9 @@ export type Router = {
   turnstile: Turnstile
   /** Vectors of texts, for whoever compares questions with each other. */
   encode(texts: string[]): Promise<Float32Array[]>
-  /** Opens the encoder before the first question needs it. */
+  /** Opens the encoder before the first question needs it. What goes wrong is observed, and met again by who asks. */
   warm(): Promise<void>
-  health(): { encoder: 'closed' | 'opening' | 'neural' | 'lexical' | 'failed'; indexes: number }
+  health(): { encoder: ReturnType<LazyEncoder['state']>; indexes: number }
   close(): Promise<void>
 }
 
@@ -198,7 +197,11 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     },
     turnstile: openTurnstile(options.questionWaitMs),
     encode: async (texts) => (await encoder.open()).asking.encode(texts),
-    warm: async () => void (await encoder.open()),
+    warm: () =>
+      encoder.open().then(
+        () => undefined,
+        () => undefined,
+      ),
     health: () => ({ encoder: encoder.state(), indexes: entries.size }),
     async close() {
       closed = true
@@ -214,41 +217,6 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     regressions: (input) => findRegressions({ ...router, store, deployments, now }, input),
     losses: (input) => findLosses({ ...router, store, deployments, now }, input),
     keepResults: (place, results) => keepResults(store, place, results),
-  }
-}
-
-type LazyEncoder = {
-  open(): Promise<KeptVectors>
-  state(): ReturnType<Router['health']>['encoder']
-  close(): Promise<void>
-}
-
-/** Opened once, when it is first needed; a failure is tried again at the next need. */
-function lazyEncoder({ modelDir, threads, queueLength, store, observe, now }: RouterOptions): LazyEncoder {
-  let opening: Promise<{ encoder: Encoder; vectors: KeptVectors }> | undefined
-  let state: ReturnType<Router['health']>['encoder'] = 'closed'
-  const open = async (): Promise<{ encoder: Encoder; vectors: KeptVectors }> => {
-    state = 'opening'
-    const startedMs = performance.now()
-    try {
-      const encoder = await openEncoder({ modelDir, threads, queueLength })
-      state = encoder.kind
-      const elapsedMs = Math.round(performance.now() - startedMs)
-      observe({ kind: 'encoder-opened', encoder: encoder.kind, fallbackReason: encoder.fallbackReason, elapsedMs })
-      return { encoder, vectors: keepVectors(encoder, { store, observe, now }) }
-    } catch (error) {
-      state = 'failed'
-      opening = undefined
-      throw error
-    }
-  }
-  return {
-    open: async () => (await (opening ??= open())).vectors,
-    state: () => state,
-    async close() {
-      const opened = await opening?.catch(() => undefined)
-      await opened?.encoder.close()
-    },
   }
 }
 

@@ -150,8 +150,7 @@ const nothingDeployed: Decision = {
 
 /** What stands whatever the question says: the caller's parameters and what the key fixes. */
 function givenOf({ key }: KeyCaller, { parameters }: Question): Record<string, unknown> {
-  const given = Object.entries(parameters).filter(([, value]) => value !== null)
-  return { ...Object.fromEntries(given), ...key.fixedParameters }
+  return { ...parameters, ...key.fixedParameters }
 }
 
 /** The slots of the run. A question that speaks of another value than the key fixes is refused, not bent. */

@@ -35,9 +35,11 @@ export function refusalOf(
     ...(unsaid.length === 0 ? [] : [`the question does not say ${unsaid.join(', ')}`]),
     ...details.filter(({ field }) => !unsaid.includes(field)).map(({ field, message }) => `${field} ${message}`),
   ]
+  const optional = missing.filter((field) => isOptional(slots, field))
+  const hint = optional.length === 0 ? '' : ` Null leaves out ${optional.join(', ')}.`
   return new Failure('unanswerable', {
     reason: 'missing_slots',
-    message: `${query} would answer this, but ${lacks.join('; ')}. Repeat the call with parameters and query_name.`,
+    message: `${query} would answer this, but ${lacks.join('; ')}. Repeat the call with parameters and query_name.${hint}`,
     details,
     fields: {
       query_used: query,
@@ -46,6 +48,11 @@ export function refusalOf(
       ...fields,
     },
   })
+}
+
+function isOptional(slots: SlotsSchema | null, name: string): boolean {
+  const schema = slots?.properties[name]
+  return schema !== undefined && (!slots?.required.includes(name) || (schema.default ?? null) !== null)
 }
 
 /** Only what is missing, so that a form can be drawn of it. */
