@@ -31,6 +31,7 @@ export async function announce(transaction: Transaction<Tables>, event: Event): 
     .selectFrom('alert_channels')
     .select(['id', 'type', 'target'])
     .where('alert_id', '=', alert.id)
+    .where('removed_at', 'is', null)
     .orderBy('position')
     .execute()
   const deliveries = channels.map((channel) => ({
@@ -46,6 +47,26 @@ export async function announce(transaction: Transaction<Tables>, event: Event): 
   }))
   if (deliveries.length > 0) await transaction.insertInto('alert_deliveries').values(deliveries).execute()
   return deliveries.map(({ id }) => id)
+}
+
+/** Removes the channels that were taken from their alerts and have been told the last they were to be told. */
+export async function dropRemoved(db: Pick<Transaction<Tables>, 'deleteFrom'>): Promise<void> {
+  await db
+    .deleteFrom('alert_channels')
+    .where('removed_at', 'is not', null)
+    .where((row) =>
+      row.not(
+        row.exists(
+          row
+            .selectFrom('alert_deliveries')
+            .select('alert_deliveries.id')
+            .whereRef('alert_deliveries.alert_id', '=', 'alert_channels.alert_id')
+            .whereRef('alert_deliveries.channel_id', '=', 'alert_channels.id')
+            .where('alert_deliveries.status', '=', 'pending'),
+        ),
+      ),
+    )
+    .execute()
 }
 
 /** Removes what was deleted and has told everyone: one alert, or all such. */
