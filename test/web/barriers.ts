@@ -32,6 +32,9 @@ export async function findBarriers(page: Page, name: string, look?: Locator): Pr
     await takePicture(page, `${name}-${scheme}-${width}`)
     const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     if (overflow !== 0) found.push(`${name} at ${width} in ${scheme}: ${String(overflow)} px too wide`)
+    if ((await page.evaluate(sidewaysTables)) !== 0) {
+      found.push(`${name} at ${width} in ${scheme}: a table that wraps scrolls sideways all the same`)
+    }
   }
   return found
 }
@@ -42,6 +45,9 @@ const looks: Array<[width: number, scheme: Scheme]> = [
   [390, 'dark'],
   [390, 'light'],
 ]
+
+const sidewaysTables = `[...document.querySelectorAll('table[data-wraps]')].filter(({ parentElement: place }) =>
+  place.scrollWidth > place.clientWidth).length`
 
 /** The page follows the system, so it needs not be loaded again. */
 async function show(page: Page, scheme: Scheme): Promise<void> {

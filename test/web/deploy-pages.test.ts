@@ -182,6 +182,15 @@ const pages: Shown[] = [
     },
   },
   {
+    name: 'metrics-popular',
+    at: 'metrics?hours=24',
+    ready: async (page) => {
+      await page.getByRole('region', { name: 'Popular queries' }).waitFor()
+      await page.locator('svg.recharts-surface').nth(2).waitFor()
+    },
+    look: (page) => page.getByRole('region', { name: 'What went wrong' }),
+  },
+  {
     name: 'alerts',
     at: 'alerts',
     ready: async (page) => page.getByRole('button', { name: /^Rotate secret of/ }).waitFor(),

@@ -10,17 +10,20 @@ export function PlainTable({
   head,
   rows,
   figures = none,
+  whole,
 }: {
   label: string
   head: string[]
   rows: ReactNode[][]
   /** Columns of numbers, which stand under one another. */
   figures?: string[]
+  /** The column that has a line of its own on a phone, where a row then wraps instead of scrolling sideways. */
+  whole?: string
 }) {
   const endOf = (name: string | undefined): true | undefined => figures.includes(name ?? '') || undefined
   return (
     <Scroll label={label} look="tall">
-      <table className={classes.table}>
+      <table className={classes.table} data-wraps={whole !== undefined || undefined}>
         <thead>
           <tr>
             {head.map((name) => (
@@ -36,7 +39,12 @@ export function PlainTable({
             // oxlint-disable-next-line react/no-array-index-key
             <tr key={row}>
               {cells.map((cell, at) => (
-                <td key={head[at]} data-end={endOf(head[at])}>
+                <td
+                  key={head[at]}
+                  data-end={endOf(head[at])}
+                  data-whole={(whole !== undefined && head[at] === whole) || undefined}
+                  data-name={endOf(head[at]) && head[at]}
+                >
                   {cell}
                 </td>
               ))}

@@ -45,6 +45,7 @@ export function AlertHistory({ path, alert }: { path: string; alert: Alert }) {
               <PlainTable
                 label="What was sent"
                 head={['When', 'To', 'State', 'Answer']}
+                whole="To"
                 rows={list.map(
                   ({ id, created_at: at, channel_type: type, target, status, response_status: answer, error }) => [
                     <Moment key={id} at={at} />,

@@ -187,6 +187,8 @@ function Popular({ place, metrics: { popular_queries: popular } }: { place: Plac
         <PlainTable
           label="Popular queries"
           head={['Query', 'Calls', 'Errors', 'Average', '95 of 100 within']}
+          figures={['Calls', 'Errors', 'Average', '95 of 100 within']}
+          whole="Query"
           rows={popular.map((each) => [
             <Link key={each.query} href={place.to(`endpoints/${each.query}`)} className={classes['name'] ?? ''}>
               {each.query}

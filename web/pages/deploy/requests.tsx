@@ -44,6 +44,7 @@ export function RequestsPage({ place }: { place: Place }) {
                 head={['Time', 'Query', 'Status', 'Took', 'Rows', 'Request']}
                 rows={list.map(cellsOf)}
                 figures={['Took', 'Rows']}
+                whole="Query"
               />
             </Paper>
           )

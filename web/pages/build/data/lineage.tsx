@@ -23,7 +23,7 @@ import classes from './lineage.module.css'
 
 type LineageNode = Lineage['nodes'][number]
 type Kind = LineageNode['kind']
-type Card = Node<{ kind: Kind; label: string; to: string | null; down: boolean }, 'card'>
+type Card = Node<{ kind: Kind; label: string; to: string | null; enters: Position; leaves: Position }, 'card'>
 
 const kinds: Record<Kind, { column: number; words: string; icon: LucideIcon }> = {
   datasource: { column: 0, words: 'Connection', icon: Cable },
@@ -58,7 +58,7 @@ function Graph({ project, object, graph }: GraphProps) {
     if (width > 0 && nodes.length > 0) void flow?.fitView(fit)
   }, [flow, width, nodes])
   return (
-    <div ref={ref} className={classes.graph}>
+    <div ref={ref} className={classes.graph} style={down ? { height: nodes.length * rowHeight + 40 } : undefined}>
       <ReactFlow
         // Where lines begin and end is measured once.
         key={down ? 'down' : 'across'}
@@ -84,55 +84,69 @@ function Graph({ project, object, graph }: GraphProps) {
   )
 }
 
-function CardNode({ data: { kind, label, down } }: NodeProps<Card>) {
+function CardNode({ data: { kind, label, enters, leaves } }: NodeProps<Card>) {
   const { words, icon: Icon } = kinds[kind]
   return (
     <div className={classes.card} data-kind={kind}>
-      <Handle
-        type="target"
-        position={down ? Position.Top : Position.Left}
-        className={classes.handle}
-        isConnectable={false}
-      />
+      <Handle type="target" position={enters} className={classes.handle} isConnectable={false} />
       <Icon size={16} aria-hidden />
       <span className={classes.words}>
         <span className={classes.kind}>{words}</span>
         <span className={classes.label}>{label}</span>
       </span>
-      <Handle
-        type="source"
-        position={down ? Position.Bottom : Position.Right}
-        className={classes.handle}
-        isConnectable={false}
-      />
+      <Handle type="source" position={leaves} className={classes.handle} isConnectable={false} />
     </div>
   )
 }
 
 const columnWidth = 270
 const rowHeight = 84
+const indent = 32
 /** Below this width the graph runs down instead of across. */
 const narrow = 560
 
+type Placed = Pick<Card, 'position'> & Pick<Card['data'], 'enters' | 'leaves'>
+
 /** Kinds have their columns, from left to right; within one they stand under each other around the middle. */
+function across(column: number, index: number, members: number): Placed {
+  const position = { x: column * columnWidth, y: (index - (members - 1) / 2) * rowHeight }
+  return { position, enters: Position.Left, leaves: Position.Right }
+}
+
+/** One under the other, as wide as a phone; several of a kind are indented, and their lines pass beside them. */
+function downwards(row: number, members: number): Placed {
+  const isOneOfMany = members > 1
+  const position = { x: isOneOfMany ? indent : 0, y: row * rowHeight }
+  return { position, enters: isOneOfMany ? Position.Left : Position.Top, leaves: Position.Bottom }
+}
+
 function layOut(
   graph: Lineage,
   { down, pathOf }: { down: boolean; pathOf: (node: LineageNode) => string | null },
 ): { nodes: Card[]; edges: Edge[] } {
-  const columns = Map.groupBy(graph.nodes, ({ kind }) => kinds[kind].column)
-  const nodes = [...columns].flatMap(([column, members]) =>
+  const columns = [...Map.groupBy(graph.nodes, ({ kind }) => kinds[kind].column)].sort(([a], [b]) => a - b)
+  let row = 0
+  const nodes = columns.flatMap(([column, members]) =>
     members.map(({ id, kind, label }, index): Card => {
-      const aside = index - (members.length - 1) / 2
+      const placed = down ? downwards(row, members.length) : across(column, index, members.length)
+      row += 1
+      const { position, enters, leaves } = placed
       return {
         id,
         type: 'card',
-        position: down ? { x: aside * 230, y: column * 96 } : { x: column * columnWidth, y: aside * rowHeight },
-        data: { kind, label, to: pathOf({ id, kind, label }), down },
+        position,
+        data: { kind, label, to: pathOf({ id, kind, label }), enters, leaves },
         ariaLabel: `${kinds[kind].words} ${label}`,
       }
     }),
   )
-  const edges = graph.edges.map(({ from, to }) => ({ id: `${from} ${to}`, source: from, target: to, focusable: false }))
+  const edges = graph.edges.map(({ from, to }) => ({
+    id: `${from} ${to}`,
+    source: from,
+    target: to,
+    focusable: false,
+    ...(down && { type: 'smoothstep' }),
+  }))
   return { nodes, edges }
 }
 
