@@ -27,12 +27,18 @@ try {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
   server.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1))
+  let isStopping = false
+  const stop = () => {
+    isStopping = true
+    server.kill('SIGTERM')
+  }
   // Ctrl-C reaches the server by itself, being in the same group; other signals are passed on.
-  process.on('SIGINT', () => undefined)
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => server.kill('SIGTERM'))
-  // npm runs this in a shell, and who ends npm ends that shell and nothing more.
+  process.on('SIGINT', () => (isStopping = true))
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, stop)
+  // npm runs this in a shell, and who ends npm ends that shell and nothing more. Told once: at a second signal the server
+  // leaves what is in flight, and its database.
   const shell = process.ppid
-  const watch = () => process.ppid === shell || server.kill('SIGTERM')
+  const watch = () => process.ppid === shell || isStopping || stop()
   if (process.env.npm_lifecycle_event !== undefined) setInterval(watch, parentLookMs).unref()
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

@@ -9,6 +9,7 @@ import { buildHttp, type Http } from './http/index.ts'
 
 /** A caller whose connection finds no room here tries again after 1, 3, 7, 15 and 31 seconds, and blames the answer. */
 const connectionsWaiting = 4_096
+const idleLookMs = 50
 
 /** Starts the service and keeps it until a signal asks for its end. */
 async function main(): Promise<void> {
@@ -84,6 +85,8 @@ function stopOnSignal(app: App, http: Http, stopHousekeeping: () => Promise<void
     const startedAt = performance.now()
     app.observe({ kind: 'app-stopping', signal })
     const late = setTimeout(() => http.server.closeAllConnections(), app.config.limits.shutdownTimeoutMs)
+    // Closing ends the connections that are idle at that moment; one whose call ends later would be waited for.
+    const idle = setInterval(() => http.server.closeIdleConnections(), idleLookMs)
     void http
       .close()
       .then(stopHousekeeping)
@@ -91,6 +94,7 @@ function stopOnSignal(app: App, http: Http, stopHousekeeping: () => Promise<void
       .catch((error: unknown) => app.observe({ kind: 'fault', where: 'shutdown', error }))
       .finally(() => {
         clearTimeout(late)
+        clearInterval(idle)
         app.observe({ kind: 'app-stopped', elapsedMs: Math.round(performance.now() - startedAt) })
         process.exit(0)
       })

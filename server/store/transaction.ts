@@ -9,14 +9,16 @@ export async function inTransaction(
   work: (connection: Connection) => Promise<void>,
 ): Promise<void> {
   const connection = await pool.connect()
+  // One that does not even take this back is not given to the next: it may be stuck, or still in the transaction.
+  let isLost = false
   try {
     await connection.query('begin')
     await work(connection)
     await connection.query('commit')
   } catch (error) {
-    await connection.query('rollback').catch(() => undefined)
+    await connection.query('rollback').catch(() => (isLost = true))
     throw error
   } finally {
-    connection.release()
+    connection.release(isLost)
   }
 }

@@ -6,7 +6,7 @@ import { openKinds } from './kinds.ts'
 import { openPartitions } from './partitions.ts'
 import { openQueue } from './queue.ts'
 import { countCall, openTally, type TakenCount } from './tally.ts'
-import { writeUsage } from './write.ts'
+import { isWritten, writeUsage, type Unsure } from './write.ts'
 
 export type Usage = {
   /** Never waits and never throws. */
@@ -47,7 +47,17 @@ export function openUsage({ store, observe, now, queueLength, flushMs = 900 }: U
   let writing: Promise<void> | undefined
   let next: Promise<void> | undefined
 
+  /** Calls of a write whose end was not heard. Written again they could be in the log twice. */
+  let unheard: (Unsure & { batches: Batch[] }) | undefined
+
+  const settle = async (): Promise<void> => {
+    if (unheard === undefined) return
+    const isDone = await isWritten(store, unheard)
+    if (!isDone) shed += queue.putBack(unheard.batches)
+    unheard = undefined
+  }
   const write = async (): Promise<void> => {
+    await settle()
     const batches = queue.take()
     const counts = tally.take()
     if (batches.length === 0 && counts.length === 0) return
@@ -63,10 +73,15 @@ export function openUsage({ store, observe, now, queueLength, flushMs = 900 }: U
         requests: [at, at + dayMs, ...batches.map(({ start }) => start)],
         rollups: [at, at + dayMs, ...counts.map(({ count }) => count.start)],
       })
-      await writeUsage(store, { batches: batches.flatMap(placedBatch), counts: counts.flatMap(placedRow) })
+      const rows = { batches: batches.flatMap(placedBatch), counts: counts.flatMap(placedRow) }
+      const unsure = await writeUsage(store, rows)
+      if (unsure !== null) {
+        unheard = { ...unsure, batches }
+        throw unsure.error
+      }
       tally.forget(now() - 2 * minuteMs)
     } catch (error) {
-      shed += queue.putBack(batches)
+      if (unheard === undefined) shed += queue.putBack(batches)
       tally.putBack(counts)
       throw error
     } finally {

@@ -163,12 +163,14 @@ export async function tailRequests(
   let stopped = false
   const look = async (): Promise<void> => {
     const from = new Date(Math.max(begun, app.now() - overlapMs))
-    const found = await read(app, { ...input, from }, { limit: mostAtOnce })
+    // One more than are told, to see whether any is left out.
+    const found = await read(app, { ...input, from }, { limit: mostAtOnce + 1 })
+    const shown = found.slice(0, mostAtOnce)
     const keyOf = ({ at, id }: RequestEntry): string => `${at.getTime()} ${id}`
-    const [oldest] = found.slice(mostAtOnce - 1)
-    if (oldest !== undefined && !told.has(keyOf(oldest)) && !stopped) input.onGap()
-    for (const entry of found.toReversed()) if (!told.has(keyOf(entry)) && !stopped) input.onRequest(entry)
-    told = new Set(found.map(keyOf))
+    const last = found.slice(mostAtOnce - 1)
+    if (last.length === 2 && !last.some((entry) => told.has(keyOf(entry))) && !stopped) input.onGap()
+    for (const entry of shown.toReversed()) if (!told.has(keyOf(entry)) && !stopped) input.onRequest(entry)
+    told = new Set(shown.map(keyOf))
   }
   const again = (): void => {
     if (stopped) return

@@ -7,18 +7,46 @@ import type { Batch, Series } from './batches.ts'
 /** Of one statement. */
 const mostRows = 5_000
 
+/** A write of which nobody knows whether it was done: its connection broke while it was committed. */
+export type Unsure = { transactionId: string; error: unknown }
+
 /** Writes calls and figures in one transaction. */
 export async function writeUsage(
   store: Pick<Database, 'pool'>,
   { batches, counts }: { batches: Batch[]; counts: Array<Record<string, unknown>> },
-): Promise<void> {
-  await inTransaction(store, async (connection) => {
-    if (batches.length > 0) await pipeline(Readable.from(copyTexts(batches)), connection.query(copyFrom(copyBatches)))
-    for (let from = 0; from < counts.length; from += mostRows) {
-      await connection.query(upsertCounts, [JSON.stringify(counts.slice(from, from + mostRows))])
-    }
-  })
+): Promise<Unsure | null> {
+  let transactionId: string | undefined
+  try {
+    await inTransaction(store, async (connection) => {
+      if (batches.length > 0) await pipeline(Readable.from(copyTexts(batches)), connection.query(copyFrom(copyBatches)))
+      for (let from = 0; from < counts.length; from += mostRows) {
+        await connection.query(upsertCounts, [JSON.stringify(counts.slice(from, from + mostRows))])
+      }
+      // Last of all: from here on only the commit can fail.
+      const { rows } = await connection.query<{ id: string }>('select pg_current_xact_id()::text as id')
+      transactionId = rows[0]?.id
+    })
+    return null
+  } catch (error) {
+    if (transactionId === undefined) throw error
+    return { transactionId, error }
+  }
 }
+
+/** Whether it was done after all. Throws while that is not decided. */
+export async function isWritten({ pool }: Pick<Database, 'pool'>, { transactionId }: Unsure): Promise<boolean> {
+  const asked = pool.query<{ status: string | null }>('select pg_xact_status($1::xid8) as status', [transactionId])
+  const { rows } = await asked.catch((error: { code?: string }) => {
+    if (error.code !== beyondHistory) throw error
+    return { rows: [] }
+  })
+  const status = rows[0]?.status
+  if (status === 'in progress') throw new Error('Whether the last calls are written is not decided yet.')
+  return status === 'committed'
+}
+
+/** The database is an older state of the one that was written to, restored or taken over, and has no such transaction. */
+const beyondHistory = '22023'
 
 /** Half the cost of an insert on both sides. */
 const copyBatches = `copy request_batches (start, project_id, environment, query, version, entry, key_id, status, error,

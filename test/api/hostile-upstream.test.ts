@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
+import { execute } from '../harness/source.ts'
 import { openUpstream, type Upstream } from '../harness/upstream.ts'
 
 let t: TestApp
@@ -27,14 +28,8 @@ test('APIs that never end, drip, cut off or burst cost their own executes, and o
   const projectId = await t.project()
   const open = new Set(paths)
   const executes = paths.map(async (path) => {
-    const url = `${upstream.origin}${path}`
-    const answer = await t.operator.post('/v1/http/execute-request', {
-      project_id: projectId,
-      datasource_id: `ds_${path.slice(1).replaceAll('-', '_')}_${projectId}`,
-      connect_spec: { name: path, id: 'http_api', config: { url, method: 'GET' } },
-      url,
-      method: 'GET',
-    })
+    const datasourceId = `ds_${path.slice(1).replaceAll('-', '_')}_${projectId}`
+    const answer = await execute(t.operator, { projectId, datasourceId, url: `${upstream.origin}${path}` })
     open.delete(path)
     return answer
   })

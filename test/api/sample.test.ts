@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ordersUntil } from '../../server/example/index.ts'
 import { openTestApp, type TestApp } from '../harness/app.ts'
 
@@ -29,9 +29,23 @@ describe('the sample API', () => {
       expect((await t.anonymous.get(path, undefined, sample)).status, path).toBe(404)
     }
     expect((await t.anonymous.get('/sample/shops')).status).toBe(404)
+    expect((await t.anonymous.get('/%73ample/shops')).status).toBe(404)
     // Nor does another method tell that it is.
     expect((await t.anonymous.post('/sample/shops')).status).toBe(404)
     expect((await t.anonymous.post('/sample/shops')).body.message).toBe('There is nothing at POST /sample/shops.')
+  })
+
+  test('a configuration that gives another name in its headers reaches nothing else by it', async () => {
+    // Behind a proxy on this machine, calls of the server to itself come from an address that is believed.
+    const behind = await openTestApp({ SLUICE_TRUSTED_PROXIES: '127.0.0.1' })
+    onTestFinished(() => behind.close())
+    for (const path of ['/metrics', '/healthz', '/v1/openapi.json']) {
+      const answer = await behind.anonymous.get(path, undefined, {
+        ...sample,
+        'x-forwarded-host': 'sluice.example.org',
+      })
+      expect(answer.status, path).toBe(404)
+    }
   })
 })
 

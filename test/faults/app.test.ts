@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { operatorToken } from '../harness/app.ts'
 import { processTree, runService, startService, type ServiceProcess } from '../harness/process.ts'
+import { openUpstream } from '../harness/upstream.ts'
 
 const headers = { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' }
 
@@ -95,6 +96,35 @@ describe('starts and stops', () => {
     const again = await start()
     const names = await projectNames(again)
     expect(names.length).toBe(statuses.filter((status) => status === 201).length)
+  })
+
+  test('a start by npm ends when the shell is gone that npm ran it in, as any stop does', async () => {
+    const upstream = await openUpstream()
+    onTestFinished(upstream.close)
+    const environment = {
+      npm_lifecycle_event: 'start',
+      SLUICE_OUTBOUND_ALLOW: upstream.host,
+      SLUICE_TEST_TIMEOUT_MS: '4000',
+      // Far beyond what is awaited below: nothing but the call is waited for.
+      SLUICE_SHUTDOWN_TIMEOUT_MS: '60000',
+    }
+    const script = ['-c', '"$0" scripts/start.mjs; exit $?', process.execPath]
+    const service = await startService(dataDir, environment, script, 'sh')
+    const tree = [...processTree(service.pid), ...processTree(await postmasterOf(dataDir))]
+    onTestFinished(() => {
+      for (const pid of tree.filter(isAlive)) process.kill(pid, 'SIGKILL')
+    })
+    // The shell, the script, the service, an executor and PostgreSQL at the least.
+    expect(tree.length).toBeGreaterThanOrEqual(5)
+    // In flight for longer than the script waits between two looks at its parent.
+    const body = JSON.stringify({ url: `${upstream.origin}/slow-headers`, method: 'GET' })
+    const inFlight = fetch(`${service.url}/v1/http/test-connection`, { method: 'POST', headers, body })
+    await until(() => upstream.requests() > 0)
+    service.kill('SIGKILL')
+    await service.exited
+    expect(await (await inFlight).json()).toMatchObject({ success: false, error: { code: 'timeout' } })
+    await expect.poll(() => tree.filter(isAlive), { timeout: 20_000 }).toEqual([])
+    await expect(fetch(`${service.url}/healthz`)).rejects.toThrow('fetch failed')
   })
 
   test('the log of a run holds no secret', async () => {

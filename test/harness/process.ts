@@ -21,9 +21,10 @@ export async function startService(
   dataDir: string,
   environment: Record<string, string> = {},
   command: string[] = ['server/main.ts'],
+  program = process.execPath,
 ): Promise<ServiceProcess> {
   const port = await freePort()
-  const child = spawn(process.execPath, command, {
+  const child = spawn(program, command, {
     cwd: root,
     env: {
       PATH: process.env['PATH'],

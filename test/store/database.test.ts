@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client } from 'pg'
+import { Client, Pool } from 'pg'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { Observation } from '../../server/observe.ts'
-import { asStoreFailure, openDatabase, type Database } from '../../server/store/index.ts'
+import { asStoreFailure, inTransaction, openDatabase, type Database } from '../../server/store/index.ts'
 import { createDatabase, createEmptyDatabase, type TestDatabase } from '../harness/database.ts'
 
 let server: TestDatabase
@@ -154,3 +154,13 @@ async function cutConnections(url: string): Promise<void> {
   )
   await client.end()
 }
+
+test('a connection that does not take a failed transaction back is not given to anybody else', async () => {
+  // Its client gives up on a statement long before the server does.
+  const pool = new Pool({ connectionString: server.url, max: 1, query_timeout: 100 })
+  onTestFinished(() => pool.end())
+  pool.on('error', () => undefined)
+  const stuck = inTransaction({ pool }, async (connection) => void (await connection.query('select pg_sleep(3)')))
+  await expect(stuck).rejects.toThrow('Query read timeout')
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})

@@ -44,6 +44,14 @@ const told = (): Array<{ type: string; data: Record<string, unknown> }> =>
   receiver.received.filter((each) => each.path === '/hook').map((each) => JSON.parse(each.body))
 const known = async (id: string): Promise<number> =>
   (await t.app.store.db.selectFrom('alerts').select('id').where('id', '=', id).execute()).length
+const waiting = async (): Promise<number> =>
+  (
+    await t.app.store.pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+  ).rowCount ?? 0
+const storedChannels = async (id: string): Promise<number> =>
+  (await t.app.store.db.selectFrom('alert_channels').select('id').where('alert_id', '=', id).execute()).length
 
 test('an alert that is deleted while it fires tells every channel that it is over, and is gone at once', async () => {
   const { id } = await fire()
@@ -76,6 +84,64 @@ test('a receiver that is away when an alert is deleted hears of it once it is ba
   expect(told().at(-1)).toMatchObject({ type: 'alert.resolved', data: { alert_id: id } })
   await forgetOldAlerts(t.app)
   expect(await known(id)).toBe(0)
+})
+
+test('a channel that is removed as its alert is switched off is told that it is over, and hears nothing more', async () => {
+  const { id, channels } = await fire()
+  const [hook, slack] = channels
+  receiver.answer(503)
+  const { body } = await expectStatus(
+    200,
+    t.operator.patch(`${path}/${id}`, { enabled: false, channels: [{ id: slack.id }] }),
+  )
+  expect(body.channels).toMatchObject([{ id: slack.id }])
+  expect((await t.operator.get(path)).body.data[0].channels).toHaveLength(1)
+  // Out of sight it can neither be taken back nor be given a secret.
+  expect((await t.operator.patch(`${path}/${id}`, { channels: [{ id: hook.id }] })).status).toBe(400)
+  expect((await t.operator.post(`${path}/${id}/channels/${hook.id}/rotate`, {})).status).toBe(404)
+  await t.app.alerts.deliver()
+  await forgetOldAlerts(t.app)
+  receiver.answer(200)
+  t.advance(60_000)
+  await t.app.alerts.deliver()
+  expect(told().at(-1)).toMatchObject({ type: 'alert.resolved', data: { alert_id: id, state: 'ok' } })
+  receiver.received.splice(0)
+  await expectStatus(200, t.operator.post(`${path}/${id}/test`))
+  await t.app.alerts.deliver()
+  expect(receiver.received.map((each) => each.path)).toEqual(['/slack'])
+  expect(await storedChannels(id)).toBe(2)
+  await forgetOldAlerts(t.app)
+  expect(await storedChannels(id)).toBe(1)
+  await t.operator.delete(`${path}/${id}`)
+})
+
+test('a channel that is removed while its alert goes on firing is gone at once', async () => {
+  const { id } = await fire()
+  await expectStatus(200, t.operator.patch(`${path}/${id}`, { channels: [] }))
+  expect(await storedChannels(id)).toBe(0)
+  await t.operator.delete(`${path}/${id}`)
+})
+
+test('whoever changes or tests an alert while it is deleted finds it gone, and does not bring it back', async () => {
+  const { id } = await fire()
+  const { db } = t.app.store
+  const answers: Array<Promise<Answer>> = []
+  await db.transaction().execute(async (transaction) => {
+    await transaction
+      .updateTable('alerts')
+      .set({ enabled: false, deleted_at: new Date() })
+      .where('id', '=', id)
+      .execute()
+    answers.push(
+      t.operator.patch(`${path}/${id}`, { name: 'Again', enabled: true }),
+      t.operator.post(`${path}/${id}/test`),
+    )
+    await expect.poll(() => waiting(), { timeout: 5_000 }).toBe(2)
+  })
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 404])
+  expect(await db.selectFrom('alerts').select(['name', 'enabled']).where('id', '=', id).execute()).toEqual([
+    { name: 'Quiet', enabled: false },
+  ])
 })
 
 test('an alert that is well is deleted without a word', async () => {

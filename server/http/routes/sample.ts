@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../app.ts'
 import { ordersUntil, products, shops } from '../../example/index.ts'
@@ -6,22 +7,29 @@ import type { Http } from '../http.ts'
 
 /** The sample API has a name of its own: whoever may call it may call nothing else of this server by it. */
 const sampleHost = /^sample\.localhost(:\d+)?$/
-const open = { config: { door: 'open', host: 'sample' } } as const
+const open = { config: { door: 'open', host: 'sample' }, onRequest: refuseElsewhere } as const
 
 /**
- * Must be registered before any route: under the sample's name everything else answers as if it were not there, and so
- * does the sample under any other. A hook and not the router's own constraint, which every call of a query would pay for.
+ * Must be registered before any route: under the sample's name everything else answers as if it were not there. A hook
+ * and not the router's own constraint, which every call of a query would pay for.
  */
 export function separateSample(http: Http): void {
   http.addHook('onRequest', (request, _reply, done) => {
-    const isHere = request.host.startsWith('sample.') && sampleHost.test(request.host)
-    const isSample = request.url.startsWith('/sample/') && request.routeOptions.config.host === 'sample'
-    if (isHere === isSample) return done()
-    const message = isHere
-      ? 'Only the sample API is here: /sample/shops, /products, /orders.'
-      : `There is nothing at ${request.method} ${request.url.split('?', 1)[0]}.`
-    done(new Failure('not_found', { message }))
+    if (!isUnderItsName(request) || request.routeOptions.config.host === 'sample') return done()
+    done(new Failure('not_found', { message: 'Only the sample API is here: /sample/shops, /products, /orders.' }))
   })
+}
+
+/** Under any other name the sample answers as if it were not there. */
+async function refuseElsewhere(request: FastifyRequest): Promise<void> {
+  if (isUnderItsName(request)) return
+  const message = `There is nothing at ${request.method} ${request.url.split('?', 1)[0]}.`
+  throw new Failure('not_found', { message })
+}
+
+/** By the header itself: a configuration may send any X-Forwarded-Host along when it makes this server call itself. */
+function isUnderItsName({ headers: { host = '' } }: FastifyRequest): boolean {
+  return host.startsWith('sample.') && sampleHost.test(host)
 }
 
 /** A small shop chain for the example project to connect to: a list, an object with a list, and pages with links. */

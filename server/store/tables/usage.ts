@@ -122,6 +122,7 @@ type AlertChannelsTable = {
   type: ChannelType
   target: string
   sealed_secrets: Buffer | null
+  removed_at: Date | null
 }
 
 type AlertEventsTable = {

@@ -72,21 +72,26 @@ function isSecret(text: string): boolean {
   return bytes >= 24 && bytes <= 64
 }
 
-/** Makes the channels of an alert those given; the ones named by id stay as they are. */
+/**
+ * Makes the channels of an alert those given; the ones named by id stay as they are. Of those that go, `lastWordAt` says
+ * that they are still to be told something: they are kept out of sight until they are.
+ */
 export async function writeChannels(
   transaction: Transaction<Tables>,
-  alertId: string,
+  { alertId, lastWordAt = null }: { alertId: string; lastWordAt?: Date | null },
   channels: Array<NewChannel | { id: string }>,
 ): Promise<void> {
   const kept = channels.filter((channel) => !('type' in channel)).map(({ id }) => id)
-  const known = await transaction.selectFrom('alert_channels').select('id').where('alert_id', '=', alertId).execute()
+  const known = await transaction
+    .selectFrom('alert_channels')
+    .select('id')
+    .where('alert_id', '=', alertId)
+    .where('removed_at', 'is', null)
+    .execute()
   const unknown = kept.find((id) => !known.some((row) => row.id === id))
   if (unknown !== undefined) throw invalid('channels', `name ${unknown}, which the alert does not have`)
-  await transaction
-    .deleteFrom('alert_channels')
-    .where('alert_id', '=', alertId)
-    .$if(kept.length > 0, (rows) => rows.where('id', 'not in', kept))
-    .execute()
+  const gone = known.map(({ id }) => id).filter((id) => !kept.includes(id))
+  if (gone.length > 0) await removeChannels(transaction, gone, lastWordAt)
   for (const [position, channel] of channels.entries()) {
     if (!('type' in channel)) {
       await transaction.updateTable('alert_channels').set({ position }).where('id', '=', channel.id).execute()
@@ -98,4 +103,9 @@ export async function writeChannels(
       .values({ id, alert_id: alertId, position, type, target, sealed_secrets: sealed })
       .execute()
   }
+}
+
+async function removeChannels(transaction: Transaction<Tables>, ids: string[], lastWordAt: Date | null): Promise<void> {
+  if (lastWordAt === null) await transaction.deleteFrom('alert_channels').where('id', 'in', ids).execute()
+  else await transaction.updateTable('alert_channels').set({ removed_at: lastWordAt }).where('id', 'in', ids).execute()
 }

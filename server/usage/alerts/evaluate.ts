@@ -18,6 +18,8 @@ export async function evaluateAlerts(
   { at, intervalMs }: { at: Date; intervalMs: number },
 ): Promise<boolean> {
   const client = await store.pool.connect()
+  // The lock ends with the connection, so one that cannot be unlocked must not go back to the pool.
+  let isLost = false
   try {
     const { rows } = await client.query<{ taken: boolean }>(`select pg_try_advisory_lock${lock} as taken`)
     if (rows[0]?.taken !== true) return false
@@ -41,10 +43,10 @@ export async function evaluateAlerts(
       }
       return true
     } finally {
-      await client.query(`select pg_advisory_unlock${lock}`)
+      await client.query(`select pg_advisory_unlock${lock}`).catch(() => (isLost = true))
     }
   } finally {
-    client.release()
+    client.release(isLost)
   }
 }
 

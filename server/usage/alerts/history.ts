@@ -3,7 +3,7 @@ import type { App } from '../../app.ts'
 import { pageAfter, type ChannelType, type Page } from '../../store/index.ts'
 import type { EventKind } from './alert.ts'
 import { requireAlert } from './manage.ts'
-import { dropDeleted } from './notify.ts'
+import { dropDeleted, dropRemoved } from './notify.ts'
 
 export type AlertEvent = {
   id: string
@@ -79,9 +79,13 @@ export async function listDeliveries(app: Pick<App, 'store'>, caller: Caller, in
   )
 }
 
-/** What alerts went through is history for a while, and then nothing. Deliveries go with their events, deleted alerts with their last delivery. */
+/**
+ * What alerts went through is history for a while, and then nothing. Deliveries go with their events, deleted alerts and
+ * removed channels with their last delivery.
+ */
 export async function forgetOldAlerts(app: Pick<App, 'store' | 'now' | 'config'>): Promise<void> {
   const before = new Date(app.now() - app.config.limits.alertRetentionDays * 86_400_000)
   await app.store.db.deleteFrom('alert_events').where('at', '<', before).execute()
   await dropDeleted(app.store.db)
+  await dropRemoved(app.store.db)
 }

@@ -31,6 +31,8 @@ export type AlertInput = Pick<
 type Parts = Pick<App, 'store' | 'vault' | 'outbound' | 'alerts' | 'now'>
 type Place = { projectId: string; alertId: string }
 
+type Held = Pick<Alert, 'state' | 'value' | 'startedAt'>
+
 const mostAlerts = 200
 
 export async function createAlert(
@@ -54,7 +56,7 @@ export async function createAlert(
       .insertInto('alerts')
       .values({ ...columnsOf(input), id, project_id: projectId, created_by: personOf(caller) })
       .execute()
-    await writeChannels(transaction, id, channels)
+    await writeChannels(transaction, { alertId: id }, channels)
     const details = { name: input.name, type: input.type }
     await recordAct(transaction, caller, { action: 'alert.created', target: id, projectId, details })
   })
@@ -109,31 +111,41 @@ export async function updateAlert(
   await checkRules(app, projectId, after)
   const channels = given === undefined ? undefined : await readChannels(app, given)
   await app.store.db.transaction().execute(async (transaction) => {
+    const now = await hold(transaction, alertId)
+    const at = new Date(app.now())
     const beginsAnew = watchesElse(before, after)
-    if (beginsAnew) await tellEnd(transaction, before, new Date(app.now()))
+    const ends = beginsAnew && now.state === 'firing'
+    if (ends) await tellEnd(transaction, { alert: before, now, at })
     const fresh = { state: 'ok' as const, value: null, pending_since: null, started_at: null, notified_at: null }
     await transaction
       .updateTable('alerts')
       .set({ ...columnsOf(after), ...(beginsAnew && fresh) })
       .where('id', '=', alertId)
       .execute()
-    if (channels !== undefined) await writeChannels(transaction, alertId, channels)
+    if (channels !== undefined) await writeChannels(transaction, { alertId, lastWordAt: ends ? at : null }, channels)
     const details = { changed: [...Object.keys(known), ...(given === undefined ? [] : ['channels'])] }
     await recordAct(transaction, caller, { action: 'alert.updated', target: alertId, projectId, details })
   })
   return withSecrets(await read(app, { projectId, alertId }), channels ?? [])
 }
 
-/** Through the channels it has until now. */
-async function tellEnd(transaction: Transaction<Tables>, alert: Alert, at: Date): Promise<void> {
-  const now = await transaction
+/** As it is, for as long as the transaction lasts: it may have fired, or been deleted, since it was read. */
+async function hold(transaction: Transaction<Tables>, alertId: string): Promise<Held> {
+  const held = await transaction
     .selectFrom('alerts')
     .select(['state', 'value', 'started_at as startedAt'])
-    .where('id', '=', alert.id)
+    .where('id', '=', alertId)
+    .where('deleted_at', 'is', null)
     .forUpdate()
     .executeTakeFirst()
-  if (now?.state !== 'firing') return
-  const { value, startedAt } = now
+  return held ?? missing(alertId)
+}
+
+/** Through the channels it has until now. */
+async function tellEnd(
+  transaction: Transaction<Tables>,
+  { alert, now: { value, startedAt }, at }: { alert: Alert; now: Held; at: Date },
+): Promise<void> {
   await announce(transaction, { alert, verdict: { state: 'ok', startedAt }, kind: 'resolved', value, at })
 }
 
@@ -156,7 +168,8 @@ export async function deleteAlert(
   const { name } = alert
   const at = new Date(app.now())
   await app.store.db.transaction().execute(async (transaction) => {
-    await tellEnd(transaction, alert, at)
+    const now = await hold(transaction, alertId)
+    if (now.state === 'firing') await tellEnd(transaction, { alert, now, at })
     await transaction
       .updateTable('alerts')
       .set({ enabled: false, state: 'ok', deleted_at: at })
@@ -174,6 +187,7 @@ export async function testAlert(app: Parts, caller: Caller, place: Place): Promi
   const at = new Date(app.now())
   const deliveryIds = await app.store.db.transaction().execute(async (transaction) => {
     const { projectId, alertId: target } = place
+    await hold(transaction, target)
     await recordAct(transaction, caller, { action: 'alert.tested', target, projectId })
     return announce(transaction, { alert, verdict: alert, kind: 'test', value: alert.value, at })
   })
@@ -195,6 +209,7 @@ export async function rotateAlertSecret(
       .where('alert_id', '=', alertId)
       .where('id', '=', channelId)
       .where('type', '=', 'webhook')
+      .where('removed_at', 'is', null)
       .forUpdate()
       .executeTakeFirst()
     if (row === undefined || row.sealed_secrets === null) {
@@ -233,8 +248,12 @@ async function read(app: Pick<App, 'store'>, { projectId, alertId }: Place): Pro
     .where('project_id', '=', projectId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
-  if (alert === undefined) throw new Failure('not_found', { message: `There is no alert ${alertId}.` })
+  if (alert === undefined) return missing(alertId)
   return { ...alert, channels: (await channelsOf(app, [alertId])).get(alertId) ?? [] }
+}
+
+function missing(alertId: string): never {
+  throw new Failure('not_found', { message: `There is no alert ${alertId}.` })
 }
 
 async function channelsOf(app: Pick<App, 'store'>, alertIds: string[]): Promise<Map<string, Channel[]>> {
@@ -244,6 +263,7 @@ async function channelsOf(app: Pick<App, 'store'>, alertIds: string[]): Promise<
     .selectFrom('alert_channels')
     .select(['id', 'alert_id', 'type', 'target'])
     .where('alert_id', 'in', alertIds)
+    .where('removed_at', 'is', null)
     .orderBy('position')
     .execute()
   for (const { alert_id: alertId, ...channel } of rows) found.set(alertId, [...(found.get(alertId) ?? []), channel])

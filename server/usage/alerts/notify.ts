@@ -31,6 +31,7 @@ export async function announce(transaction: Transaction<Tables>, event: Event): 
     .selectFrom('alert_channels')
     .select(['id', 'type', 'target'])
     .where('alert_id', '=', alert.id)
+    .where('removed_at', 'is', null)
     .orderBy('position')
     .execute()
   const deliveries = channels.map((channel) => ({
@@ -48,22 +49,24 @@ export async function announce(transaction: Transaction<Tables>, event: Event): 
   return deliveries.map(({ id }) => id)
 }
 
+type Rows = Pick<Transaction<Tables>, 'selectFrom' | 'deleteFrom'>
+
+/** Removes the channels that were taken from their alerts and have been told the last they were to be told. */
+export async function dropRemoved(db: Rows): Promise<void> {
+  const awaited = pending(db).select('channel_id')
+  await db.deleteFrom('alert_channels').where('removed_at', 'is not', null).where('id', 'not in', awaited).execute()
+}
+
 /** Removes what was deleted and has told everyone: one alert, or all such. */
-export async function dropDeleted(db: Pick<Transaction<Tables>, 'deleteFrom'>, alertId?: string): Promise<void> {
+export async function dropDeleted(db: Rows, alertId?: string): Promise<void> {
   await db
     .deleteFrom('alerts')
     .where('deleted_at', 'is not', null)
     .$if(alertId !== undefined, (query) => query.where('id', '=', alertId ?? ''))
-    .where((row) =>
-      row.not(
-        row.exists(
-          row
-            .selectFrom('alert_deliveries')
-            .select('alert_deliveries.id')
-            .whereRef('alert_deliveries.alert_id', '=', 'alerts.id')
-            .where('alert_deliveries.status', '=', 'pending'),
-        ),
-      ),
-    )
+    .where('id', 'not in', pending(db).select('alert_id'))
     .execute()
+}
+
+function pending(db: Rows) {
+  return db.selectFrom('alert_deliveries').where('status', '=', 'pending')
 }
