@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { actAs, ensureFirstUser, makeSignInLink } from './access/index.ts'
 import { openApp, type App } from './app.ts'
@@ -10,6 +11,9 @@ import { buildHttp, type Http } from './http/index.ts'
 /** A caller whose connection finds no room here tries again after 1, 3, 7, 15 and 31 seconds, and blames the answer. */
 const connectionsWaiting = 4_096
 const idleLookMs = 50
+/** As long as a database takes that has to be started again. */
+const mostLinkAttempts = 15
+const linkPauseMs = 1_000
 
 /** Starts the service and keeps it until a signal asks for its end. */
 async function main(): Promise<void> {
@@ -40,7 +44,20 @@ async function main(): Promise<void> {
   const example = await prepareExample(app, first.userId, address)
   // Under a process manager the link would end up in its log, so there it is printed only to let the first user in.
   if (flags.welcome || first.created) {
-    say(welcome(address, await makeSignInLink(app, first.userId), example))
+    say(welcome(address, await linkFor(app, first.userId), example))
+  }
+}
+
+/** The service answers already: it does not end because its database is away just now. */
+async function linkFor(app: App, userId: string): Promise<string | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await makeSignInLink(app, userId)
+    } catch (error) {
+      app.observe({ kind: 'fault', where: 'sign-in link', error })
+      if (attempt === mostLinkAttempts) return undefined
+      await wait(linkPauseMs)
+    }
   }
 }
 
@@ -55,14 +72,11 @@ async function prepareExample(app: App, userId: string, address: string): Promis
   }
 }
 
-function welcome(address: string, linkSecret: string, example: Example | undefined): string {
-  const lines = [
-    '',
-    `Sluice runs at ${address}`,
-    '',
-    'Sign in, once, with this link:',
-    `  ${address}/sign-in#${linkSecret}`,
-  ]
+function welcome(address: string, linkSecret: string | undefined, example: Example | undefined): string {
+  const lines = ['', `Sluice runs at ${address}`, '']
+  if (linkSecret === undefined)
+    lines.push('No sign-in link could be made; the log says why. The next start tries again.')
+  else lines.push('Sign in, once, with this link:', `  ${address}/sign-in#${linkSecret}`)
   if (example !== undefined) {
     const call = (path: string, body: object): string =>
       `  curl -s ${address}${path} -H 'Authorization: Bearer ${example.keySecret}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
