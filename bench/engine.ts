@@ -1,5 +1,6 @@
 /**
- * The engine beside bare DuckDB, in one run: `node bench/engine.ts`. Ratios are what counts; the machine may be busy.
+ * The engine beside bare DuckDB, in one run, as the service is started: `node --expose-gc bench/engine.ts`. Ratios are what
+ * counts; the machine may be busy.
  * Goals: lookups ≥ 0.8×, 100,000 rows ≤ 1.3×, 1M rows streamed with < 200 MB here, < 400 MB there, first byte < 200 ms.
  */
 import { readFile, mkdtemp, rm } from 'node:fs/promises'

@@ -20,7 +20,8 @@ export type ServiceProcess = {
 export async function startService(
   dataDir: string,
   environment: Record<string, string> = {},
-  command: string[] = ['server/main.ts'],
+  // With the flag that `npm start` gives it.
+  command: string[] = ['--expose-gc', 'server/main.ts'],
   program = process.execPath,
 ): Promise<ServiceProcess> {
   const port = await freePort()
