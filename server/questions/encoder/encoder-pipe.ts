@@ -3,7 +3,7 @@
  * way, that number and the vector the other. Number 0 says that the process is ready; a vector of no words, that a text
  * failed. Plain words, because the messages Node offers cost a third of what encoding does.
  */
-const headBytes = 8
+export const headBytes = 8
 
 /** One message: its number, how many words follow, and those. */
 export function packWords(id: number, words: Int32Array | Float32Array): Buffer {

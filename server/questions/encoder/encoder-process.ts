@@ -1,12 +1,14 @@
-import { Socket } from 'node:net'
+import { readSync, writeSync } from 'node:fs'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
-import { createWordReader, packWords } from './encoder-pipe.ts'
+import { headBytes, packWords } from './encoder-pipe.ts'
 
 /**
  * The encoder: a process that holds the model and turns the tokens its parent sends into vectors. It ends with its
- * parent; a crash of native code in here is the parent's to notice and repair.
+ * parent; a crash of native code in here is the parent's to notice and repair. It does one thing at a time, so it reads
+ * and writes without the event loop's detours.
  */
 const [, , modelPath = ''] = process.argv
+const parent = 3
 
 const session = await InferenceSession.create(modelPath, {
   intraOpNumThreads: 1,
@@ -16,24 +18,44 @@ const session = await InferenceSession.create(modelPath, {
   logSeverityLevel: 3,
 })
 
-const socket = new Socket({ fd: 3, readable: true, writable: true })
+send(packWords(0, new Float32Array()))
 // One text a run: with dynamic int8 a vector would depend on its neighbours in a batch.
-const read = createWordReader((id, words) => {
-  encode(new Int32Array(words)).then(
-    (vector) => socket.write(packWords(id, vector)),
-    () => socket.write(packWords(id, new Float32Array())),
-  )
-})
-socket.on('data', read)
-// No parent, no work: also when it was killed and could not say goodbye.
-socket.on('close', () => process.exit(0))
-socket.on('error', () => process.exit(0))
-socket.write(packWords(0, new Float32Array()))
+for (;;) {
+  const head = receive(headBytes)
+  const id = head.readUInt32LE(0)
+  const words = receive(head.readUInt32LE(4) * 4)
+  const ids = BigInt64Array.from({ length: words.length / 4 }, (_, at) => BigInt(words.readInt32LE(at * 4)))
+  const vector = await encode(ids).catch(() => new Float32Array())
+  send(packWords(id, vector))
+}
 
-async function encode(ids: Int32Array): Promise<Float32Array> {
+/** No parent, no work: also when it was killed and could not say goodbye. */
+function receive(length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length)
+  for (let have = 0; have < length;) {
+    const got = orEnd(() => readSync(parent, bytes, have, length - have, null))
+    if (got === 0) process.exit(0)
+    have += got
+  }
+  return bytes
+}
+
+function send(bytes: Buffer): void {
+  for (let sent = 0; sent < bytes.length;) sent += orEnd(() => writeSync(parent, bytes, sent))
+}
+
+function orEnd(transfer: () => number): number {
+  try {
+    return transfer()
+  } catch {
+    return process.exit(0)
+  }
+}
+
+async function encode(ids: BigInt64Array): Promise<Float32Array> {
   const shape = [1, ids.length]
   const output = await session.run({
-    input_ids: new Tensor('int64', BigInt64Array.from(ids, BigInt), shape),
+    input_ids: new Tensor('int64', ids, shape),
     attention_mask: new Tensor('int64', new BigInt64Array(ids.length).fill(1n), shape),
     token_type_ids: new Tensor('int64', new BigInt64Array(ids.length), shape),
   })

@@ -24,6 +24,8 @@ function makeTokenizer({ truncation, model }: TokenizerFile): Tokenizer {
   const room = (truncation?.max_length ?? 128) - 2
 
   const pieces = (word: string): number[] => {
+    const whole = vocabulary.get(word)
+    if (whole !== undefined) return [whole]
     const characters = Array.from(word)
     if (characters.length > longestWord) return [unknown]
     const ids: number[] = []
@@ -66,8 +68,13 @@ const ideograph =
   /[\u{4e00}-\u{9fff}\u{3400}-\u{4dbf}\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}\u{2b920}-\u{2ceaf}\u{f900}-\u{faff}\u{2f800}-\u{2fa1f}]/gu
 const punctuation = /([!-/:-@[-`{-~\p{P}])/gu
 
+const plainText = /^[\t\n\r -~]*$/
+const plainWords = /[a-z\d]+|[^a-z\d\s]/g
+
 /** The words and punctuation marks that the vocabulary is then searched for, in the order BERT's normaliser works. */
 function basicWords(text: string): string[] {
+  // Nearly every question is plain ASCII, for which all that follows comes to this.
+  if (plainText.test(text)) return text.replaceAll(special, ' ').toLowerCase().match(plainWords) ?? []
   return (
     text
       .replaceAll(special, ' ')

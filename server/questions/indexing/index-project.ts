@@ -3,6 +3,7 @@ import { breathe } from './breathe.ts'
 import type { Encoder } from '../encoder/encoder.ts'
 import { readFarBank } from './far-bank.ts'
 import { indexText, placeholder, reread, type IndexedText } from './index-text.ts'
+import { shareOfMany } from '../ranking/confidence.ts'
 import { buildLexical, type LexicalIndex } from '../ranking/lexical.ts'
 import type { Linker } from '../reading/link.ts'
 import { learnContext, newContexts, type Contexts } from '../reading/mask.ts'
@@ -21,7 +22,7 @@ import { roughen, settle, type RoughSums } from '../ranking/scan-kernel.ts'
 import { isFunctionWord, words } from '../reading/text.ts'
 import { buildTrie, sampleValues } from '../reading/values.ts'
 import { matrixOf, normalise, rowOf, type Matrix } from '../ranking/vectors.ts'
-import { scatterOf, whiten, type Scatter, type Whitened } from '../ranking/whiten.ts'
+import { pullsOf, scatterOf, squareOf, whiten, type Scatter, type Whitened } from '../ranking/whiten.ts'
 
 export type IndexedQuery = {
   query: RoutableQuery
@@ -46,17 +47,18 @@ export type ProjectIndex = {
   labels: Set<string>
   raw: Matrix
   masked: Matrix
-  rawCentroids: Matrix
   maskedCentroids: Matrix
-  /** The two together, roughly, to find what is worth a closer look. */
+  /** How long the sum of a query's vectors is; by it sums of products become products with their mean. */
+  lengths: Record<'raw' | 'masked', Float32Array>
+  /** Means of raw and masked vectors together, roughly, to find what is worth a closer look. */
   roughCentroids: RoughSums
   names: Matrix
   /** Each type of slot as a text that holds nothing but its mask. */
   bareTypes: Map<string, Float32Array>
-  whiteRaw: Whitened
+  whiteRaw: Whitened & { pulls: Matrix }
   whiteMasked: Whitened
   lexical: LexicalIndex
-  /** Questions of other worlds. */
+  /** Questions of other worlds; none where a project is so large that its own queries say more. */
   far: Matrix
   calibration: Calibration
   vectors: VectorCache
@@ -142,33 +144,31 @@ async function assemble(
     queries.length,
   )
   const scatter = await scatterOf(masked, queryOfText, queries.length)
-  const rawCentroids = await centroids(raw, queries)
-  const maskedCentroids = await centroids(masked, queries)
-  const settled = settle({ raw, names, masked, rawCentroids, maskedCentroids })
+  const means = { raw: await centroids(raw, queries), masked: await centroids(masked, queries) }
+  const settled = settle({ raw, names, masked, maskedCentroids: means.masked.rows })
   await breathe()
-  const roughCentroids = await roughen(rawCentroids, maskedCentroids)
+  const roughCentroids = await roughen(means.raw.rows, means.masked.rows)
   await breathe()
   const far = await readFarBank(parts, settled.raw, embed)
-  const farRows = matrixOf(
-    far.map((asked) => asked.raw),
-    encoder.dimensions,
-  )
+  const farRows = matrixOf(shareOfMany(queries.length) === 1 ? [] : far.map((asked) => asked.raw), encoder.dimensions)
   // The cache points into the index's own memory: a vector is kept once.
   for (const [row, { text, shape }] of texts.entries()) {
     vectors.byText.set(textKey(text), rowOf(settled.raw, row))
     vectors.byText.set(textKey(shape.masked), rowOf(settled.masked, row))
     await breathe()
   }
+  const whiteRaw = await whiten(await scatterOf(raw, queryOfText, queries.length))
   const index = {
     ...parts,
     encoder,
     lexical,
     vectors,
     ...settled,
+    lengths: { raw: means.raw.lengths, masked: means.masked.lengths },
     roughCentroids,
     bareTypes,
     ...settle({ far: farRows }),
-    whiteRaw: await whiten(await scatterOf(raw, queryOfText, queries.length)),
+    whiteRaw: { ...whiteRaw, pulls: await pullsOf(whiteRaw) },
     whiteMasked: await whiten(scatter),
   }
   return { index, scatter, far }
@@ -204,17 +204,22 @@ function textKey(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
 
-async function centroids({ data, columns }: Matrix, queries: IndexedQuery[]): Promise<Matrix> {
+async function centroids(
+  { data, columns }: Matrix,
+  queries: IndexedQuery[],
+): Promise<{ rows: Matrix; lengths: Float32Array }> {
   const rows: Float32Array[] = []
+  const lengths: number[] = []
   for (const { from, to } of queries) {
     const sum = new Float32Array(columns)
     for (let row = from; row < to; row += 1) {
       for (let at = 0; at < columns; at += 1) sum[at] = (sum[at] as number) + (data[row * columns + at] as number)
     }
     rows.push(normalise(sum))
+    lengths.push(Math.sqrt(squareOf(sum)) || 1)
     await breathe()
   }
-  return matrixOf(rows, columns)
+  return { rows: matrixOf(rows, columns), lengths: Float32Array.from(lengths) }
 }
 
 async function makeLinker(encoder: Encoder, project: RoutableProject): Promise<Linker> {

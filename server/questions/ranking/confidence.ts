@@ -88,9 +88,13 @@ export function logDistance(squared: number): number {
 // With this many queries both measures count the same.
 const evenQueries = 8
 
+// What is left to the measure of few queries then would move nothing, and need not be looked for.
+const wholeShare = 0.999
+
 /** How much the measure of many queries counts in a project of this size. */
 export function shareOfMany(queries: number): number {
-  return queries ** 2 / (queries ** 2 + evenQueries ** 2)
+  const share = queries ** 2 / (queries ** 2 + evenQueries ** 2)
+  return share > wholeShare ? 1 : share
 }
 
 /** Above zero, what holds for every project would answer; the project's own threshold says more. */

@@ -86,16 +86,22 @@ export function comparePairs(
   return { pairs: pairs.size, sharedPairs }
 }
 
-export function bm25(index: LexicalIndex, tokens: Int32Array): Float32Array {
+/** A score for each query, and the best of them, which is never zero. */
+export type Bm25 = { scores: Float32Array; best: number }
+
+export function bm25(index: LexicalIndex, tokens: Int32Array): Bm25 {
   const scores = new Float32Array(index.documents)
+  let best = 1e-6
   for (const token of new Set(tokens)) {
     const posting = index.postings[token]
     if (posting === undefined) continue
     const { documents, weights } = posting
     for (let at = 0; at < documents.length; at += 1) {
       const document = documents[at] as number
-      scores[document] = (scores[document] as number) + (weights[at] as number)
+      const score = (scores[document] as number) + (weights[at] as number)
+      scores[document] = score
+      if (score > best) best = score
     }
   }
-  return scores
+  return { scores, best }
 }

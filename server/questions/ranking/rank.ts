@@ -1,11 +1,11 @@
 import type { IndexedQuery, Uncalibrated } from '../indexing/index-project.ts'
-import { bm25, comparePairs, numberTokens } from './lexical.ts'
+import { bm25, comparePairs, numberTokens, type Bm25 } from './lexical.ts'
 import type { Linked } from '../reading/link.ts'
 import type { Shape } from '../reading/mask.ts'
-import { fitSlots } from './signature.ts'
+import { slotFitter } from './signature.ts'
 import { isFunctionWord } from '../reading/text.ts'
 import { dotRow, normalise, rowOf, scan, scanRanges, type Matrix } from './vectors.ts'
-import { squaredDistance, squareOf, toWhite, type Whitened } from './whiten.ts'
+import { centred, squaredDistance, squareOf, toWhite, type Whitened } from './whiten.ts'
 
 /** A question as the ranker compares it. */
 export type Asked = { linked: Linked; shape: Shape; raw: Float32Array; masked: Float32Array }
@@ -60,7 +60,7 @@ export type Evidence = {
   SeenRaw
 
 type HeardWords = {
-  bm25: Float32Array
+  bm25: Bm25
   /** How many pairs of neighbouring words the question has, and how many of them each text has too. */
   pairs: number
   sharedPairs: Uint8Array
@@ -69,7 +69,8 @@ type HeardWords = {
 }
 
 type SeenRaw = {
-  whiteRaw: White
+  /** The question less the mean of all texts: what whitened means are multiplied with. */
+  centredRaw: Float32Array
   /** How close the nearest question of another world comes. */
   elsewhere: number
 }
@@ -82,7 +83,7 @@ export function hearWords(index: Uncalibrated, asked: Pick<Asked, 'linked' | 'sh
 
 /** With `ownFar` the far-away question of that number asks itself and is not compared with itself. */
 export function seeRaw(index: Uncalibrated, raw: Float32Array, ownFar?: number): SeenRaw {
-  return { whiteRaw: measured(toWhite(index.whiteRaw, raw)), elsewhere: nearest(index.far, raw, ownFar) }
+  return { centredRaw: centred(index.whiteRaw, raw), elsewhere: nearest(index.far, raw, ownFar) }
 }
 
 export function gather(
@@ -96,7 +97,7 @@ export function gather(
     pairs: known.pairs,
     sharedPairs: known.sharedPairs,
     content: known.content,
-    whiteRaw: known.whiteRaw,
+    centredRaw: known.centredRaw,
     elsewhere: known.elsewhere,
     rough: index.roughCentroids(asked.raw, asked.masked),
     whiteMasked: measured(toWhite(index.whiteMasked, asked.masked)),
@@ -143,86 +144,69 @@ function nearest(matrix: Matrix, vector: Float32Array, except = -1): number {
   return most
 }
 
-/** First stage: the queries worth a closer look. */
-function shortlist(evidence: Evidence, bestBm25: number, without: Without): number[] {
-  const { rough: cosines, bm25: lexical } = evidence
-  const rough = new Float32Array(cosines.length)
-  for (let query = 0; query < rough.length; query += 1)
-    rough[query] = (cosines[query] as number) + (0.5 * (lexical[query] as number)) / bestBm25
-  // The lowest kept score is found again only when a better query takes its place: seldom, once the first are in.
+/** First stage: the queries worth a closer look, in their own order. */
+function shortlist({ rough, bm25: { scores: lexical, best } }: Evidence, without: Without): number[] {
+  // Kept best first; nearly every query fails at the last of them, so seldom is one moved.
   const kept: number[] = []
-  let lowest = 0
+  const scores = new Float32Array(candidateCount)
+  let last = -Infinity
   for (let query = 0; query < rough.length; query += 1) {
-    const score = rough[query] as number
-    if (
-      query === without.query ||
-      (kept.length === candidateCount && score <= (rough[kept[lowest] as number] as number))
-    )
-      continue
-    if (kept.length < candidateCount) kept.push(query)
-    else kept[lowest] = query
-    lowest = 0
-    for (let at = 1; at < kept.length; at += 1)
-      if ((rough[kept[at] as number] as number) < (rough[kept[lowest] as number] as number)) lowest = at
+    const score = (rough[query] as number) + (0.5 * (lexical[query] as number)) / best
+    if (score <= last || query === without.query) continue
+    let place = Math.min(kept.length, candidateCount - 1)
+    for (; place > 0 && (scores[place - 1] as number) < score; place -= 1) {
+      scores[place] = scores[place - 1] as number
+      kept[place] = kept[place - 1] as number
+    }
+    scores[place] = score
+    kept[place] = query
+    if (kept.length === candidateCount) last = scores[candidateCount - 1] as number
   }
   return kept.sort((a, b) => a - b)
 }
 
 /** Second stage: the features of each shortlisted query. */
 export function compare(index: Uncalibrated, evidence: Evidence, without: Without = {}): Candidate[] {
-  let bestBm25 = 1e-6
-  for (const score of evidence.bm25) if (score > bestBm25) bestBm25 = score
-  const chosen = shortlist(evidence, bestBm25, without)
+  const chosen = shortlist(evidence, without)
   const products = multiply(index, evidence, chosen)
+  const fit = slotFitter(evidence.asked, index.labels)
   let text = 0
-  const candidates = chosen.map((query, at) => {
+  const candidates = chosen.map((query, row) => {
     const { from, to } = index.queries[query] as IndexedQuery
-    const own: Products = {
-      raw: products.raw.subarray(text, text + to - from),
-      masked: products.masked.subarray(text, text + to - from),
-      name: products.name[at] as number,
-      centroidRaw: products.centroidRaw[at] as number,
-      centroidMasked: products.centroidMasked[at] as number,
-      whiteRaw: products.whiteRaw[at] as number,
-      whiteMasked: products.whiteMasked[at] as number,
-      bare: products.bare?.subarray(text, text + to - from) ?? null,
-    }
+    const candidate = measure(index, evidence, query, { without, fit, products, row, text })
     text += to - from
-    return measure(index, evidence, query, { without, bestBm25, own })
+    return candidate
   })
   relate(candidates, 'whiteRaw')
   relate(candidates, 'whiteMasked')
   return candidates
 }
 
-/** Dot products of the question with what a query has: its texts, its name and its means. */
-type Products = {
-  raw: Float32Array
-  masked: Float32Array
+/** Dot products of the question with what the shortlisted queries have: their texts, names and whitened means. */
+type Products = Record<'raw' | 'masked' | 'name' | 'whiteRaw' | 'whiteMasked', Float32Array> & {
   /** Of the values alone with the masked texts; null where the question names none. */
   bare: Float32Array | null
-  name: number
-} & Record<'centroidRaw' | 'centroidMasked' | 'whiteRaw' | 'whiteMasked', number>
+}
 
 /** One matrix after the other: going from query to query instead costs more than the products themselves. */
 function multiply(
   index: Uncalibrated,
-  { asked: { raw, masked }, whiteRaw, whiteMasked, bare }: Evidence,
+  { asked: { raw, masked }, centredRaw, whiteMasked, bare }: Evidence,
   chosen: number[],
-): Record<Exclude<keyof Products, 'bare'>, Float32Array> & Pick<Products, 'bare'> {
-  const texts = chosen.flatMap((query) => {
+): Products {
+  const texts: number[] = []
+  const rows: number[] = []
+  for (const query of chosen) {
     const { from, to } = index.queries[query] as IndexedQuery
-    return [from, to]
-  })
-  const rows = chosen.flatMap((query) => [query, query + 1])
+    texts.push(from, to)
+    rows.push(query, query + 1)
+  }
   return {
     raw: scanRanges(index.raw, raw, texts),
     masked: scanRanges(index.masked, masked, texts),
     bare: bare === null ? null : scanRanges(index.masked, bare.vector, texts),
     name: scanRanges(index.names, raw, rows),
-    centroidRaw: scanRanges(index.rawCentroids, raw, rows),
-    centroidMasked: scanRanges(index.maskedCentroids, masked, rows),
-    whiteRaw: scanRanges(index.whiteRaw.centroids, whiteRaw.vector, rows),
+    whiteRaw: scanRanges(index.whiteRaw.pulls, centredRaw, rows),
     whiteMasked: scanRanges(index.whiteMasked.centroids, whiteMasked.vector, rows),
   }
 }
@@ -237,71 +221,108 @@ function relate(candidates: Candidate[], name: 'whiteRaw' | 'whiteMasked'): void
     features[name] = Math.max(whiteFloor, (features[name] - best) / whiteTemperature)
 }
 
-type Measuring = { without: Without; bestBm25: number; own: Products }
+/** Where a query stands among the products: its own row, and the place of its first text. */
+type Place = { products: Products; row: number; text: number }
+type Measuring = Place & { without: Without; fit: ReturnType<typeof slotFitter> }
 
 function measure(
   index: Uncalibrated,
   evidence: Evidence,
   query: number,
-  { without, bestBm25, own }: Measuring,
+  { without, fit, ...place }: Measuring,
 ): Candidate {
   const each = index.queries[query] as IndexedQuery
   const { asked } = evidence
+  const { products, row } = place
   const left = without.text !== undefined && without.text >= each.from && without.text < each.to ? without.text : null
-  const texts = compareTexts(index, evidence, each, { left, own })
-  const { name } = own
+  const texts = compareTexts(index, evidence, each, { ...place, left })
+  const name = products.name[row] as number
   const distance = {
-    raw: whiteDistance(index.whiteRaw, index.raw, evidence.whiteRaw, { query, left, product: own.whiteRaw }),
+    raw: rawDistance(index, asked, { query, left, product: products.whiteRaw[row] as number }),
     masked: whiteDistance(index.whiteMasked, index.masked, evidence.whiteMasked, {
       query,
       left,
-      product: own.whiteMasked,
+      product: products.whiteMasked[row] as number,
     }),
   }
   // A query whose only text is left out still has its name.
   const alone = texts.raw < -1
+  const { slotsMissing, spansUnused, exactSignature } = fit(each)
   const features: Features = {
     cosRaw: alone ? name : texts.raw,
     cosMasked: alone ? name : texts.masked,
     cosMasked2nd: alone ? name : Math.max(texts.second, texts.second < -1 ? texts.masked : -1),
     cosName: name,
-    centroidRaw: left === null ? own.centroidRaw : centroidWithout(index.raw, asked.raw, each, left),
-    centroidMasked: left === null ? own.centroidMasked : centroidWithout(index.masked, asked.masked, each, left),
+    // A mean's product is the mean of the products: no row of its own has to be read.
+    centroidRaw:
+      left === null
+        ? texts.rawSum / (index.lengths.raw[query] as number)
+        : centroidWithout(index.raw, asked.raw, each, left),
+    centroidMasked:
+      left === null
+        ? texts.maskedSum / (index.lengths.masked[query] as number)
+        : centroidWithout(index.masked, asked.masked, each, left),
     whiteRaw: -distance.raw / 2,
     whiteMasked: -distance.masked / 2,
-    bm25: (evidence.bm25[query] ?? 0) / bestBm25,
+    bm25: (evidence.bm25.scores[query] as number) / evidence.bm25.best,
     pairs: texts.pairs,
-    ...fitSlots(asked, each, index.labels),
+    slotsMissing,
+    spansUnused,
+    exactSignature,
   }
   const strange = strangeWords(evidence.content, each, left)
   const worded = alone ? name : texts.worded
   return { query, features, bestText: texts.best, whiteMasked: distance.masked, strange, worded }
 }
 
-type TextScores = { raw: number; masked: number; second: number; worded: number; pairs: number; best: number }
+type TextScores = {
+  raw: number
+  masked: number
+  second: number
+  worded: number
+  pairs: number
+  best: number
+  rawSum: number
+  maskedSum: number
+}
 
 /** The closest text of the query in each sense; they need not be the same one. */
 function compareTexts(
   index: Uncalibrated,
   evidence: Evidence,
   { from, to }: IndexedQuery,
-  { left, own: { raw: raws, masked: maskeds, bare } }: { left: number | null; own: Products },
+  { products, text: first, left }: Place & { left: number | null },
 ): TextScores {
-  const scores: TextScores = { raw: -2, masked: -2, second: -2, worded: -2, pairs: 0, best: from }
+  const scores: TextScores = {
+    raw: -2,
+    masked: -2,
+    second: -2,
+    worded: -2,
+    pairs: 0,
+    best: from,
+    rawSum: 0,
+    maskedSum: 0,
+  }
+  const { bare } = products
+  const share = evidence.bare?.share ?? 0
   for (let text = from; text < to; text += 1) {
     if (text === left) continue
-    scores.raw = Math.max(scores.raw, raws[text - from] as number)
-    const masked = maskeds[text - from] as number
+    const at = first + text - from
+    const raw = products.raw[at] as number
+    const masked = products.masked[at] as number
+    scores.rawSum += raw
+    scores.maskedSum += masked
+    if (raw > scores.raw) scores.raw = raw
     if (masked > scores.masked) {
       scores.second = scores.masked
       scores.masked = masked
       scores.best = text
-    } else scores.second = Math.max(scores.second, masked)
-    const worded = bare === null ? masked : besides(masked, evidence.bare?.share ?? 0, bare[text - from] as number)
-    scores.worded = Math.max(scores.worded, worded)
+    } else if (masked > scores.second) scores.second = masked
+    const worded = bare === null ? masked : besides(masked, share, bare[at] as number)
+    if (worded > scores.worded) scores.worded = worded
     const pairs =
       (2 * (evidence.sharedPairs[text] as number)) / ((index.lexical.pairCounts[text] as number) + evidence.pairs)
-    scores.pairs = Math.max(scores.pairs, pairs)
+    if (pairs > scores.pairs) scores.pairs = pairs
   }
   return scores
 }
@@ -327,13 +348,10 @@ function centroidWithout(matrix: Matrix, vector: Float32Array, { from, to }: Ind
   return squares === 0 ? 0 : dot / Math.sqrt(squares)
 }
 
+type ToMean = { query: number; left: number | null; product: number }
+
 /** Squared distance to the query's mean, its `left` text taken out of the mean. */
-function whiteDistance(
-  space: Whitened,
-  matrix: Matrix,
-  white: White,
-  { query, left, product }: { query: number; left: number | null; product: number },
-): number {
+function whiteDistance(space: Whitened, matrix: Matrix, white: White, { query, left, product }: ToMean): number {
   const count = space.counts[query] ?? 1
   if (left === null || count < 2) {
     // |a - b|² by |a|² and |b|²: the kernel multiplies, and rounding weighs little against the least distance.
@@ -343,4 +361,11 @@ function whiteDistance(
   const own = toWhite(space, rowOf(matrix, left))
   const without = mean.map((value, column) => (value * count - (own[column] as number)) / (count - 1))
   return squaredDistance(without, white.vector)
+}
+
+/** The same for the raw question, less its own square: that is a matrix to read, and only differences count. */
+function rawDistance({ whiteRaw: space, raw: matrix }: Uncalibrated, { raw }: Asked, mean: ToMean): number {
+  if (mean.left === null) return (space.squares[mean.query] as number) - 2 * mean.product
+  const white = measured(toWhite(space, raw))
+  return whiteDistance(space, matrix, white, mean) - white.square
 }

@@ -69,20 +69,37 @@ export type RoughSums = (left: Float32Array, right: Float32Array) => Float32Arra
 const mostByte = 127
 const questionScale = 4_096
 
-/** A quarter of the memory to read: what a scan over every row costs is waiting for it. */
+/**
+ * A quarter of the memory to read: what a scan over every row costs is waiting for it. A question without values is its
+ * own mask; for it the two rows of a pair are one, which halves what is left.
+ */
 export async function roughen(left: Matrix, right: Matrix): Promise<RoughSums> {
-  const columns = left.columns + right.columns
-  const { rows } = left
+  const pairs = await roughRows(left.rows, left.columns + right.columns, (row, values) => {
+    values.set(rowOf(left, row))
+    values.set(rowOf(right, row), left.columns)
+  })
+  const joined = await roughRows(left.rows, left.columns, (row, values) => {
+    const [one, other] = [rowOf(left, row), rowOf(right, row)]
+    for (let at = 0; at < values.length; at += 1) values[at] = (one[at] as number) + (other[at] as number)
+  })
+  return (first, second) => (first === second ? joined(first) : pairs(first, second))
+}
+
+/** Rows as bytes of one scale each; `write` puts a row's numbers where it is told. */
+async function roughRows(
+  rows: number,
+  columns: number,
+  write: (row: number, values: Float32Array) => void,
+): Promise<(...parts: Float32Array[]) => Float32Array> {
   const { buffer, rough } = kernelIn(columns * 2 + rows * 4 + rows * columns)
   const question = new Int16Array(buffer, 0, columns)
   const sums = new Int32Array(buffer, columns * 2, rows)
   const start = columns * 2 + rows * 4
   const bytes = new Int8Array(buffer, start, rows * columns)
   const scales = new Float32Array(rows)
+  const values = new Float32Array(columns)
   for (let row = 0; row < rows; row += 1) {
-    const values = new Float32Array(columns)
-    values.set(rowOf(left, row))
-    values.set(rowOf(right, row), left.columns)
+    write(row, values)
     let most = 1e-9
     for (let at = 0; at < columns; at += 1) most = Math.max(most, Math.abs(values[at] as number))
     for (let at = 0; at < columns; at += 1)
@@ -90,9 +107,10 @@ export async function roughen(left: Matrix, right: Matrix): Promise<RoughSums> {
     scales[row] = most / (mostByte * questionScale)
     await breathe()
   }
-  return (first, second) => {
-    for (let at = 0; at < left.columns; at += 1) question[at] = (first[at] as number) * questionScale
-    for (let at = 0; at < right.columns; at += 1) question[left.columns + at] = (second[at] as number) * questionScale
+  return (...parts) => {
+    let done = 0
+    for (const part of parts)
+      for (let at = 0; at < part.length; at += 1, done += 1) question[done] = (part[at] as number) * questionScale
     rough(start, start + rows * columns, columns, 0, columns * 2)
     const near = new Float32Array(rows)
     for (let row = 0; row < rows; row += 1) near[row] = (scales[row] as number) * (sums[row] as number)

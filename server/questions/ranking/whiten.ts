@@ -96,6 +96,31 @@ export async function whiten({ columns, mean, means, counts, halves }: Scatter, 
   return { mean, factor, ...settle({ centroids }), squares, counts }
 }
 
+/**
+ * Each query's mean carried back through the factor: its product with a centred vector is that of both in the white
+ * space, and nobody has to carry the vector there.
+ */
+export async function pullsOf({ factor, centroids }: Whitened): Promise<Matrix> {
+  const { rows, columns } = centroids
+  const { back } = settle({ back: transposed(factor, columns) })
+  const data = new Float32Array(rows * columns)
+  for (let row = 0; row < rows; row += 1) {
+    data.set(scan(back, rowOf(centroids, row)), row * columns)
+    await breathe()
+  }
+  return settle({ pulls: { rows, columns, data } }).pulls
+}
+
+function transposed(factor: Matrix[], columns: number): Matrix {
+  const data = new Float32Array(columns * columns)
+  let row = 0
+  for (const band of factor) {
+    for (let at = 0; at < band.rows; at += 1, row += 1)
+      rowOf(band, at).forEach((value, column) => (data[column * columns + row] = value))
+  }
+  return { rows: columns, columns, data }
+}
+
 /** Each band as wide as its last row: nearly half of the factor is zeros that need not be read. */
 function bandsOf(data: Float32Array, columns: number): Matrix[] {
   const bands: Record<string, Matrix> = {}
@@ -155,9 +180,15 @@ async function inverseCholesky(matrix: Float64Array, size: number): Promise<Floa
   return inverse
 }
 
-export function toWhite({ factor, mean }: Pick<Whitened, 'factor' | 'mean'>, vector: Float32Array): Float32Array {
+/** Where a vector lies from the mean of all texts. */
+export function centred({ mean }: Pick<Whitened, 'mean'>, vector: Float32Array): Float32Array {
   const offset = new Float32Array(mean.length)
   for (let at = 0; at < offset.length; at += 1) offset[at] = (vector[at] as number) - (mean[at] as number)
+  return offset
+}
+
+export function toWhite({ factor, mean }: Pick<Whitened, 'factor' | 'mean'>, vector: Float32Array): Float32Array {
+  const offset = centred({ mean }, vector)
   const white = new Float32Array(mean.length)
   let done = 0
   for (const band of factor) {

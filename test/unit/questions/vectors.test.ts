@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { roughen, settle } from '../../../server/questions/ranking/scan-kernel.ts'
 import { dotRow, matrixOf, scan, scanRanges } from '../../../server/questions/ranking/vectors.ts'
-import { scatterOf, toWhite, whiten } from '../../../server/questions/ranking/whiten.ts'
+import { centred, pullsOf, scatterOf, toWhite, whiten } from '../../../server/questions/ranking/whiten.ts'
 
 const columns = 16
 // Numbers without a pattern, the same on every run.
@@ -39,6 +39,18 @@ test('rough sums are near the exact ones, whatever the size of a row', async () 
   })
 })
 
+test('a question that is its own mask is compared with both rows of a pair at once', async () => {
+  const [left, right] = [matrixOf([1, 2, 3].map(vector), columns), matrixOf([4, 5, 6].map(vector), columns)]
+  const rough = await roughen(left, right)
+  const asked = vector(8)
+  const apart = rough(asked, asked.slice())
+  rough(asked, asked).forEach((sum, row) => {
+    const exact = dotRow(left, row, asked) + dotRow(right, row, asked)
+    expect(Math.abs(sum - exact)).toBeLessThan(0.06)
+    expect(Math.abs(sum - (apart[row] ?? NaN))).toBeLessThan(0.06)
+  })
+})
+
 test('a vector in the whitened space is the factor times it, also where the factor is cut into bands', async () => {
   const wide = 160
   const long = (seed: number): Float32Array =>
@@ -61,6 +73,10 @@ test('a vector in the whitened space is the factor times it, also where the fact
     }),
   )
   toWhite(space, asked).forEach((value, at) => expect(value).toBeCloseTo(expected[at] ?? NaN, 2))
+  const products = scan(await pullsOf(space), centred(space, asked))
+  const white = scan(space.centroids, toWhite(space, asked))
+  expect(products).toHaveLength(6)
+  products.forEach((product, query) => expect(product / (white[query] ?? NaN)).toBeCloseTo(1, 3))
 })
 
 test('in the whitened space the texts of a query scatter evenly in all directions', async () => {
