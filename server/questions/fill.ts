@@ -6,7 +6,7 @@ import { overlaps, type Clock, type Reading, type Span } from './reading/link.ts
 import { shape, type KnownReadings, type Shape } from './reading/mask.ts'
 import { openText } from './reading/open-text.ts'
 import { isLeftOut } from './reading/stance.ts'
-import { cueWords, otherEndWords, roleOf, spoken, type Slot } from './project.ts'
+import { spoken, type Slot, type SlotType } from './project.ts'
 import type { Asked } from './ranking/rank.ts'
 import { dotRow } from './ranking/vectors.ts'
 
@@ -85,9 +85,9 @@ function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, { references,
     if (reading === undefined) continue
     const own = asked.shape.marks.find((mark) => mark.span === span)
     const seen =
-      own?.type.key === slot.type.key
-        ? asked.shape
-        : shape(asked.linked, index.contexts, new Map([[span, slot.type]]), known)
+      own === undefined
+        ? shape(asked.linked, index.contexts, new Map([[span, slot.type]]), known)
+        : readAs(asked.shape, own, slot.type)
     const standing = own === undefined ? -1 : 0
     const score =
       reading.quality +
@@ -99,6 +99,16 @@ function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, { references,
     options.push({ span, reading, score })
   }
   return options
+}
+
+/** The same shape with one of its spans read as another type. */
+function readAs(shaped: Shape, mark: Shape['marks'][number], type: SlotType): Shape {
+  if (mark.type.key === type.key) return shaped
+  return {
+    ...shaped,
+    tokens: shaped.tokens.with(mark.token, `<${type.label}>`),
+    marks: shaped.marks.map((each) => (each === mark ? { ...mark, type } : each)),
+  }
 }
 
 function allowed({ property, type }: Slot, value: unknown): boolean {
@@ -151,15 +161,17 @@ function surroundings(left: string[], at: number, right: string[], there: number
 function cues({ tokens, marks }: Shape, span: Span, slot: Slot): number {
   const at = marks.find((mark) => mark.span === span)?.token
   if (at === undefined) return 0
-  const cue = cueWords(slot)
   const near: [number, number][] = [
     [-1, 0.6],
     [-2, 0.4],
     [-3, 0.2],
     [1, 0.3],
   ]
-  const against = otherEndWords(slot).has(tokens[at - 1] ?? '') ? penalties.otherEnd : 0
-  return near.reduce((sum, [offset, weight]) => (cue.has(tokens[at + offset] ?? '') ? sum + weight : sum), against)
+  const against = slot.otherEnd.has(tokens[at - 1] ?? '') ? penalties.otherEnd : 0
+  return near.reduce(
+    (sum, [offset, weight]) => (slot.cues.has(tokens[at + offset] ?? '') ? sum + weight : sum),
+    against,
+  )
 }
 
 /** The best assignment of spans to slots. A span serves one slot: what is said once is not guessed twice. */
@@ -203,7 +215,7 @@ function boundValue(slot: Slot, { value, days }: Reading, clock: Clock): unknown
 
 /** The end of a stretch that a slot means, itself included; a slot named for "before" or "after" is the day not included. */
 function dayFor(slot: Slot, days: DateSpan, { timeZone }: Clock): string {
-  const isEnd = roleOf(slot) === 'end'
+  const isEnd = slot.role === 'end'
   const isExclusive = days.isStrict && /\b(?:before|after)\b/.test(spoken(slot.name))
   const { format } = slot.property
   if (isExclusive) return dayValue(days, isEnd ? 'first' : 'last', format, timeZone)
@@ -215,8 +227,8 @@ type Giving = { give: (slot: Slot, value: unknown, place: Span) => void; clock: 
 /** "in March" fills both `from` and `to`; "until March" only `to`, "since March" only `from` where today need not be named. */
 function spreadRanges(slots: Slot[], chosen: Assignment, { give, clock, done }: Giving): void {
   const dated = slots.filter(({ type }) => type.kind === 'date')
-  const start = dated.find((slot) => roleOf(slot) === 'start')
-  const end = dated.find((slot) => roleOf(slot) === 'end')
+  const start = dated.find((slot) => slot.role === 'start')
+  const end = dated.find((slot) => slot.role === 'end')
   if (start === undefined || end === undefined) return
   const [from, to] = [chosen.get(start), chosen.get(end)]
   const only = from ?? to

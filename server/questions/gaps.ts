@@ -1,6 +1,6 @@
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
 import type { IndexedText } from './indexing/index-text.ts'
-import { roleOf, spoken, type Slot, type SlotProperty } from './project.ts'
+import { spoken, type Slot, type SlotProperty } from './project.ts'
 import type { Asked } from './ranking/rank.ts'
 import type { Linked, Span } from './reading/link.ts'
 import type { Shape } from './reading/mask.ts'
@@ -142,7 +142,7 @@ function unreal({ linked }: Reading, slot: Slot, source: Source): Gap | null {
 
 /** The ways that the slot's name and description and the query's texts speak of. */
 function waysOf({ texts }: Reading, slot: Slot, uses: Use[]): Set<Direction> {
-  const role = roleOf(slot)
+  const role = slot.role
   const named: Direction[] = [
     ...(role === null ? [] : [role === 'start' ? ('up' as const) : ('down' as const)]),
     ...(limitWord.test(slot.name) ? ['down' as const] : []),
@@ -233,7 +233,7 @@ function leftOutBeside({ linked, marks, query, found }: Reading): Gap[] {
 /** "in March and June" is not all that lies between. */
 function twoStretches({ linked, query: { slots }, found: { sources } }: Reading): Gap[] {
   const dated = slots.filter(({ type, name }) => type.kind === 'date' && name in sources)
-  const [start, end] = (['start', 'end'] as const).map((role) => dated.find((slot) => roleOf(slot) === role))
+  const [start, end] = (['start', 'end'] as const).map((role) => dated.find((slot) => slot.role === role))
   const [first, last] = [sources[start?.name ?? ''], sources[end?.name ?? '']]
   if (end === undefined || first === undefined || last === undefined || first.start === last.start) return []
   const isOpen = [first, last].some((place) => daysAt(linked, place)?.open !== null)
@@ -248,7 +248,7 @@ function twoStretches({ linked, query: { slots }, found: { sources } }: Reading)
 function turnedRange({ query: { slots }, found: { parameters } }: Reading): Gap[] {
   return (['date', 'number', 'time'] as const).flatMap((kind) => {
     const ends = slots.filter(({ type, list, name }) => type.kind === kind && !list && name in parameters)
-    const [start, end] = (['start', 'end'] as const).map((role) => ends.filter((slot) => roleOf(slot) === role))
+    const [start, end] = (['start', 'end'] as const).map((role) => ends.filter((slot) => slot.role === role))
     const [first, last] = [start?.[0], end?.[0]]
     if (first === undefined || last === undefined || start?.length !== 1 || end?.length !== 1) return []
     const [low, high] = [parameters[first.name], parameters[last.name]]

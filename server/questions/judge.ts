@@ -9,6 +9,8 @@ import { openText, textSpan } from './reading/open-text.ts'
 /** Whoever lies further behind the first was not meant, whatever speaks against the first. */
 export const candidateReach = 1.5
 const mostLooks = 3
+// So many values are a list, or meant to cost time: another reading of one of them would tip nothing.
+const crowded = 12
 // A mask makes any sentence look more like the examples: it may tip the scales, not turn them over.
 const secondLookReach = 1.5
 
@@ -41,6 +43,7 @@ export async function lookAgain(index: ProjectIndex, first: Judged): Promise<Jud
     sure,
   } = first
   const [top] = ranked
+  if (asked.linked.spans.length >= crowded) return null
   const hopeless = sure < index.calibration.threshold - secondLookReach
   for (const each of ranked.slice(0, mostLooks)) {
     const query = index.queries[each.candidate.query]

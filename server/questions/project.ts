@@ -50,7 +50,21 @@ export type SlotType = {
   pattern: RegExp | null
 }
 
-export type Slot = { name: string; type: SlotType; property: SlotProperty; required: boolean; list: boolean }
+export type Slot = {
+  name: string
+  type: SlotType
+  property: SlotProperty
+  required: boolean
+  list: boolean
+  /** Which end of a range or a journey its name speaks of. */
+  role: Role | null
+  /** Words that speak for it when they stand beside a value. */
+  cues: Set<string>
+  /** Words that speak for the other end: right before a value they say that it is not this slot's. */
+  otherEnd: Set<string>
+}
+
+type Role = 'start' | 'end'
 
 /** The slots of a query in the order of its schema. */
 export function slotsOf(query: RoutableQuery): Slot[] {
@@ -60,7 +74,12 @@ export function slotsOf(query: RoutableQuery): Slot[] {
     const property = list ? { ...given, ...given.items } : given
     const needed = required.has(name) && given.default === undefined
     const said = query.examples.flatMap(({ parameters }) => parameters[name] ?? [])
-    return { name, type: typeOf(name, property, said), property: given, required: needed, list }
+    const type = typeOf(name, property, said)
+    const role = roleOf(name)
+    const cues = cueWords(name, type, role)
+    const others = role === null ? [] : roleWords[role === 'start' ? 'end' : 'start']
+    const otherEnd = new Set(others.filter((word) => !cues.has(word)))
+    return { name, type, property: given, required: needed, list, role, cues, otherEnd }
   })
 }
 
@@ -114,7 +133,7 @@ function compile(pattern: string): RegExp | null {
   }
 }
 
-const roleWords = {
+const roleWords: Record<Role, string[]> = {
   start: [
     'from',
     'start',
@@ -162,28 +181,13 @@ const roleWords = {
   ],
 }
 
-/** Which end of a range or a journey a slot's name speaks of. */
-export function roleOf({ name }: Slot): 'start' | 'end' | null {
+function roleOf(name: string): Role | null {
   const parts = spoken(name).split(' ')
   if (parts.some((part) => roleWords.start.includes(part))) return 'start'
   return parts.some((part) => part !== 'and' && part !== 'by' && roleWords.end.includes(part)) ? 'end' : null
 }
 
-/** Words that speak for the other end: right before a value they say that it is not this slot's. */
-export function otherEndWords(slot: Slot): Set<string> {
-  const role = roleOf(slot)
-  const own = cueWords(slot)
-  const other = role === null ? [] : roleWords[role === 'start' ? 'end' : 'start']
-  return new Set(other.filter((word) => !own.has(word)))
-}
-
-/** Words that speak for a slot when they stand beside a value. */
-export function cueWords(slot: Slot): Set<string> {
-  const role = roleOf(slot)
-  const said = [
-    ...spoken(slot.name).split(' '),
-    ...slot.type.label.split(' '),
-    ...(role === null ? [] : roleWords[role]),
-  ]
+function cueWords(name: string, { label }: SlotType, role: Role | null): Set<string> {
+  const said = [...spoken(name).split(' '), ...label.split(' '), ...(role === null ? [] : roleWords[role])]
   return new Set(said.flatMap((word) => (/^\d+$/.test(word) ? [] : [word, stem(word.replace(/\d+$/, ''))])))
 }

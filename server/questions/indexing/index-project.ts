@@ -8,15 +8,7 @@ import { buildLexical, type LexicalIndex } from '../ranking/lexical.ts'
 import type { Linker } from '../reading/link.ts'
 import { learnContext, newContexts, type Contexts } from '../reading/mask.ts'
 import type { Asked } from '../ranking/rank.ts'
-import {
-  cueWords,
-  slotsOf,
-  spoken,
-  type RoutableProject,
-  type RoutableQuery,
-  type Slot,
-  type SlotType,
-} from '../project.ts'
+import { slotsOf, spoken, type RoutableProject, type RoutableQuery, type Slot, type SlotType } from '../project.ts'
 import { calibrate, type Calibration } from './calibrate.ts'
 import { roughen, settle, type RoughSums } from '../ranking/scan-kernel.ts'
 import { isFunctionWord, words } from '../reading/text.ts'
@@ -276,7 +268,7 @@ function slotWords(queries: IndexedQuery[]): Set<string> {
 function wordsSaid(name: string, slots: Slot[], texts: IndexedText[]): Map<string, number> {
   const said = new Map<string, number>()
   // More often than any text may say them: leaving one text out does not make them strange.
-  for (const slot of slots) for (const word of cueWords(slot)) said.set(word, Infinity)
+  for (const slot of slots) for (const word of slot.cues) said.set(word, Infinity)
   for (const { stem } of words(spoken(name))) said.set(stem, Infinity)
   for (const { linked } of texts) {
     for (const stem of new Set(linked.words.map((word) => word.stem))) said.set(stem, (said.get(stem) ?? 0) + 1)

@@ -1,6 +1,6 @@
 import type { IndexedQuery } from '../indexing/index-project.ts'
 import { overlaps, type Linked, type Span } from '../reading/link.ts'
-import { roleOf, type Slot } from '../project.ts'
+import type { Slot } from '../project.ts'
 import type { Asked, Features } from './rank.ts'
 
 type SlotFit = Pick<Features, 'slotsMissing' | 'spansUnused' | 'exactSignature'>
@@ -74,8 +74,8 @@ function labelledNumbers({ words, spans, weak }: Linked, labels: Set<string>): M
 /** One stretch of days fills both ends of a range: with a single date in the question only its start is wanted. */
 function withoutRangeEnds(slots: Slot[]): Slot[] {
   const days = slots.filter(({ type }) => type.kind === 'date')
-  if (days.length < 2 || !days.some((slot) => roleOf(slot) === 'start')) return slots
-  return slots.filter((slot) => slot.type.kind !== 'date' || roleOf(slot) !== 'end')
+  if (days.length < 2 || !days.some((slot) => slot.role === 'start')) return slots
+  return slots.filter((slot) => slot.type.kind !== 'date' || slot.role !== 'end')
 }
 
 type Matching = { filled: Set<Slot>; used: Span[] }

@@ -1,6 +1,6 @@
 import type { IndexedText } from '../indexing/index-text.ts'
 import type { Linked, Span } from './link.ts'
-import { cueWords, type Slot } from '../project.ts'
+import type { Slot } from '../project.ts'
 import { isFunctionWord } from './text.ts'
 
 type Place = { start: number; end: number }
@@ -32,7 +32,7 @@ export function openText(linked: Linked, slot: Slot, references: IndexedText[], 
       : [{ before: tokens[mark.token - 1], before2: tokens[mark.token - 2], after: tokens[mark.token + 1] }]
   })
   const { words } = linked
-  const cue = cueWords(slot)
+  const cue = slot.cues
   const free = (at: number): boolean => {
     const word = words[at]
     return word !== undefined && !taken.some(({ start, end }) => word.start < end && start < word.end)
@@ -78,7 +78,7 @@ function fit(frame: Frame, here: Frame): number {
 const negations = new Set(['not', 'no', 'non', 'without', 'never', 'un'])
 
 function yesOrNo({ words, text }: Linked, slot: Slot): Found | null {
-  const cue = cueWords(slot)
+  const cue = slot.cues
   const at = words.findIndex(({ stem }) => cue.has(stem) && !isFunctionWord(stem))
   const word = words[at]
   if (word === undefined) return null
