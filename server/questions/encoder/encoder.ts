@@ -160,7 +160,15 @@ async function startNeural(
       }
     }
   }
-  lanes.push(...(await Promise.all(Array.from({ length: Math.max(1, threads) }, (_, place) => open(place)))))
+  const opened = await Promise.allSettled(Array.from({ length: Math.max(1, threads) }, (_, place) => open(place)))
+  lanes.push(...opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])))
+  const failed = opened.find((each) => each.status === 'rejected')
+  if (failed !== undefined) {
+    // All or none: those that did open would stay behind, unused.
+    closing.abort()
+    await Promise.all(lanes.map(endLane))
+    throw failed.reason
+  }
   const encodeOne = (text: string): Promise<Float32Array> => {
     let lane: Lane | undefined
     for (const each of lanes) {

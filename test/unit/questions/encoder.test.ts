@@ -78,6 +78,19 @@ test('a process that hangs is replaced, and nobody waits for it', async () => {
   }
 })
 
+test('where one process does not open, none stays behind', async () => {
+  const others = await encoderProcesses()
+  const fresh = async (): Promise<number[]> => (await encoderProcesses()).filter((pid) => !others.includes(pid))
+  const opening = openEncoder({ modelDir, threads: 2 })
+  await expect.poll(fresh, { timeout: 5_000, interval: 5 }).toHaveLength(2)
+  const [pid] = await fresh()
+  if (pid !== undefined) process.kill(pid, 'SIGKILL')
+  const { kind, fallbackReason, close } = await opening
+  expect([kind, fallbackReason]).toEqual(['lexical', expect.stringContaining('The encoder has ended')])
+  expect(await fresh()).toEqual([])
+  await close()
+})
+
 /** Children of this process that hold the model. */
 async function encoderProcesses(): Promise<number[]> {
   const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
