@@ -21,10 +21,12 @@ async function start(environment: Record<string, string> = {}): Promise<void> {
   }
 }
 
+const preload = (name: string): string => pathToFileURL(join(import.meta.dirname, '../harness', name)).href
+
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'sluice-newcomer-'))
   await chmod(dataDir, 0o711)
-  await start()
+  await start({ NODE_OPTIONS: `--import=${preload('no-network.mjs')}` })
 }, 90_000)
 afterAll(async () => {
   service.kill('SIGTERM')
@@ -155,12 +157,15 @@ describe('the example project', () => {
   })
 })
 
+test('all of that needs no network, and asks nothing of it', () => {
+  expect(service.output()).not.toContain('beyond this machine')
+})
+
 describe('where the native module does not load', () => {
   beforeAll(async () => {
     service.kill('SIGTERM')
     await service.exited
-    const unloadable = pathToFileURL(join(import.meta.dirname, '../harness/no-native-encoder.mjs'))
-    await start({ NODE_OPTIONS: `--import=${unloadable.href}`, SLUICE_LOG_LEVEL: 'info' })
+    await start({ NODE_OPTIONS: `--import=${preload('no-native-encoder.mjs')}`, SLUICE_LOG_LEVEL: 'info' })
   }, 90_000)
 
   test('the start says so', async () => {
