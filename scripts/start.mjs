@@ -28,9 +28,9 @@ try {
   })
   server.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1))
   let isStopping = false
-  const stop = () => {
+  const stop = (signal = 'SIGTERM') => {
     isStopping = true
-    server.kill('SIGTERM')
+    server.kill(signal)
   }
   // Ctrl-C reaches the server by itself, being in the same group; other signals are passed on.
   process.on('SIGINT', () => (isStopping = true))

@@ -1,7 +1,8 @@
-import { pino, type DestinationStream, type Level } from 'pino'
+import { pino, type Level } from 'pino'
 import type { Config } from './config.ts'
 import { Failure } from './failure.ts'
 import type { Observation } from './observe.ts'
+import { output, type Lines } from './output.ts'
 
 /** How loud each observation is. Requests are counted in /metrics; their lines are for looking closely. */
 const levels: Record<Observation['kind'], Level> = {
@@ -33,9 +34,8 @@ const levels: Record<Observation['kind'], Level> = {
 }
 
 /** The only place that writes log lines: one JSON object per observation. */
-export function openLog(level: Config['logLevel'], destination?: DestinationStream): (event: Observation) => void {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'kind' }
-  const log = destination === undefined ? pino(options) : pino(options, destination)
+export function openLog(level: Config['logLevel'], lines: Lines = output): (event: Observation) => void {
+  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'kind' }, lines)
   return (event) => {
     const level = levelOf(event)
     // Most calls are told and not written; those cost nothing more.

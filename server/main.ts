@@ -7,6 +7,7 @@ import { readConfig } from './config.ts'
 import { ensureExample, type Example } from './example/index.ts'
 import { keepHouse } from './housekeeping.ts'
 import { buildHttp, type Http } from './http/index.ts'
+import { output } from './output.ts'
 
 /** A caller whose connection finds no room here tries again after 1, 3, 7, 15 and 31 seconds, and blames the answer. */
 const connectionsWaiting = 4_096
@@ -117,6 +118,8 @@ function stopOnSignal(app: App, http: Http, stopHousekeeping: () => Promise<void
   process.once('disconnect', () => stop('SIGTERM'))
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  // A terminal that closes says so to every process in it, and the launcher passes it on: the same news twice.
+  process.on('SIGHUP', () => stopping || stop('SIGHUP'))
 }
 
 function addressOf(app: App, http: Http): string {
@@ -129,7 +132,7 @@ function addressOf(app: App, http: Http): string {
 
 /** For the person at the terminal; the log is JSON on the same stream. */
 function say(line: string): void {
-  process.stdout.write(`${line}\n`)
+  output.write(`${line}\n`)
 }
 
 main().catch((error: unknown) => {

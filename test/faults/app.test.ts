@@ -127,6 +127,22 @@ describe('starts and stops', () => {
     await expect(fetch(`${service.url}/healthz`)).rejects.toThrow('fetch failed')
   })
 
+  test('a terminal that closes ends the service as any stop does, though nothing can be written there any more', async () => {
+    // A session of its own, as a terminal's; its output takes nothing.
+    const script = ['-c', 'exec setsid "$0" scripts/start.mjs >/dev/full 2>&1', process.execPath]
+    const service = await startService(dataDir, { SLUICE_LOG_LEVEL: 'debug' }, script, 'sh')
+    const tree = [...processTree(service.pid), ...processTree(await postmasterOf(dataDir))]
+    onTestFinished(() => {
+      for (const pid of tree.filter(isAlive)) process.kill(pid, 'SIGKILL')
+    })
+    expect(await post(service, 'unheard')).toBe(201)
+    // To all of them at once, as the kernel does.
+    process.kill(-service.pid, 'SIGHUP')
+    expect(await service.exited).toBe(0)
+    await expect.poll(() => tree.filter(isAlive), { timeout: 5_000 }).toEqual([])
+    expect(await projectNames(await start())).toEqual(['unheard'])
+  })
+
   test('the log of a run holds no secret', async () => {
     const service = await start({ SLUICE_LOG_LEVEL: 'debug' })
     await post(service, 'x')

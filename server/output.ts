@@ -1,0 +1,59 @@
+import { writeSync } from 'node:fs'
+
+/** Where lines go, one after the other. */
+export type Lines = { write: (line: string) => void }
+
+const patienceMs = 1_000
+const pauseMs = 10
+const none = Buffer.alloc(0)
+
+/**
+ * Lines that are out before anything else happens. A terminal that was closed, a full disk or a reader that has stopped
+ * reading costs lines, never the service: who reads slowly is waited for a second, once, and where lines are missing
+ * stands how many.
+ */
+export function openLines(descriptor: number): Lines {
+  let lost = 0
+  // Of a line that was begun: it goes out first, or the next one would be no line of its own.
+  let rest: Buffer = none
+  const flush = (limitMs: number): boolean => {
+    const begun = performance.now()
+    while (rest.length > 0) {
+      try {
+        rest = rest.subarray(writeSync(descriptor, rest))
+      } catch (error) {
+        const isBusy = (error as NodeJS.ErrnoException).code === 'EAGAIN'
+        if (!isBusy || performance.now() - begun > limitMs) return false
+        pause()
+      }
+    }
+    return true
+  }
+  return {
+    write: (line) => {
+      if (!flush(0)) {
+        lost += 1
+        return
+      }
+      const whole = Buffer.from(lost === 0 ? line : `${lossOf(lost)}${line}`)
+      rest = whole
+      if (flush(lost === 0 ? patienceMs : 0) || rest.length < whole.length) lost = 0
+      else {
+        rest = none
+        lost += 1
+      }
+    },
+  }
+}
+
+function lossOf(lines: number): string {
+  return `${JSON.stringify({ level: 40, time: new Date().toISOString(), lines, kind: 'log-lines-lost' })}\n`
+}
+
+/** Nothing else may happen meanwhile: a line belongs where it was written. */
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
+}
+
+/** This process's own. */
+export const output = openLines(1)
