@@ -7,7 +7,7 @@ import { shape, type KnownReadings, type Shape } from './reading/mask.ts'
 import { openText } from './reading/open-text.ts'
 import { isLeftOut } from './reading/stance.ts'
 import { spoken, type Slot, type SlotType } from './project.ts'
-import type { Asked } from './ranking/rank.ts'
+import type { Asked } from './ranking/evidence.ts'
 import { dotRow } from './ranking/vectors.ts'
 
 export type Filled = {

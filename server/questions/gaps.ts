@@ -1,7 +1,7 @@
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
 import type { IndexedText } from './indexing/index-text.ts'
 import { spoken, type Slot, type SlotProperty } from './project.ts'
-import type { Asked } from './ranking/rank.ts'
+import type { Asked } from './ranking/evidence.ts'
 import type { Linked, Span } from './reading/link.ts'
 import type { Shape } from './reading/mask.ts'
 import { directionAt, directionsIn, endsIn, isLeftOut, leavesSomethingOut, type Direction } from './reading/stance.ts'
