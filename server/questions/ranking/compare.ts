@@ -39,14 +39,6 @@ export type Candidate = {
 
 const candidateCount = 32
 
-const mostStrange = 3
-
-/** A text that is left out does not vouch for its own words. */
-function strangeWords(content: string[], { said }: IndexedQuery, left: number | null): number {
-  const least = left === null ? 1 : 2
-  return Math.min(mostStrange, content.filter((stem) => (said.get(stem) ?? 0) < least).length)
-}
-
 /** First stage: the queries worth a closer look, in their own order. */
 function shortlist({ rough, bm25: { scores: lexical, best } }: Evidence, without: Without): number[] {
   // Kept best first; nearly every query fails at the last of them, so seldom is one moved.
@@ -176,6 +168,14 @@ function measure(
   const strange = strangeWords(evidence.content, each, left)
   const worded = alone ? name : texts.worded
   return { query, features, bestText: texts.best, whiteMasked: distance.masked, strange, worded }
+}
+
+const mostStrange = 3
+
+/** A text that is left out does not vouch for its own words. */
+function strangeWords(content: string[], { said }: IndexedQuery, left: number | null): number {
+  const least = left === null ? 1 : 2
+  return Math.min(mostStrange, content.filter((stem) => (said.get(stem) ?? 0) < least).length)
 }
 
 type TextScores = {
