@@ -41,12 +41,11 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
   }
   for (const [slot, { span, reading }] of chosen) {
     if (!slot.list) give(slot, boundValue(slot, reading, clock), span)
-    else
-      give(
-        slot,
-        listValues(options.get(slot) ?? [], chosen, slot).map((each) => boundValue(slot, each.reading, clock)),
-        span,
-      )
+    else {
+      const listed = listValues(asked, options.get(slot) ?? [], othersThan(slot, chosen))
+      const values = listed.map((each) => boundValue(slot, each.reading, clock))
+      give(slot, [...new Set(values)], listed[0]?.span ?? span)
+    }
   }
   spreadRanges(query.slots, chosen, { give, clock, done: filled })
   for (const slot of query.slots) {
@@ -199,11 +198,32 @@ function assign(slots: Slot[], options: Map<Slot, Option[]>): Assignment {
   return best.chosen
 }
 
-function listValues(options: Option[], chosen: Assignment, slot: Slot): Option[] {
-  const others = [...chosen].filter(([other]) => other !== slot).map(([, { span }]) => span)
-  return options
-    .filter(({ span }) => !span.weak && !others.some((other) => overlaps(other, span)))
-    .sort((a, b) => a.span.from - b.span.from)
+function othersThan(slot: Slot, chosen: Assignment): Span[] {
+  return [...chosen].filter(([other]) => other !== slot).map(([, { span }]) => span)
+}
+
+const listing = /^\s*(?:[,&/]\s*)?(?:\b(?:and|or|nor)\s+)?(?:the\s+)?$/iu
+
+/**
+ * Every value of a list once: of words inside each other the longer, and none that is left out ("booked but not lost")
+ * beside others that are not.
+ */
+function listValues({ linked }: Asked, options: Option[], taken: Span[]): Option[] {
+  const kept: Option[] = []
+  const longestFirst = options.toSorted((a, b) => b.span.to - b.span.from - (a.span.to - a.span.from))
+  for (const option of longestFirst) {
+    const { span } = option
+    if (span.weak || taken.some((other) => overlaps(other, span))) continue
+    if (!kept.some((other) => overlaps(other.span, span))) kept.push(option)
+  }
+  const inOrder = kept.sort((a, b) => a.span.from - b.span.from)
+  const out = new Set<Option>()
+  for (const [at, option] of inOrder.entries()) {
+    const before = inOrder[at - 1]
+    const goesOn = before !== undefined && listing.test(linked.text.slice(before.span.end, option.span.start))
+    if (isLeftOut(linked, option.span.from, option.span.to) || (goesOn && out.has(before))) out.add(option)
+  }
+  return out.size === inOrder.length ? inOrder : inOrder.filter((option) => !out.has(option))
 }
 
 function boundValue(slot: Slot, { value, days }: Reading, clock: Clock): unknown {
@@ -253,7 +273,7 @@ function unusedWords(
   { fixed }: IndexedQuery,
   { sources, parameters }: Filled,
 ): Source[] {
-  const values = new Set(Object.values(parameters).map(String))
+  const values = new Set(Object.values(parameters).flat().map(String))
   const used = Object.values(sources)
   return marks
     .filter(({ span }) => !used.some(({ start, end }) => span.start < end && start < span.end))
