@@ -1,11 +1,12 @@
-import { dayValue, inclusive, todayOf, type DateSpan } from './reading/calendar.ts'
-import { findGaps, type Gap, type Source } from './gaps.ts'
+import { dayValue, inclusive, iso, localDay, todayOf, type DateSpan } from './reading/calendar.ts'
+import { findGaps } from './gaps/find-gaps.ts'
+import type { Gap, Source } from './gaps/gap.ts'
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
 import type { IndexedText } from './indexing/index-text.ts'
 import { overlaps, type Clock, type Reading, type Span } from './reading/link.ts'
 import { shape, type KnownReadings, type Shape } from './reading/mask.ts'
 import { openText } from './reading/open-text.ts'
-import { isLeftOut } from './reading/stance.ts'
+import { directionAt, isLeftOut } from './reading/stance.ts'
 import { spoken, type Slot, type SlotType } from './project.ts'
 import type { Asked } from './ranking/rank.ts'
 import { dotRow } from './ranking/vectors.ts'
@@ -63,7 +64,7 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
     .filter(({ name, required }) => required && !(name in filled.parameters))
     .map(({ name }) => name)
   filled.unused = unusedWords(asked, query, filled)
-  filled.gaps = findGaps(index, asked, query, filled)
+  filled.gaps = findGaps(index, asked, query, { ...filled, today: iso(localDay(clock.now, clock.timeZone)) })
   return filled
 }
 
@@ -93,11 +94,19 @@ function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, { references,
       standing +
       (span.weak ? penalties.weak : 0) +
       (isLeftOut(asked.linked, span.from, span.to) ? penalties.leftOut : 0) +
+      (isOtherWay(asked, span, slot) ? penalties.otherEnd : 0) +
       2 * likeness(seen, span, slot, references) +
       cues(seen, span, slot)
     options.push({ span, reading, score })
   }
   return options
+}
+
+/** "lighter than 3" speaks for the upper bound, whatever stands right before the number. */
+function isOtherWay({ linked }: Asked, { from, to }: Span, { role, type: { kind } }: Slot): boolean {
+  if (role === null || (kind !== 'number' && kind !== 'time')) return false
+  const way = directionAt(linked, from, to)
+  return way !== null && way !== (role === 'start' ? 'up' : 'down')
 }
 
 /** The same shape with one of its spans read as another type. */

@@ -183,6 +183,9 @@ const roleWords: Record<Role, string[]> = {
 
 function roleOf(name: string): Role | null {
   const parts = spoken(name).split(' ')
+  // `not_before` is where something begins.
+  const denied = parts[parts.indexOf('not') + 1]
+  if (parts.includes('not') && (denied === 'before' || denied === 'after')) return denied === 'before' ? 'start' : 'end'
   if (parts.some((part) => roleWords.start.includes(part))) return 'start'
   return parts.some((part) => part !== 'and' && part !== 'by' && roleWords.end.includes(part)) ? 'end' : null
 }

@@ -1,5 +1,5 @@
 import { fill, type Filled } from './fill.ts'
-import type { Source } from './gaps.ts'
+import type { Source } from './gaps/gap.ts'
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
 import { objectionTo } from './objections.ts'
 import { candidateReach, judge, lookAgain } from './judge.ts'

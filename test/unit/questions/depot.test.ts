@@ -33,3 +33,51 @@ describe('a list takes each of its values once, and all of them are used', () =>
     }
   })
 })
+
+describe('more or other days than a slot holds are never cut to fit', () => {
+  test.each([
+    ['deliveries this week', /takes one day.*this week/],
+    ['what do we deliver from 1 to 5 December', /takes one day/],
+    ['deliveries in 2025', /takes one day/],
+  ])('%s: is asked back', async (question, why) => {
+    const routing = await route(index, question, clock)
+    expect(routing).toMatchObject({ outcome: 'missing_slots', missing: ['date'] })
+    expect(routing.outcome === 'missing_slots' && routing.gaps[0]?.message).toMatch(why)
+  })
+
+  test.each([
+    ['deliveries after 4 December', 'date cannot be the least'],
+    ['punctuality of Transalpina in 2024', 'since cannot have an end'],
+    ['on-time rate of Blue Arrow before March', 'since cannot be the most'],
+    ['top customers in March 2024', 'year cannot hold all of “March 2024”'],
+    ['top customers in Q3 2024', 'year cannot hold all of “Q3 2024”'],
+  ])('%s: is refused', async (question, why) => {
+    const routing = await route(index, question, clock)
+    expect(routing).toMatchObject({ outcome: 'no_match', because: 'opposed' })
+    expect(routing).toHaveProperty('objection', expect.stringContaining(why))
+  })
+
+  test.each([
+    ['driving hours last week', { week_of: '2026-11-02' }],
+    ['deliveries on 2026-11-20', { date: '2026-11-20' }],
+    ['punctuality of Quickship since September', { carrier: 'Quickship', since: '2026-09-01' }],
+    ['punctuality of Quickship in the last 3 months', { carrier: 'Quickship', since: '2026-08-15' }],
+    ['top 3 customers in 2024', { limit: 3, year: 2024 }],
+  ])('%s: is answered', async (question, parameters) => {
+    expect(await route(index, question, clock)).toMatchObject({ outcome: 'answer', parameters })
+  })
+})
+
+test.each([
+  ['shipments lighter than 3 kg', { max_kg: 3 }],
+  ['shipments of 30 kg or less', { max_kg: 30 }],
+])('%s: which way it is meant chooses the end of the range', async (question, parameters) => {
+  const routing = await route(index, question, clock)
+  expect(routing.outcome).toBe('answer')
+  expect(routing).toHaveProperty('parameters', parameters)
+})
+
+test('a number beyond the bounds of an optional slot is asked back, whatever else it could be', async () => {
+  const routing = await route(index, 'top 500 customers', clock)
+  expect(routing).toMatchObject({ outcome: 'missing_slots', query: 'top_customers', missing: ['limit'] })
+})
