@@ -3,10 +3,11 @@ import { findGaps } from './gaps/find-gaps.ts'
 import type { Gap, Source } from './gaps/gap.ts'
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
 import type { IndexedText } from './indexing/index-text.ts'
-import { overlaps, type Clock, type Reading, type Span } from './reading/link.ts'
+import { overlaps, type Clock, type Linked, type Reading, type Span } from './reading/link.ts'
 import { shape, type KnownReadings, type Shape } from './reading/mask.ts'
 import { openText } from './reading/open-text.ts'
 import { directionAt, isLeftOut } from './reading/stance.ts'
+import { convert, unitAt } from './reading/units.ts'
 import { spoken, type Slot, type SlotType } from './project.ts'
 import type { Asked } from './ranking/rank.ts'
 import { dotRow } from './ranking/vectors.ts'
@@ -81,8 +82,9 @@ type Like = { references: Reference[]; known: KnownReadings }
 function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, { references, known }: Like): Option[] {
   const options: Option[] = []
   for (const span of [...asked.linked.spans, ...asked.linked.weak]) {
-    const reading = span.readings.find(({ type, value }) => type.key === slot.type.key && allowed(slot, value))
-    if (reading === undefined) continue
+    const said = span.readings.find(({ type }) => type.key === slot.type.key)
+    const reading = said === undefined ? null : inSlotUnit(asked.linked, span, slot, said)
+    if (reading === null || !allowed(slot, reading.value)) continue
     const own = asked.shape.marks.find((mark) => mark.span === span)
     const seen =
       own === undefined
@@ -107,6 +109,15 @@ function isOtherWay({ linked }: Asked, { from, to }: Span, { role, type: { kind 
   if (role === null || (kind !== 'number' && kind !== 'time')) return false
   const way = directionAt(linked, from, to)
   return way !== null && way !== (role === 'start' ? 'up' : 'down')
+}
+
+/** "Two weeks" are 14 to a slot that counts days; what it cannot count is nothing for it. */
+function inSlotUnit(linked: Linked, span: Span, { unit }: Slot, reading: Reading): Reading | null {
+  const said = unit === null ? null : unitAt(linked, span)
+  if (unit === null || said === null) return reading
+  const value = convert(Number(reading.value), said, unit)
+  if (value === null) return null
+  return said.size === unit.size ? reading : { ...reading, value }
 }
 
 /** The same shape with one of its spans read as another type. */

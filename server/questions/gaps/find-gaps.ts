@@ -1,10 +1,11 @@
 import type { ProjectIndex, IndexedQuery } from '../indexing/index-project.ts'
-import { spoken, type Slot, type SlotProperty } from '../project.ts'
+import { spoken, type Slot } from '../project.ts'
 import type { Asked } from '../ranking/rank.ts'
-import type { Linked, Span } from '../reading/link.ts'
+import type { Linked } from '../reading/link.ts'
 import { directionAt, directionsIn, endsIn, isLeftOut, leavesSomethingOut, type Direction } from '../reading/stance.ts'
 import { words } from '../reading/text.ts'
 import { daysGap, twoStretches } from './day-gaps.ts'
+import { numberGap } from './number-gaps.ts'
 import {
   daysAt,
   isFree,
@@ -31,7 +32,7 @@ export function findGaps(
   const gaps = query.slots.flatMap((slot) => {
     const source = found.sources[slot.name]
     if (slot.type.kind === 'boolean') return []
-    if (source === undefined) return otherEnd(reading, slot) ?? outOfBounds(reading, slot)
+    if (source === undefined) return otherEnd(reading, slot) ?? numberGap(reading, slot) ?? []
     return daysGap(reading, slot, source) ?? opposed(reading, slot, source) ?? oneOfSeveral(reading, slot, source) ?? []
   })
   return gaps.length > 0 ? gaps : [...leftOutBeside(reading), ...turnedRange(reading), ...twoStretches(reading)]
@@ -151,42 +152,22 @@ function oneOfSeveral(reading: Reading, slot: Slot, source: Source): Gap | null 
   const { linked, marks, found } = reading
   if (slot.list) return null
   const others = marks.filter(
-    ({ span, type }) => type.key === slot.type.key && isFree(found, span) && isJoined(linked, source, span),
+    ({ span }) =>
+      span.readings.some(({ type }) => type.key === slot.type.key) &&
+      isFree(found, span) &&
+      isJoined(linked, source, span),
   )
   const named = [source, ...others.map(({ span }) => span)].sort((a, b) => a.start - b.start)
   const values = new Set(others.flatMap(({ span }) => span.readings.map(({ value }) => String(value))))
   values.delete(String(found.parameters[slot.name]))
   if (values.size === 0) return null
   const texts = named.map(({ start, end }) => linked.text.slice(start, end)).join(', ')
-  return { slot: slot.name, message: `takes one value, and the question names several: ${texts}`, isOpposed: false }
-}
-
-/** "top 0 products": the number stands where the slot's value stands, and the schema does not take it. */
-function outOfBounds({ marks, linked, texts, found }: Reading, slot: Slot): Gap[] {
-  if (slot.type.kind !== 'number') return []
-  const around = new Set(usesOf(texts, slot).flatMap(({ linked: own, span }) => beside(own, span)))
-  const mark = marks.find(({ span, type }) => {
-    if (!isFree(found, span)) return false
-    if (slot.required && type.key === slot.type.key) return true
-    const canBe = span.readings.some((reading) => reading.type.key === slot.type.key)
-    return canBe && beside(linked, span).some((word) => around.has(word))
-  })
-  const value = mark?.span.readings.find(({ type }) => type.key === slot.type.key)?.value
-  const problem = value === undefined ? null : boundProblem(slot.property, Number(value))
-  return problem === null ? [] : [{ slot: slot.name, message: problem, isOpposed: false }]
-}
-
-/** The word before and the word after, told apart. */
-function beside({ words: all }: Linked, { from, to }: Span): string[] {
-  const [before, after] = [all[from - 1]?.stem, all[to]?.stem]
-  return [...(before === undefined ? [] : [`- ${before}`]), ...(after === undefined ? [] : [`+ ${after}`])]
-}
-
-function boundProblem({ type, minimum, maximum }: SlotProperty, value: number): string | null {
-  if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`
-  if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`
-  if (!Number.isFinite(value)) return 'is too large'
-  return type === 'integer' && !Number.isInteger(value) ? 'must be a whole number' : null
+  return {
+    slot: slot.name,
+    message: `takes one value, and the question names several: ${texts}`,
+    isOpposed: false,
+    surplus: others.length,
+  }
 }
 
 /** A value that fills no slot and is left out, too: "in 2025 but not in June". What its own kind rules out anyway is no loss. */

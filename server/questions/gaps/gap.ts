@@ -13,6 +13,8 @@ export type Gap = {
   message: string
   /** The question means something else than the query: no value would make it the answer. */
   isOpposed: boolean
+  /** How many values beside the one that the slot takes. */
+  surplus?: number
 }
 
 /** The words of the question that gave a slot its value. */
@@ -62,6 +64,7 @@ export function isJoined(linked: Linked, left: Place, right: Place): boolean {
   const between = linked.words.slice(from, to)
   const text = linked.text.slice(first.end, second.start)
   if (/^\s*,\s*(?:the\s+)?$/iu.test(text)) return true
+  if (/^\d[-–][$€£]?\d$/u.test(linked.text.slice(first.end - 1, second.start + 1))) return true
   const own = between.filter((word) => !isFunctionWord(word.text) && !joining.test(word.text))
   return own.length < 2 && joining.test(text) && !between.some((word) => beginning.test(word.text))
 }

@@ -70,6 +70,7 @@ describe('more or other days than a slot holds are never cut to fit', () => {
 
 test.each([
   ['shipments lighter than 3 kg', { max_kg: 3 }],
+  ['shipments of 30 kg or more', { min_kg: 30 }],
   ['shipments of 30 kg or less', { max_kg: 30 }],
 ])('%s: which way it is meant chooses the end of the range', async (question, parameters) => {
   const routing = await route(index, question, clock)
@@ -80,4 +81,44 @@ test.each([
 test('a number beyond the bounds of an optional slot is asked back, whatever else it could be', async () => {
   const routing = await route(index, 'top 500 customers', clock)
   expect(routing).toMatchObject({ outcome: 'missing_slots', query: 'top_customers', missing: ['limit'] })
+})
+
+describe('a number is read in the unit that its slot counts', () => {
+  test.each([
+    ['shipments over 50kg', { min_kg: 50 }],
+    ['shipments of 10-15kg', { min_kg: 10, max_kg: 15 }],
+    ['shipments between 20-40 kg', { min_kg: 20, max_kg: 40 }],
+    ['shipments heavier than 1.2 tonnes', { min_kg: 1200 }],
+    ['shipments heavier than 1,5 kg', { min_kg: 1.5 }],
+    ['shipments more than two weeks late', { days: 14 }],
+    ['shipments more than a week late', { days: 7 }],
+    ['customers who owe 500 euros or more', { min_amount: 500 }],
+    ['freight bills over 1.000,50 €', { amount: 1000.5 }],
+    ['freight bills over 99,90 euros', { amount: 99.9 }],
+  ])('%s', async (question, parameters) => {
+    const routing = await route(index, question, clock)
+    expect(routing).toMatchObject({ outcome: 'answer', parameters })
+  })
+
+  test.each([
+    ['shipments more than three months late', 'days', /is in .*three months/],
+    ['shipments more than 20 weeks late', 'days', /at most 60/],
+    ['shipments more than 36 hours late', 'days', /whole/],
+  ])('%s: is asked back', async (question, slot, why) => {
+    const routing = await route(index, question, clock)
+    expect(routing).toMatchObject({ outcome: 'missing_slots', missing: [slot] })
+    expect(routing.outcome === 'missing_slots' && routing.gaps[0]?.message).toMatch(why)
+  })
+
+  test('of another kind it is refused', async () => {
+    const routing = await route(index, 'shipments heavier than 20 km', clock)
+    expect(routing).toMatchObject({ outcome: 'no_match', because: 'opposed' })
+    expect(routing).toHaveProperty('objection', expect.stringContaining('20 km'))
+  })
+})
+
+test('several numbers of a kind for a slot that takes one are asked back, also where a dash joins them', async () => {
+  for (const question of ['track NL123456789 and NL123456788', 'freight bills over 400-500 euros']) {
+    expect(await route(index, question, clock), question).toMatchObject({ outcome: 'missing_slots' })
+  }
 })
