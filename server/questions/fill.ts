@@ -1,11 +1,13 @@
-import { dayValue, inclusive, todayOf, type DateSpan } from './reading/calendar.ts'
-import { findGaps, type Gap, type Source } from './gaps.ts'
+import { dayValue, inclusive, iso, localDay, todayOf, type DateSpan } from './reading/calendar.ts'
+import { findGaps } from './gaps/find-gaps.ts'
+import type { Gap, Source } from './gaps/gap.ts'
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
 import type { IndexedText } from './indexing/index-text.ts'
-import { overlaps, type Clock, type Reading, type Span } from './reading/link.ts'
+import { overlaps, type Clock, type Linked, type Reading, type Span } from './reading/link.ts'
 import { shape, type KnownReadings, type Shape } from './reading/mask.ts'
 import { openText } from './reading/open-text.ts'
-import { isLeftOut } from './reading/stance.ts'
+import { directionAt, isLeftOut } from './reading/stance.ts'
+import { convert, unitAt } from './reading/units.ts'
 import { spoken, type Slot, type SlotType } from './project.ts'
 import type { Asked } from './ranking/evidence.ts'
 import { dotRow } from './ranking/vectors.ts'
@@ -41,12 +43,11 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
   }
   for (const [slot, { span, reading }] of chosen) {
     if (!slot.list) give(slot, boundValue(slot, reading, clock), span)
-    else
-      give(
-        slot,
-        listValues(options.get(slot) ?? [], chosen, slot).map((each) => boundValue(slot, each.reading, clock)),
-        span,
-      )
+    else {
+      const listed = listValues(asked, options.get(slot) ?? [], othersThan(slot, chosen))
+      const values = listed.map((each) => boundValue(slot, each.reading, clock))
+      give(slot, [...new Set(values)], listed[0]?.span ?? span)
+    }
   }
   spreadRanges(query.slots, chosen, { give, clock, done: filled })
   for (const slot of query.slots) {
@@ -64,7 +65,7 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
     .filter(({ name, required }) => required && !(name in filled.parameters))
     .map(({ name }) => name)
   filled.unused = unusedWords(asked, query, filled)
-  filled.gaps = findGaps(index, asked, query, filled)
+  filled.gaps = findGaps(index, asked, query, { ...filled, today: iso(localDay(clock.now, clock.timeZone)) })
   return filled
 }
 
@@ -81,8 +82,9 @@ type Like = { references: Reference[]; known: KnownReadings }
 function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, { references, known }: Like): Option[] {
   const options: Option[] = []
   for (const span of [...asked.linked.spans, ...asked.linked.weak]) {
-    const reading = span.readings.find(({ type, value }) => type.key === slot.type.key && allowed(slot, value))
-    if (reading === undefined) continue
+    const said = span.readings.find(({ type }) => type.key === slot.type.key)
+    const reading = said === undefined ? null : inSlotUnit(asked.linked, span, slot, said)
+    if (reading === null || !allowed(slot, reading.value)) continue
     const own = asked.shape.marks.find((mark) => mark.span === span)
     const seen =
       own === undefined
@@ -94,11 +96,28 @@ function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, { references,
       standing +
       (span.weak ? penalties.weak : 0) +
       (isLeftOut(asked.linked, span.from, span.to) ? penalties.leftOut : 0) +
+      (isOtherWay(asked, span, slot) ? penalties.otherEnd : 0) +
       2 * likeness(seen, span, slot, references) +
       cues(seen, span, slot)
     options.push({ span, reading, score })
   }
   return options
+}
+
+/** "lighter than 3" speaks for the upper bound, whatever stands right before the number. */
+function isOtherWay({ linked }: Asked, { from, to }: Span, { role, type: { kind } }: Slot): boolean {
+  if (role === null || (kind !== 'number' && kind !== 'time')) return false
+  const way = directionAt(linked, from, to)
+  return way !== null && way !== (role === 'start' ? 'up' : 'down')
+}
+
+/** "Two weeks" are 14 to a slot that counts days; what it cannot count is nothing for it. */
+function inSlotUnit(linked: Linked, span: Span, { unit }: Slot, reading: Reading): Reading | null {
+  const said = unit === null ? null : unitAt(linked, span)
+  if (unit === null || said === null) return reading
+  const value = convert(Number(reading.value), said, unit)
+  if (value === null) return null
+  return said.size === unit.size ? reading : { ...reading, value }
 }
 
 /** The same shape with one of its spans read as another type. */
@@ -199,11 +218,32 @@ function assign(slots: Slot[], options: Map<Slot, Option[]>): Assignment {
   return best.chosen
 }
 
-function listValues(options: Option[], chosen: Assignment, slot: Slot): Option[] {
-  const others = [...chosen].filter(([other]) => other !== slot).map(([, { span }]) => span)
-  return options
-    .filter(({ span }) => !span.weak && !others.some((other) => overlaps(other, span)))
-    .sort((a, b) => a.span.from - b.span.from)
+function othersThan(slot: Slot, chosen: Assignment): Span[] {
+  return [...chosen].filter(([other]) => other !== slot).map(([, { span }]) => span)
+}
+
+const listing = /^\s*(?:[,&/]\s*)?(?:\b(?:and|or|nor)\s+)?(?:the\s+)?$/iu
+
+/**
+ * Every value of a list once: of words inside each other the longer, and none that is left out ("booked but not lost")
+ * beside others that are not.
+ */
+function listValues({ linked }: Asked, options: Option[], taken: Span[]): Option[] {
+  const kept: Option[] = []
+  const longestFirst = options.toSorted((a, b) => b.span.to - b.span.from - (a.span.to - a.span.from))
+  for (const option of longestFirst) {
+    const { span } = option
+    if (span.weak || taken.some((other) => overlaps(other, span))) continue
+    if (!kept.some((other) => overlaps(other.span, span))) kept.push(option)
+  }
+  const inOrder = kept.sort((a, b) => a.span.from - b.span.from)
+  const out = new Set<Option>()
+  for (const [at, option] of inOrder.entries()) {
+    const before = inOrder[at - 1]
+    const goesOn = before !== undefined && listing.test(linked.text.slice(before.span.end, option.span.start))
+    if (isLeftOut(linked, option.span.from, option.span.to) || (goesOn && out.has(before))) out.add(option)
+  }
+  return out.size === inOrder.length ? inOrder : inOrder.filter((option) => !out.has(option))
 }
 
 function boundValue(slot: Slot, { value, days }: Reading, clock: Clock): unknown {
@@ -253,7 +293,7 @@ function unusedWords(
   { fixed }: IndexedQuery,
   { sources, parameters }: Filled,
 ): Source[] {
-  const values = new Set(Object.values(parameters).map(String))
+  const values = new Set(Object.values(parameters).flat().map(String))
   const used = Object.values(sources)
   return marks
     .filter(({ span }) => !used.some(({ start, end }) => span.start < end && start < span.end))

@@ -1,4 +1,5 @@
 import { stem, words } from './reading/text.ts'
+import { unitOfSlot, type Unit } from './reading/units.ts'
 
 /** What the router knows of a project: plain values, so that an index can be built from a snapshot, a test or a file. */
 export type RoutableProject = {
@@ -62,6 +63,8 @@ export type Slot = {
   cues: Set<string>
   /** Words that speak for the other end: right before a value they say that it is not this slot's. */
   otherEnd: Set<string>
+  /** What its number counts, where its name or description says so. */
+  unit: Unit | null
 }
 
 type Role = 'start' | 'end'
@@ -79,7 +82,8 @@ export function slotsOf(query: RoutableQuery): Slot[] {
     const cues = cueWords(name, type, role)
     const others = role === null ? [] : roleWords[role === 'start' ? 'end' : 'start']
     const otherEnd = new Set(others.filter((word) => !cues.has(word)))
-    return { name, type, property: given, required: needed, list, role, cues, otherEnd }
+    const unit = type.kind === 'number' ? unitOfSlot(`${spoken(name)} ${type.label}`, property.description ?? '') : null
+    return { name, type, property: given, required: needed, list, role, cues, otherEnd, unit }
   })
 }
 
@@ -183,6 +187,9 @@ const roleWords: Record<Role, string[]> = {
 
 function roleOf(name: string): Role | null {
   const parts = spoken(name).split(' ')
+  // `not_before` is where something begins.
+  const denied = parts[parts.indexOf('not') + 1]
+  if (parts.includes('not') && (denied === 'before' || denied === 'after')) return denied === 'before' ? 'start' : 'end'
   if (parts.some((part) => roleWords.start.includes(part))) return 'start'
   return parts.some((part) => part !== 'and' && part !== 'by' && roleWords.end.includes(part)) ? 'end' : null
 }

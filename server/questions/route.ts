@@ -1,5 +1,5 @@
 import { fill, type Filled } from './fill.ts'
-import type { Source } from './gaps.ts'
+import type { Source } from './gaps/gap.ts'
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
 import { objectionTo } from './objections.ts'
 import { candidateReach, judge, lookAgain } from './judge.ts'
@@ -129,13 +129,20 @@ export function conclude(
   return { outcome: 'answer', query: name, parameters, explanation }
 }
 
-/** What confidence lost for lack of a value: a question that only lacks one is told which, not that nobody answers it. */
-function lack({ encoder, queries }: ProjectIndex, { candidate }: Ranked, { missing }: Filled): number {
-  if (missing.length === 0) return 0
+/**
+ * What confidence lost for a value too few or too many: a question that only lacks one, or names two where a slot takes
+ * one, is told so, not that nobody answers it.
+ */
+function lack({ encoder, queries }: ProjectIndex, { candidate }: Ranked, { missing, gaps }: Filled): number {
+  const surplus = gaps.reduce((sum, gap) => sum + (gap.surplus ?? 0), 0)
+  if (missing.length === 0 && surplus === 0) return 0
+  const { slotsMissing, spansUnused } = candidate.features
   const { many, few } = encoder.constants.confidence
   const share = shareOfMany(queries.length)
-  const weight = share * many.weights.slotsMissing + (1 - share) * few.weights.slotsMissing
-  return -weight * candidate.features.slotsMissing
+  const weight = (input: 'slotsMissing' | 'spansUnused'): number =>
+    share * many.weights[input] + (1 - share) * few.weights[input]
+  const tooFew = missing.length === 0 ? 0 : weight('slotsMissing') * slotsMissing
+  return -tooFew - weight('spansUnused') * Math.min(surplus, spansUnused)
 }
 
 /** Links, masks and embeds a question: all that the ranker needs of it. */

@@ -41,7 +41,9 @@ export function slotFitter(
     )
     const open = unmet.filter(({ type }) => type.kind === 'text' || type.kind === 'boolean').length
     const missing = Math.max(0, unmet.length - weak.filled.size * weakShare - open * openShare)
-    const unused = countUnused(standing, [...own, ...matched.used, ...extra.used])
+    const filled = [...matched.filled, ...extra.filled]
+    const listed = standing.filter((span) => filled.some((slot) => slot.list && canBe(span, slot)))
+    const unused = countUnused(standing, [...own, ...matched.used, ...extra.used, ...listed])
     return {
       slotsMissing: missing,
       spansUnused: unused,
@@ -52,6 +54,10 @@ export function slotFitter(
 
 function hasValueOf({ readings }: Span, values: Set<string>): boolean {
   return readings.some(({ value }) => values.has(String(value)))
+}
+
+function canBe({ readings }: Span, slot: Slot): boolean {
+  return readings.some(({ type }) => type.key === slot.type.key)
 }
 
 /** Spans that fill nothing and say nothing that another one says, which does. */
@@ -89,7 +95,7 @@ function match(slots: Slot[], spans: Span[]): Matching {
   const owner = new Map<Span, Slot>()
   const tryFill = (slot: Slot, seen: Set<Span>): boolean => {
     for (const span of spans) {
-      if (seen.has(span) || !span.readings.some(({ type }) => type.key === slot.type.key)) continue
+      if (seen.has(span) || !canBe(span, slot)) continue
       seen.add(span)
       const holder = owner.get(span)
       const blocked = holder === undefined && [...owner.keys()].some((other) => overlaps(span, other))

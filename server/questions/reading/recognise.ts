@@ -1,4 +1,5 @@
 import { fold } from './text.ts'
+import { gluedUnits } from './units.ts'
 
 /** Something a recogniser saw in a text, with the value it stands for. */
 export type Recognised = {
@@ -58,8 +59,19 @@ const suffixes = new Map(
   }),
 )
 
-const digits =
-  /(?<![\p{L}\p{N}_.-])(?<sign>[-−])?(?<money>[$€£¥]\s?)?(?<whole>\d{1,3}(?:,\d{3})+|\d+)(?<fraction>\.\d+)?(?<exponent>e\+?\d{1,3})?(?:\s?(?<scale>k|mn|m|bn|b|million|billion|thousand|hundred|dozen)\b)?(?<ordinal>st|nd|rd|th)?(?<percent>\s?(?:%|percent\b|per cent\b))?(?<currency>\s?(?:€|£|dollars?\b|euros?\b|pounds?\b|usd\b|eur\b|gbp\b))?(?![\p{L}\p{N}_])/giu
+// "1.000,50" and "99,50" as much of the world writes them; "1,000" and "1.5" are read in English.
+const withComma = String.raw`\d{1,3}(?:\.\d{3})+,\d{1,2}(?![\d,])|\d{1,3}(?:\.\d{3}){2,}(?![\d.])|(?<!\d,)\d+,\d{1,2}(?![\d,])`
+const digits = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_.-])(?<sign>[-−])?(?<money>[$€£¥]\s?)?(?:(?<comma>${withComma})|(?<whole>\d{1,3}(?:,\d{3})+|\d+)(?<fraction>\.\d+)?(?<exponent>e\+?\d{1,3})?)` +
+    String.raw`(?:\s?(?<scale>k|mn|m|bn|b|million|billion|thousand|hundred|dozen)\b)?(?<ordinal>st|nd|rd|th)?(?<percent>\s?(?:%|percent\b|per cent\b))?` +
+    String.raw`(?<currency>\s?(?:€|£|dollars?\b|euros?\b|pounds?\b|usd\b|eur\b|gbp\b))?(?=(?:${gluedUnits})?(?![\p{L}\p{N}_]))`,
+  'giu',
+)
+// The "40" of "20-40": what stands behind a dash is part of a name or a day, unless it is the larger of two numbers.
+const upTo = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_.,/-])[$€£]?(?<low>\d+(?:\.\d+)?)-[$€£]?(?<high>\d+(?:\.\d+)?)(?:\s?%)?(?=(?:${gluedUnits})?(?![\p{L}\p{N}_-]|[.,]\d))`,
+  'giu',
+)
 
 export function recogniseNumbers(text: string): Recognised[] {
   const found: Recognised[] = []
@@ -67,7 +79,8 @@ export function recogniseNumbers(text: string): Recognised[] {
     const {
       sign,
       money,
-      whole = '',
+      comma,
+      whole = comma?.replaceAll('.', '').replace(',', '.') ?? '',
       fraction = '',
       exponent = '',
       scale,
@@ -78,7 +91,7 @@ export function recogniseNumbers(text: string): Recognised[] {
     const plain = Number(whole.replaceAll(',', '') + fraction + exponent)
     const near = plain * (suffixes.get(scale?.toLowerCase() ?? '') ?? 1) * (sign === undefined ? 1 : -1)
     // Another number would be near enough for a sum, not for an order's: beyond 2^53 the digits stay.
-    const isExact = Number.isSafeInteger(near) || fraction + exponent + (scale ?? '') !== ''
+    const isExact = Number.isSafeInteger(near) || fraction + exponent + (scale ?? comma ?? '') !== ''
     const value = isExact ? near : `${sign === undefined ? '' : '-'}${whole.replaceAll(',', '')}`
     const unit =
       percent !== undefined
@@ -90,7 +103,16 @@ export function recogniseNumbers(text: string): Recognised[] {
             : null
     found.push({ kind: 'number', start: match.index, end: match.index + match[0].length, value, unit })
   }
-  return [...found, ...numberWords(text)]
+  return [...found, ...upperNumbers(text), ...numberWords(text)]
+}
+
+function upperNumbers(text: string): Recognised[] {
+  return Array.from(text.matchAll(upTo)).flatMap((match) => {
+    const { low = '', high = '' } = match.groups ?? {}
+    const [start, end] = [match.index + match[0].indexOf('-') + 1, match.index + match[0].length]
+    const value = Number(high)
+    return value > Number(low) ? [{ kind: 'number' as const, start, end, value, unit: null }] : []
+  })
 }
 
 const numberWord = new RegExp(
@@ -98,15 +120,18 @@ const numberWord = new RegExp(
   'giu',
 )
 
+// "More than a week": elsewhere an "a" counts nothing.
+const single = /(?<=\b(?:than|over|under|within|least|most|by)\s+)an?(?=\s+(?:minute|hour|day|week|month|year)\b)/giu
+
 /** "two hundred and five", "twenty-one", "a dozen". */
 function numberWords(text: string): Recognised[] {
-  return Array.from(text.matchAll(numberWord), (match) => ({
-    kind: 'number' as const,
-    start: match.index,
-    end: match.index + match[0].length,
-    value: spokenNumber(match[0]),
-    unit: null,
-  }))
+  const at = (match: RegExpExecArray, value: number): Recognised => {
+    return { kind: 'number', start: match.index, end: match.index + match[0].length, value, unit: null }
+  }
+  return [
+    ...Array.from(text.matchAll(numberWord), (match) => at(match, spokenNumber(match[0]))),
+    ...Array.from(text.matchAll(single), (match) => at(match, 1)),
+  ]
 }
 
 function spokenNumber(phrase: string): number {
@@ -139,6 +164,8 @@ export function recogniseQuoted(text: string): Recognised[] {
 const identifier =
   /(?<![\p{L}\p{N}_])(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?=[\w/-]*\d)(?=[\w/-]*[A-Za-z])[A-Za-z0-9]+(?:[-_/][A-Za-z0-9]+)*)(?![\p{L}\p{N}_])/gu
 
+const measured = new RegExp(`^(?:\\d+-)?\\d+(?:st|nd|rd|th|k|m|b|am|pm|h|e\\d{1,3}|${gluedUnits})$`, 'i')
+
 export function recogniseIdentifiers(text: string): Recognised[] {
   return Array.from(text.matchAll(identifier), (match) => ({
     kind: 'text' as const,
@@ -146,7 +173,7 @@ export function recogniseIdentifiers(text: string): Recognised[] {
     end: match.index + match[0].length,
     value: match[0],
     unit: null,
-  })).filter(({ value }) => !/^\d+(?:st|nd|rd|th|k|m|b|am|pm|h|e\d{1,3})$/i.test(value))
+  })).filter(({ value }) => !measured.test(value))
 }
 
 const clock =

@@ -1,5 +1,6 @@
 import type { Linked } from './link.ts'
 import { isFunctionWord, type Word } from './text.ts'
+import { isUnit } from './units.ts'
 
 /** A text read for what it says about its values, rather than which ones it names. */
 type Said = Pick<Linked, 'text' | 'words'>
@@ -93,8 +94,11 @@ const directions = new Map<string, Direction>([
 ])
 const reachOfDirection = 4
 
-export function directionAt(said: Said, from: number, to: number = from + 1): Direction | null {
+export function directionAt(said: Said, from: number, upTo: number = from + 1): Direction | null {
   const { words, text } = said
+  if (text[words[upTo - 1]?.end ?? -1] === '+') return 'up'
+  // "30 kg or more"
+  const to = isUnit(words[upTo]?.text ?? '') ? upTo + 1 : upTo
   const joined = words[to]?.text === 'or' || words[to]?.text === 'and'
   const after = joined ? words[to + 1]?.text : undefined
   if (after !== undefined && after !== 'most' && after !== 'least') {
@@ -102,7 +106,6 @@ export function directionAt(said: Said, from: number, to: number = from + 1): Di
     // "5 and over 3" begins something new.
     if (way !== undefined && !/\d/.test(words[to + 2]?.text ?? '') && words[to + 2]?.text !== 'than') return way
   }
-  if (text[words[to - 1]?.end ?? -1] === '+') return 'up'
   for (let at = from - 1; at >= Math.max(0, from - reachOfDirection); at -= 1) {
     const word = words[at] as Word
     if (boundary.test(text.slice(word.end, words[at + 1]?.start))) return null

@@ -19,6 +19,11 @@ test.each([
   ['three million rows', 3_000_000, null],
   ['below -4 degrees', -4, null],
   ['more than 1e9', 1_000_000_000, null],
+  ['over 1.000,50 €', 1000.5, 'money'],
+  ['more than 1.250.000 rows', 1_250_000, null],
+  ['2,5% growth', 2.5, 'percent'],
+  ['heavier than 50kg', 50, null],
+  ['late by more than a week', 1, null],
   ['order 9007199254740993', '9007199254740993', null],
   ['order -9,007,199,254,740,993', '-9007199254740993', null],
 ])('%s', (text, value, unit) => {
@@ -27,6 +32,17 @@ test.each([
 
 test('digits inside a word or a code are no number', () => {
   expect(recogniseNumbers('show AB-1234 and x2y and v1.2.3')).toEqual([])
+})
+
+test.each([
+  ['aged 20-40', [20, 40]],
+  ['10-15kg', [10, 15]],
+  ['ids 1,2,3', [1, 2, 3]],
+  ['call 555-12', [555]],
+  ['on 2026-11-20', [2026]],
+  ['in 2025-03', [2025]],
+])('%s: a dash joins a smaller with a larger number', (text, values) => {
+  expect(recogniseNumbers(text).map(({ value }) => value)).toEqual(values)
 })
 
 test('quoted text keeps its inside and its place', () => {

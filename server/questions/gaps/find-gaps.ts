@@ -1,26 +1,25 @@
-import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
-import type { IndexedText } from './indexing/index-text.ts'
-import { spoken, type Slot, type SlotProperty } from './project.ts'
-import type { Asked } from './ranking/evidence.ts'
-import type { Linked, Span } from './reading/link.ts'
-import type { Shape } from './reading/mask.ts'
-import { directionAt, directionsIn, endsIn, isLeftOut, leavesSomethingOut, type Direction } from './reading/stance.ts'
-import { isFunctionWord, words } from './reading/text.ts'
-
-/** A slot of which the question says something that must not be bound as it stands, in words for who asks. */
-export type Gap = {
-  slot: string
-  message: string
-  /** The question means something else than the query: no value would make it the answer. */
-  isOpposed: boolean
-}
-
-/** The words of the question that gave a slot its value. */
-export type Source = { start: number; end: number; text: string }
-
-type Found = { parameters: Record<string, unknown>; sources: Record<string, Source> }
-type Reading = { linked: Linked; marks: Shape['marks']; query: IndexedQuery; texts: IndexedText[]; found: Found }
-type Place = Pick<Source, 'start' | 'end'>
+import type { ProjectIndex, IndexedQuery } from '../indexing/index-project.ts'
+import { spoken, type Slot } from '../project.ts'
+import type { Asked } from '../ranking/evidence.ts'
+import type { Linked } from '../reading/link.ts'
+import { directionAt, directionsIn, endsIn, isLeftOut, leavesSomethingOut, type Direction } from '../reading/stance.ts'
+import { words } from '../reading/text.ts'
+import { daysGap, twoStretches } from './day-gaps.ts'
+import { numberGap } from './number-gaps.ts'
+import {
+  daysAt,
+  isFree,
+  isJoined,
+  usesOf,
+  wordsAround,
+  wordsAt,
+  type Found,
+  type Gap,
+  type Place,
+  type Reading,
+  type Source,
+  type Use,
+} from './gap.ts'
 
 /** What is left out, meant the other way, one of several or out of bounds. */
 export function findGaps(
@@ -33,23 +32,10 @@ export function findGaps(
   const gaps = query.slots.flatMap((slot) => {
     const source = found.sources[slot.name]
     if (slot.type.kind === 'boolean') return []
-    if (source === undefined) return outOfBounds(reading, slot)
-    return unreal(reading, slot, source) ?? opposed(reading, slot, source) ?? oneOfSeveral(reading, slot, source) ?? []
+    if (source === undefined) return otherEnd(reading, slot) ?? numberGap(reading, slot) ?? []
+    return daysGap(reading, slot, source) ?? opposed(reading, slot, source) ?? oneOfSeveral(reading, slot, source) ?? []
   })
   return gaps.length > 0 ? gaps : [...leftOutBeside(reading), ...turnedRange(reading), ...twoStretches(reading)]
-}
-
-// Enough of what stands before a value to see what is said of it.
-const shownWords = 4
-
-/** Where the query's own texts name a value of the slot. */
-type Use = { linked: Linked; span: Span }
-
-function usesOf(texts: IndexedText[], slot: Slot): Use[] {
-  return texts.flatMap(({ linked, shape, roles }) => {
-    const mark = shape.marks[roles.find((role) => role.slot === slot.name)?.mark ?? -1]
-    return mark === undefined ? [] : [{ linked, span: mark.span }]
-  })
 }
 
 /** "not from the north" of a query that never leaves a region out, "under 200" of one that looks above an amount. */
@@ -58,8 +44,7 @@ function opposed(reading: Reading, slot: Slot, source: Source): Gap | null {
   const uses = usesOf(texts, slot)
   const { from, to } = wordsAt(linked, source)
   const gap = (problem: string): Gap => {
-    const around = linked.text.slice(linked.words[Math.max(0, from - shownWords)]?.start, source.end)
-    return { slot: slot.name, message: `${problem}: “${around}”`, isOpposed: true }
+    return { slot: slot.name, message: `${problem}: “${wordsAround(linked, source)}”`, isOpposed: true }
   }
   const measure = slot.type.kind === 'number' ? otherMeasure(reading, slot, { source, uses }) : null
   if (measure !== null) return gap(measure)
@@ -70,12 +55,33 @@ function opposed(reading: Reading, slot: Slot, source: Source): Gap | null {
   const way = isShared ? null : wayAt(linked, slot, source)
   if (way !== null) {
     const known = waysOf(reading, slot, uses)
-    const isKnown = known.size === 0 ? uses.length === 0 : known.has(way)
+    // Of a number that no text speaks of nothing is known; a day is a day unless something says otherwise.
+    const isKnown = known.size === 0 ? uses.length === 0 && slot.type.kind !== 'date' : known.has(way)
     return isKnown ? null : gap(`cannot be ${way === 'up' ? 'the least' : 'the most'} that is wanted`)
   }
   if (isLeftOut(linked, from, to)) return leavesOut(reading, slot, uses) ? null : gap('cannot be left out')
   const isAlwaysOut = uses.length > 1 && uses.every(({ linked: own, span }) => isLeftOut(own, span.from, span.to))
   return isAlwaysOut ? gap('is what the query leaves out') : null
+}
+
+/** "before March" of a query that only knows since when: nothing of it was bound, and the answer would not heed it. */
+function otherEnd({ linked, marks, query, found }: Reading, slot: Slot): Gap[] | null {
+  const { role, type } = slot
+  const hasOther = query.slots.some((other) => other.type.kind === type.kind && other.role !== role)
+  if (role === null || hasOther) return null
+  const mark = marks.find(({ span, type: { key } }) => {
+    const way = key === type.key && isFree(found, span) ? wayAt(linked, slot, span) : null
+    return way !== null && way !== (role === 'start' ? 'up' : 'down')
+  })
+  if (mark === undefined) return null
+  const end = role === 'start' ? 'the most' : 'the least'
+  return [
+    {
+      slot: slot.name,
+      message: `cannot be ${end} that is wanted: “${wordsAround(linked, mark.span)}”`,
+      isOpposed: true,
+    },
+  ]
 }
 
 const ordinal = /\d(?:st|nd|rd|th)$/iu
@@ -102,11 +108,6 @@ function otherMeasure(
   return percent.test(source.text) && !isShare && !isUsual(percent) ? 'cannot be a percentage' : null
 }
 
-function wordsAt({ words: all }: Linked, { start, end }: Place): { from: number; to: number } {
-  const from = all.findIndex((word) => word.end > start)
-  return { from, to: all.findLastIndex((word) => word.start < end) + 1 }
-}
-
 /** Whether the query itself says that it leaves out what fills the slot. */
 function leavesOut({ query: { query }, texts }: Reading, { name, type, property }: Slot, uses: Use[]): boolean {
   if (uses.some(({ linked, span }) => isLeftOut(linked, span.from, span.to))) return true
@@ -130,16 +131,6 @@ function wayAt(linked: Linked, { type: { kind } }: Slot, place: Place): Directio
   return open === 'after' ? 'up' : open === 'before' ? 'down' : null
 }
 
-function daysAt({ spans, weak }: Linked, { start, end }: Place) {
-  const span = [...spans, ...weak].find((each) => each.start === start && each.end === end)
-  return span?.readings.find(({ days }) => days !== null)?.days
-}
-
-function unreal({ linked }: Reading, slot: Slot, source: Source): Gap | null {
-  const isReal = slot.type.kind !== 'date' || daysAt(linked, source)?.isReal !== false
-  return isReal ? null : { slot: slot.name, message: `is no day of the calendar: ${source.text}`, isOpposed: false }
-}
-
 /** The ways that the slot's name and description and the query's texts speak of. */
 function waysOf({ texts }: Reading, slot: Slot, uses: Use[]): Set<Direction> {
   const role = slot.role
@@ -147,71 +138,36 @@ function waysOf({ texts }: Reading, slot: Slot, uses: Use[]): Set<Direction> {
     ...(role === null ? [] : [role === 'start' ? ('up' as const) : ('down' as const)]),
     ...(limitWord.test(slot.name) ? ['down' as const] : []),
   ]
-  const seen = uses.flatMap(({ linked, span }) => wayAt(linked, slot, span) ?? [])
+  const seen =
+    slot.type.kind === 'date'
+      ? texts.flatMap(({ linked }) => linked.spans.flatMap((span) => wayAt(linked, slot, span) ?? []))
+      : uses.flatMap(({ linked, span }) => wayAt(linked, slot, span) ?? [])
   const descriptions = texts.filter(({ kind }) => kind === 'description').map(({ linked }) => linked)
   const told = [...descriptions, said(`${spoken(slot.name)} ${slot.property.description ?? ''}`)]
   return new Set([...named, ...seen, ...told.flatMap((each) => [...directionsIn(each)])])
 }
-
-const joining = /[&/+]|\b(?:and|or|nor|to|plus|versus|vs)\b/iu
-const beginning = /^(?:have|has|had|is|are|was|were|do|does|did|who|whose|which|that|where|when|why)$/
 
 /** "north and south" for a slot that takes one: half an answer would look like all of it. */
 function oneOfSeveral(reading: Reading, slot: Slot, source: Source): Gap | null {
   const { linked, marks, found } = reading
   if (slot.list) return null
   const others = marks.filter(
-    ({ span, type }) => type.key === slot.type.key && isFree(found, span) && isJoined(linked, source, span),
+    ({ span }) =>
+      span.readings.some(({ type }) => type.key === slot.type.key) &&
+      isFree(found, span) &&
+      isJoined(linked, source, span),
   )
   const named = [source, ...others.map(({ span }) => span)].sort((a, b) => a.start - b.start)
   const values = new Set(others.flatMap(({ span }) => span.readings.map(({ value }) => String(value))))
   values.delete(String(found.parameters[slot.name]))
   if (values.size === 0) return null
   const texts = named.map(({ start, end }) => linked.text.slice(start, end)).join(', ')
-  return { slot: slot.name, message: `takes one value, and the question names several: ${texts}`, isOpposed: false }
-}
-
-function isFree({ sources }: Found, span: Place): boolean {
-  return !Object.values(sources).some(({ start, end }) => span.start < end && start < span.end)
-}
-
-function isJoined(linked: Linked, left: Place, right: Place): boolean {
-  const [first, second] = left.start < right.start ? [left, right] : [right, left]
-  const [from, to] = [wordsAt(linked, first).to, wordsAt(linked, second).from]
-  if (isLeftOut(linked, wordsAt(linked, right).from)) return false
-  const between = linked.words.slice(from, to)
-  const text = linked.text.slice(first.end, second.start)
-  if (/^\s*,\s*(?:the\s+)?$/iu.test(text)) return true
-  const own = between.filter((word) => !isFunctionWord(word.text) && !joining.test(word.text))
-  return own.length < 2 && joining.test(text) && !between.some((word) => beginning.test(word.text))
-}
-
-/** "top 0 products": the number stands where the slot's value stands, and the schema does not take it. */
-function outOfBounds({ marks, linked, texts, found }: Reading, slot: Slot): Gap[] {
-  if (slot.type.kind !== 'number') return []
-  const around = new Set(usesOf(texts, slot).flatMap(({ linked: own, span }) => beside(own, span)))
-  const mark = marks.find(
-    ({ span, type }) =>
-      type.key === slot.type.key &&
-      isFree(found, span) &&
-      (slot.required || beside(linked, span).some((word) => around.has(word))),
-  )
-  const value = mark?.span.readings.find(({ type }) => type.key === slot.type.key)?.value
-  const problem = value === undefined ? null : boundProblem(slot.property, Number(value))
-  return problem === null ? [] : [{ slot: slot.name, message: problem, isOpposed: false }]
-}
-
-/** The word before and the word after, told apart. */
-function beside({ words: all }: Linked, { from, to }: Span): string[] {
-  const [before, after] = [all[from - 1]?.stem, all[to]?.stem]
-  return [...(before === undefined ? [] : [`- ${before}`]), ...(after === undefined ? [] : [`+ ${after}`])]
-}
-
-function boundProblem({ type, minimum, maximum }: SlotProperty, value: number): string | null {
-  if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`
-  if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`
-  if (!Number.isFinite(value)) return 'is too large'
-  return type === 'integer' && !Number.isInteger(value) ? 'must be a whole number' : null
+  return {
+    slot: slot.name,
+    message: `takes one value, and the question names several: ${texts}`,
+    isOpposed: false,
+    surplus: others.length,
+  }
 }
 
 /** A value that fills no slot and is left out, too: "in 2025 but not in June". What its own kind rules out anyway is no loss. */
@@ -226,22 +182,7 @@ function leftOutBeside({ linked, marks, query, found }: Reading): Gap[] {
   )
   if (out === undefined) return []
   const slot = query.slots.find(({ type }) => type.key === out.type.key)?.name ?? out.type.label
-  const around = linked.text.slice(linked.words[Math.max(0, out.span.from - shownWords)]?.start, out.span.end)
-  return [{ slot, message: `cannot be left out: “${around}”`, isOpposed: true }]
-}
-
-/** "in March and June" is not all that lies between. */
-function twoStretches({ linked, query: { slots }, found: { sources } }: Reading): Gap[] {
-  const dated = slots.filter(({ type, name }) => type.kind === 'date' && name in sources)
-  const [start, end] = (['start', 'end'] as const).map((role) => dated.find((slot) => slot.role === role))
-  const [first, last] = [sources[start?.name ?? ''], sources[end?.name ?? '']]
-  if (end === undefined || first === undefined || last === undefined || first.start === last.start) return []
-  const isOpen = [first, last].some((place) => daysAt(linked, place)?.open !== null)
-  if (isOpen || !isJoined(linked, first, last)) return []
-  const named = `${first.text}, ${last.text}`
-  return [
-    { slot: end.name, message: `takes one stretch of days, and the question names two: ${named}`, isOpposed: false },
-  ]
+  return [{ slot, message: `cannot be left out: “${wordsAround(linked, out.span)}”`, isOpposed: true }]
 }
 
 /** "after 2026 and before 2025": nothing lies between. */

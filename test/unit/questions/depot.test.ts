@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildIndex, openEncoder, route, type Encoder, type ProjectIndex } from '../../../server/questions/index.ts'
+import { depot } from './depot.ts'
+
+// A Sunday.
+const clock = { now: new Date('2026-11-15T10:00:00Z'), timeZone: 'Europe/Oslo' }
+
+let encoder: Encoder
+let index: ProjectIndex
+beforeAll(async () => {
+  encoder = await openEncoder({ modelDir: 'models/question-encoder', threads: 2 })
+  index = await buildIndex(encoder, depot)
+}, 60_000)
+afterAll(() => encoder.close())
+
+describe('a list takes each of its values once, and all of them are used', () => {
+  test.each([
+    ['everything at customs', ['at_customs']],
+    ['shipments that are booked, in transit or delivered', ['booked', 'in_transit', 'delivered']],
+    ['shipments in transit but not at customs', ['in_transit']],
+    ['dangerous goods to the Netherlands, Italy and Germany', ['NL', 'IT', 'DE']],
+  ])('%s', async (question, values) => {
+    const routing = await route(index, question, clock)
+    expect(routing.outcome).toBe('answer')
+    expect(Object.values(routing.explanation.parameters)).toEqual([values])
+    const leftAside = routing.explanation.unused.filter(({ text }) => !text.endsWith('customs'))
+    expect(leftAside).toEqual([])
+  })
+
+  test('that leaves all of its values out is refused', async () => {
+    for (const question of ['shipments that are not booked or lost', 'dangerous goods except to Germany and Italy']) {
+      expect(await route(index, question, clock), question).toMatchObject({ outcome: 'no_match', because: 'opposed' })
+    }
+  })
+})
+
+describe('more or other days than a slot holds are never cut to fit', () => {
+  test.each([
+    ['deliveries this week', /takes one day.*this week/],
+    ['what do we deliver from 1 to 5 December', /takes one day/],
+    ['deliveries in 2025', /takes one day/],
+  ])('%s: is asked back', async (question, why) => {
+    const routing = await route(index, question, clock)
+    expect(routing).toMatchObject({ outcome: 'missing_slots', missing: ['date'] })
+    expect(routing.outcome === 'missing_slots' && routing.gaps[0]?.message).toMatch(why)
+  })
+
+  test.each([
+    ['deliveries after 4 December', 'date cannot be the least'],
+    ['punctuality of Transalpina in 2024', 'since cannot have an end'],
+    ['on-time rate of Blue Arrow before March', 'since cannot be the most'],
+    ['top customers in March 2024', 'year cannot hold all of “March 2024”'],
+    ['top customers in Q3 2024', 'year cannot hold all of “Q3 2024”'],
+  ])('%s: is refused', async (question, why) => {
+    const routing = await route(index, question, clock)
+    expect(routing).toMatchObject({ outcome: 'no_match', because: 'opposed' })
+    expect(routing).toHaveProperty('objection', expect.stringContaining(why))
+  })
+
+  test.each([
+    ['driving hours last week', { week_of: '2026-11-02' }],
+    ['deliveries on 2026-11-20', { date: '2026-11-20' }],
+    ['punctuality of Quickship since September', { carrier: 'Quickship', since: '2026-09-01' }],
+    ['punctuality of Quickship in the last 3 months', { carrier: 'Quickship', since: '2026-08-15' }],
+    ['top 3 customers in 2024', { limit: 3, year: 2024 }],
+  ])('%s: is answered', async (question, parameters) => {
+    expect(await route(index, question, clock)).toMatchObject({ outcome: 'answer', parameters })
+  })
+})
+
+test.each([
+  ['shipments lighter than 3 kg', { max_kg: 3 }],
+  ['shipments of 30 kg or more', { min_kg: 30 }],
+  ['shipments of 30 kg or less', { max_kg: 30 }],
+])('%s: which way it is meant chooses the end of the range', async (question, parameters) => {
+  const routing = await route(index, question, clock)
+  expect(routing.outcome).toBe('answer')
+  expect(routing).toHaveProperty('parameters', parameters)
+})
+
+test('a number beyond the bounds of an optional slot is asked back, whatever else it could be', async () => {
+  const routing = await route(index, 'top 500 customers', clock)
+  expect(routing).toMatchObject({ outcome: 'missing_slots', query: 'top_customers', missing: ['limit'] })
+})
+
+describe('a number is read in the unit that its slot counts', () => {
+  test.each([
+    ['shipments over 50kg', { min_kg: 50 }],
+    ['shipments of 10-15kg', { min_kg: 10, max_kg: 15 }],
+    ['shipments between 20-40 kg', { min_kg: 20, max_kg: 40 }],
+    ['shipments heavier than 1.2 tonnes', { min_kg: 1200 }],
+    ['shipments heavier than 1,5 kg', { min_kg: 1.5 }],
+    ['shipments more than two weeks late', { days: 14 }],
+    ['shipments more than a week late', { days: 7 }],
+    ['customers who owe 500 euros or more', { min_amount: 500 }],
+    ['freight bills over 1.000,50 €', { amount: 1000.5 }],
+    ['freight bills over 99,90 euros', { amount: 99.9 }],
+  ])('%s', async (question, parameters) => {
+    const routing = await route(index, question, clock)
+    expect(routing).toMatchObject({ outcome: 'answer', parameters })
+  })
+
+  test.each([
+    ['shipments more than three months late', 'days', /is in .*three months/],
+    ['shipments more than 20 weeks late', 'days', /at most 60/],
+    ['shipments more than 36 hours late', 'days', /whole/],
+  ])('%s: is asked back', async (question, slot, why) => {
+    const routing = await route(index, question, clock)
+    expect(routing).toMatchObject({ outcome: 'missing_slots', missing: [slot] })
+    expect(routing.outcome === 'missing_slots' && routing.gaps[0]?.message).toMatch(why)
+  })
+
+  test('of another kind it is refused', async () => {
+    const routing = await route(index, 'shipments heavier than 20 km', clock)
+    expect(routing).toMatchObject({ outcome: 'no_match', because: 'opposed' })
+    expect(routing).toHaveProperty('objection', expect.stringContaining('20 km'))
+  })
+})
+
+test('several numbers of a kind for a slot that takes one are asked back, also where a dash joins them', async () => {
+  for (const question of ['track NL123456789 and NL123456788', 'freight bills over 400-500 euros']) {
+    expect(await route(index, question, clock), question).toMatchObject({ outcome: 'missing_slots' })
+  }
+})
