@@ -1,3 +1,4 @@
+import { RE2JS } from 're2js'
 import { stem, words } from './reading/text.ts'
 
 /** What the router knows of a project: plain values, so that an index can be built from a snapshot, a test or a file. */
@@ -47,7 +48,7 @@ export type SlotType = {
   /** Its words, as texts are compared. */
   labelStems: Set<string>
   /** Shape of a matching identifier, where the schema gives one. */
-  pattern: RegExp | null
+  pattern: { test(text: string): boolean } | null
 }
 
 export type Slot = {
@@ -125,9 +126,10 @@ export function spoken(name: string): string {
     .toLowerCase()
 }
 
-function compile(pattern: string): RegExp | null {
+/** In time linear to the text (RE2), as calls are checked: a question must not stall the process with an author's pattern. */
+function compile(pattern: string): SlotType['pattern'] {
   try {
-    return new RegExp(pattern, 'u')
+    return RE2JS.compile(pattern)
   } catch {
     return null
   }
