@@ -1,7 +1,7 @@
 import type { Observation, Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
 import type { Batch } from './batches.ts'
-import { findSilent, openEnvironments } from './environments.ts'
+import { openEnvironments } from './environments.ts'
 import { openKinds } from './kinds.ts'
 import { openPartitions } from './partitions.ts'
 import { openQueue } from './queue.ts'
@@ -63,10 +63,6 @@ export function openUsage({ store, observe, now, queueLength, flushMs = 900 }: U
     if (batches.length === 0 && counts.length === 0) return
     try {
       await environments.know([...batches.map(({ kind }) => kind), ...counts.map(({ count }) => count.of)])
-      const silent = await findSilent(store, batches)
-      for (const { kind, asked } of batches) {
-        if (asked !== null && silent.has(kind.project_id)) asked.question = null
-      }
       const at = now()
       await partitions.ensure({
         // Tomorrow's too: at midnight nobody waits for a table.

@@ -73,15 +73,22 @@ async function keep(store: Pick<Database, 'db'>, batch: Array<AskedQuestion & { 
     // A project may have been deleted since it was asked, and a key may name one that never was.
     const projects = await transaction
       .selectFrom('projects')
-      .leftJoin('question_settings', 'question_settings.project_id', 'projects.id')
-      .select(['projects.id', 'question_settings.log'])
-      .where('projects.id', 'in', ids)
-      .forKeyShare('projects')
+      .select('id')
+      .where('id', 'in', ids)
+      .orderBy('id')
+      .forKeyShare()
       .execute()
-    const logging = new Map(projects.map(({ id, log }) => [id, log ?? 'full']))
+    // A statement of its own, behind the lock: one that had to wait for it would still see the settings of before.
+    const settings = await transaction
+      .selectFrom('question_settings')
+      .select(['project_id', 'log'])
+      .where('project_id', 'in', ids)
+      .execute()
+    const known = new Set(projects.map(({ id }) => id))
+    const logging = new Map(settings.map(({ project_id: id, log }) => [id, log]))
     const rows = batch.flatMap((question) => {
-      const log = logging.get(question.projectId)
-      if (log === undefined || log === 'off') return []
+      const log = logging.get(question.projectId) ?? 'full'
+      if (!known.has(question.projectId) || log === 'off') return []
       const full = log === 'full'
       return [
         {
