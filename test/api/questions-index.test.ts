@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Failure } from '../../server/failure.ts'
 import type { Observation } from '../../server/observe.ts'
 import { openRouter } from '../../server/questions/index.ts'
 import { expectStatus, type TestApp } from '../harness/app.ts'
@@ -133,6 +134,31 @@ describe('the index of a place', () => {
     const router = await routerOn([], { waitMs: 1 })
     const place = { projectId: q.projectId, environment: 'production', only: null }
     await expect(router.index(place)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 2 })
+    await router.close()
+  })
+
+  test('trials that nobody waits for any more are not built, and beyond many that wait none is taken', async () => {
+    const observations: Observation[] = []
+    const router = await routerOn(observations, { waitMs: 1 })
+    const place = { projectId: q.projectId, environment: 'production', only: null }
+    const trial = (at: number) => {
+      const changed = { name: `try_${at}`, description: 'Something else', examples: [], slots: {} }
+      return router.trial(place, changed).then(
+        () => 'built',
+        (error: Failure) => error.retryAfterSeconds,
+      )
+    }
+    const outcomes = await Promise.all(Array.from({ length: 100 }, (_, at) => trial(at)))
+    expect(new Set(outcomes)).toEqual(new Set([2, 5]))
+    expect(outcomes.filter((outcome) => outcome === 5)).toHaveLength(34)
+    // Its turn comes after all of theirs.
+    const own = () =>
+      router.index(place).then(
+        ({ queries }) => queries.length,
+        () => 0,
+      )
+    await expect.poll(own, { timeout: 20_000 }).toBeGreaterThan(0)
+    expect(observations.filter(({ kind }) => kind === 'question-index-built').length).toBeLessThanOrEqual(3)
     await router.close()
   })
 

@@ -17,6 +17,7 @@ import {
   type RoutingReport,
 } from './regressions.ts'
 import { readProject, type Place } from './snapshot.ts'
+import { openTurns } from './turns.ts'
 import { openTurnstile, type Turnstile } from './turnstile.ts'
 
 /** An index for each place that is asked, kept fresh behind the questions. */
@@ -78,13 +79,15 @@ const idleMs = 600_000
 const settleMs = 15_000
 /** More at once would only make each wait longer. */
 const buildsAtOnce = 2
+/** Builds for an occasion beyond so many that wait already are refused. */
+const mostWaiting = 64
 
 export async function openRouter(options: RouterOptions): Promise<Router> {
   const { store, deployments, observe, now } = options
   const entries = new LRUCache<string, Entry>({ maxSize: options.maxBytes })
   const trials = new LRUCache<string, Built>({ max: mostTrials, ttl: trialMs, ttlAutopurge: true })
   const encoder = lazyEncoder(options)
-  const turn = turns(buildsAtOnce)
+  const turns = openTurns(buildsAtOnce)
   let closed = false
 
   async function build(place: Place, input: { changed?: RoutableQuery; before?: Entry }): Promise<Built | null> {
@@ -108,27 +111,31 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
 
   function refresh(entry: Entry): Promise<void> {
     if (!entry.stale && entry.building === null) return Promise.resolve()
-    entry.building ??= turn(async () => {
-      while (entry.stale) {
-        entry.stale = false
-        if (closed) return
-        try {
-          const built = await build(entry.place, { before: entry })
-          if (built === null) continue
-          Object.assign(entry, built)
-          const key = keyOf(entry.place)
-          // One that is larger than all the room still has it alone: it would be built for every question otherwise.
-          if (entries.peek(key) === entry)
-            entries.set(key, entry, { size: Math.min(sizeOf(built.index), options.maxBytes) })
-        } catch (error) {
-          entry.stale = true
-          throw error
-        }
-      }
-    }).finally(() => {
-      entry.building = null
-    })
+    entry.building ??= turns
+      .repeat(
+        () => entry.stale && !closed,
+        () => rebuild(entry),
+      )
+      .finally(() => {
+        entry.building = null
+      })
     return entry.building
+  }
+
+  async function rebuild(entry: Entry): Promise<void> {
+    entry.stale = false
+    try {
+      const built = await build(entry.place, { before: entry })
+      if (built === null) return
+      Object.assign(entry, built)
+      const key = keyOf(entry.place)
+      // One that is larger than all the room still has it alone: it would be built for every question otherwise.
+      if (entries.peek(key) === entry)
+        entries.set(key, entry, { size: Math.min(sizeOf(built.index), options.maxBytes) })
+    } catch (error) {
+      entry.stale = true
+      throw error
+    }
   }
 
   function renew(entry: Entry): void {
@@ -180,11 +187,15 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       return entry.index
     },
     async trial(place, changed) {
+      if (turns.waiting() >= mostWaiting) throw new Failure('overloaded', { retryAfterSeconds: 5 })
       const before = entries.peek(keyOf(place))
-      const built = await within(
-        turn(() => build(place, { changed, ...(before !== undefined && { before: { ...before, fingerprint: '' } }) })),
-        options.waitMs * 3,
-      )
+      let isAwaited = true
+      const work = turns.take(async () => {
+        // Who has stopped waiting must not make the others wait.
+        if (!isAwaited || closed) throw new Failure('overloaded', { retryAfterSeconds: 5 })
+        return build(place, { changed, ...(before !== undefined && { before: { ...before, fingerprint: '' } }) })
+      })
+      const built = await within(work, options.waitMs * 3).finally(() => (isAwaited = false))
       if (built === null) throw new Failure('internal_error')
       trials.set(keyOf(place), built)
       return built.index
@@ -230,22 +241,6 @@ function sizeOf({ texts, queries, encoder }: ProjectIndex): number {
   return (
     texts.length * (2 * vectorBytes + 4_000) + queries.length * 5 * vectorBytes + 2 * encoder.dimensions * vectorBytes
   )
-}
-
-/** Runs work in the order it came, so many at once. */
-function turns(atOnce: number): <Value>(work: () => Promise<Value>) => Promise<Value> {
-  const waiting: Array<() => void> = []
-  let running = 0
-  return async (work) => {
-    if (running >= atOnce) await new Promise<void>((resolve) => void waiting.push(resolve))
-    running += 1
-    try {
-      return await work()
-    } finally {
-      running -= 1
-      waiting.shift()?.()
-    }
-  }
 }
 
 async function within<Value>(work: Promise<Value>, limitMs: number): Promise<Value> {
