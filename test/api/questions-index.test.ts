@@ -22,7 +22,7 @@ afterAll(() => t.close())
 
 const modelDir = join(import.meta.dirname, '../../models/question-encoder')
 
-function routerOn(observations: Observation[], more: { modelDir?: string; waitMs?: number } = {}) {
+function routerOn(observations: Observation[], more: { modelDir?: string; waitMs?: number; maxBytes?: number } = {}) {
   const { store, deployments } = t.app
   return openRouter({
     modelDir,
@@ -134,6 +134,26 @@ describe('the index of a place', () => {
     const router = await routerOn([], { waitMs: 1 })
     const place = { projectId: q.projectId, environment: 'production', only: null }
     await expect(router.index(place)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 2 })
+    await router.close()
+  })
+
+  test('takes room for its values too, each limited key an index of its own', async () => {
+    const names = ['all_people', 'some_people', 'no_people']
+    for (const name of names) {
+      await q.deploy({
+        name,
+        description: `People for ${name}`,
+        sql: 'SELECT id FROM people WHERE name = $name',
+        slots: { type: 'object', properties: { name: { type: 'string', 'x-values-from': 'people.name' } } },
+      })
+    }
+    await sql`insert into column_values (datasource_id, column_name, value, occurrences)
+      select datasource_id, column_name, 'Person number ' || at, 1 from column_values, generate_series(1, 3000) as at
+      where value = 'Alan Turing'`.execute(t.app.store.db)
+    // Room for two of them: each has 3,000 values at about a kilobyte, and the vectors of its few texts.
+    const router = await routerOn([], { maxBytes: 9_000_000 })
+    for (const name of names) await router.index({ projectId: q.projectId, environment: 'production', only: [name] })
+    expect(router.health().indexes).toBe(2)
     await router.close()
   })
 

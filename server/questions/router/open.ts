@@ -6,7 +6,7 @@ import type { Observe } from '../../observe.ts'
 import type { Deployments } from '../../queries/index.ts'
 import type { Database } from '../../store/index.ts'
 import { buildIndex, type ProjectIndex } from '../indexing/index-project.ts'
-import type { RoutableQuery } from '../project.ts'
+import type { RoutableProject, RoutableQuery } from '../project.ts'
 import { lazyEncoder, type LazyEncoder } from './lazy-encoder.ts'
 import { findLosses } from './losses.ts'
 import {
@@ -68,7 +68,7 @@ type Entry = {
   usedAtMs: number
 }
 
-type Built = { index: ProjectIndex; fingerprint: string }
+type Built = { index: ProjectIndex; fingerprint: string; sizeBytes: number }
 
 /** A trial is most often what is deployed a moment later: then it is the index. */
 const trialMs = 60_000
@@ -106,7 +106,7 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       queries: project.queries.length,
       elapsedMs: Math.round(performance.now() - startedMs),
     })
-    return { index: { ...built, encoder: asking }, fingerprint }
+    return { index: { ...built, encoder: asking }, fingerprint, sizeBytes: sizeOf(built, project) }
   }
 
   function refresh(entry: Entry): Promise<void> {
@@ -129,9 +129,11 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       if (built === null) return
       Object.assign(entry, built)
       const key = keyOf(entry.place)
+      if (entries.peek(key) !== entry) return
+      // The cache does not weigh a value again that it holds already.
+      entries.delete(key)
       // One that is larger than all the room still has it alone: it would be built for every question otherwise.
-      if (entries.peek(key) === entry)
-        entries.set(key, entry, { size: Math.min(sizeOf(built.index), options.maxBytes) })
+      entries.set(key, entry, { size: Math.min(built.sizeBytes, options.maxBytes) })
     } catch (error) {
       entry.stale = true
       throw error
@@ -235,11 +237,18 @@ function keyOf({ projectId, environment, only }: Place): string {
   return `${projectId}\n${environment}\n${only === null ? '*' : only.toSorted().join(',')}`
 }
 
-/** Near enough: vectors, the two whitened spaces and the words. */
-function sizeOf({ texts, queries, encoder }: ProjectIndex): number {
+const textBytes = 4_000
+const valueBytes = 1_000
+
+/** Near enough: vectors, the two whitened spaces, the words and the values. */
+function sizeOf({ texts, queries, encoder }: ProjectIndex, project: RoutableProject): number {
   const vectorBytes = encoder.dimensions * 4
+  const listed = Object.values(project.values).reduce((sum, values) => sum + values.length, 0)
   return (
-    texts.length * (2 * vectorBytes + 4_000) + queries.length * 5 * vectorBytes + 2 * encoder.dimensions * vectorBytes
+    texts.length * (2 * vectorBytes + textBytes) +
+    queries.length * 5 * vectorBytes +
+    2 * encoder.dimensions * vectorBytes +
+    listed * valueBytes
   )
 }
 
