@@ -22,7 +22,10 @@ afterAll(() => t.close())
 
 const modelDir = join(import.meta.dirname, '../../models/question-encoder')
 
-function routerOn(observations: Observation[], more: { modelDir?: string; waitMs?: number; maxBytes?: number } = {}) {
+function routerOn(
+  observations: Observation[],
+  more: { modelDir?: string; waitMs?: number; maxBytes?: number; queueLength?: number } = {},
+) {
   const { store, deployments } = t.app
   return openRouter({
     modelDir,
@@ -154,6 +157,15 @@ describe('the index of a place', () => {
     const router = await routerOn([], { maxBytes: 9_000_000 })
     for (const name of names) await router.index({ projectId: q.projectId, environment: 'production', only: [name] })
     expect(router.health().indexes).toBe(2)
+    await router.close()
+  })
+
+  test('leaves the queue of the encoder to questions while many texts are compared', async () => {
+    const router = await routerOn([], { queueLength: 16 })
+    const texts = Array.from({ length: 100 }, (_, at) => `What is the weather in town ${at}?`)
+    const vectors = await router.encode(texts)
+    expect(vectors).toHaveLength(100)
+    expect(vectors[99]).toEqual((await router.encode(texts.slice(99)))[0])
     await router.close()
   })
 

@@ -77,6 +77,8 @@ const mostTrials = 2
 /** What nobody asked for so long is built again when somebody does. */
 const idleMs = 600_000
 const settleMs = 15_000
+/** Few, so that questions asked meanwhile find a nearly empty queue. */
+const textsAtOnce = 8
 /** More at once would only make each wait longer. */
 const buildsAtOnce = 2
 /** Builds for an occasion beyond so many that wait already are refused. */
@@ -209,7 +211,14 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       await Promise.all(touched.map((entry) => within(refresh(entry), settleMs).catch(() => undefined)))
     },
     turnstile: openTurnstile(options.questionWaitMs),
-    encode: async (texts) => (await encoder.open()).asking.encode(texts),
+    async encode(texts) {
+      const { asking } = await encoder.open()
+      const vectors: Float32Array[] = []
+      for (let at = 0; at < texts.length; at += textsAtOnce) {
+        vectors.push(...(await asking.encode(texts.slice(at, at + textsAtOnce))))
+      }
+      return vectors
+    },
     warm: () =>
       encoder.open().then(
         () => undefined,
