@@ -1,6 +1,6 @@
 import type { Database } from '../store/index.ts'
 import type { Batch } from './batches.ts'
-import { findSilent, openEnvironments, type Environments } from './environments.ts'
+import { openEnvironments, type Environments } from './environments.ts'
 import { openPartitions } from './partitions.ts'
 import type { Queue } from './queue.ts'
 import type { Tally, TakenCount } from './tally.ts'
@@ -37,10 +37,6 @@ export function openWriter({ store, queue, tally, now, onShed }: WriterOptions):
   }
   const put = async (batches: Batch[], counts: TakenCount[]): Promise<void> => {
     await environments.know([...batches.map(({ kind }) => kind), ...counts.map(({ count }) => count.of)])
-    const silent = await findSilent(store, batches)
-    for (const { kind, asked } of batches) {
-      if (asked !== null && silent.has(kind.project_id)) asked.question = null
-    }
     const at = now()
     await partitions.ensure({
       // Tomorrow's too: at midnight nobody waits for a table.

@@ -37,7 +37,7 @@ type Parts = {
   store: Pick<Database, 'db'>
   deployments: Pick<Deployments, 'list'>
   now: () => number
-  index(place: Place): Promise<ProjectIndex>
+  index(place: Place, fresh?: 'fresh'): Promise<ProjectIndex>
   trial(place: Place, changed: RoutableQuery): Promise<ProjectIndex>
 }
 
@@ -59,7 +59,7 @@ export async function findRegressions(
   if (examples + cases.length === 0) return { checked: 0, regressions: [], results: [] }
   const query = routable(changed)
   const after = await parts.trial(place, query)
-  const before = live.length === 0 ? null : await parts.index(place)
+  const before = live.length === 0 ? null : await parts.index(place, 'fresh')
   const reasked = await reaskExamples(before, after, query)
   const reviewed = await reaskCases({ before, after, cases, now: parts.now() }, changed.name)
   return {
