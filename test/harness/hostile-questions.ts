@@ -13,6 +13,8 @@ export const hostileQuestions: string[] = [
   '<'.repeat(2_000),
   '1,'.repeat(1_000),
   'march '.repeat(333),
+  '5 days   '.repeat(222),
+  'hoeveel bestellingen van de '.concat('5 dagen  '.repeat(200)),
   'not '.repeat(500),
   '((((((((((north))))))))))',
   'constructor __proto__ hasOwnProperty toString',

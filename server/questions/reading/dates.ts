@@ -1,6 +1,7 @@
 import { de, en, es, fr, it, nl, pt, type ParsedComponents } from 'chrono-node'
 import { day, dayMs, iso, localDay, type DateSpan } from './calendar.ts'
 import { languageOf } from './language.ts'
+import { squeeze } from './text.ts'
 
 const quarter =
   /\b(?:q([1-4])|(first|second|third|fourth|1st|2nd|3rd|4th|last|this|next|previous) quarter)(?:\s+(?:of\s+)?((?:19|20)\d{2}))?\b/giu
@@ -210,7 +211,16 @@ function parseDays(text: string, reference: Date): ReturnType<typeof en.casual.p
     const joined = text.replaceAll(betweenDays, '$1to ')
     return dayWord.test(text) ? en.casual.parse(joined, reference, { forwardDate: false }) : []
   }
-  return otherLanguages[language].casual.parse(text, reference, { forwardDate: false })
+  return numbersIn(text) > mostNumbers
+    ? []
+    : otherLanguages[language].casual.parse(text, reference, { forwardDate: false })
+}
+
+// The Dutch parser takes a quarter of a second for thirty numbers of days in a row.
+const mostNumbers = 12
+
+function numbersIn(text: string): number {
+  return text.match(/\d+/gu)?.length ?? 0
 }
 
 const monthNames = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
@@ -269,7 +279,10 @@ function past(parts: ParsedComponents, [first, last]: [Date, Date], today: Date)
 function chronoDates(text: string, today: Date): Found[] {
   // The reference is noon, with the machine's own zone taken out: chrono reads local fields of the date it is given.
   const reference = new Date(today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate(), 12)
-  return parseDays(text, reference).flatMap(({ index, text: said, start, end }) => {
+  // Where several spaces stand between numbers of days, the parser tries every way to share them: for seconds.
+  const { tight, place } = squeeze(text)
+  return parseDays(tight, reference).flatMap(({ index: at, text: said, start, end }) => {
+    const index = place(at)
     if (!['day', 'weekday', 'month', 'year'].some((part) => start.isCertain(part as 'day'))) return []
     // A lone number such as "325" must not become a date.
     if (!/[a-z]|[/.-]/i.test(said)) return []
@@ -283,7 +296,7 @@ function chronoDates(text: string, today: Date): Found[] {
     return [
       {
         start: index,
-        end: index + said.length,
+        end: place(at + said.length - 1) + 1,
         first,
         last,
         ...(time === undefined ? {} : { time }),

@@ -42,3 +42,11 @@ const functionWords = new Set(
 export function isFunctionWord(word: string): boolean {
   return functionWords.has(word)
 }
+
+/** With one space for each run of them; `place` says where a letter of it stands in the text itself. */
+export function squeeze(text: string): { tight: string; place: (at: number) => number } {
+  const runs = Array.from(text.matchAll(/\s{2,}/gu), ({ index, 0: run }) => ({ index, extra: run.length - 1 }))
+  const place = (at: number): number =>
+    runs.reduce((moved, { index, extra }) => (moved > index ? moved + extra : moved), at)
+  return { tight: text.replaceAll(/\s{2,}/gu, ' '), place }
+}

@@ -128,3 +128,24 @@ test.each([
   const [month] = recogniseDates('orders this month', at)
   expect(month?.first).toBe(`${today.slice(0, 7)}-01`)
 })
+
+test('spaces, however many, leave a day in its place', () => {
+  const text = 'orders   from \n  4   March  2025\t please'
+  const [days] = recogniseDates(text, clock)
+  expect(days).toMatchObject({ first: '2025-03-04', open: 'after' })
+  expect(text.slice(days?.start, days?.end)).toBe('4   March  2025')
+})
+
+test.each(['5 days', '5 hours', '5 giorni', '5 dagen', '5 tage', '5 jours', '5 días', '5 dias'])(
+  'no row of %s takes long, whatever stands between',
+  (unit) => {
+    const languages = ['', 'quali sono gli ordini di ', 'hoeveel bestellingen van de ', 'wie viele bestellungen der ']
+    for (const before of languages) {
+      for (const between of [' ', '   ', ' \n \t ', ', ', ' and ']) {
+        const startedMs = performance.now()
+        recogniseDates(before + Array.from({ length: 16 }, () => unit).join(between), clock)
+        expect(performance.now() - startedMs).toBeLessThan(500)
+      }
+    }
+  },
+)
