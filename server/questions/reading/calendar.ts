@@ -54,12 +54,29 @@ export function dayValue(
 ): string {
   const date = days[bound]
   if (format !== 'date-time') return date
-  const clock = days.time ?? (bound === 'first' ? '00:00:00' : '23:59:59')
-  const asUtc = new Date(`${date}T${clock}Z`)
   if (!days.isReal) return date
+  if (days.time !== null) return written(instantOf(Date.parse(`${date}T${days.time}Z`), timeZone))
+  const midnight = Date.parse(date)
+  return written(bound === 'first' ? beginning(midnight, timeZone) : beginning(midnight + dayMs, timeZone) - 1_000)
+}
+
+function written(instantMs: number): string {
+  return new Date(instantMs).toISOString().replace('.000Z', 'Z')
+}
+
+/** When clocks of a zone show a time, given as if it were UTC's. */
+function instantOf(shownMs: number, timeZone: string): number {
   // Twice, because the offset at the guess may differ from the offset at the answer on the day clocks change.
-  const guess = new Date(asUtc.getTime() - offsetMs(asUtc, timeZone))
-  return new Date(asUtc.getTime() - offsetMs(guess, timeZone)).toISOString().replace('.000Z', 'Z')
+  const guess = shownMs - offsetMs(new Date(shownMs), timeZone)
+  return shownMs - offsetMs(new Date(guess), timeZone)
+}
+
+/** When a day begins: where clocks change at midnight it may have none, or two. */
+function beginning(midnightMs: number, timeZone: string): number {
+  const found = [-dayMs, dayMs]
+    .map((away) => midnightMs - offsetMs(new Date(midnightMs + away), timeZone))
+    .filter((instant) => instant + offsetMs(new Date(instant), timeZone) >= midnightMs)
+  return found.length === 0 ? instantOf(midnightMs, timeZone) : Math.min(...found)
 }
 
 // Making one takes longer than everything else that reads a question; callers live in few zones.

@@ -149,3 +149,17 @@ test.each(['5 days', '5 hours', '5 giorni', '5 dagen', '5 tage', '5 jours', '5 d
     }
   },
 )
+
+test.each([
+  ['2025-09-07', 'America/Santiago', '2025-09-07T04:00:00Z', '2025-09-08T02:59:59Z'],
+  ['2025-04-05', 'America/Santiago', '2025-04-05T03:00:00Z', '2025-04-06T03:59:59Z'],
+  ['2025-03-09', 'America/Havana', '2025-03-09T05:00:00Z', '2025-03-10T03:59:59Z'],
+  ['2025-11-02', 'America/Havana', '2025-11-02T04:00:00Z', '2025-11-03T04:59:59Z'],
+  ['2024-04-26', 'Africa/Cairo', '2024-04-25T22:00:00Z', '2024-04-26T20:59:59Z'],
+  ['2025-10-05', 'Australia/Lord_Howe', '2025-10-04T13:30:00Z', '2025-10-05T12:59:59Z'],
+])('%s in %s, where clocks change, is all of that day', (date, timeZone, first, last) => {
+  const [days] = recogniseDates(`orders on ${date}`, clock)
+  if (days === undefined) throw new Error('A day was named.')
+  expect(dayValue(days, 'first', 'date-time', timeZone)).toBe(first)
+  expect(dayValue(days, 'last', 'date-time', timeZone)).toBe(last)
+})
