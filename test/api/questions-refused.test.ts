@@ -17,6 +17,7 @@ describe('422', () => {
       reason: 'no_match',
     })
     expect(body.candidates.length).toBeGreaterThan(0)
+    expect(body.message).toContain(`The nearest are ${body.candidates[0].name}`)
     expect(body.candidates[0]).toEqual({
       name: expect.any(String),
       description: expect.any(String),
