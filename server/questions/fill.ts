@@ -65,7 +65,7 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
     .filter(({ name, required }) => required && !(name in filled.parameters))
     .map(({ name }) => name)
   filled.unused = unusedWords(asked, query, filled)
-  filled.gaps = findGaps(index, asked, query, { ...filled, today: iso(localDay(clock.now, clock.timeZone)) })
+  filled.gaps = findGaps(index, asked, query, { ...filled, today: () => iso(localDay(clock.now, clock.timeZone)) })
   return filled
 }
 
