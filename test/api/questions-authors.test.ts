@@ -139,6 +139,24 @@ describe('…/evaluations', () => {
     expect((await t.operator.delete(`${path}/evaluations/cas_nothing`)).status).toBe(404)
   })
 
+  test('one beyond those that are run at each deployment is refused, not kept unheeded', async () => {
+    const other = await t.operator.post('/v1/projects', { name: 'Many cases' })
+    const { id } = other.body
+    await t.app.store.pool.query(
+      `insert into evaluation_cases (id, project_id, question, source, created_by)
+       select 'cas_many' || n, $1, 'question ' || n, 'written', 'test' from generate_series(1, 2000) n`,
+      [id],
+    )
+    const beyond = await t.operator.post(`/v1/projects/${id}/evaluations`, {
+      question: 'one more',
+      expected_query: null,
+    })
+    expect(beyond).toMatchObject({
+      status: 400,
+      body: { details: [{ message: expect.stringContaining('at most 2000') }] },
+    })
+  })
+
   test('a deployment that fails one is refused, and one that goes through keeps the results of its version', async () => {
     const football = {
       name: 'cups',

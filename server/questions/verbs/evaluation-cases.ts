@@ -16,8 +16,8 @@ export type EvaluationCase = {
   createdBy: string
 }
 
-/** More are kept, but not run at once. */
-const mostCases = 2_000
+/** Each deployment runs all of them. */
+export const mostCases = 2_000
 
 export async function readCases(store: Pick<Database, 'db'>, projectId: string): Promise<EvaluationCase[]> {
   const rows = await store.db

@@ -1,9 +1,10 @@
+import type { Transaction } from 'kysely'
 import { recordAct, requireRole, type Caller } from '../../access/index.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import { isUniqueViolation, pageAfter, type EvaluationResult, type Page } from '../../store/index.ts'
-import { caseOf, evaluate, readCases, type EvaluationCase } from './evaluation-cases.ts'
+import { isUniqueViolation, pageAfter, type EvaluationResult, type Page, type Tables } from '../../store/index.ts'
+import { caseOf, evaluate, mostCases, readCases, type EvaluationCase } from './evaluation-cases.ts'
 import { storable } from './log.ts'
 
 export type EvaluationRun = {
@@ -43,6 +44,7 @@ export async function createCase(
   }
   try {
     return await app.store.db.transaction().execute(async (transaction) => {
+      await requireRoom(transaction, projectId)
       const made = await transaction.insertInto('evaluation_cases').values(row).returningAll().executeTakeFirstOrThrow()
       await recordAct(transaction, caller, { action: 'evaluation.created', target: row.id, projectId })
       return caseOf(made)
@@ -189,6 +191,17 @@ function columnsOf({ question, expectedQuery, expectedParameters }: Expected) {
     expected_query: expectedQuery,
     expected_parameters: expectedParameters === null ? null : storable(JSON.stringify(expectedParameters)),
   }
+}
+
+async function requireRoom(transaction: Transaction<Tables>, projectId: string): Promise<void> {
+  const { count } = await transaction
+    .selectFrom('evaluation_cases')
+    .select((is) => is.fn.countAll<number>().as('count'))
+    .where('project_id', '=', projectId)
+    .executeTakeFirstOrThrow()
+  if (count < mostCases) return
+  const message = `is one too many: a project has at most ${mostCases} evaluation cases`
+  throw new Failure('invalid_request', { reason: 'invalid_field', details: [{ field: 'question', message }] })
 }
 
 function asTaken(error: unknown): unknown {
