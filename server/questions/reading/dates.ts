@@ -1,6 +1,7 @@
 import { de, en, es, fr, it, nl, pt, type ParsedComponents } from 'chrono-node'
 import { day, dayMs, iso, localDay, type DateSpan } from './calendar.ts'
 import { languageOf } from './language.ts'
+import { dayFirstDays, writtenDays, type Found } from './written-days.ts'
 
 const quarter =
   /\b(?:q([1-4])|(first|second|third|fourth|1st|2nd|3rd|4th|last|this|next|previous) quarter)(?:\s+(?:of\s+)?((?:19|20)\d{2}))?\b/giu
@@ -11,8 +12,6 @@ const period = /\b(month|quarter|year|week)[- ]to[- ]date\b|\b([mqy]td)\b/giu
 const soFar =
   /\b(?:so far (?:in )?(?:this|the current) (week|month|quarter|year)|(?:this|the current) (week|month|quarter|year) (?:so far|(?:up to|until|till) (?:now|today))|(?:since|from) the (?:beginning|start) of (?:the|this) (week|month|quarter|year))\b/giu
 const bareYear = /(?<![\p{L}\p{N}.,$€£-])((?:19|20)\d{2})(?![\p{L}\p{N}%]|[.,-]\d)/gu
-const isoDay = /(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)/gu
-const isoMonth = /(?<![\d-])((?:19|20)\d{2})-(0[1-9]|1[0-2])(?![\d-])/gu
 const openBefore = /\b(since|after|from|starting|beginning|before|until|till|prior to|up to|by)\s*(?:the\s+)?$/iu
 const ordinals: Record<string, number> = {
   first: 1,
@@ -26,19 +25,6 @@ const ordinals: Record<string, number> = {
 }
 const counts: Record<string, number> = { two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, ten: 10, twelve: 12 }
 
-type Found = {
-  start: number
-  end: number
-  first: Date
-  last: Date
-  time?: string
-  range?: boolean
-  /** Its year was not named but guessed. */
-  isAnyYear?: boolean
-  /** As it was written, where the calendar has no such day. */
-  unreal?: string
-}
-
 /** Days named in a text. Calendar arithmetic is done in UTC on the caller's local date, so that no time zone moves it. */
 export function recogniseDates(text: string, { now, timeZone }: { now: Date; timeZone: string }): DateSpan[] {
   const today = localDay(now, timeZone)
@@ -46,6 +32,7 @@ export function recogniseDates(text: string, { now, timeZone }: { now: Date; tim
     ...quarters(text, today),
     ...periods(text, today),
     ...writtenDays(text),
+    ...daysOfMonth(text, today),
     ...chronoDates(text, today),
     ...years(text),
   ]
@@ -203,7 +190,12 @@ const betweenDays = /(\bbetween\s+(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?\s+)and(?=\s
 const otherLanguages = { de, fr, es, it, nl, pt }
 
 /** In English, unless the words around the day speak for another language. */
-function parseDays(text: string, reference: Date): ReturnType<typeof en.casual.parse> {
+function parseDays(question: string, reference: Date): ReturnType<typeof en.casual.parse> {
+  // What is read here is not for the parser, which takes months for first; the places in the text stay.
+  let text = question
+  for (const { 0: said, index } of dayFirstDays(question)) {
+    text = text.slice(0, index) + ' '.repeat(said.length) + text.slice(index + said.length)
+  }
   const language = languageOf(text)
   if (language === null || language === 'other') {
     // The parser joins "3 to 5 May", not "3 and 5 May"; the places in the text stay.
@@ -213,46 +205,29 @@ function parseDays(text: string, reference: Date): ReturnType<typeof en.casual.p
   return otherLanguages[language].casual.parse(text, reference, { forwardDate: false })
 }
 
-const monthNames = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-const monthWord = `(?<month>${monthNames.join('|')})[a-z]{0,6}\\.?`
-const namedDay = [
-  `(?<date>\\d{1,2})(?:st|nd|rd|th)?(?:\\s+of)?\\s+${monthWord}`,
-  `${monthWord}\\s+(?<date>\\d{1,2})(?:st|nd|rd|th)?`,
-].map(
-  (written) =>
-    new RegExp(`(?<![\\p{L}\\p{N}])${written}(?![\\p{L}\\p{N}])(?:,?\\s+(?<year>(?:19|20)\\d{2})(?!\\d))?`, 'giu'),
-)
-
-/** Days in figures, and named ones that the calendar does not have: a parser would make another day of them. */
-function writtenDays(text: string): Found[] {
-  const at = (match: RegExpExecArray): Pick<Found, 'start' | 'end'> => {
-    return { start: match.index, end: match.index + match[0].length }
-  }
-  const figures = Array.from(text.matchAll(isoDay), (match): Found => {
-    const on = day(Number(match[1]), Number(match[2]) - 1, Number(match[3]))
-    return { ...at(match), first: on, last: on, ...(iso(on) === match[0] ? {} : { unreal: match[0] }) }
-  })
-  const named = namedDay.flatMap((written) =>
-    Array.from(text.matchAll(written)).flatMap((match): Found[] => {
-      const { date, month = '', year = '2024' } = match.groups ?? {}
-      const on = day(Number(year), monthNames.indexOf(month.toLowerCase()), Number(date))
-      const isUnreal = Number(date) > 28 && Number(date) < 32 && on.getUTCDate() !== Number(date)
-      return isUnreal ? [{ ...at(match), first: on, last: on, unreal: match[0] }] : []
-    }),
-  )
-  const months = Array.from(text.matchAll(isoMonth), (match): Found => {
-    const [year, month] = [Number(match[1]), Number(match[2])]
-    return { ...at(match), first: day(year, month - 1, 1), last: day(year, month, 0) }
-  })
-  return [...figures, ...months, ...named]
-}
-
 const comingBefore = /\b(?:next|coming|this|by|until|till|before|up to)\s+(?:the\s+)?$/iu
 const coming = /\b(?:will|upcoming|due|planned|scheduled|forecast|expected|future)\b/iu
 
 /** Whether a day without its year is ahead: data is mostly about what has been. */
 function isComing(text: string, start: number): boolean {
   return comingBefore.test(text.slice(0, start)) || coming.test(text)
+}
+
+const dayOfMonth =
+  /\b(?:on|since|until|till|before|after|by|from)\s+the\s+(?<said>(?<date>[12]?\d|3[01])(?:st|nd|rd|th))(?=\s*(?:$|[?.!,;)]|of (?:this|the) month\b|(?:to|until|till|and) the \d))/giu
+
+/** "on the 20th": the last one that was, or the next one where the words look ahead. */
+function daysOfMonth(text: string, today: Date): Found[] {
+  return Array.from(text.matchAll(dayOfMonth)).flatMap((match): Found[] => {
+    const { said = '', date = '' } = match.groups ?? {}
+    const start = match.index + match[0].length - said.length
+    const isAhead = isComing(text, start)
+    const steps = Array.from({ length: 3 }, (_, step) => (isAhead ? step : -step))
+    const on = steps
+      .map((step) => day(today.getUTCFullYear(), today.getUTCMonth() + step, Number(date)))
+      .find((each) => each.getUTCDate() === Number(date) && (isAhead ? each >= today : each <= today))
+    return on === undefined ? [] : [{ start, end: start + said.length, first: on, last: on }]
+  })
 }
 
 /** "March", asked in November, is the one that was. */

@@ -9,6 +9,14 @@ test.each([
   ['in March 2024', '2024-03-01', '2024-03-31', null],
   ['for 2024-02', '2024-02-01', '2024-02-29', null],
   ['from 2024-02 to 2024-04', '2024-02-01', '2024-04-30', null],
+  ['on 01.03.2025', '2025-03-01', '2025-03-01', null],
+  ['01.03.2025 - 15.03.2025', '2025-03-01', '2025-03-15', null],
+  ['from 01/03/2025 to 15/03/2025', '2025-03-01', '2025-03-15', null],
+  ['from 03/01/2025 to 03/15/2025', '2025-03-01', '2025-03-15', null],
+  ['on the 3rd', '2025-06-03', '2025-06-03', null],
+  ['on the 20th?', '2025-05-20', '2025-05-20', null],
+  ['due on the 20th', '2025-06-20', '2025-06-20', null],
+  ['since the 31st', '2025-05-31', '2025-05-31', 'after'],
   ['last month', '2025-05-01', '2025-05-31', null],
   ['this week', '2025-06-09', '2025-06-15', null],
   ['last week', '2025-06-02', '2025-06-08', null],
@@ -45,9 +53,12 @@ test.each([
   expect(recogniseDates(text, clock)).toMatchObject([{ first }])
 })
 
-test.each(['325 parcels', 'room 12', 'may I see the list', 'AB-2024', '$2024'])('%s names no day', (text) => {
-  expect(recogniseDates(text, clock)).toEqual([])
-})
+test.each(['325 parcels', 'room 12', 'may I see the list', 'AB-2024', '$2024', 'on the 3rd floor'])(
+  '%s names no day',
+  (text) => {
+    expect(recogniseDates(text, clock)).toEqual([])
+  },
+)
 
 test("today is the caller's day, not the server's", () => {
   const late = new Date('2025-06-15T23:30:00Z')

@@ -122,3 +122,43 @@ test('several numbers of a kind for a slot that takes one are asked back, also w
     expect(await route(index, question, clock), question).toMatchObject({ outcome: 'missing_slots' })
   }
 })
+
+describe('an hour is a value of its own', () => {
+  test.each([
+    ['free pickup windows on friday after 3pm', { date: '2026-11-13', not_before: '15:00:00' }],
+    [
+      'trucks at the gate yesterday from 8 pm to 11 pm',
+      { date: '2026-11-14', from_time: '20:00:00', to_time: '23:00:00' },
+    ],
+    ['trucks at the gate yesterday from 5 to 9 pm', { date: '2026-11-14', from_time: '17:00:00', to_time: '21:00:00' }],
+    ['trucks at the gate today between 6:30 and 9', { date: '2026-11-15', from_time: '06:30:00', to_time: '09:00:00' }],
+    [
+      'trucks at the gate on 9 November from 18:00 until 20:15',
+      { date: '2026-11-09', from_time: '18:00:00', to_time: '20:15:00' },
+    ],
+  ])('%s', async (question, parameters) => {
+    const routing = await route(index, question, clock)
+    expect(routing.outcome).toBe('answer')
+    expect(routing).toHaveProperty('parameters', parameters)
+  })
+
+  test.each([
+    ['free pickup windows tomorrow before noon', 'not_before cannot be the most'],
+    ['deliveries tomorrow after 3 pm', 'date cannot hold an hour'],
+  ])('%s: is refused', async (question, why) => {
+    const routing = await route(index, question, clock)
+    expect(routing).toHaveProperty('objection', expect.stringContaining(why))
+  })
+})
+
+test.each([
+  ['wheres nl123456789', { tracking_number: 'NL123456789' }],
+  ['co2 of Quickship in 2025', { carrier: 'Quickship', year: 2025 }],
+  ['freight bills over 600 in March 2025', { amount: 600, month: 3, year: 2025 }],
+  ['freight bills over 600 in May', { amount: 600, month: 5 }],
+])('%s', async (question, parameters) => {
+  const routing = await route(index, question, clock)
+  expect(routing.outcome).toBe('answer')
+  expect(routing).toHaveProperty('parameters', parameters)
+  expect(routing.explanation.unused).toEqual([])
+})
