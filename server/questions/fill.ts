@@ -3,11 +3,11 @@ import { findGaps } from './gaps/find-gaps.ts'
 import type { Gap, Source } from './gaps/gap.ts'
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
 import type { IndexedText } from './indexing/index-text.ts'
-import { overlaps, type Clock, type Linked, type Reading, type Span } from './reading/link.ts'
+import { overlaps, type Clock, type Reading, type Span } from './reading/link.ts'
 import { shape, type KnownReadings, type Shape } from './reading/mask.ts'
 import { openText } from './reading/open-text.ts'
 import { directionAt, isLeftOut } from './reading/stance.ts'
-import { convert, unitAt } from './reading/units.ts'
+import { convert, isSameKind, unitAt, type Unit } from './reading/units.ts'
 import { spoken, type Slot, type SlotType } from './project.ts'
 import type { Asked } from './ranking/rank.ts'
 import { dotRow } from './ranking/vectors.ts'
@@ -33,7 +33,7 @@ const mostStates = 4_000
 /** Gives each slot of the query the span that plays its role: by the words around it in the examples, by order, by type. */
 export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clock: Clock): Filled {
   const references = referencesOf(index, asked, query)
-  const like = { references, known: new Map() }
+  const like = { references, known: new Map(), units: query.slots.flatMap(({ unit }) => unit ?? []) }
   const options = new Map(query.slots.map((slot) => [slot, optionsFor(index, asked, slot, like)]))
   const chosen = assign(query.slots, options)
   const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [] }
@@ -77,13 +77,21 @@ function referencesOf(index: ProjectIndex, { masked }: Asked, { from, to }: Inde
   return near.map(({ text, cosine }) => ({ text, weight: Math.exp(8 * (cosine - best)) }))
 }
 
-type Like = { references: Reference[]; known: KnownReadings }
+type Like = { references: Reference[]; known: KnownReadings; units: Unit[] }
 
-function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, { references, known }: Like): Option[] {
+function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, { references, known, units }: Like): Option[] {
   const options: Option[] = []
   for (const span of [...asked.linked.spans, ...asked.linked.weak]) {
     const said = span.readings.find(({ type }) => type.key === slot.type.key)
-    const reading = said === undefined ? null : inSlotUnit(asked.linked, span, slot, said)
+    const reading =
+      said === undefined
+        ? null
+        : inSlotUnit(
+            said,
+            slot,
+            slot.type.kind === 'number' && units.length > 0 ? unitAt(asked.linked, span) : null,
+            units,
+          )
     if (reading === null || !allowed(slot, reading.value)) continue
     const own = asked.shape.marks.find((mark) => mark.span === span)
     const seen =
@@ -111,10 +119,11 @@ function isOtherWay({ linked }: Asked, { from, to }: Span, { role, type: { kind 
   return way !== null && way !== (role === 'start' ? 'up' : 'down')
 }
 
-/** "Two weeks" are 14 to a slot that counts days; what it cannot count is nothing for it. */
-function inSlotUnit(linked: Linked, span: Span, { unit }: Slot, reading: Reading): Reading | null {
-  const said = unit === null ? null : unitAt(linked, span)
-  if (unit === null || said === null) return reading
+/** "Two weeks" are 14 to a slot that counts days; what it cannot count, or another slot counts, is nothing for it. */
+function inSlotUnit(reading: Reading, { unit }: Slot, said: Unit | null, all: Unit[]): Reading | null {
+  if (said === null) return reading
+  if (unit === null)
+    return all.some((each) => each.dimension === said.dimension || isSameKind(each, said)) ? null : reading
   const value = convert(Number(reading.value), said, unit)
   if (value === null) return null
   return said.size === unit.size ? reading : { ...reading, value }
@@ -290,13 +299,32 @@ function spreadRanges(slots: Slot[], chosen: Assignment, { give, clock, done }: 
 
 function unusedWords(
   { linked, shape: { marks } }: Asked,
-  { fixed }: IndexedQuery,
+  query: IndexedQuery,
   { sources, parameters }: Filled,
 ): Source[] {
   const values = new Set(Object.values(parameters).flat().map(String))
   const used = Object.values(sources)
   return marks
-    .filter(({ span }) => !used.some(({ start, end }) => span.start < end && start < span.end))
-    .filter(({ span }) => !span.readings.some(({ value }) => values.has(String(value)) || fixed.has(String(value))))
+    .filter(
+      (mark) =>
+        !isOwnWord(linked, mark, query) &&
+        !used.some(({ start, end }) => mark.span.start < end && start < mark.span.end),
+    )
+    .filter(
+      ({ span }) => !span.readings.some(({ value }) => values.has(String(value)) || query.fixed.has(String(value))),
+    )
     .map(({ span: { start, end } }) => ({ start, end, text: linked.text.slice(start, end) }))
+}
+
+/** A word of the query's own, though elsewhere a value: the "trucks" of "trucks due for service". */
+function isOwnWord(
+  { words }: Asked['linked'],
+  { span, type }: Asked['shape']['marks'][number],
+  { slots, said }: Pick<IndexedQuery, 'slots' | 'said'>,
+): boolean {
+  return (
+    type.kind === 'values' &&
+    !slots.some((slot) => slot.type.key === type.key) &&
+    words.slice(span.from, span.to).every(({ stem }) => said.has(stem))
+  )
 }

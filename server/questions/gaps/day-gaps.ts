@@ -11,12 +11,19 @@ export function daysGap(reading: Reading, slot: Slot, source: Source): Gap | nul
   if (!days.isReal) {
     return { slot: slot.name, message: `is no day of the calendar: ${source.text}`, isOpposed: false }
   }
+  const vague = days.first === days.last ? null : vagueBefore.exec(reading.linked.text.slice(0, source.start))?.[0]
+  if (vague !== undefined && vague !== null) {
+    return { slot: slot.name, message: `names no exact days: ${vague}${source.text}`, isOpposed: false }
+  }
   const hour = hourOfDay(reading, slot, { source, days })
   if (hour !== null) return hour
   return days.open === null
     ? (oneDay(reading, slot, { source, days }) ?? oneEnd(reading, slot, { source, days }))
     : null
 }
+
+// Whoever says so means some of the days, and only they know which.
+const vagueBefore = /\b(?:spring|summer|autumn|fall|winter|early|late|mid)(?:\s+of\s+|\s+|-)$/iu
 
 type Said = { source: Source; days: DateSpan }
 

@@ -28,12 +28,14 @@ const counts: Record<string, number> = { two: 2, three: 3, four: 4, five: 5, six
 /** Days named in a text. Calendar arithmetic is done in UTC on the caller's local date, so that no time zone moves it. */
 export function recogniseDates(text: string, { now, timeZone }: { now: Date; timeZone: string }): DateSpan[] {
   const today = localDay(now, timeZone)
+  const parsed = chronoDates(text, today)
   const found = [
     ...quarters(text, today),
     ...periods(text, today),
     ...writtenDays(text),
     ...daysOfMonth(text, today),
-    ...chronoDates(text, today),
+    ...parsed,
+    ...daysBeside(text, parsed),
     ...years(text),
   ]
   const kept: Found[] = []
@@ -211,6 +213,21 @@ const coming = /\b(?:will|upcoming|due|planned|scheduled|forecast|expected|futur
 /** Whether a day without its year is ahead: data is mostly about what has been. */
 function isComing(text: string, start: number): boolean {
   return comingBefore.test(text.slice(0, start)) || coming.test(text)
+}
+
+const dayBeside = /(?<![\p{L}\p{N}.,-])(?<date>\d{1,2})(?:st|nd|rd|th)?(?<join>\s*(?:,|&|and|or)\s*(?:the\s+)?)$/iu
+
+/** The 4th of "on 4 and 5 May". */
+function daysBeside(text: string, parsed: Found[]): Found[] {
+  return parsed.flatMap(({ start, first, last, isAnyYear }): Found[] => {
+    const match =
+      first.getTime() === last.getTime() && /\d/.test(text.charAt(start)) ? dayBeside.exec(text.slice(0, start)) : null
+    const date = Number(match?.groups?.['date'] ?? NaN)
+    if (match === null || date < 1 || date >= first.getUTCDate()) return []
+    const on = day(first.getUTCFullYear(), first.getUTCMonth(), date)
+    const end = start - (match.groups?.['join'] ?? '').length
+    return [{ start: match.index, end, first: on, last: on, ...(isAnyYear === undefined ? {} : { isAnyYear }) }]
+  })
 }
 
 const dayOfMonth =

@@ -134,7 +134,9 @@ function monthSpans(
   text: string,
   { found, days, monthly }: { found: Word[]; days: DateSpan; monthly: SlotType[] },
 ): Span[] {
-  const named = monthly.length === 0 ? null : monthWord.exec(text.slice(days.start, days.end))
+  const isMonth =
+    days.first.endsWith('-01') && days.first.slice(0, 7) === days.last.slice(0, 7) && days.first !== days.last
+  const named = monthly.length === 0 || !isMonth ? null : monthWord.exec(text.slice(days.start, days.end))
   if (named === null) return []
   const value =
     'janfebmaraprmayjunjulaugsepoctnovdec'.indexOf(monthName.exec(named[0])?.[0].toLowerCase() ?? '') / 3 + 1

@@ -39,9 +39,12 @@ describe('more or other days than a slot holds are never cut to fit', () => {
     ['deliveries this week', /takes one day.*this week/],
     ['what do we deliver from 1 to 5 December', /takes one day/],
     ['deliveries in 2025', /takes one day/],
+    ['what do we deliver on 4 and 5 December', /names several: 4, 5 December/],
+    ['deliveries in early June', /no exact days: early June/],
+    ['driving hours in winter 2025', /no exact days: winter 2025/],
   ])('%s: is asked back', async (question, why) => {
     const routing = await route(index, question, clock)
-    expect(routing).toMatchObject({ outcome: 'missing_slots', missing: ['date'] })
+    expect(routing).toMatchObject({ outcome: 'missing_slots', missing: [expect.stringMatching(/^(?:date|week_of)$/)] })
     expect(routing.outcome === 'missing_slots' && routing.gaps[0]?.message).toMatch(why)
   })
 
@@ -102,12 +105,18 @@ describe('a number is read in the unit that its slot counts', () => {
 
   test.each([
     ['shipments more than three months late', 'days', /is in .*three months/],
+    ['customers overdue for three months', 'days', /is in .*three months/],
     ['shipments more than 20 weeks late', 'days', /at most 60/],
     ['shipments more than 36 hours late', 'days', /whole/],
   ])('%s: is asked back', async (question, slot, why) => {
     const routing = await route(index, question, clock)
     expect(routing).toMatchObject({ outcome: 'missing_slots', missing: [slot] })
     expect(routing.outcome === 'missing_slots' && routing.gaps[0]?.message).toMatch(why)
+  })
+
+  test('exactly a number is not what lies above it', async () => {
+    const routing = await route(index, 'freight bills of exactly 50 euros', clock)
+    expect(routing).toHaveProperty('objection', expect.stringContaining('amount is a bound'))
   })
 
   test('of another kind it is refused', async () => {
@@ -140,6 +149,7 @@ describe('an hour is a value of its own', () => {
     const routing = await route(index, question, clock)
     expect(routing.outcome).toBe('answer')
     expect(routing).toHaveProperty('parameters', parameters)
+    expect(routing.explanation.unused).toEqual([])
   })
 
   test.each([
@@ -153,6 +163,7 @@ describe('an hour is a value of its own', () => {
 
 test.each([
   ['wheres nl123456789', { tracking_number: 'NL123456789' }],
+  ['how punctual is ocean and co', { carrier: 'Ocean & Co' }],
   ['co2 of Quickship in 2025', { carrier: 'Quickship', year: 2025 }],
   ['freight bills over 600 in March 2025', { amount: 600, month: 3, year: 2025 }],
   ['freight bills over 600 in May', { amount: 600, month: 5 }],
