@@ -14,6 +14,8 @@ export type DateSpan = {
   isReal: boolean
   /** The hour of the day, where one was named. */
   time: string | null
+  /** The hour at which it ends, where it is another. */
+  endTime: string | null
 }
 
 export const dayMs = 86_400_000
@@ -42,7 +44,7 @@ export function inclusive(days: DateSpan): DateSpan {
 /** The day it is for the caller, in the place of other days. */
 export function todayOf(days: DateSpan, { now, timeZone }: { now: Date; timeZone: string }): DateSpan {
   const today = iso(localDay(now, timeZone))
-  return { ...days, first: today, last: today, open: null, isStrict: false, time: null }
+  return { ...days, first: today, last: today, open: null, isStrict: false, time: null, endTime: null }
 }
 
 /** One end of a stretch as a slot binds it: a date, or the instant at which that day begins or ends for the caller. */
@@ -54,7 +56,7 @@ export function dayValue(
 ): string {
   const date = days[bound]
   if (format !== 'date-time') return date
-  const clock = days.time ?? (bound === 'first' ? '00:00:00' : '23:59:59')
+  const clock = bound === 'first' ? (days.time ?? '00:00:00') : (days.endTime ?? days.time ?? '23:59:59')
   const asUtc = new Date(`${date}T${clock}Z`)
   if (!days.isReal) return date
   // Twice, because the offset at the guess may differ from the offset at the answer on the day clocks change.

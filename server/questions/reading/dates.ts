@@ -1,7 +1,7 @@
-import { de, en, es, fr, it, nl, pt, type ParsedComponents } from 'chrono-node'
+import type { ParsedComponents } from 'chrono-node'
 import { day, dayMs, iso, localDay, type DateSpan } from './calendar.ts'
-import { languageOf } from './language.ts'
-import { dayFirstDays, writtenDays, type Found } from './written-days.ts'
+import { parseDays } from './parse-days.ts'
+import { writtenDays, type Found } from './written-days.ts'
 
 const quarter =
   /\b(?:q([1-4])|(first|second|third|fourth|1st|2nd|3rd|4th|last|this|next|previous) quarter)(?:\s+(?:of\s+)?((?:19|20)\d{2}))?\b/giu
@@ -59,13 +59,28 @@ function joinRanges(text: string, found: Found[]): Found[] {
     const between = before === undefined ? '' : text.slice(before.end, each.start)
     const opened = before !== undefined && opening.test(text.slice(0, before.start))
     if (before === undefined || !joining.test(between) || (!opened && /and/i.test(between))) joined.push(each)
-    else joined.splice(-1, 1, { ...before, ...unrealOf(each), ...stretchOf(before, each), end: each.end, range: true })
+    else
+      joined.splice(-1, 1, {
+        ...before,
+        ...unrealOf(each),
+        ...stretchOf(before, each),
+        ...endTimeOf(before, each),
+        end: each.end,
+        range: true,
+      })
   }
   return joined
 }
 
 function unrealOf({ unreal }: Found): { unreal?: string } {
   return unreal === undefined ? {} : { unreal }
+}
+
+/** "from 3 May 8 am to 5 May": the hour of the first day is not that of the last. */
+function endTimeOf({ time }: Found, last: Found): { endTime?: string } {
+  const said = last.endTime ?? last.time
+  if (said !== undefined) return { endTime: said }
+  return time === undefined ? {} : { endTime: '23:59:59' }
 }
 
 /** Who names the later day first means the same days. */
@@ -85,13 +100,22 @@ function notAfter(first: Date, next: Date): Date {
       )
 }
 
-function describe(text: string, { start, end, first, last, time, range, unreal }: Found): DateSpan {
+function describe(text: string, { start, end, first, last, time, endTime, range, unreal }: Found): DateSpan {
   const before = range === true ? undefined : openBefore.exec(text.slice(0, start))?.[1]?.toLowerCase()
   const open =
     before === undefined ? null : /^(?:since|after|from|starting|beginning)$/.test(before) ? 'after' : 'before'
   const isStrict = before !== undefined && /^(?:after|before|prior to)$/.test(before)
   const days = { first: unreal ?? iso(first), last: unreal ?? iso(last) }
-  return { start, end, ...days, open, isStrict, isReal: unreal === undefined, time: time ?? null }
+  return {
+    start,
+    end,
+    ...days,
+    open,
+    isStrict,
+    isReal: unreal === undefined,
+    time: time ?? null,
+    endTime: endTime ?? null,
+  }
 }
 
 function quarters(text: string, today: Date): Found[] {
@@ -185,28 +209,6 @@ function years(text: string): Found[] {
   })
 }
 
-// Parsing costs more than all other recognisers together: most questions name no day, and this finds out at once.
-const dayWord =
-  /\d|day|night|noon|morning|morrow|tmr|evening|week|month|year|hour|ago|now|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\b(?:mon|tue|wed|thu|fri|sat|sun)\b/iu
-const betweenDays = /(\bbetween\s+(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?\s+)and(?=\s+\d{1,2}(?:st|nd|rd|th)?\s+\p{L})/giu
-const otherLanguages = { de, fr, es, it, nl, pt }
-
-/** In English, unless the words around the day speak for another language. */
-function parseDays(question: string, reference: Date): ReturnType<typeof en.casual.parse> {
-  // What is read here is not for the parser, which takes months for first; the places in the text stay.
-  let text = question
-  for (const { 0: said, index } of dayFirstDays(question)) {
-    text = text.slice(0, index) + ' '.repeat(said.length) + text.slice(index + said.length)
-  }
-  const language = languageOf(text)
-  if (language === null || language === 'other') {
-    // The parser joins "3 to 5 May", not "3 and 5 May"; the places in the text stay.
-    const joined = text.replaceAll(betweenDays, '$1to ')
-    return dayWord.test(text) ? en.casual.parse(joined, reference, { forwardDate: false }) : []
-  }
-  return otherLanguages[language].casual.parse(text, reference, { forwardDate: false })
-}
-
 const comingBefore = /\b(?:next|coming|this|by|until|till|before|up to)\s+(?:the\s+)?$/iu
 const coming = /\b(?:will|upcoming|due|planned|scheduled|forecast|expected|future)\b/iu
 
@@ -272,6 +274,7 @@ function chronoDates(text: string, today: Date): Found[] {
     // Both ends of "from 3 to 9 December" are of the same year.
     const last = ended === null ? single : new Date(ended.getTime() - guess[0].getTime() + first.getTime())
     const time = start.isCertain('hour') ? clockOf(start) : undefined
+    const endTime = end?.isCertain('hour') === true ? clockOf(end) : undefined
     return [
       {
         start: index,
@@ -279,6 +282,7 @@ function chronoDates(text: string, today: Date): Found[] {
         first,
         last,
         ...(time === undefined ? {} : { time }),
+        ...(endTime === undefined ? {} : { endTime }),
         range: last !== single,
         isAnyYear: !start.isCertain('year'),
       },

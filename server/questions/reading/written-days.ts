@@ -7,6 +7,8 @@ export type Found = {
   first: Date
   last: Date
   time?: string
+  /** The hour at which a stretch ends. */
+  endTime?: string
   range?: boolean
   /** Its year was not named but guessed. */
   isAnyYear?: boolean

@@ -139,3 +139,15 @@ test.each([
   const [month] = recogniseDates('orders this month', at)
   expect(month?.first).toBe(`${today.slice(0, 7)}-01`)
 })
+
+test.each([
+  ['on 9 March 2026 from 5 to 9 pm', '2026-03-09T16:00:00Z', '2026-03-09T20:00:00Z'],
+  ['from 3 March 2026 at 8:00 to 5 March 2026 at 18:30', '2026-03-03T07:00:00Z', '2026-03-05T17:30:00Z'],
+  ['from 2026-03-03 08:00 to 2026-03-05 18:30', '2026-03-03T07:00:00Z', '2026-03-05T17:30:00Z'],
+  ['from 3 March 2026 at 8:00 to 5 March 2026', '2026-03-03T07:00:00Z', '2026-03-05T22:59:59Z'],
+])('%s ends at its own hour', (text, from, to) => {
+  const [days] = recogniseDates(`trucks ${text}`, clock)
+  if (days === undefined) throw new Error('It names days.')
+  expect(dayValue(days, 'first', 'date-time', 'Europe/Oslo')).toBe(from)
+  expect(dayValue(days, 'last', 'date-time', 'Europe/Oslo')).toBe(to)
+})
