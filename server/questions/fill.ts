@@ -29,7 +29,9 @@ const mostStates = 4_000
 /** Gives each slot of the query the span that plays its role: by the words around it in the examples, by order, by type. */
 export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clock: Clock): Filled {
   const references = referencesOf(index, asked, query)
-  const like = { references, known: new Map(), units: query.slots.flatMap(({ unit }) => unit ?? []) }
+  const units = query.slots.flatMap(({ unit }) => unit ?? [])
+  const hasDays = query.slots.some(({ type }) => type.kind === 'date')
+  const like = { references, known: new Map(), units, hasDays }
   const options = new Map(query.slots.map((slot) => [slot, optionsFor(index, asked, slot, like)]))
   const chosen = assign(query.slots, options)
   const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [] }

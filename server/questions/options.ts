@@ -2,7 +2,7 @@ import type { ProjectIndex } from './indexing/index-project.ts'
 import type { IndexedText } from './indexing/index-text.ts'
 import type { Slot, SlotType } from './project.ts'
 import type { Asked } from './ranking/rank.ts'
-import type { Reading, Span } from './reading/link.ts'
+import { overlaps, type Reading, type Span } from './reading/link.ts'
 import { shape, type KnownReadings, type Shape } from './reading/mask.ts'
 import { directionAt, isLeftOut } from './reading/stance.ts'
 import { convert, isSameKind, unitAt, type Unit } from './reading/units.ts'
@@ -12,16 +12,16 @@ export type Option = { span: Span; reading: Reading; score: number }
 /** A text of the query, and how near the question is to it. */
 export type Reference = { text: IndexedText; weight: number }
 
-const penalties = { weak: -1.5, otherEnd: -2, leftOut: -3 }
+const penalties = { weak: -1.5, otherEnd: -2, leftOut: -3, ofDay: -4 }
 
-type Like = { references: Reference[]; known: KnownReadings; units: Unit[] }
+type Like = { references: Reference[]; known: KnownReadings; units: Unit[]; hasDays: boolean }
 
 /** What could fill a slot: by the words around it in the examples, by order, by the slot's own words, by unit. */
 export function optionsFor(
   index: ProjectIndex,
   asked: Asked,
   slot: Slot,
-  { references, known, units }: Like,
+  { references, known, units, hasDays }: Like,
 ): Option[] {
   const options: Option[] = []
   for (const span of [...asked.linked.spans, ...asked.linked.weak]) {
@@ -47,12 +47,22 @@ export function optionsFor(
       standing +
       (span.weak ? penalties.weak : 0) +
       (isLeftOut(asked.linked, span.from, span.to) ? penalties.leftOut : 0) +
+      (hasDays && isOfDay(asked, span, slot) ? penalties.ofDay : 0) +
       (isOtherWay(asked, span, slot) ? penalties.otherEnd : 0) +
       2 * likeness(seen, span, slot, references) +
       cues(seen, span, slot)
     options.push({ span, reading, score })
   }
   return options
+}
+
+/** The 6 of "the last 6 months" is no number of rows where the query knows days; for one that counts months it is. */
+function isOfDay({ linked }: Asked, span: Span, { type, unit }: Slot): boolean {
+  if (type.kind !== 'number' || unit !== null || type.labelStems.has('year') || type.labelStems.has('month'))
+    return false
+  return linked.spans.some(
+    (day) => day !== span && overlaps(day, span) && day.readings.some(({ days }) => days !== null),
+  )
 }
 
 /** "lighter than 3" speaks for the upper bound, whatever stands right before the number. */

@@ -85,8 +85,13 @@ function endTimeOf({ time }: Found, last: Found): { endTime?: string } {
 
 /** Who names the later day first means the same days. */
 function stretchOf(before: Found, each: Found): { first: Date; last: Date } {
-  const first = before.isAnyYear === true ? notAfter(before.first, each.first) : before.first
+  const first = before.isAnyYear === true ? notAfter(yearOf(before.first, each), each.first) : before.first
   return first > each.last ? { first: each.first, last: before.last } : { first, last: each.last }
+}
+
+/** The year that only the later day names is that of both. */
+function yearOf(first: Date, { first: next, isAnyYear }: Found): Date {
+  return isAnyYear === true ? first : day(next.getUTCFullYear(), first.getUTCMonth(), first.getUTCDate())
 }
 
 /** A month named without its year belongs to the year of the day it leads to. */
@@ -273,7 +278,9 @@ function chronoDates(text: string, today: Date): Found[] {
     const ended = end === null || end === undefined ? null : bounds(end)[1]
     // Both ends of "from 3 to 9 December" are of the same year.
     const last = ended === null ? single : new Date(ended.getTime() - guess[0].getTime() + first.getTime())
-    const time = start.isCertain('hour') ? clockOf(start) : undefined
+    // "now" and "2 hours ago" are counted from a noon that nobody meant.
+    const isClock = !/\b(?:now|ago|hours?|minutes?)\b/iu.test(said)
+    const time = isClock && start.isCertain('hour') ? clockOf(start) : undefined
     const endTime = end?.isCertain('hour') === true ? clockOf(end) : undefined
     return [
       {

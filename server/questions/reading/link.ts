@@ -2,6 +2,7 @@ import type { DateSpan } from './calendar.ts'
 import { recogniseDates } from './dates.ts'
 import type { SlotKind, SlotType } from '../project.ts'
 import {
+  recogniseFigures,
   recogniseIdentifiers,
   recogniseNumbers,
   recogniseQuoted,
@@ -68,6 +69,9 @@ function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {
   })
 }
 
+// A number that a pattern was written for is hardly an amount.
+const patternQuality = 1.5
+
 function recognisedSpans(linker: Linker, text: string, found: Word[], clock: Clock): Span[] {
   const types = (kind: SlotKind): SlotType[] => linker.byKind.get(kind) ?? []
   const times = types('time').length > 0 ? recogniseTimes(text) : []
@@ -87,6 +91,19 @@ function recognisedSpans(linker: Linker, text: string, found: Word[], clock: Clo
     const isOthers = each.kind === 'number' && before !== undefined && linker.unnumbered.has(before)
     return span === undefined ? [] : [{ ...span, weak: isOthers }]
   })
+  const patterned = types('text').filter(({ pattern }) => pattern !== null)
+  const figures = patterned.length === 0 ? [] : recogniseFigures(text)
+  for (const { start, end, value } of figures) {
+    const fits = patterned.filter(({ pattern }) => pattern?.test(String(value)) === true)
+    spans.push(
+      ...place(
+        found,
+        start,
+        end,
+        fits.map((type) => ({ type, value, quality: patternQuality, days: null })),
+      ),
+    )
+  }
   return [...spans, ...daySpans(linker, { text, found, times }, clock)]
 }
 

@@ -160,6 +160,19 @@ export function recogniseQuoted(text: string): Recognised[] {
   }).filter(({ value }) => value !== '')
 }
 
+const figures = /(?<![\p{L}\p{N}_.-])\d[\d/.-]{2,38}\d(?![\p{L}\p{N}_])/gu
+
+/** Digits that some slot may have a pattern for: an ISBN, the number of a meter. */
+export function recogniseFigures(text: string): Recognised[] {
+  return Array.from(text.matchAll(figures), (match) => ({
+    kind: 'text' as const,
+    start: match.index,
+    end: match.index + match[0].length,
+    value: match[0],
+    unit: null,
+  }))
+}
+
 // Letters and digits mixed, or joined by - _ / : an order number, a SKU, an e-mail address, a UUID.
 const identifier =
   /(?<![\p{L}\p{N}_])(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?=[\w/-]*\d)(?=[\w/-]*[A-Za-z])[A-Za-z0-9]+(?:[-_/][A-Za-z0-9]+)*)(?![\p{L}\p{N}_])/gu

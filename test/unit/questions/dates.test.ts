@@ -39,6 +39,7 @@ test.each([
   ['between January and April 2025', '2025-01-01', '2025-04-30', null],
   ['from 3 May 2025 to 9 May 2025', '2025-05-03', '2025-05-09', null],
   ['from November to February 2025', '2024-11-01', '2025-02-28', null],
+  ['between 1 December and 24 December 2026', '2026-12-01', '2026-12-24', null],
   ['in 2023', '2023-01-01', '2023-12-31', null],
 ])('%s', (text, first, last, open) => {
   expect(recogniseDates(`orders ${text}`, clock)).toMatchObject([{ first, last, open }])

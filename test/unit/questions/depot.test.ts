@@ -163,6 +163,11 @@ describe('an hour is a value of its own', () => {
 
 test.each([
   ['wheres nl123456789', { tracking_number: 'NL123456789' }],
+  ['busiest routes in the last 6 months', { from: '2026-05-15', to: '2026-11-15' }],
+  ['top 3 routes by transports in the last 6 months', { limit: 3, from: '2026-05-15', to: '2026-11-15' }],
+  ['customs file 26-118830', { file_number: '26-118830' }],
+  ['show customs file 26118830', { file_number: '26118830' }],
+  ['what do we deliver right now today', { date: '2026-11-15' }],
   ['how punctual is ocean and co', { carrier: 'Ocean & Co' }],
   ['co2 of Quickship in 2025', { carrier: 'Quickship', year: 2025 }],
   ['freight bills over 600 in March 2025', { amount: 600, month: 3, year: 2025 }],

@@ -158,6 +158,26 @@ export const depot: RoutableProject = {
       examples: [{ question: 'trucks at the gate yesterday between 8am and noon', parameters: {} }],
     },
     {
+      name: 'busiest_routes',
+      description: 'The routes with the most transports in a period',
+      slots: {
+        properties: { limit: { type: 'integer', minimum: 1, maximum: 50, default: 10 }, from: day, to: day },
+      },
+      examples: [
+        { question: 'busiest routes', parameters: {} },
+        { question: 'top 5 routes by transports', parameters: { limit: 5 } },
+      ],
+    },
+    {
+      name: 'customs_file',
+      description: 'The customs file of a number',
+      slots: {
+        properties: { file_number: { type: 'string', pattern: '^\\d{2}-?\\d{6}$' } },
+        required: ['file_number'],
+      },
+      examples: [{ question: 'customs file 26-004512', parameters: { file_number: '26-004512' } }],
+    },
+    {
       name: 'fleet',
       description: 'Vehicles of a kind',
       slots: { properties: { kind: { type: 'string', enum: ['truck', 'van', 'trailer'] } }, required: ['kind'] },
