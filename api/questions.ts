@@ -120,7 +120,9 @@ export const loggedQuestion = z
     text: z.string().nullable().meta({ description: 'Null where the project keeps no texts.' }),
     outcome,
     query: z.string().nullable().meta({ description: 'What answered, or came nearest.' }),
-    parameters: parameters.nullable(),
+    parameters: parameters
+      .nullable()
+      .meta({ description: 'Null where the project keeps no texts, and where they are too long to keep.' }),
     confidence: z.number().nullable(),
     key_id: z.string().nullable(),
     request_id: z.string().nullable(),

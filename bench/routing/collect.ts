@@ -1,6 +1,7 @@
 import { buildIndex, type Encoder } from '../../server/questions/index.ts'
 import type { ProjectIndex } from '../../server/questions/indexing/index-project.ts'
-import { compare, type Candidate, type Evidence, type Without } from '../../server/questions/ranking/rank.ts'
+import type { Evidence } from '../../server/questions/ranking/evidence.ts'
+import { compare, type Candidate, type Without } from '../../server/questions/ranking/compare.ts'
 import type { Calibration } from '../../server/questions/indexing/calibrate.ts'
 import { read } from '../../server/questions/route.ts'
 import { drawSmall } from './draws.ts'

@@ -1,4 +1,4 @@
-import { featureNames, type FeatureName } from '../../server/questions/ranking/rank.ts'
+import { featureNames, type FeatureName } from '../../server/questions/ranking/compare.ts'
 import { confidenceInputs, type ConfidenceInputs, type Ranked } from '../../server/questions/ranking/confidence.ts'
 import type { Sample } from './collect.ts'
 

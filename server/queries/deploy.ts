@@ -1,13 +1,15 @@
+import type { Transaction } from 'kysely'
 import { requireRole, type Caller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
-import type { DeploymentAct } from '../store/index.ts'
+import type { DeploymentAct, Tables } from '../store/index.ts'
 import type { KeyThatCalled } from './callers.ts'
 import { compare } from './compatibility.ts'
 import { breaking, notDeployed, stolen, type DeployReport } from './deploy-report.ts'
 import { chooseVersion, findLive, findPrevious, keepAct, putDeployment } from './deployment-rows.ts'
 import { changedMeanwhile, labelOf, lockDraft, readDraft, type Draft } from './drafts.ts'
-import { examine } from './inspection.ts'
+import { examine, type Inspected } from './inspection.ts'
+import { changedNeighbours, knownNeighbours, neverQuiet } from './neighbours.ts'
 import type { Version } from './version-records.ts'
 import { readVersion } from './versions.ts'
 
@@ -112,28 +114,14 @@ const unasked = { checked: 0, regressions: [], results: [] }
 
 type Move = Named & Gate & { act: DeploymentAct; environment: string; draft: Draft; frozen: Version | null }
 
+/** Each time others were deployed while the questions were asked; the last one says so. */
+const mostTurns = 10
+
 async function makeLive(app: Parts, caller: Caller, move: Move): Promise<DeployReport> {
   const { projectId, name, environment, draft, frozen } = move
   await requireEnvironment(app, move)
   const inspected = await examine(app, projectId, frozen ?? draft)
-  const { results, ...routing } = await askAgain(app, move)
-  const { refused, ...outcome } = await app.store.db.transaction().execute(async (transaction) => {
-    const now = await lockDraft(transaction, move)
-    // What was inspected is what is frozen.
-    if (frozen === null && now.contentHash !== draft.contentHash) throw changedMeanwhile(name)
-    const live = (await findLive(transaction, now, environment)) ?? null
-    const compared = compare(live, frozen ?? inspected)
-    const isBad = compared.compatibility === 'breaking' || routing.regressions.length > 0
-    const refused = isBad && move.force !== true && move.check !== true
-    const dry = refused || move.check === true
-    const next = await chooseVersion(transaction, caller, { ...move, draft: now, inspected, dry })
-    const previousVersion = live?.number ?? null
-    if (!dry) {
-      await putDeployment(transaction, caller, { ...move, queryId: now.id, versionId: next.id })
-      await keepAct(transaction, caller, { ...move, queryId: now.id, from: previousVersion, to: next.number })
-    }
-    return { refused, ...compared, version: next.number, previousVersion }
-  })
+  const { results, refused, routing, ...outcome } = await gateAndPut(app, caller, { ...move, inspected })
   const concernsCallers = outcome.compatibility === 'breaking' || move.check === true
   const callers = concernsCallers ? await recentCallers(app, draft, environment) : []
   const report = { name, environment, status: 'deployed' as const, ...outcome, callers, routing }
@@ -145,6 +133,48 @@ async function makeLive(app: Parts, caller: Caller, move: Move): Promise<DeployR
     await app.router.keepResults(place, results).catch((error: unknown) => fault(app, error))
   }
   return report
+}
+
+type Examined = Move & { inspected: Inspected }
+
+/** Asks the questions and makes it live, unless the answers say no. Where others came meanwhile, from the beginning. */
+async function gateAndPut(app: Parts, caller: Caller, move: Examined) {
+  for (let turn = 0; turn < mostTurns; turn += 1) {
+    const known = knownNeighbours(app, move)
+    const { results, ...routing } = await askAgain(app, move)
+    const put = await app.store.db.transaction().execute(async (transaction) => {
+      const now = await lockDraft(transaction, move)
+      const isGated = move.force !== true && move.check !== true
+      const others = isGated ? await changedNeighbours(transaction, move, known) : []
+      return others.length > 0 ? { others } : putLive(transaction, caller, { ...move, now, routing })
+    })
+    if (!('others' in put)) return { ...put, routing, results }
+    const { projectId, environment } = move
+    await Promise.all(put.others.map((name) => app.deployments.refresh({ projectId, environment, name })))
+  }
+  throw neverQuiet(move)
+}
+
+async function putLive(
+  transaction: Transaction<Tables>,
+  caller: Caller,
+  { now, routing, ...move }: Examined & { now: Draft; routing: DeployReport['routing'] },
+) {
+  const { name, environment, draft, frozen, inspected } = move
+  // What was inspected is what is frozen.
+  if (frozen === null && now.contentHash !== draft.contentHash) throw changedMeanwhile(name)
+  const live = (await findLive(transaction, now, environment)) ?? null
+  const compared = compare(live, frozen ?? inspected)
+  const isBad = compared.compatibility === 'breaking' || routing.regressions.length > 0
+  const refused = isBad && move.force !== true && move.check !== true
+  const dry = refused || move.check === true
+  const next = await chooseVersion(transaction, caller, { ...move, draft: now, inspected, dry })
+  const previousVersion = live?.number ?? null
+  if (!dry) {
+    await putDeployment(transaction, caller, { ...move, queryId: now.id, versionId: next.id })
+    await keepAct(transaction, caller, { ...move, queryId: now.id, from: previousVersion, to: next.number })
+  }
+  return { refused, ...compared, version: next.number, previousVersion }
 }
 
 /** Asks the stored questions of the environment again. Where that cannot be done the deployment goes on without. */

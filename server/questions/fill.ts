@@ -7,7 +7,7 @@ import { overlaps, type Clock, type Reading, type Span } from './reading/link.ts
 import { openText } from './reading/open-text.ts'
 import { isLeftOut } from './reading/stance.ts'
 import { spoken, type Slot } from './project.ts'
-import type { Asked } from './ranking/rank.ts'
+import type { Asked } from './ranking/evidence.ts'
 import { dotRow } from './ranking/vectors.ts'
 
 export type Filled = {
@@ -63,7 +63,7 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
     .filter(({ name, required }) => required && !(name in filled.parameters))
     .map(({ name }) => name)
   filled.unused = unusedWords(asked, query, filled)
-  filled.gaps = findGaps(index, asked, query, { ...filled, today: iso(localDay(clock.now, clock.timeZone)) })
+  filled.gaps = findGaps(index, asked, query, { ...filled, today: () => iso(localDay(clock.now, clock.timeZone)) })
   return filled
 }
 

@@ -4,15 +4,7 @@ export type { RoutableProject, SlotProperty } from './project.ts'
 export { route } from './route.ts'
 export { openRouter, type Router } from './router/open.ts'
 export { askedRun } from './verbs/ask.ts'
-export {
-  changeQuestionSettings,
-  findQuestionSettings,
-  forgetOldQuestions,
-  groupQuestions,
-  listQuestions,
-  type LoggedQuestion,
-  type QuestionGroup,
-} from './verbs/asked-questions.ts'
+export { groupQuestions, listQuestions, type LoggedQuestion, type QuestionGroup } from './verbs/asked-questions.ts'
 export type { EvaluationCase } from './verbs/evaluation-cases.ts'
 export {
   createCase,
@@ -26,6 +18,7 @@ export {
 } from './verbs/evaluations.ts'
 export { openQuestionLog, type QuestionLog } from './verbs/log.ts'
 export { openLanguageModel, type LanguageModel } from './verbs/model.ts'
+export { changeQuestionSettings, findQuestionSettings, forgetOldQuestions } from './verbs/question-settings.ts'
 export { candidatesOf, refusalOf, schemaOf, wireRouting } from './verbs/refusal.ts'
 export { resolveQuestions } from './verbs/resolve.ts'
 export { tryQuestion, type Tried } from './verbs/try.ts'

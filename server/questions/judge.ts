@@ -1,7 +1,7 @@
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
 import type { SlotType } from './project.ts'
 import { confidence, confidenceInputs, rank, type Ranked } from './ranking/confidence.ts'
-import { gather, hearWords, type Evidence } from './ranking/rank.ts'
+import { gather, hearWords, type Evidence } from './ranking/evidence.ts'
 import { overlaps, type Span } from './reading/link.ts'
 import { shape } from './reading/mask.ts'
 import { openText, textSpan } from './reading/open-text.ts'

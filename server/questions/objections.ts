@@ -1,7 +1,7 @@
 import type { Filled } from './fill.ts'
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
 import { spoken } from './project.ts'
-import type { Asked } from './ranking/rank.ts'
+import type { Asked } from './ranking/evidence.ts'
 import { commandIn, endsIn } from './reading/stance.ts'
 import { words } from './reading/text.ts'
 

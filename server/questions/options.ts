@@ -1,7 +1,7 @@
 import type { ProjectIndex } from './indexing/index-project.ts'
 import type { IndexedText } from './indexing/index-text.ts'
 import type { Slot, SlotType } from './project.ts'
-import type { Asked } from './ranking/rank.ts'
+import type { Asked } from './ranking/evidence.ts'
 import { overlaps, type Reading, type Span } from './reading/link.ts'
 import { shape, type KnownReadings, type Shape } from './reading/mask.ts'
 import { directionAt, isLeftOut } from './reading/stance.ts'

@@ -6,7 +6,7 @@ import { candidateReach, judge, lookAgain } from './judge.ts'
 import { languageOf } from './reading/language.ts'
 import { link, type Clock } from './reading/link.ts'
 import { shape } from './reading/mask.ts'
-import { gather, hearWords, seeRaw, type Evidence } from './ranking/rank.ts'
+import { gather, hearWords, seeRaw, type Evidence } from './ranking/evidence.ts'
 import { ambiguousMargin, shareOfMany, type Ranked } from './ranking/confidence.ts'
 
 /** A query that could answer, best first. */

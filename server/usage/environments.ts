@@ -1,5 +1,4 @@
 import type { Database } from '../store/index.ts'
-import type { Batch } from './batches.ts'
 import type { CallKind } from './call.ts'
 
 /**
@@ -11,19 +10,6 @@ export type Environments = {
   know(kinds: Iterable<CallKind>): Promise<void>
   /** The kind with an environment that exists or none; undefined where there is no such project. */
   placed(kind: CallKind): CallKind | undefined
-}
-
-/** Projects that want no questions kept in words, of those asked here. */
-export async function findSilent(store: Pick<Database, 'pool'>, batches: readonly Batch[]): Promise<Set<string>> {
-  const asked = new Set(
-    batches.filter(({ asked }) => typeof asked?.question === 'string').map(({ kind }) => kind.project_id),
-  )
-  if (asked.size === 0) return asked
-  const { rows } = await store.pool.query<{ project_id: string }>(
-    "select project_id from question_settings where log <> 'full' and project_id = any($1)",
-    [[...asked]],
-  )
-  return new Set(rows.map((row) => row.project_id))
 }
 
 const mostProjects = 10_000

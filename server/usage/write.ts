@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
-import { inTransaction, type Database } from '../store/index.ts'
+import { inTransaction, type Connection, type Database } from '../store/index.ts'
 import type { Batch, Series } from './batches.ts'
 
 /** Of one statement. */
@@ -18,6 +18,7 @@ export async function writeUsage(
   let transactionId: string | undefined
   try {
     await inTransaction(store, async (connection) => {
+      await hush(connection, batches)
       if (batches.length > 0) await pipeline(Readable.from(copyTexts(batches)), connection.query(copyFrom(copyBatches)))
       for (let from = 0; from < counts.length; from += mostRows) {
         await connection.query(upsertCounts, [JSON.stringify(counts.slice(from, from + mostRows))])
@@ -31,6 +32,28 @@ export async function writeUsage(
     if (transactionId === undefined) throw error
     return { transactionId, error }
   }
+}
+
+/**
+ * Takes the words out of questions whose projects want none kept. One that is locked is being deleted or changes what
+ * it wants: its words are left out rather than waited for. The settings are read behind the lock, so that none of them
+ * is older than what is written here.
+ */
+async function hush(connection: Connection, batches: Batch[]): Promise<void> {
+  const worded = batches.filter(({ asked }) => typeof asked?.question === 'string')
+  if (worded.length === 0) return
+  const ids = [...new Set(worded.map(({ kind }) => kind.project_id))]
+  const held = await connection.query<{ id: string }>(
+    'select id from projects where id = any($1) for key share skip locked',
+    [ids],
+  )
+  const open = new Set(held.rows.map(({ id }) => id))
+  const { rows } = await connection.query<{ project_id: string }>(
+    "select project_id from question_settings where log <> 'full' and project_id = any($1)",
+    [ids],
+  )
+  for (const { project_id: id } of rows) open.delete(id)
+  for (const { kind, asked } of worded) if (asked !== null && !open.has(kind.project_id)) asked.question = null
 }
 
 /** Whether it was done after all. Throws while that is not decided. */

@@ -245,6 +245,20 @@ describe('401 and 403', () => {
     expect(await limited.post('/v1/query', pinned)).toMatchObject({ status: 403 })
   })
 
+  test('to a limited key a question that another query answers looks like one that none does', async () => {
+    const limited = await keyOf({ queries: ['biggest_orders'] })
+    const refusal = async (query: string) => {
+      const { body } = await limited.post('/v1/query', { query, project_id: q.projectId, explain: true })
+      const { routing, candidates, request_id: _, ...said } = body
+      const numbers = { score: 0, routing_time_ms: 0 }
+      const veiled = { ...routing, ...numbers, candidates: [{ ...routing.candidates[0], ...numbers }] }
+      return { ...said, routing: veiled, candidates: [{ ...candidates[0], ...numbers }] }
+    }
+    expect(await refusal('Which orders came from the north?')).toEqual(await refusal('Which nights are moonless?'))
+    const [newest] = (await t.operator.get(`/v1/projects/${q.projectId}/questions?limit=1`)).body.data
+    expect(newest.confidence).toEqual(expect.any(Number))
+  })
+
   test('what a key fixes stands; a question for another value is refused', async () => {
     const fixed = await keyOf({}, { fixed_parameters: { region: 'north' } })
     const body = { project_id: q.projectId }

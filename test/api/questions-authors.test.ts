@@ -226,6 +226,35 @@ describe('…/questions', () => {
     })
   })
 
+  test('the same question twice is one example, and one with a NUL is as it is kept', async () => {
+    const questions = ['eastern orders, once', 'eastern orders, once', 'eastern\0orders, twice']
+    await ask('eastern\0orders, twice')
+    const answer = await t.operator.post(`${path}/questions/resolve`, {
+      questions,
+      as: 'example',
+      query: 'orders_in_region',
+    })
+    expect(answer).toMatchObject({ status: 200, body: { resolved: 1 } })
+    const added = answer.body.query.examples.map(({ question }: { question: string }) => question)
+    expect(added.filter((text: string) => text.startsWith('eastern'))).toEqual([
+      'eastern orders, once',
+      'eastern orders, twice',
+    ])
+  })
+
+  test('of examples that two people add at the same time none is lost', async () => {
+    const add = (question: string) =>
+      t.operator.post(`${path}/questions/resolve`, { questions: [question], as: 'example', query: 'orders_in_region' })
+    const texts = ['northern ones of today', 'southern ones of today', 'eastern ones of today']
+    const answers = await Promise.all(texts.map(async (text) => ({ text, status: (await add(text)).status })))
+    const { body } = await t.operator.get(`${path}/queries/orders_in_region`)
+    const there = body.examples.map(({ question }: { question: string }) => question)
+    const taken = answers.filter(({ status }) => status === 200).map(({ text }) => text)
+    expect(taken.length).toBeGreaterThan(0)
+    expect(there).toEqual(expect.arrayContaining(taken))
+    expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true)
+  })
+
   test('a project may keep no texts, or nothing', async () => {
     const settings = `${path}/questions/settings`
     expect((await t.operator.get(settings)).body).toEqual({ log: 'full', retention_days: 90 })

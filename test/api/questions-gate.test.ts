@@ -136,6 +136,31 @@ describe('deploy', () => {
     expect(body.routing.regressions).toContainEqual(taken)
   })
 
+  test('409 for all but one of several that take the same question at the same time', async () => {
+    const names = ['cellar_a', 'cellar_b', 'cellar_c']
+    const examples = ['How cold is the cellar?', 'cellar temperature', 'degrees below'].map((question) => ({
+      question,
+    }))
+    for (const name of names) {
+      const draft = { name, description: 'The temperature of the cellar', sql: 'SELECT 7 AS degrees', examples }
+      await expectStatus(201, t.operator.post(q.path, draft))
+    }
+    const deploy = (name: string) => t.operator.post(`${q.path}/${name}/deploy`, { environment: 'staging' })
+    const answers = await Promise.all(names.map(deploy))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409])
+    const refused = answers.filter(({ status }) => status === 409).map(({ body }) => body.reason)
+    expect(refused).toEqual(['routing_regression', 'routing_regression'])
+    const others = ['kitchen', 'garden', 'attic'].map((room) => ({
+      name: `of_${room}`,
+      description: `Chairs in the ${room}`,
+      sql: 'SELECT 4 AS chairs',
+      examples: [{ question: `How many chairs are in the ${room}?` }],
+    }))
+    for (const draft of others) await expectStatus(201, t.operator.post(q.path, draft))
+    const peaceful = await Promise.all(others.map(({ name }) => deploy(name)))
+    expect(peaceful.map(({ status }) => status)).toEqual([200, 200, 200])
+  })
+
   test('200 for a check of undeploying says which questions would be refused and who would take the others', async () => {
     const check = { environment: 'production', check: true }
     const { body: report } = await expectStatus(200, t.operator.post(`${q.path}/orders_in_region/undeploy`, check))

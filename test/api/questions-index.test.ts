@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Failure } from '../../server/failure.ts'
 import type { Observation } from '../../server/observe.ts'
 import { openRouter } from '../../server/questions/index.ts'
 import { expectStatus, type TestApp } from '../harness/app.ts'
@@ -21,7 +22,10 @@ afterAll(() => t.close())
 
 const modelDir = join(import.meta.dirname, '../../models/question-encoder')
 
-function routerOn(observations: Observation[], more: { modelDir?: string; waitMs?: number } = {}) {
+function routerOn(
+  observations: Observation[],
+  more: { modelDir?: string; waitMs?: number; maxBytes?: number; queueLength?: number } = {},
+) {
   const { store, deployments } = t.app
   return openRouter({
     modelDir,
@@ -133,6 +137,60 @@ describe('the index of a place', () => {
     const router = await routerOn([], { waitMs: 1 })
     const place = { projectId: q.projectId, environment: 'production', only: null }
     await expect(router.index(place)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 2 })
+    await router.close()
+  })
+
+  test('takes room for its values too, each limited key an index of its own', async () => {
+    const names = ['all_people', 'some_people', 'no_people']
+    for (const name of names) {
+      await q.deploy({
+        name,
+        description: `People for ${name}`,
+        sql: 'SELECT id FROM people WHERE name = $name',
+        slots: { type: 'object', properties: { name: { type: 'string', 'x-values-from': 'people.name' } } },
+      })
+    }
+    await sql`insert into column_values (datasource_id, column_name, value, occurrences)
+      select datasource_id, column_name, 'Person number ' || at, 1 from column_values, generate_series(1, 3000) as at
+      where value = 'Alan Turing'`.execute(t.app.store.db)
+    // Room for two of them: each has 3,000 values at about a kilobyte, and the vectors of its few texts.
+    const router = await routerOn([], { maxBytes: 9_000_000 })
+    for (const name of names) await router.index({ projectId: q.projectId, environment: 'production', only: [name] })
+    expect(router.health().indexes).toBe(2)
+    await router.close()
+  })
+
+  test('leaves the queue of the encoder to questions while many texts are compared', async () => {
+    const router = await routerOn([], { queueLength: 16 })
+    const texts = Array.from({ length: 100 }, (_, at) => `What is the weather in town ${at}?`)
+    const vectors = await router.encode(texts)
+    expect(vectors).toHaveLength(100)
+    expect(vectors[99]).toEqual((await router.encode(texts.slice(99)))[0])
+    await router.close()
+  })
+
+  test('trials that nobody waits for any more are not built, and beyond many that wait none is taken', async () => {
+    const observations: Observation[] = []
+    const router = await routerOn(observations, { waitMs: 1 })
+    const place = { projectId: q.projectId, environment: 'production', only: null }
+    const trial = (at: number) => {
+      const changed = { name: `try_${at}`, description: 'Something else', examples: [], slots: {} }
+      return router.trial(place, changed).then(
+        () => 'built',
+        (error: Failure) => error.retryAfterSeconds,
+      )
+    }
+    const outcomes = await Promise.all(Array.from({ length: 100 }, (_, at) => trial(at)))
+    expect(new Set(outcomes)).toEqual(new Set([2, 5]))
+    expect(outcomes.filter((outcome) => outcome === 5)).toHaveLength(34)
+    // Its turn comes after all of theirs.
+    const own = () =>
+      router.index(place).then(
+        ({ queries }) => queries.length,
+        () => 0,
+      )
+    await expect.poll(own, { timeout: 20_000 }).toBeGreaterThan(0)
+    expect(observations.filter(({ kind }) => kind === 'question-index-built').length).toBeLessThanOrEqual(3)
     await router.close()
   })
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeError } from '../../server/log.ts'
 import { openTestApp, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 import { openSource, type Source } from '../harness/source.ts'
@@ -178,5 +179,27 @@ describe('a language model', () => {
     })
     expect(asked).toHaveLength(1)
     expect(performance.now() - startedMs).toBeLessThan(4_000)
+  })
+
+  test.each([ambiguous, { [ambiguous]: 1 }])(
+    'that repeats the question (%j) brings no word of it into the log',
+    async (said) => {
+      t.observations.length = 0
+      chooses(said)
+      expect((await ask(ambiguous)).status).toBe(422)
+      const faults = t.observations.filter(({ kind }) => kind === 'fault')
+      expect(faults).toHaveLength(1)
+      const told = faults.map((event) => ('error' in event ? describeError(event.error) : event))
+      expect(JSON.stringify(told)).not.toMatch(/customers|list the/)
+    },
+  )
+
+  test('that hangs holds few places: the others are answered by the router at once', async () => {
+    answers(() => undefined)
+    const all = await Promise.all(Array.from({ length: 40 }, () => ask(ambiguous)))
+    expect(all.map(({ status }) => status)).toEqual(all.map(() => 422))
+    expect(asked).toHaveLength(16)
+    chooses({ query: 'customers_b', parameters: {} })
+    expect((await ask(ambiguous)).body.query_used).toBe('customers_b')
   })
 })

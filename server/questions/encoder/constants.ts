@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { featureNames, type FeatureName } from '../ranking/rank.ts'
+import { featureNames, type FeatureName } from '../ranking/compare.ts'
 import { confidenceNames, type FewName, type ManyName } from '../ranking/confidence.ts'
 
 /** What was learned offline with `bench/routing/learn.ts` and holds for every project. */

@@ -48,7 +48,7 @@ function oneEnd(reading: Reading, slot: Slot, { source, days }: Said): Gap | nul
   const { query, found, linked } = reading
   const isAlone = query.slots.filter(({ type }) => type.kind === 'date').length === 1
   if (slot.role === null || !isAlone || speaksOfStretches(reading)) return null
-  const isCut = slot.role === 'start' ? days.last < found.today : days.first !== days.last
+  const isCut = slot.role === 'start' ? days.last < found.today() : days.first !== days.last
   if (!isCut) return null
   const lacking = slot.role === 'start' ? 'cannot have an end' : 'cannot have a beginning'
   return { slot: slot.name, message: `${lacking}: “${wordsAround(linked, source)}”`, isOpposed: true }

@@ -1,6 +1,6 @@
 import type { ProjectIndex, IndexedQuery } from '../indexing/index-project.ts'
 import { spoken, type Slot } from '../project.ts'
-import type { Asked } from '../ranking/rank.ts'
+import type { Asked } from '../ranking/evidence.ts'
 import type { Linked } from '../reading/link.ts'
 import { directionAt, directionsIn, endsIn, isLeftOut, leavesSomethingOut, type Direction } from '../reading/stance.ts'
 import { words } from '../reading/text.ts'

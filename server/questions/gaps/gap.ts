@@ -24,7 +24,7 @@ export type Found = {
   parameters: Record<string, unknown>
   sources: Record<string, Source>
   /** The day it is for the caller. */
-  today: string
+  today: () => string
 }
 /** A question read for one query. */
 export type Reading = { linked: Linked; marks: Shape['marks']; query: IndexedQuery; texts: IndexedText[]; found: Found }

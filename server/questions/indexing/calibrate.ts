@@ -9,7 +9,8 @@ import {
   type Neighbours,
 } from '../ranking/confidence.ts'
 import type { Uncalibrated } from './index-project.ts'
-import { gather, hearWords, seeRaw, type Asked, type Evidence, type Without } from '../ranking/rank.ts'
+import { gather, hearWords, seeRaw, type Asked, type Evidence } from '../ranking/evidence.ts'
+import type { Without } from '../ranking/compare.ts'
 import { rowOf, scan } from '../ranking/vectors.ts'
 import { squaredDistance, toWhite, whiten, type Scatter } from '../ranking/whiten.ts'
 

@@ -3,7 +3,7 @@ import type { Embed } from './index-project.ts'
 import { farQuestions, valuedQuestions } from './far-questions.ts'
 import { link, type Linker } from '../reading/link.ts'
 import { shape, type Contexts } from '../reading/mask.ts'
-import type { Asked } from '../ranking/rank.ts'
+import type { Asked } from '../ranking/evidence.ts'
 import { rowOf, scan, type Matrix } from '../ranking/vectors.ts'
 
 // Each value list adds questions that name one of its values; more would only make the build longer.

@@ -1,6 +1,7 @@
 import type { Constants } from '../encoder/constants.ts'
 import type { Uncalibrated } from '../indexing/index-project.ts'
-import { compare, type Candidate, type Evidence, type Without } from './rank.ts'
+import type { Evidence } from './evidence.ts'
+import { compare, type Candidate, type Without } from './compare.ts'
 
 /**
  * What speaks for answering at all. A project of many queries is measured by how close they lie to each other; one of

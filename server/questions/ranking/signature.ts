@@ -1,7 +1,8 @@
 import type { IndexedQuery } from '../indexing/index-project.ts'
 import { overlaps, type Linked, type Span } from '../reading/link.ts'
 import type { Slot } from '../project.ts'
-import type { Asked, Features } from './rank.ts'
+import type { Asked } from './evidence.ts'
+import type { Features } from './compare.ts'
 
 type SlotFit = Pick<Features, 'slotsMissing' | 'spansUnused' | 'exactSignature'>
 

@@ -6,7 +6,7 @@ import type { Observe } from '../../observe.ts'
 import type { Deployments } from '../../queries/index.ts'
 import type { Database } from '../../store/index.ts'
 import { buildIndex, type ProjectIndex } from '../indexing/index-project.ts'
-import type { RoutableQuery } from '../project.ts'
+import type { RoutableProject, RoutableQuery } from '../project.ts'
 import { lazyEncoder, type LazyEncoder } from './lazy-encoder.ts'
 import { findLosses } from './losses.ts'
 import {
@@ -17,6 +17,7 @@ import {
   type RoutingReport,
 } from './regressions.ts'
 import { readProject, type Place } from './snapshot.ts'
+import { openTurns } from './turns.ts'
 import { openTurnstile, type Turnstile } from './turnstile.ts'
 
 /** An index for each place that is asked, kept fresh behind the questions. */
@@ -67,7 +68,7 @@ type Entry = {
   usedAtMs: number
 }
 
-type Built = { index: ProjectIndex; fingerprint: string }
+type Built = { index: ProjectIndex; fingerprint: string; sizeBytes: number }
 
 /** A trial is most often what is deployed a moment later: then it is the index. */
 const trialMs = 60_000
@@ -76,15 +77,19 @@ const mostTrials = 2
 /** What nobody asked for so long is built again when somebody does. */
 const idleMs = 600_000
 const settleMs = 15_000
+/** Few, so that questions asked meanwhile find a nearly empty queue. */
+const textsAtOnce = 8
 /** More at once would only make each wait longer. */
 const buildsAtOnce = 2
+/** Builds for an occasion beyond so many that wait already are refused. */
+const mostWaiting = 64
 
 export async function openRouter(options: RouterOptions): Promise<Router> {
   const { store, deployments, observe, now } = options
   const entries = new LRUCache<string, Entry>({ maxSize: options.maxBytes })
   const trials = new LRUCache<string, Built>({ max: mostTrials, ttl: trialMs, ttlAutopurge: true })
   const encoder = lazyEncoder(options)
-  const turn = turns(buildsAtOnce)
+  const turns = openTurns(buildsAtOnce)
   let closed = false
 
   async function build(place: Place, input: { changed?: RoutableQuery; before?: Entry }): Promise<Built | null> {
@@ -103,32 +108,38 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       queries: project.queries.length,
       elapsedMs: Math.round(performance.now() - startedMs),
     })
-    return { index: { ...built, encoder: asking }, fingerprint }
+    return { index: { ...built, encoder: asking }, fingerprint, sizeBytes: sizeOf(built, project) }
   }
 
   function refresh(entry: Entry): Promise<void> {
     if (!entry.stale && entry.building === null) return Promise.resolve()
-    entry.building ??= turn(async () => {
-      while (entry.stale) {
-        entry.stale = false
-        if (closed) return
-        try {
-          const built = await build(entry.place, { before: entry })
-          if (built === null) continue
-          Object.assign(entry, built)
-          const key = keyOf(entry.place)
-          // One that is larger than all the room still has it alone: it would be built for every question otherwise.
-          if (entries.peek(key) === entry)
-            entries.set(key, entry, { size: Math.min(sizeOf(built.index), options.maxBytes) })
-        } catch (error) {
-          entry.stale = true
-          throw error
-        }
-      }
-    }).finally(() => {
-      entry.building = null
-    })
+    entry.building ??= turns
+      .repeat(
+        () => entry.stale && !closed,
+        () => rebuild(entry),
+      )
+      .finally(() => {
+        entry.building = null
+      })
     return entry.building
+  }
+
+  async function rebuild(entry: Entry): Promise<void> {
+    entry.stale = false
+    try {
+      const built = await build(entry.place, { before: entry })
+      if (built === null) return
+      Object.assign(entry, built)
+      const key = keyOf(entry.place)
+      if (entries.peek(key) !== entry) return
+      // The cache does not weigh a value again that it holds already.
+      entries.delete(key)
+      // One that is larger than all the room still has it alone: it would be built for every question otherwise.
+      entries.set(key, entry, { size: Math.min(built.sizeBytes, options.maxBytes) })
+    } catch (error) {
+      entry.stale = true
+      throw error
+    }
   }
 
   function renew(entry: Entry): void {
@@ -180,11 +191,15 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       return entry.index
     },
     async trial(place, changed) {
+      if (turns.waiting() >= mostWaiting) throw new Failure('overloaded', { retryAfterSeconds: 5 })
       const before = entries.peek(keyOf(place))
-      const built = await within(
-        turn(() => build(place, { changed, ...(before !== undefined && { before: { ...before, fingerprint: '' } }) })),
-        options.waitMs * 3,
-      )
+      let isAwaited = true
+      const work = turns.take(async () => {
+        // Who has stopped waiting must not make the others wait.
+        if (!isAwaited || closed) throw new Failure('overloaded', { retryAfterSeconds: 5 })
+        return build(place, { changed, ...(before !== undefined && { before: { ...before, fingerprint: '' } }) })
+      })
+      const built = await within(work, options.waitMs * 3).finally(() => (isAwaited = false))
       if (built === null) throw new Failure('internal_error')
       trials.set(keyOf(place), built)
       return built.index
@@ -196,7 +211,14 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       await Promise.all(touched.map((entry) => within(refresh(entry), settleMs).catch(() => undefined)))
     },
     turnstile: openTurnstile(options.questionWaitMs),
-    encode: async (texts) => (await encoder.open()).asking.encode(texts),
+    async encode(texts) {
+      const { asking } = await encoder.open()
+      const vectors: Float32Array[] = []
+      for (let at = 0; at < texts.length; at += textsAtOnce) {
+        vectors.push(...(await asking.encode(texts.slice(at, at + textsAtOnce))))
+      }
+      return vectors
+    },
     warm: () =>
       encoder.open().then(
         () => undefined,
@@ -224,28 +246,19 @@ function keyOf({ projectId, environment, only }: Place): string {
   return `${projectId}\n${environment}\n${only === null ? '*' : only.toSorted().join(',')}`
 }
 
-/** Near enough: vectors, the two whitened spaces and the words. */
-function sizeOf({ texts, queries, encoder }: ProjectIndex): number {
-  const vectorBytes = encoder.dimensions * 4
-  return (
-    texts.length * (2 * vectorBytes + 4_000) + queries.length * 5 * vectorBytes + 2 * encoder.dimensions * vectorBytes
-  )
-}
+const textBytes = 4_000
+const valueBytes = 1_000
 
-/** Runs work in the order it came, so many at once. */
-function turns(atOnce: number): <Value>(work: () => Promise<Value>) => Promise<Value> {
-  const waiting: Array<() => void> = []
-  let running = 0
-  return async (work) => {
-    if (running >= atOnce) await new Promise<void>((resolve) => void waiting.push(resolve))
-    running += 1
-    try {
-      return await work()
-    } finally {
-      running -= 1
-      waiting.shift()?.()
-    }
-  }
+/** Near enough: vectors, the two whitened spaces, the words and the values. */
+function sizeOf({ texts, queries, encoder }: ProjectIndex, project: RoutableProject): number {
+  const vectorBytes = encoder.dimensions * 4
+  const listed = Object.values(project.values).reduce((sum, values) => sum + values.length, 0)
+  return (
+    texts.length * (2 * vectorBytes + textBytes) +
+    queries.length * 5 * vectorBytes +
+    2 * encoder.dimensions * vectorBytes +
+    listed * valueBytes
+  )
 }
 
 async function within<Value>(work: Promise<Value>, limitMs: number): Promise<Value> {

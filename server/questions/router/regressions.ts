@@ -5,7 +5,8 @@ import type { Database, EvaluationResult, QueryExample } from '../../store/index
 import { breathe } from '../indexing/breathe.ts'
 import type { ProjectIndex } from '../indexing/index-project.ts'
 import type { RoutableQuery } from '../project.ts'
-import { gather, type Asked, type Without } from '../ranking/rank.ts'
+import { gather, type Asked } from '../ranking/evidence.ts'
+import type { Without } from '../ranking/compare.ts'
 import { ambiguousMargin, rank } from '../ranking/confidence.ts'
 import { words } from '../reading/text.ts'
 import { dotRow, rowOf } from '../ranking/vectors.ts'
@@ -36,7 +37,7 @@ type Parts = {
   store: Pick<Database, 'db'>
   deployments: Pick<Deployments, 'list'>
   now: () => number
-  index(place: Place): Promise<ProjectIndex>
+  index(place: Place, fresh?: 'fresh'): Promise<ProjectIndex>
   trial(place: Place, changed: RoutableQuery): Promise<ProjectIndex>
 }
 
@@ -58,7 +59,7 @@ export async function findRegressions(
   if (examples + cases.length === 0) return { checked: 0, regressions: [], results: [] }
   const query = routable(changed)
   const after = await parts.trial(place, query)
-  const before = live.length === 0 ? null : await parts.index(place)
+  const before = live.length === 0 ? null : await parts.index(place, 'fresh')
   const reasked = await reaskExamples(before, after, query)
   const reviewed = await reaskCases({ before, after, cases, now: parts.now() }, changed.name)
   return {

@@ -3,6 +3,7 @@ import { permittedQueries, placeFor, resolveCall, withFixedParameters, type KeyC
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import { checkSlots, type LiveVersion, type Run } from '../../queries/index.ts'
+import { languageOf } from '../reading/language.ts'
 import { route as routeQuestion, type Explanation } from '../route.ts'
 import type { Place } from '../router/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
@@ -121,13 +122,17 @@ async function keptToItself(
   decision: Decision,
 ): Promise<Decision> {
   const { routing, decidedBy } = decision
-  if (place.only === null || decidedBy === 'caller' || !('query' in routing)) return decision
+  if (place.only === null || decidedBy === 'caller') return decision
+  // Those without any answer look the same as those whose answer is out of reach.
+  if (routing.outcome === 'no_match' && routing.because !== 'opposed') return { ...decision, isVeiled: true }
+  if (!('query' in routing)) return decision
   const whole = await app.router.index({ ...place, only: null })
   const options = { timeZone: asking.timeZone, now: new Date(app.now()) }
   const other = await app.router.turnstile.timed(() => routeQuestion(whole, asking.question, options))
   if (!('query' in other) || place.only.includes(other.query)) return decision
-  const explanation = { ...routing.explanation, confidence: null, parameters: {}, sources: {}, unused: [] }
-  return { ...decision, routing: { outcome: 'no_match', because: 'not_confident', explanation } }
+  const because = languageOf(asking.question) === null ? 'not_confident' : 'other_language'
+  const { explanation } = routing
+  return { ...decision, isVeiled: true, routing: { outcome: 'no_match', because, explanation } }
 }
 
 const noExplanation: Explanation = {

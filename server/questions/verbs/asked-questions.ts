@@ -1,12 +1,6 @@
-import { recordAct, requireRole, type Caller } from '../../access/index.ts'
+import { requireRole, type Caller } from '../../access/index.ts'
 import type { App } from '../../app.ts'
-import {
-  pageAfter,
-  type Page,
-  type QuestionLogging,
-  type QuestionOutcome,
-  type QuestionResolution,
-} from '../../store/index.ts'
+import { pageAfter, type Page, type QuestionOutcome, type QuestionResolution } from '../../store/index.ts'
 
 export type LoggedQuestion = {
   id: string
@@ -33,8 +27,6 @@ export type QuestionGroup = {
   nearest: string | null
   questions: Array<{ text: string; count: number }>
 }
-
-export type QuestionSettings = { log: QuestionLogging; retentionDays: number }
 
 type Filter = {
   projectId: string
@@ -141,72 +133,4 @@ function cosine(left: Float32Array, right: Float32Array): number {
   let sum = 0
   for (let at = 0; at < left.length; at += 1) sum += (left[at] ?? 0) * (right[at] ?? 0)
   return sum
-}
-
-export async function findQuestionSettings(
-  app: Pick<App, 'store' | 'config'>,
-  caller: Caller,
-  projectId: string,
-): Promise<QuestionSettings> {
-  await requireRole(app, caller, projectId, 'viewer')
-  const row = await app.store.db
-    .selectFrom('question_settings')
-    .select(['log', 'retention_days as retentionDays'])
-    .where('project_id', '=', projectId)
-    .executeTakeFirst()
-  return row ?? { log: 'full', retentionDays: app.config.limits.questionRetentionDays }
-}
-
-/** Takes effect for questions from now on; `off` also removes what is kept, `redacted` its texts. */
-export async function changeQuestionSettings(
-  app: Pick<App, 'store' | 'questionLog'>,
-  caller: Caller,
-  { projectId, log, retentionDays }: { projectId: string } & QuestionSettings,
-): Promise<QuestionSettings> {
-  await requireRole(app, caller, projectId, 'owner')
-  await app.questionLog.flush()
-  await app.store.db.transaction().execute(async (transaction) => {
-    const settings = { log, retention_days: retentionDays }
-    await transaction
-      .insertInto('question_settings')
-      .values({ project_id: projectId, ...settings })
-      .onConflict((conflict) => conflict.column('project_id').doUpdateSet(settings))
-      .execute()
-    if (log === 'off') await transaction.deleteFrom('questions').where('project_id', '=', projectId).execute()
-    if (log === 'redacted') {
-      await transaction
-        .updateTable('questions')
-        .set({ text: null, parameters: null })
-        .where('project_id', '=', projectId)
-        .execute()
-    }
-    await recordAct(transaction, caller, {
-      action: 'questions.settings_changed',
-      target: projectId,
-      projectId,
-      details: { log, retention_days: retentionDays },
-    })
-  })
-  return { log, retentionDays }
-}
-
-const vectorDays = 30
-const runDays = 365
-
-/** Removes questions that have had their time, and vectors of texts that no index has used for long. */
-export async function forgetOldQuestions(app: Pick<App, 'store' | 'config' | 'now'>): Promise<void> {
-  const { db } = app.store
-  const daysAgo = (days: number): Date => new Date(app.now() - days * 86_400_000)
-  const settings = await db.selectFrom('question_settings').selectAll().execute()
-  const own = settings.map((each) => each.project_id)
-  for (const { project_id: projectId, retention_days: days } of settings) {
-    await db.deleteFrom('questions').where('project_id', '=', projectId).where('at', '<', daysAgo(days)).execute()
-  }
-  await db
-    .deleteFrom('questions')
-    .where('at', '<', daysAgo(app.config.limits.questionRetentionDays))
-    .$if(own.length > 0, (query) => query.where('project_id', 'not in', own))
-    .execute()
-  await db.deleteFrom('question_vectors').where('used_at', '<', daysAgo(vectorDays)).execute()
-  await db.deleteFrom('evaluation_runs').where('at', '<', daysAgo(runDays)).execute()
 }

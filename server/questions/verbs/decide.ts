@@ -4,7 +4,13 @@ import { route, type Routing } from '../route.ts'
 import type { ProjectIndex } from '../indexing/index-project.ts'
 
 /** What became of a question, and who settled it: the router itself, the optional model, or a caller who named the query. */
-export type Decision = { routing: Routing; decidedBy: 'router' | 'model' | 'caller'; elapsedMs: number }
+export type Decision = {
+  routing: Routing
+  decidedBy: 'router' | 'model' | 'caller'
+  elapsedMs: number
+  /** How sure the router was and what it read is not for who asked: it would tell what others may ask. */
+  isVeiled?: true
+}
 
 export type Asking = {
   question: string

@@ -26,6 +26,10 @@ const flushMs = 2_000
 const mostRows = 500
 /** Beyond this many between two writes the newest are not noted: the database is then the lesser worry. */
 const mostWaiting = 20_000
+/** Of the parameters of one question, as JSON. A caller may give a megabyte, and it would be kept for months. */
+const mostParameterChars = 4_000
+
+type Noted = Omit<AskedQuestion, 'parameters'> & { id: string; atMs: number; parameters: string | null }
 
 export function openQuestionLog({
   store,
@@ -36,14 +40,35 @@ export function openQuestionLog({
   observe: Observe
   now: () => number
 }): QuestionLog {
-  let waiting: Array<AskedQuestion & { atMs: number }> = []
+  const waiting: Noted[] = []
+  let shed = 0
   let writing = Promise.resolve()
+  const fault = (error: unknown): void => observe({ kind: 'fault', where: 'question-log', error })
 
   async function write(): Promise<void> {
+    if (shed > 0) fault(new Error(`${shed} questions are not in the log: the database has not taken them in time.`))
+    shed = 0
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, mostRows)
-      waiting = waiting.slice(mostRows)
+      const batch = waiting.splice(0, mostRows)
+      try {
+        await keepOrSplit(batch)
+      } catch (error) {
+        // They wait for a database that takes them. A commit whose answer was lost is no trouble: ids are kept once.
+        waiting.unshift(...batch)
+        throw error
+      }
+    }
+  }
+  /** What no database will ever take must not hold up the rest. */
+  async function keepOrSplit(batch: Noted[]): Promise<void> {
+    try {
       await keep(store, batch)
+    } catch (error) {
+      if (!isRefused(error)) throw error
+      if (batch.length === 1) return fault(error)
+      const middle = Math.ceil(batch.length / 2)
+      await keepOrSplit(batch.slice(0, middle))
+      await keepOrSplit(batch.slice(middle))
     }
   }
   const flush = (): Promise<void> => {
@@ -51,48 +76,65 @@ export function openQuestionLog({
     writing = next.catch(() => undefined)
     return next
   }
-  const timer = setInterval(() => {
-    flush().catch((error: unknown) => observe({ kind: 'fault', where: 'question-log', error }))
-  }, flushMs).unref()
+  const timer = setInterval(() => void flush().catch(fault), flushMs).unref()
 
   return {
-    note(question) {
-      if (waiting.length < mostWaiting) waiting.push({ ...question, atMs: now() })
+    note({ parameters, ...question }) {
+      if (waiting.length >= mostWaiting) {
+        shed += 1
+        return
+      }
+      const atMs = now()
+      const text = JSON.stringify(parameters)
+      const short = text.length > mostParameterChars ? null : text
+      waiting.push({ ...question, id: newId('question', atMs), atMs, parameters: short })
     },
     flush,
     async close() {
       clearInterval(timer)
-      await flush().catch((error: unknown) => observe({ kind: 'fault', where: 'question-log', error }))
+      await flush().catch(fault)
     },
   }
 }
 
-async function keep(store: Pick<Database, 'db'>, batch: Array<AskedQuestion & { atMs: number }>): Promise<void> {
+/** The database has read the rows and does not take them: a value it cannot hold, or one that breaks a rule. */
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code))
+}
+
+async function keep(store: Pick<Database, 'db'>, batch: Noted[]): Promise<void> {
   const ids = [...new Set(batch.map(({ projectId }) => projectId))]
   await store.db.transaction().execute(async (transaction) => {
     // A project may have been deleted since it was asked, and a key may name one that never was.
     const projects = await transaction
       .selectFrom('projects')
-      .leftJoin('question_settings', 'question_settings.project_id', 'projects.id')
-      .select(['projects.id', 'question_settings.log'])
-      .where('projects.id', 'in', ids)
-      .forKeyShare('projects')
+      .select('id')
+      .where('id', 'in', ids)
+      .orderBy('id')
+      .forKeyShare()
       .execute()
-    const logging = new Map(projects.map(({ id, log }) => [id, log ?? 'full']))
+    // A statement of its own, behind the lock: one that had to wait for it would still see the settings of before.
+    const settings = await transaction
+      .selectFrom('question_settings')
+      .select(['project_id', 'log'])
+      .where('project_id', 'in', ids)
+      .execute()
+    const known = new Set(projects.map(({ id }) => id))
+    const logging = new Map(settings.map(({ project_id: id, log }) => [id, log]))
     const rows = batch.flatMap((question) => {
-      const log = logging.get(question.projectId)
-      if (log === undefined || log === 'off') return []
+      const log = logging.get(question.projectId) ?? 'full'
+      if (!known.has(question.projectId) || log === 'off') return []
       const full = log === 'full'
       return [
         {
-          id: newId('question', question.atMs),
+          id: question.id,
           project_id: question.projectId,
           environment: question.environment,
           at: new Date(question.atMs),
           text: full ? storable(question.text) : null,
           outcome: question.outcome,
           query: question.query,
-          parameters: full ? storable(JSON.stringify(question.parameters)) : null,
+          parameters: full && question.parameters !== null ? storable(question.parameters) : null,
           confidence: question.confidence,
           key_id: question.keyId,
           request_id: question.requestId,
@@ -100,7 +142,12 @@ async function keep(store: Pick<Database, 'db'>, batch: Array<AskedQuestion & { 
         },
       ]
     })
-    if (rows.length > 0) await transaction.insertInto('questions').values(rows).execute()
+    if (rows.length === 0) return
+    await transaction
+      .insertInto('questions')
+      .values(rows)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
   })
 }
 

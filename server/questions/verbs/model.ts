@@ -27,6 +27,8 @@ const mostCandidates = 5
 /** What lies further behind the best is no rival of it, whatever a model says. */
 const nearScore = 2
 const answerBytes = 65_536
+/** A model that hangs must not hold the places of all who ask: beyond so many the router's own answer stands at once. */
+const mostAtOnce = 16
 
 const completion = z.object({ choices: z.array(z.object({ message: z.object({ content: z.string() }) })).min(1) })
 const choice = z.object({ query: z.string().nullable(), parameters: z.record(z.string(), z.unknown()).default({}) })
@@ -35,17 +37,21 @@ type Choice = z.output<typeof choice>
 export function openLanguageModel(options: LanguageModelOptions): LanguageModel | null {
   const { url } = options
   if (url === undefined) return null
+  let asked = 0
   return {
     async help(index, asking, routing) {
       const candidates = candidatesFor(index, routing)
-      if (candidates.length === 0) return null
+      if (candidates.length === 0 || asked >= mostAtOnce) return null
+      asked += 1
       try {
         const chosen = await choose({ ...options, url }, { asking, candidates })
-        return chosen === null ? null : await settle(index, asking, { chosen, candidates, routing })
+        return await settle(index, asking, { chosen, candidates, routing })
       } catch (error) {
         asking.signal?.throwIfAborted()
         options.observe({ kind: 'fault', where: 'language-model', error })
         return null
+      } finally {
+        asked -= 1
       }
     },
   }
@@ -82,7 +88,7 @@ type Request = { asking: Asking & { now: Date }; candidates: RoutableQuery[] }
 async function choose(
   { url, model, apiKey, timeoutMs, outbound }: LanguageModelOptions & { url: string },
   { asking, candidates }: Request,
-): Promise<Choice | null> {
+): Promise<Choice> {
   const sink = memorySink()
   const sent = await outbound.send(
     {
@@ -110,8 +116,17 @@ async function choose(
   )
   if (!sent.ok) throw new Error(`The language model did not answer: ${sent.error.code}.`)
   if (sent.status !== 200) throw new Error(`The language model answered with status ${sent.status}.`)
-  const { choices } = completion.parse(JSON.parse(sink.bytes().toString('utf8')))
-  return choice.parse(JSON.parse(choices[0]?.message.content ?? 'null'))
+  return choiceIn(sink.bytes().toString('utf8'))
+}
+
+function choiceIn(answer: string): Choice {
+  try {
+    const { choices } = completion.parse(JSON.parse(answer))
+    return choice.parse(JSON.parse(choices[0]?.message.content ?? 'null'))
+  } catch {
+    // A parser's own words quote what they do not understand, and a model may repeat the question.
+    throw new Error('The language model answered something else than was asked for.')
+  }
 }
 
 /** The question is data in a field of its own; the answer can only be one of the names that are listed. */

@@ -85,8 +85,11 @@ export function candidatesOf({ candidates }: Explanation) {
   }))
 }
 
+const veil = { confidence: null, parameters: {}, sources: {}, unused: [] }
+
 /** Why a question was routed as it was, in wire names. */
-export function wireRouting({ routing: { explanation }, decidedBy, elapsedMs }: Decision) {
+export function wireRouting({ routing: { explanation: known }, decidedBy, elapsedMs, isVeiled }: Decision) {
+  const explanation = isVeiled === true ? { ...known, ...veil } : known
   const { matchedExample, sources, unused, confidence, threshold, margin, marginLeast, encoder } = explanation
   return {
     candidates: candidatesOf(explanation),

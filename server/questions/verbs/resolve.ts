@@ -5,6 +5,7 @@ import { changeQuery, createQuery, findQuery, type Query } from '../../queries/i
 import type { QuestionResolution } from '../../store/index.ts'
 import type { EvaluationCase } from './evaluation-cases.ts'
 import { createCase } from './evaluations.ts'
+import { storable } from './log.ts'
 import { routePinned } from '../pin.ts'
 import { routable } from '../router/snapshot.ts'
 
@@ -26,9 +27,11 @@ export type Resolved = { resolved: number; query: Query | null; cases: Evaluatio
 type Parts = Pick<App, 'store' | 'catalogs' | 'engine' | 'router' | 'questionLog' | 'now'>
 
 /** One act makes of a group of questions examples of a query, evaluation cases, a new draft, or nothing. */
-export async function resolveQuestions(app: Parts, caller: Caller, input: Resolve): Promise<Resolved> {
-  await requireRole(app, caller, input.projectId, 'editor')
+export async function resolveQuestions(app: Parts, caller: Caller, asked: Resolve): Promise<Resolved> {
+  await requireRole(app, caller, asked.projectId, 'editor')
   await app.questionLog.flush()
+  // As they are kept, and each once.
+  const input = { ...asked, questions: [...new Set(asked.questions.map(storable))] }
   const made = await make(app, caller, input)
   const { numUpdatedRows } = await app.store.db
     .updateTable('questions')
@@ -99,7 +102,8 @@ async function addExamples(app: Parts, caller: Caller, input: Named): Promise<Qu
     const found = Object.entries({ ...explanation.parameters, ...input.parameters })
     examples.push({ question, parameters: Object.fromEntries(found.filter(([slot]) => slots.includes(slot))) })
   }
-  return changeQuery(app, caller, { projectId, name, changes: { examples } })
+  // What somebody else has added meanwhile must not be lost.
+  return changeQuery(app, caller, { projectId, name, changes: { examples }, revision: draft.revision })
 }
 
 /** Without SQL it begins as all rows of the first table, for its author to narrow. */

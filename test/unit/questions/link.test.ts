@@ -131,3 +131,23 @@ test.each([...hostileQuestions, ...unanswerable.map(([, question]) => question),
     expect(linked.weak.length).toBeLessThanOrEqual(24)
   },
 )
+
+test('no question makes the pattern of a slot take long', async () => {
+  const code = { ...string, pattern: '^([a-z]+-?)+$' }
+  const coded = await buildIndex(lexicalEncoder({ tokenizer, constants }, 'by choice'), {
+    values: {},
+    queries: [
+      {
+        name: 'order_by_code',
+        description: 'the order with a code',
+        slots: { properties: { code }, required: ['code'] },
+        examples: [{ question: 'find the order with code "ab-c"', parameters: { code: 'ab-c' } }],
+      },
+    ],
+  })
+  const found = (text: string): unknown => link(coded.linker, text, clock).spans[0]?.readings[0]?.value
+  expect(found('find the order with code "xy-z" please')).toBe('xy-z')
+  const startedMs = performance.now()
+  expect(found(`find the order with code "${'a'.repeat(28)}!" please`)).toBeUndefined()
+  expect(performance.now() - startedMs).toBeLessThan(1_000)
+})

@@ -4,7 +4,7 @@ import { lexicalEncoder } from '../../../server/questions/encoder/encoder.ts'
 import { readTokenizer } from '../../../server/questions/encoder/tokenizer.ts'
 import { buildIndex, type RoutableProject } from '../../../server/questions/index.ts'
 import { rank } from '../../../server/questions/ranking/confidence.ts'
-import { gather, type Evidence } from '../../../server/questions/ranking/rank.ts'
+import { gather, type Evidence } from '../../../server/questions/ranking/evidence.ts'
 import { rowOf } from '../../../server/questions/ranking/vectors.ts'
 import { read } from '../../../server/questions/route.ts'
 

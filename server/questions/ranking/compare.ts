@@ -1,14 +1,8 @@
 import type { IndexedQuery, Uncalibrated } from '../indexing/index-project.ts'
-import { bm25, comparePairs, numberTokens, type Bm25 } from './lexical.ts'
-import type { Linked } from '../reading/link.ts'
-import type { Shape } from '../reading/mask.ts'
+import { measured, type Asked, type Evidence, type White } from './evidence.ts'
 import { slotFitter } from './signature.ts'
-import { isFunctionWord } from '../reading/text.ts'
-import { dotRow, normalise, rowOf, scan, scanRanges, type Matrix } from './vectors.ts'
-import { centred, squaredDistance, squareOf, toWhite, type Whitened } from './whiten.ts'
-
-/** A question as the ranker compares it. */
-export type Asked = { linked: Linked; shape: Shape; raw: Float32Array; masked: Float32Array }
+import { rowOf, scanRanges, type Matrix } from './vectors.ts'
+import { squaredDistance, toWhite, type Whitened } from './whiten.ts'
 
 /** Leaves a text or a whole query out, to learn from a project's own examples what a good match looks like. */
 export type Without = { text?: number; query?: number }
@@ -44,105 +38,6 @@ export type Candidate = {
 }
 
 const candidateCount = 32
-
-/** A vector in a whitened space, with its squared length. */
-type White = { vector: Float32Array; square: number }
-
-/** All evidence that does not depend on the candidate, computed once a question. */
-export type Evidence = {
-  asked: Asked
-  /** For each query the cosines with its two means together, roughly. */
-  rough: Float32Array
-  whiteMasked: White
-  /** The direction of the bare values that the question names and how much of the question it is; null without any. */
-  bare: { vector: Float32Array; share: number } | null
-} & HeardWords &
-  SeenRaw
-
-type HeardWords = {
-  bm25: Bm25
-  /** How many pairs of neighbouring words the question has, and how many of them each text has too. */
-  pairs: number
-  sharedPairs: Uint8Array
-  /** The words that say what is asked of the values. */
-  content: string[]
-}
-
-type SeenRaw = {
-  /** The question less the mean of all texts: what whitened means are multiplied with. */
-  centredRaw: Float32Array
-  /** How close the nearest question of another world comes. */
-  elsewhere: number
-}
-
-/** What the words alone tell: known before the encoder has answered. */
-export function hearWords(index: Uncalibrated, asked: Pick<Asked, 'linked' | 'shape'>): HeardWords {
-  const tokens = numberTokens(index.lexical, asked.shape.tokens)
-  return { bm25: bm25(index.lexical, tokens), ...comparePairs(index.lexical, tokens), content: contentOf(asked) }
-}
-
-/** With `ownFar` the far-away question of that number asks itself and is not compared with itself. */
-export function seeRaw(index: Uncalibrated, raw: Float32Array, ownFar?: number): SeenRaw {
-  return { centredRaw: centred(index.whiteRaw, raw), elsewhere: nearest(index.far, raw, ownFar) }
-}
-
-export function gather(
-  index: Uncalibrated,
-  asked: Asked,
-  known: HeardWords & SeenRaw = { ...hearWords(index, asked), ...seeRaw(index, asked.raw) },
-): Evidence {
-  return {
-    asked,
-    bm25: known.bm25,
-    pairs: known.pairs,
-    sharedPairs: known.sharedPairs,
-    content: known.content,
-    centredRaw: known.centredRaw,
-    elsewhere: known.elsewhere,
-    rough: index.roughCentroids(asked.raw, asked.masked),
-    whiteMasked: measured(toWhite(index.whiteMasked, asked.masked)),
-    bare: bareValues(index, asked),
-  }
-}
-
-/** "<region>" alone: what any two texts that name a region have in common, whatever they ask. */
-function bareValues({ bareTypes }: Uncalibrated, { shape: { marks }, masked }: Asked): Evidence['bare'] {
-  const named = [...new Set(marks.map(({ type }) => type.key))].flatMap((key) => bareTypes.get(key) ?? [])
-  if (named.length === 0) return null
-  const sum = new Float32Array(masked.length)
-  for (const vector of named)
-    for (let at = 0; at < sum.length; at += 1) sum[at] = (sum[at] as number) + (vector[at] as number)
-  const vector = normalise(sum)
-  return { vector, share: dotRow({ rows: 1, columns: vector.length, data: vector }, 0, masked) }
-}
-
-function measured(vector: Float32Array): White {
-  return { vector, square: squareOf(vector) }
-}
-
-/** None where no value is named: there the words are all there is, and the encoder has compared them. */
-function contentOf({ linked, shape: { marks } }: Pick<Asked, 'linked' | 'shape'>): string[] {
-  if (marks.length === 0) return []
-  return linked.words
-    .filter((word, at) => !isFunctionWord(word.text) && !marks.some(({ span }) => span.from <= at && at < span.to))
-    .map(({ stem }) => stem)
-}
-
-const mostStrange = 3
-
-/** A text that is left out does not vouch for its own words. */
-function strangeWords(content: string[], { said }: IndexedQuery, left: number | null): number {
-  const least = left === null ? 1 : 2
-  return Math.min(mostStrange, content.filter((stem) => (said.get(stem) ?? 0) < least).length)
-}
-
-function nearest(matrix: Matrix, vector: Float32Array, except = -1): number {
-  let most = -1
-  scan(matrix, vector).forEach((cosine, row) => {
-    if (row !== except && cosine > most) most = cosine
-  })
-  return most
-}
 
 /** First stage: the queries worth a closer look, in their own order. */
 function shortlist({ rough, bm25: { scores: lexical, best } }: Evidence, without: Without): number[] {
@@ -273,6 +168,14 @@ function measure(
   const strange = strangeWords(evidence.content, each, left)
   const worded = alone ? name : texts.worded
   return { query, features, bestText: texts.best, whiteMasked: distance.masked, strange, worded }
+}
+
+const mostStrange = 3
+
+/** A text that is left out does not vouch for its own words. */
+function strangeWords(content: string[], { said }: IndexedQuery, left: number | null): number {
+  const least = left === null ? 1 : 2
+  return Math.min(mostStrange, content.filter((stem) => (said.get(stem) ?? 0) < least).length)
 }
 
 type TextScores = {
