@@ -2,13 +2,11 @@ import { dayValue, inclusive, iso, localDay, todayOf, type DateSpan } from './re
 import { findGaps } from './gaps/find-gaps.ts'
 import type { Gap, Source } from './gaps/gap.ts'
 import type { IndexedQuery, ProjectIndex } from './indexing/index-project.ts'
-import type { IndexedText } from './indexing/index-text.ts'
-import { overlaps, type Clock, type Linked, type Reading, type Span } from './reading/link.ts'
-import { shape, type KnownReadings, type Shape } from './reading/mask.ts'
+import { optionsFor, type Option, type Reference } from './options.ts'
+import { overlaps, type Clock, type Reading, type Span } from './reading/link.ts'
 import { openText } from './reading/open-text.ts'
-import { directionAt, isLeftOut } from './reading/stance.ts'
-import { convert, unitAt } from './reading/units.ts'
-import { spoken, type Slot, type SlotType } from './project.ts'
+import { isLeftOut } from './reading/stance.ts'
+import { spoken, type Slot } from './project.ts'
 import type { Asked } from './ranking/evidence.ts'
 import { dotRow } from './ranking/vectors.ts'
 
@@ -23,17 +21,17 @@ export type Filled = {
   gaps: Gap[]
 }
 
-type Option = { span: Span; reading: Reading; score: number }
 type Assignment = Map<Slot, Option>
-type Reference = { text: IndexedText; weight: number }
 
-const penalties = { missing: -6, weak: -1.5, otherEnd: -2, leftOut: -3 }
+const missingPenalty = -6
 const mostStates = 4_000
 
 /** Gives each slot of the query the span that plays its role: by the words around it in the examples, by order, by type. */
 export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clock: Clock): Filled {
   const references = referencesOf(index, asked, query)
-  const like = { references, known: new Map() }
+  const units = query.slots.flatMap(({ unit }) => unit ?? [])
+  const hasDays = query.slots.some(({ type }) => type.kind === 'date')
+  const like = { references, known: new Map(), units, hasDays }
   const options = new Map(query.slots.map((slot) => [slot, optionsFor(index, asked, slot, like)]))
   const chosen = assign(query.slots, options)
   const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [] }
@@ -77,122 +75,6 @@ function referencesOf(index: ProjectIndex, { masked }: Asked, { from, to }: Inde
   return near.map(({ text, cosine }) => ({ text, weight: Math.exp(8 * (cosine - best)) }))
 }
 
-type Like = { references: Reference[]; known: KnownReadings }
-
-function optionsFor(index: ProjectIndex, asked: Asked, slot: Slot, { references, known }: Like): Option[] {
-  const options: Option[] = []
-  for (const span of [...asked.linked.spans, ...asked.linked.weak]) {
-    const said = span.readings.find(({ type }) => type.key === slot.type.key)
-    const reading = said === undefined ? null : inSlotUnit(asked.linked, span, slot, said)
-    if (reading === null || !allowed(slot, reading.value)) continue
-    const own = asked.shape.marks.find((mark) => mark.span === span)
-    const seen =
-      own === undefined
-        ? shape(asked.linked, index.contexts, new Map([[span, slot.type]]), known)
-        : readAs(asked.shape, own, slot.type)
-    const standing = own === undefined ? -1 : 0
-    const score =
-      reading.quality +
-      standing +
-      (span.weak ? penalties.weak : 0) +
-      (isLeftOut(asked.linked, span.from, span.to) ? penalties.leftOut : 0) +
-      (isOtherWay(asked, span, slot) ? penalties.otherEnd : 0) +
-      2 * likeness(seen, span, slot, references) +
-      cues(seen, span, slot)
-    options.push({ span, reading, score })
-  }
-  return options
-}
-
-/** "lighter than 3" speaks for the upper bound, whatever stands right before the number. */
-function isOtherWay({ linked }: Asked, { from, to }: Span, { role, type: { kind } }: Slot): boolean {
-  if (role === null || (kind !== 'number' && kind !== 'time')) return false
-  const way = directionAt(linked, from, to)
-  return way !== null && way !== (role === 'start' ? 'up' : 'down')
-}
-
-/** "Two weeks" are 14 to a slot that counts days; what it cannot count is nothing for it. */
-function inSlotUnit(linked: Linked, span: Span, { unit }: Slot, reading: Reading): Reading | null {
-  const said = unit === null ? null : unitAt(linked, span)
-  if (unit === null || said === null) return reading
-  const value = convert(Number(reading.value), said, unit)
-  if (value === null) return null
-  return said.size === unit.size ? reading : { ...reading, value }
-}
-
-/** The same shape with one of its spans read as another type. */
-function readAs(shaped: Shape, mark: Shape['marks'][number], type: SlotType): Shape {
-  if (mark.type.key === type.key) return shaped
-  return {
-    ...shaped,
-    tokens: shaped.tokens.with(mark.token, `<${type.label}>`),
-    marks: shaped.marks.map((each) => (each === mark ? { ...mark, type } : each)),
-  }
-}
-
-function allowed({ property, type }: Slot, value: unknown): boolean {
-  if (type.pattern !== null && typeof value === 'string' && !type.pattern.test(value)) return false
-  if (type.kind !== 'number') return true
-  const size = Number(value)
-  const whole = property.type === 'integer' ? Number.isInteger(size) : Number.isFinite(size)
-  return whole && size >= (property.minimum ?? -Infinity) && size <= (property.maximum ?? Infinity)
-}
-
-/** How much the span stands where the slot's value stands in the query's own texts, near ones counting most. */
-function likeness(seen: Shape, span: Span, slot: Slot, references: Reference[]): number {
-  const place = seen.marks.find((mark) => mark.span === span)
-  if (place === undefined) return 0
-  const ordinal = ordinalOf(seen, place.token)
-  let [sum, total] = [0, 0]
-  for (const { text, weight } of references) {
-    const role = text.roles.find((each) => each.slot === slot.name)
-    const mark = role === undefined ? undefined : text.shape.marks[role.mark]
-    if (mark === undefined) continue
-    const there = ordinalOf(text.shape, mark.token)
-    const order = (ordinal.at === there.at ? 0.6 : 0) + (ordinal.at - ordinal.of === there.at - there.of ? 0.4 : 0)
-    sum += weight * (surroundings(seen.tokens, place.token, text.shape.tokens, mark.token) + order)
-    total += weight
-  }
-  return total === 0 ? 0 : sum / total
-}
-
-function ordinalOf({ marks }: Shape, token: number): { at: number; of: number } {
-  const type = marks.find((mark) => mark.token === token)?.type.key
-  const same = marks.filter((mark) => mark.type.key === type)
-  return { at: same.findIndex((mark) => mark.token === token), of: same.length }
-}
-
-const window: [number, number][] = [
-  [-1, 1],
-  [-2, 0.5],
-  [1, 0.8],
-  [2, 0.3],
-]
-
-function surroundings(left: string[], at: number, right: string[], there: number): number {
-  let score = 0
-  for (const [offset, weight] of window)
-    if ((left[at + offset] ?? '^') === (right[there + offset] ?? '^')) score += weight
-  return score
-}
-
-/** "from Oslo" speaks for `from_city`: words of the slot's own name and role near the span. */
-function cues({ tokens, marks }: Shape, span: Span, slot: Slot): number {
-  const at = marks.find((mark) => mark.span === span)?.token
-  if (at === undefined) return 0
-  const near: [number, number][] = [
-    [-1, 0.6],
-    [-2, 0.4],
-    [-3, 0.2],
-    [1, 0.3],
-  ]
-  const against = slot.otherEnd.has(tokens[at - 1] ?? '') ? penalties.otherEnd : 0
-  return near.reduce(
-    (sum, [offset, weight]) => (slot.cues.has(tokens[at + offset] ?? '') ? sum + weight : sum),
-    against,
-  )
-}
-
 /** The best assignment of spans to slots. A span serves one slot: what is said once is not guessed twice. */
 function assign(slots: Slot[], options: Map<Slot, Option[]>): Assignment {
   const order = [...slots].sort((a, b) => Number(b.required) - Number(a.required))
@@ -212,7 +94,7 @@ function assign(slots: Slot[], options: Map<Slot, Option[]>): Assignment {
       visit(at + 1, score + option.score, chosen)
       chosen.delete(slot)
     }
-    visit(at + 1, score + (slot.required ? penalties.missing : 0), chosen)
+    visit(at + 1, score + (slot.required ? missingPenalty : 0), chosen)
   }
   visit(0, 0, new Map())
   return best.chosen
@@ -290,13 +172,32 @@ function spreadRanges(slots: Slot[], chosen: Assignment, { give, clock, done }: 
 
 function unusedWords(
   { linked, shape: { marks } }: Asked,
-  { fixed }: IndexedQuery,
+  query: IndexedQuery,
   { sources, parameters }: Filled,
 ): Source[] {
   const values = new Set(Object.values(parameters).flat().map(String))
   const used = Object.values(sources)
   return marks
-    .filter(({ span }) => !used.some(({ start, end }) => span.start < end && start < span.end))
-    .filter(({ span }) => !span.readings.some(({ value }) => values.has(String(value)) || fixed.has(String(value))))
+    .filter(
+      (mark) =>
+        !isOwnWord(linked, mark, query) &&
+        !used.some(({ start, end }) => mark.span.start < end && start < mark.span.end),
+    )
+    .filter(
+      ({ span }) => !span.readings.some(({ value }) => values.has(String(value)) || query.fixed.has(String(value))),
+    )
     .map(({ span: { start, end } }) => ({ start, end, text: linked.text.slice(start, end) }))
+}
+
+/** A word of the query's own, though elsewhere a value: the "trucks" of "trucks due for service". */
+function isOwnWord(
+  { words }: Asked['linked'],
+  { span, type }: Asked['shape']['marks'][number],
+  { slots, said }: Pick<IndexedQuery, 'slots' | 'said'>,
+): boolean {
+  return (
+    type.kind === 'values' &&
+    !slots.some((slot) => slot.type.key === type.key) &&
+    words.slice(span.from, span.to).every(({ stem }) => said.has(stem))
+  )
 }

@@ -50,6 +50,8 @@ export type SlotType = {
   labelStems: Set<string>
   /** Shape of a matching identifier, where the schema gives one. */
   pattern: { test(text: string): boolean } | null
+  /** A day that has an hour, too. */
+  isInstant: boolean
 }
 
 export type Slot = {
@@ -97,10 +99,11 @@ function typeOf(name: string, property: SlotProperty, said: unknown[]): SlotType
   const kind = declared === 'text' && numeric ? 'number' : declared
   const pattern = property.pattern === undefined ? null : compile(property.pattern)
   const labelStems = new Set(words(label).map((word) => word.stem))
-  const common = { label, labelStems, pattern }
+  const isInstant = kind === 'date' && property.format === 'date-time'
+  const common = { label, labelStems, pattern, isInstant }
   if (from !== undefined) return { key: `values:${from}`, kind: 'values', ...common }
   if (kind === 'values') return { key: `enum:${label}:${JSON.stringify(property.enum)}`, kind, ...common }
-  return { key: `${kind}:${label}`, kind, ...common }
+  return { key: `${isInstant ? 'date-time' : kind}:${label}`, kind, ...common }
 }
 
 const namelessColumns = new Set(['name', 'code', 'id', 'title', 'value', 'label', 'key', 'slug', 'number'])

@@ -11,12 +11,27 @@ export function daysGap(reading: Reading, slot: Slot, source: Source): Gap | nul
   if (!days.isReal) {
     return { slot: slot.name, message: `is no day of the calendar: ${source.text}`, isOpposed: false }
   }
+  const vague = days.first === days.last ? null : vagueBefore.exec(reading.linked.text.slice(0, source.start))?.[0]
+  if (vague !== undefined && vague !== null) {
+    return { slot: slot.name, message: `names no exact days: ${vague}${source.text}`, isOpposed: false }
+  }
+  const hour = hourOfDay(reading, slot, { source, days })
+  if (hour !== null) return hour
   return days.open === null
     ? (oneDay(reading, slot, { source, days }) ?? oneEnd(reading, slot, { source, days }))
     : null
 }
 
+// Whoever says so means some of the days, and only they know which.
+const vagueBefore = /\b(?:spring|summer|autumn|fall|winter|early|late|mid)(?:\s+of\s+|\s+|-)$/iu
+
 type Said = { source: Source; days: DateSpan }
+
+/** "deliveries tomorrow after 3 pm" of a query that knows no hours. */
+function hourOfDay({ query, linked }: Reading, slot: Slot, { source, days }: Said): Gap | null {
+  if (days.time === null || slot.type.isInstant || query.slots.some(({ type }) => type.kind === 'time')) return null
+  return { slot: slot.name, message: `cannot hold an hour: “${wordsAround(linked, source)}”`, isOpposed: true }
+}
 
 const periodWord = /\b(?:day|week|month|quarter|year|period)s?\b/u
 

@@ -59,10 +59,16 @@ function opposed(reading: Reading, slot: Slot, source: Source): Gap | null {
     const isKnown = known.size === 0 ? uses.length === 0 && slot.type.kind !== 'date' : known.has(way)
     return isKnown ? null : gap(`cannot be ${way === 'up' ? 'the least' : 'the most'} that is wanted`)
   }
+  if (slot.type.kind === 'number' && exact.test(linked.words[from - 1]?.text ?? '')) {
+    const isBound = uses.length > 0 && uses.every((use) => wayAt(use.linked, slot, use.span) !== null)
+    if (isBound || slot.role !== null) return gap('is a bound, not the number itself')
+  }
   if (isLeftOut(linked, from, to)) return leavesOut(reading, slot, uses) ? null : gap('cannot be left out')
   const isAlwaysOut = uses.length > 1 && uses.every(({ linked: own, span }) => isLeftOut(own, span.from, span.to))
   return isAlwaysOut ? gap('is what the query leaves out') : null
 }
+
+const exact = /^(?:exactly|precisely)$/
 
 /** "before March" of a query that only knows since when: nothing of it was bound, and the answer would not heed it. */
 function otherEnd({ linked, marks, query, found }: Reading, slot: Slot): Gap[] | null {

@@ -230,7 +230,9 @@ async function makeLinker(encoder: Encoder, project: RoutableProject): Promise<L
     isFunctionWord(stem) || (listSize > shortList && (spokenIn.get(stem) ?? 0) >= 2)
   const trie = await buildTrie(project, isOrdinary)
   const mayBeTypo = (word: string): boolean => !encoder.tokenizer.knows(word) && !spokenIn.has(word)
-  return { trie, types, byKind, mayBeTypo, unnumbered: unnumberedWords(project), samples: sampleValues(project) }
+  const described = new Set(project.queries.flatMap(({ description }) => words(description).map(({ text }) => text)))
+  const unnumbered = unnumberedWords(project)
+  return { trie, types, byKind, mayBeTypo, unnumbered, described, samples: sampleValues(project) }
 }
 
 function unnumberedWords({ queries }: RoutableProject): Set<string> {

@@ -14,6 +14,8 @@ export type DateSpan = {
   isReal: boolean
   /** The hour of the day, where one was named. */
   time: string | null
+  /** The hour at which it ends, where it is another. */
+  endTime: string | null
 }
 
 export const dayMs = 86_400_000
@@ -42,7 +44,7 @@ export function inclusive(days: DateSpan): DateSpan {
 /** The day it is for the caller, in the place of other days. */
 export function todayOf(days: DateSpan, { now, timeZone }: { now: Date; timeZone: string }): DateSpan {
   const today = iso(localDay(now, timeZone))
-  return { ...days, first: today, last: today, open: null, isStrict: false, time: null }
+  return { ...days, first: today, last: today, open: null, isStrict: false, time: null, endTime: null }
 }
 
 /** One end of a stretch as a slot binds it: a date, or the instant at which that day begins or ends for the caller. */
@@ -53,9 +55,9 @@ export function dayValue(
   timeZone: string,
 ): string {
   const date = days[bound]
-  if (format !== 'date-time') return date
-  if (!days.isReal) return date
-  if (days.time !== null) return written(instantOf(Date.parse(`${date}T${days.time}Z`), timeZone))
+  if (format !== 'date-time' || !days.isReal) return date
+  const hour = bound === 'first' ? days.time : (days.endTime ?? days.time)
+  if (hour !== null) return written(instantOf(Date.parse(`${date}T${hour}Z`), timeZone))
   const midnight = Date.parse(date)
   return written(bound === 'first' ? beginning(midnight, timeZone) : beginning(midnight + dayMs, timeZone) - 1_000)
 }

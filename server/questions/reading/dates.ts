@@ -1,7 +1,8 @@
-import { de, en, es, fr, it, nl, pt, type ParsedComponents } from 'chrono-node'
+import type { ParsedComponents } from 'chrono-node'
 import { day, dayMs, iso, localDay, type DateSpan } from './calendar.ts'
-import { languageOf } from './language.ts'
+import { parseDays } from './parse-days.ts'
 import { squeeze } from './text.ts'
+import { writtenDays, type Found } from './written-days.ts'
 
 const quarter =
   /\b(?:q([1-4])|(first|second|third|fourth|1st|2nd|3rd|4th|last|this|next|previous) quarter)(?:\s+(?:of\s+)?((?:19|20)\d{2}))?\b/giu
@@ -12,8 +13,6 @@ const period = /\b(month|quarter|year|week)[- ]to[- ]date\b|\b([mqy]td)\b/giu
 const soFar =
   /\b(?:so far (?:in )?(?:this|the current) (week|month|quarter|year)|(?:this|the current) (week|month|quarter|year) (?:so far|(?:up to|until|till) (?:now|today))|(?:since|from) the (?:beginning|start) of (?:the|this) (week|month|quarter|year))\b/giu
 const bareYear = /(?<![\p{L}\p{N}.,$€£-])((?:19|20)\d{2})(?![\p{L}\p{N}%]|[.,-]\d)/gu
-const isoDay = /(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)/gu
-const isoMonth = /(?<![\d-])((?:19|20)\d{2})-(0[1-9]|1[0-2])(?![\d-])/gu
 const openBefore = /\b(since|after|from|starting|beginning|before|until|till|prior to|up to|by)\s*(?:the\s+)?$/iu
 const ordinals: Record<string, number> = {
   first: 1,
@@ -27,27 +26,17 @@ const ordinals: Record<string, number> = {
 }
 const counts: Record<string, number> = { two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, ten: 10, twelve: 12 }
 
-type Found = {
-  start: number
-  end: number
-  first: Date
-  last: Date
-  time?: string
-  range?: boolean
-  /** Its year was not named but guessed. */
-  isAnyYear?: boolean
-  /** As it was written, where the calendar has no such day. */
-  unreal?: string
-}
-
 /** Days named in a text. Calendar arithmetic is done in UTC on the caller's local date, so that no time zone moves it. */
 export function recogniseDates(text: string, { now, timeZone }: { now: Date; timeZone: string }): DateSpan[] {
   const today = localDay(now, timeZone)
+  const parsed = chronoDates(text, today)
   const found = [
     ...quarters(text, today),
     ...periods(text, today),
     ...writtenDays(text),
-    ...chronoDates(text, today),
+    ...daysOfMonth(text, today),
+    ...parsed,
+    ...daysBeside(text, parsed),
     ...years(text),
   ]
   const kept: Found[] = []
@@ -71,7 +60,15 @@ function joinRanges(text: string, found: Found[]): Found[] {
     const between = before === undefined ? '' : text.slice(before.end, each.start)
     const opened = before !== undefined && opening.test(text.slice(0, before.start))
     if (before === undefined || !joining.test(between) || (!opened && /and/i.test(between))) joined.push(each)
-    else joined.splice(-1, 1, { ...before, ...unrealOf(each), ...stretchOf(before, each), end: each.end, range: true })
+    else
+      joined.splice(-1, 1, {
+        ...before,
+        ...unrealOf(each),
+        ...stretchOf(before, each),
+        ...endTimeOf(before, each),
+        end: each.end,
+        range: true,
+      })
   }
   return joined
 }
@@ -80,10 +77,22 @@ function unrealOf({ unreal }: Found): { unreal?: string } {
   return unreal === undefined ? {} : { unreal }
 }
 
+/** "from 3 May 8 am to 5 May": the hour of the first day is not that of the last. */
+function endTimeOf({ time }: Found, last: Found): { endTime?: string } {
+  const said = last.endTime ?? last.time
+  if (said !== undefined) return { endTime: said }
+  return time === undefined ? {} : { endTime: '23:59:59' }
+}
+
 /** Who names the later day first means the same days. */
 function stretchOf(before: Found, each: Found): { first: Date; last: Date } {
-  const first = before.isAnyYear === true ? notAfter(before.first, each.first) : before.first
+  const first = before.isAnyYear === true ? notAfter(yearOf(before.first, each), each.first) : before.first
   return first > each.last ? { first: each.first, last: before.last } : { first, last: each.last }
+}
+
+/** The year that only the later day names is that of both. */
+function yearOf(first: Date, { first: next, isAnyYear }: Found): Date {
+  return isAnyYear === true ? first : day(next.getUTCFullYear(), first.getUTCMonth(), first.getUTCDate())
 }
 
 /** A month named without its year belongs to the year of the day it leads to. */
@@ -97,13 +106,22 @@ function notAfter(first: Date, next: Date): Date {
       )
 }
 
-function describe(text: string, { start, end, first, last, time, range, unreal }: Found): DateSpan {
+function describe(text: string, { start, end, first, last, time, endTime, range, unreal }: Found): DateSpan {
   const before = range === true ? undefined : openBefore.exec(text.slice(0, start))?.[1]?.toLowerCase()
   const open =
     before === undefined ? null : /^(?:since|after|from|starting|beginning)$/.test(before) ? 'after' : 'before'
   const isStrict = before !== undefined && /^(?:after|before|prior to)$/.test(before)
   const days = { first: unreal ?? iso(first), last: unreal ?? iso(last) }
-  return { start, end, ...days, open, isStrict, isReal: unreal === undefined, time: time ?? null }
+  return {
+    start,
+    end,
+    ...days,
+    open,
+    isStrict,
+    isReal: unreal === undefined,
+    time: time ?? null,
+    endTime: endTime ?? null,
+  }
 }
 
 function quarters(text: string, today: Date): Found[] {
@@ -197,72 +215,44 @@ function years(text: string): Found[] {
   })
 }
 
-// Parsing costs more than all other recognisers together: most questions name no day, and this finds out at once.
-const dayWord =
-  /\d|day|night|noon|morning|morrow|tmr|evening|week|month|year|hour|ago|now|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\b(?:mon|tue|wed|thu|fri|sat|sun)\b/iu
-const betweenDays = /(\bbetween\s+(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?\s+)and(?=\s+\d{1,2}(?:st|nd|rd|th)?\s+\p{L})/giu
-const otherLanguages = { de, fr, es, it, nl, pt }
-
-/** In English, unless the words around the day speak for another language. */
-function parseDays(text: string, reference: Date): ReturnType<typeof en.casual.parse> {
-  const language = languageOf(text)
-  if (language === null || language === 'other') {
-    // The parser joins "3 to 5 May", not "3 and 5 May"; the places in the text stay.
-    const joined = text.replaceAll(betweenDays, '$1to ')
-    return dayWord.test(text) ? en.casual.parse(joined, reference, { forwardDate: false }) : []
-  }
-  return numbersIn(text) > mostNumbers
-    ? []
-    : otherLanguages[language].casual.parse(text, reference, { forwardDate: false })
-}
-
-// The Dutch parser takes a quarter of a second for thirty numbers of days in a row.
-const mostNumbers = 12
-
-function numbersIn(text: string): number {
-  return text.match(/\d+/gu)?.length ?? 0
-}
-
-const monthNames = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-const monthWord = `(?<month>${monthNames.join('|')})[a-z]{0,6}\\.?`
-const namedDay = [
-  `(?<date>\\d{1,2})(?:st|nd|rd|th)?(?:\\s+of)?\\s+${monthWord}`,
-  `${monthWord}\\s+(?<date>\\d{1,2})(?:st|nd|rd|th)?`,
-].map(
-  (written) =>
-    new RegExp(`(?<![\\p{L}\\p{N}])${written}(?![\\p{L}\\p{N}])(?:,?\\s+(?<year>(?:19|20)\\d{2})(?!\\d))?`, 'giu'),
-)
-
-/** Days in figures, and named ones that the calendar does not have: a parser would make another day of them. */
-function writtenDays(text: string): Found[] {
-  const at = (match: RegExpExecArray): Pick<Found, 'start' | 'end'> => {
-    return { start: match.index, end: match.index + match[0].length }
-  }
-  const figures = Array.from(text.matchAll(isoDay), (match): Found => {
-    const on = day(Number(match[1]), Number(match[2]) - 1, Number(match[3]))
-    return { ...at(match), first: on, last: on, ...(iso(on) === match[0] ? {} : { unreal: match[0] }) }
-  })
-  const named = namedDay.flatMap((written) =>
-    Array.from(text.matchAll(written)).flatMap((match): Found[] => {
-      const { date, month = '', year = '2024' } = match.groups ?? {}
-      const on = day(Number(year), monthNames.indexOf(month.toLowerCase()), Number(date))
-      const isUnreal = Number(date) > 28 && Number(date) < 32 && on.getUTCDate() !== Number(date)
-      return isUnreal ? [{ ...at(match), first: on, last: on, unreal: match[0] }] : []
-    }),
-  )
-  const months = Array.from(text.matchAll(isoMonth), (match): Found => {
-    const [year, month] = [Number(match[1]), Number(match[2])]
-    return { ...at(match), first: day(year, month - 1, 1), last: day(year, month, 0) }
-  })
-  return [...figures, ...months, ...named]
-}
-
 const comingBefore = /\b(?:next|coming|this|by|until|till|before|up to)\s+(?:the\s+)?$/iu
 const coming = /\b(?:will|upcoming|due|planned|scheduled|forecast|expected|future)\b/iu
 
 /** Whether a day without its year is ahead: data is mostly about what has been. */
 function isComing(text: string, start: number): boolean {
   return comingBefore.test(text.slice(0, start)) || coming.test(text)
+}
+
+const dayBeside = /(?<![\p{L}\p{N}.,-])(?<date>\d{1,2})(?:st|nd|rd|th)?(?<join>\s*(?:,|&|and|or)\s*(?:the\s+)?)$/iu
+
+/** The 4th of "on 4 and 5 May". */
+function daysBeside(text: string, parsed: Found[]): Found[] {
+  return parsed.flatMap(({ start, first, last, isAnyYear }): Found[] => {
+    const match =
+      first.getTime() === last.getTime() && /\d/.test(text.charAt(start)) ? dayBeside.exec(text.slice(0, start)) : null
+    const date = Number(match?.groups?.['date'] ?? NaN)
+    if (match === null || date < 1 || date >= first.getUTCDate()) return []
+    const on = day(first.getUTCFullYear(), first.getUTCMonth(), date)
+    const end = start - (match.groups?.['join'] ?? '').length
+    return [{ start: match.index, end, first: on, last: on, ...(isAnyYear === undefined ? {} : { isAnyYear }) }]
+  })
+}
+
+const dayOfMonth =
+  /\b(?:on|since|until|till|before|after|by|from)\s+the\s+(?<said>(?<date>[12]?\d|3[01])(?:st|nd|rd|th))(?=\s*(?:$|[?.!,;)]|of (?:this|the) month\b|(?:to|until|till|and) the \d))/giu
+
+/** "on the 20th": the last one that was, or the next one where the words look ahead. */
+function daysOfMonth(text: string, today: Date): Found[] {
+  return Array.from(text.matchAll(dayOfMonth)).flatMap((match): Found[] => {
+    const { said = '', date = '' } = match.groups ?? {}
+    const start = match.index + match[0].length - said.length
+    const isAhead = isComing(text, start)
+    const steps = Array.from({ length: 3 }, (_, step) => (isAhead ? step : -step))
+    const on = steps
+      .map((step) => day(today.getUTCFullYear(), today.getUTCMonth() + step, Number(date)))
+      .find((each) => each.getUTCDate() === Number(date) && (isAhead ? each >= today : each <= today))
+    return on === undefined ? [] : [{ start, end: start + said.length, first: on, last: on }]
+  })
 }
 
 /** "March", asked in November, is the one that was. */
@@ -292,7 +282,10 @@ function chronoDates(text: string, today: Date): Found[] {
     const ended = end === null || end === undefined ? null : bounds(end)[1]
     // Both ends of "from 3 to 9 December" are of the same year.
     const last = ended === null ? single : new Date(ended.getTime() - guess[0].getTime() + first.getTime())
-    const time = start.isCertain('hour') ? clockOf(start) : undefined
+    // "now" and "2 hours ago" are counted from a noon that nobody meant.
+    const isClock = !/\b(?:now|ago|hours?|minutes?)\b/iu.test(said)
+    const time = isClock && start.isCertain('hour') ? clockOf(start) : undefined
+    const endTime = end?.isCertain('hour') === true ? clockOf(end) : undefined
     return [
       {
         start: index,
@@ -300,6 +293,7 @@ function chronoDates(text: string, today: Date): Found[] {
         first,
         last,
         ...(time === undefined ? {} : { time }),
+        ...(endTime === undefined ? {} : { endTime }),
         range: last !== single,
         isAnyYear: !start.isCertain('year'),
       },

@@ -2,13 +2,14 @@ import type { DateSpan } from './calendar.ts'
 import { recogniseDates } from './dates.ts'
 import type { SlotKind, SlotType } from '../project.ts'
 import {
+  recogniseFigures,
   recogniseIdentifiers,
   recogniseNumbers,
   recogniseQuoted,
   recogniseTimes,
   type Recognised,
 } from './recognise.ts'
-import { words, type Word } from './text.ts'
+import { fold, words, type Word } from './text.ts'
 import { findValues, type ValueTrie } from './values.ts'
 
 /** One way to read a span: the slot type it would fill and the value it would give. */
@@ -29,6 +30,8 @@ export type Linker = {
   mayBeTypo: (word: string) => boolean
   /** Words that name what is no number: the 12 of "customer 12" is hardly an amount. */
   unnumbered: Set<string>
+  /** Words with digits that descriptions use, as "CO2": no numbers of anything. */
+  described: Set<string>
   /** A value of each list. */
   samples: string[]
 }
@@ -66,35 +69,127 @@ function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {
   })
 }
 
-// A day is said in words of its own: it stands before the numbers inside it.
-const dateQuality = 1.5
+// A number that a pattern was written for is hardly an amount.
+const patternQuality = 1.5
 
 function recognisedSpans(linker: Linker, text: string, found: Word[], clock: Clock): Span[] {
   const types = (kind: SlotKind): SlotType[] => linker.byKind.get(kind) ?? []
-  const seen: Recognised[] = []
+  const times = types('time').length > 0 ? recogniseTimes(text) : []
+  const seen: Recognised[] = [...times]
   if (types('number').length > 0) seen.push(...recogniseNumbers(text))
-  if (types('time').length > 0) seen.push(...recogniseTimes(text))
-  if (types('text').length > 0) seen.push(...recogniseQuoted(text), ...recogniseIdentifiers(text))
+  if (types('text').length > 0) {
+    const isNamed = ({ value }: Recognised): boolean => linker.described.has(fold(String(value)))
+    seen.push(...recogniseQuoted(text), ...recogniseIdentifiers(text).filter((each) => !isNamed(each)))
+  }
   const spans = seen.flatMap((each) => {
-    const fitting = types(each.kind).filter(({ pattern }) => pattern === null || pattern.test(String(each.value)))
-    const readings = fitting.map((type) => ({ type, value: each.value, quality: 1, days: null }))
+    const readings = types(each.kind).flatMap((type) => {
+      const value = fitting(type, each.value)
+      return value === undefined ? [] : [{ type, value, quality: 1, days: null }]
+    })
     const [span] = place(found, each.start, each.end, readings)
     const before = found[(span?.from ?? 0) - 1]?.stem
     const isOthers = each.kind === 'number' && before !== undefined && linker.unnumbered.has(before)
     return span === undefined ? [] : [{ ...span, weak: isOthers }]
   })
-  if (types('date').length === 0) return spans
-  const yearly = types('number').filter(({ labelStems }) => labelStems.has('year'))
-  const days = recogniseDates(text, clock).flatMap((each) => {
-    const readings: Reading[] = types('date').map((type) => {
-      return { type, value: each.first, quality: dateQuality, days: each }
-    })
+  const patterned = types('text').filter(({ pattern }) => pattern !== null)
+  const figures = patterned.length === 0 ? [] : recogniseFigures(text)
+  for (const { start, end, value } of figures) {
+    const fits = patterned.filter(({ pattern }) => pattern?.test(String(value)) === true)
+    spans.push(
+      ...place(
+        found,
+        start,
+        end,
+        fits.map((type) => ({ type, value, quality: patternQuality, days: null })),
+      ),
+    )
+  }
+  return [...spans, ...daySpans(linker, { text, found, times }, clock)]
+}
+
+/** The value as a pattern takes it: who types a number of letters and digits seldom types its capitals. */
+export function fitting({ pattern }: SlotType, value: unknown): unknown {
+  if (pattern === null) return value
+  const said = String(value)
+  if (pattern.test(said)) return value
+  return [said.toUpperCase(), said.toLowerCase()].find((form) => pattern.test(form))
+}
+
+// A day is said in words of its own: it stands before the numbers inside it.
+const dateQuality = 1.5
+const monthName = /jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec/iu
+const monthWord = /(?<!\p{L})(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?!\p{L})/iu
+
+type Read = { text: string; found: Word[]; times: Recognised[] }
+
+function daySpans(linker: Linker, { text, found, times }: Read, clock: Clock): Span[] {
+  const dated = linker.byKind.get('date') ?? []
+  const numbers = linker.byKind.get('number') ?? []
+  const yearly = numbers.filter(({ labelStems }) => labelStems.has('year'))
+  const monthly = numbers.filter(({ label }) => /\bmonth\b/.test(label))
+  if (dated.length === 0 && monthly.length === 0) return []
+  return recogniseDates(text, clock).flatMap((each) => {
+    const asDays = (type: SlotType, days: DateSpan): Reading => {
+      return { type, value: days.first, quality: dateQuality, days }
+    }
+    const day = times.length === 0 ? each : withoutTimes(text, each, times)
+    const whole = dated.filter(({ isInstant }) => isInstant || day === each).map((type) => asDays(type, each))
+    const cut = dated.filter(({ isInstant }) => !isInstant && day !== each).map((type) => asDays(type, day))
     // "last year" is also the number of a year, for a slot that holds one.
     const year = each.open === null ? yearOf(each) : null
-    if (year !== null) readings.push(...yearly.map((type) => ({ type, value: year, quality: 1, days: null })))
-    return place(found, each.start, each.end, readings)
+    if (year !== null) whole.push(...yearly.map((type) => ({ type, value: year, quality: 1, days: null })))
+    return [
+      ...place(found, each.start, each.end, whole),
+      ...place(found, day.start, day.end, cut),
+      ...monthSpans(text, { found, days: each, monthly }),
+    ]
   })
-  return [...spans, ...days]
+}
+
+/** "March 2025" for slots that hold a month and a year. */
+function monthSpans(
+  text: string,
+  { found, days, monthly }: { found: Word[]; days: DateSpan; monthly: SlotType[] },
+): Span[] {
+  const isMonth =
+    days.first.endsWith('-01') && days.first.slice(0, 7) === days.last.slice(0, 7) && days.first !== days.last
+  const named = monthly.length === 0 || !isMonth ? null : monthWord.exec(text.slice(days.start, days.end))
+  if (named === null) return []
+  const value =
+    'janfebmaraprmayjunjulaugsepoctnovdec'.indexOf(monthName.exec(named[0])?.[0].toLowerCase() ?? '') / 3 + 1
+  const start = days.start + named.index
+  return place(
+    found,
+    start,
+    start + named[0].length,
+    monthly.map((type) => ({ type, value, quality: 1, days: null })),
+  )
+}
+
+const dangling =
+  /^(?:[\s,-]|\b(?:on|at|of)\b)+|(?:[\s,–-]|\b(?:from|after|before|at|until|till|between|by|since|and|to|around)\b)+$/giu
+
+/** The day of "yesterday from 8 pm to 11 pm", where the hours are values of their own. */
+function withoutTimes(text: string, days: DateSpan, times: Recognised[]): DateSpan {
+  const inside = times.filter(({ start, end }) => start < days.end && days.start < end)
+  if (inside.length === 0) return days
+  const first = Math.min(...inside.map(({ start }) => start))
+  const last = Math.max(...inside.map(({ end }) => end))
+  const pieces = [
+    [days.start, Math.max(days.start, first)],
+    [Math.min(days.end, last), days.end],
+  ].map(([from = 0, to = 0]) => {
+    const said = text.slice(from, to)
+    const kept = said.replaceAll(dangling, '')
+    const start = from + (kept === '' ? 0 : said.indexOf(kept))
+    return { start, end: start + kept.length }
+  })
+  const [piece] = pieces.sort((a, b) => b.end - b.start - (a.end - a.start))
+  if (piece === undefined || piece.end === piece.start) return days
+  // What opens the whole ("after 3 pm on Friday") speaks of the hour.
+  const open =
+    piece.start - days.start < 4 ? { open: days.open, isStrict: days.isStrict } : { open: null, isStrict: false }
+  return { ...days, ...piece, ...open }
 }
 
 function yearOf({ first, last }: DateSpan): number | null {

@@ -1,5 +1,5 @@
 import type { IndexedText } from '../indexing/index-text.ts'
-import type { Linked, Span } from './link.ts'
+import { fitting, type Linked, type Span } from './link.ts'
 import type { Slot } from '../project.ts'
 import { isFunctionWord } from './text.ts'
 
@@ -54,8 +54,8 @@ export function openText(linked: Linked, slot: Slot, references: IndexedText[], 
   }
   const [first, last] = best === null ? [] : [words[best.from], words[best.to - 1]]
   if (first === undefined || last === undefined) return null
-  const value = linked.text.slice(first.start, last.end)
-  if (slot.type.pattern !== null && !slot.type.pattern.test(value)) return null
+  const value = fitting(slot.type, linked.text.slice(first.start, last.end))
+  if (value === undefined) return null
   return { value, start: first.start, end: last.end }
 }
 

@@ -160,6 +160,19 @@ export function recogniseQuoted(text: string): Recognised[] {
   }).filter(({ value }) => value !== '')
 }
 
+const figures = /(?<![\p{L}\p{N}_.-])\d[\d/.-]{2,38}\d(?![\p{L}\p{N}_])/gu
+
+/** Digits that some slot may have a pattern for: an ISBN, the number of a meter. */
+export function recogniseFigures(text: string): Recognised[] {
+  return Array.from(text.matchAll(figures), (match) => ({
+    kind: 'text' as const,
+    start: match.index,
+    end: match.index + match[0].length,
+    value: match[0],
+    unit: null,
+  }))
+}
+
 // Letters and digits mixed, or joined by - _ / : an order number, a SKU, an e-mail address, a UUID.
 const identifier =
   /(?<![\p{L}\p{N}_])(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?=[\w/-]*\d)(?=[\w/-]*[A-Za-z])[A-Za-z0-9]+(?:[-_/][A-Za-z0-9]+)*)(?![\p{L}\p{N}_])/gu
@@ -180,13 +193,65 @@ const clock =
   /(?<![\p{L}\p{N}:.])(?:(?<hour>[01]?\d|2[0-3]):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d))?\s?(?<half>[ap]\.?m\b\.?)?|(?<bare>1[0-2]|[1-9])\s?(?<bareHalf>[ap]\.?m\b\.?)|(?<word>noon|midnight)(?![\p{L}]))/giu
 
 export function recogniseTimes(text: string): Recognised[] {
-  return Array.from(text.matchAll(clock), (match) => {
+  const found: Recognised[] = []
+  for (const match of text.matchAll(clock)) {
     const { hour, minute = '00', second = '00', half, bare, bareHalf, word } = match.groups ?? {}
     const named = word?.toLowerCase() === 'noon' ? 12 : 0
     const given = Number(hour ?? bare ?? named)
     const part = fold(half ?? bareHalf ?? '').charAt(0)
     const hours = part === 'p' && given < 12 ? given + 12 : part === 'a' && given === 12 ? 0 : given
-    const value = `${String(hours).padStart(2, '0')}:${minute}:${second}`
-    return { kind: 'time' as const, start: match.index, end: match.index + match[0].length, value, unit: null }
+    const end = match.index + match[0].trimEnd().length
+    found.push(timeAt({ start: match.index, end, hours, rest: `${minute}:${second}` }))
+    found.push(...bareEnds(text, { start: match.index, end, hours }))
+  }
+  return [...found, ...hourRanges(text)]
+}
+
+type Clock = { start: number; end: number; hours: number; rest?: string }
+
+function timeAt({ start, end, hours, rest = '00:00' }: Clock): Recognised {
+  return { kind: 'time', start, end, value: `${String(hours).padStart(2, '0')}:${rest}`, unit: null }
+}
+
+const bareBefore =
+  /(?:\b(?<opening>between|from)\s+)?(?<![\p{L}\p{N}:.,$€£-])(?<hour>\d{1,2})(?<join>\s*(?:to|until|till|-|–|and)\s*)$/iu
+const bareAfter =
+  /^\s*(?<join>to|until|till|-|–|and)\s*(?<hour>\d{1,2})(?![\p{L}\p{N}:%/-]|[.,]\d|\s*(?:[ap]\.?m\b|st\b|nd\b|rd\b|th\b|of\b|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))/iu
+const opened = /\b(?:between|from)\s+$/iu
+
+/** The "5" of "from 5 to 9 pm" and the "9" of "between 6:30 and 9": an hour because the other end is a time. */
+function bareEnds(text: string, { start, end, hours }: Clock): Recognised[] {
+  const before = bareBefore.exec(text.slice(Math.max(0, start - 24), start))?.groups
+  const after = bareAfter.exec(text.slice(end))
+  const first = Number(before?.['hour'] ?? NaN)
+  const last = Number(after?.groups?.['hour'] ?? NaN)
+  const found: Recognised[] = []
+  const isOpened = before?.['opening'] !== undefined || !/and/iu.test(before?.['join'] ?? '')
+  if (before !== undefined && isOpened && first < 24) {
+    const from = start - (before['join'] ?? '').length - (before['hour'] ?? '').length
+    // "11 to 1 pm" begins in the morning.
+    const isLate = first < 12 && first + 12 < hours
+    found.push(timeAt({ start: from, end: from + (before['hour'] ?? '').length, hours: isLate ? first + 12 : first }))
+  }
+  if (after !== null && last < 24 && (opened.test(text.slice(0, start)) || after.groups?.['join'] !== 'and')) {
+    const to = end + after[0].length
+    const late = last < hours && last < 12 ? last + 12 : last
+    found.push(timeAt({ start: to - (after.groups?.['hour'] ?? '').length, end: to, hours: late }))
+  }
+  return found
+}
+
+const inHours = /(?<![\p{L}\p{N}:.,-])(?<first>\d{1,2})\s?[-–]\s?(?<last>\d{1,2})\s?h\b/giu
+
+/** "17-21h" */
+function hourRanges(text: string): Recognised[] {
+  return Array.from(text.matchAll(inHours)).flatMap((match) => {
+    const { first = '', last = '' } = match.groups ?? {}
+    if (Number(first) >= Number(last) || Number(last) > 23) return []
+    const from = match.index + match[0].lastIndexOf(last)
+    return [
+      timeAt({ start: match.index, end: match.index + first.length, hours: Number(first) }),
+      timeAt({ start: from, end: match.index + match[0].length, hours: Number(last) }),
+    ]
   })
 }

@@ -23,7 +23,7 @@ export async function buildTrie(
 ): Promise<ValueTrie> {
   const trie: ValueTrie = { root: { children: new Map(), entries: [] }, deletions: new Map() }
   for (const [type, list] of valueLists(project)) {
-    for (const { surface, value } of list) {
+    for (const { surface, value } of list.flatMap(withAnd)) {
       insert(trie, surface, { type, value, folded: '', ordinary: false }, (stem) => isOrdinary(stem, list.length))
       await breathe()
     }
@@ -61,6 +61,13 @@ function surfaces(listed: ListedValue): Listed[] {
     { surface: String(listed.value), value: listed.value },
     { surface: listed.label, value: listed.value },
   ]
+}
+
+/** "Salt & Pepper" is said "salt and pepper", and the other way round. */
+function withAnd(listed: Listed): Listed[] {
+  const { surface, value } = listed
+  if (surface.includes('&')) return [listed, { surface: surface.replaceAll('&', ' and '), value }]
+  return /\sand\s/iu.test(surface) ? [listed, { surface: surface.replaceAll(/\sand\s/giu, ' & '), value }] : [listed]
 }
 
 function enumValues({ enum: values = [] }: SlotProperty): Listed[] {

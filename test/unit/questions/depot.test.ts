@@ -39,9 +39,12 @@ describe('more or other days than a slot holds are never cut to fit', () => {
     ['deliveries this week', /takes one day.*this week/],
     ['what do we deliver from 1 to 5 December', /takes one day/],
     ['deliveries in 2025', /takes one day/],
+    ['what do we deliver on 4 and 5 December', /names several: 4, 5 December/],
+    ['deliveries in early June', /no exact days: early June/],
+    ['driving hours in winter 2025', /no exact days: winter 2025/],
   ])('%s: is asked back', async (question, why) => {
     const routing = await route(index, question, clock)
-    expect(routing).toMatchObject({ outcome: 'missing_slots', missing: ['date'] })
+    expect(routing).toMatchObject({ outcome: 'missing_slots', missing: [expect.stringMatching(/^(?:date|week_of)$/)] })
     expect(routing.outcome === 'missing_slots' && routing.gaps[0]?.message).toMatch(why)
   })
 
@@ -102,12 +105,18 @@ describe('a number is read in the unit that its slot counts', () => {
 
   test.each([
     ['shipments more than three months late', 'days', /is in .*three months/],
+    ['customers overdue for three months', 'days', /is in .*three months/],
     ['shipments more than 20 weeks late', 'days', /at most 60/],
     ['shipments more than 36 hours late', 'days', /whole/],
   ])('%s: is asked back', async (question, slot, why) => {
     const routing = await route(index, question, clock)
     expect(routing).toMatchObject({ outcome: 'missing_slots', missing: [slot] })
     expect(routing.outcome === 'missing_slots' && routing.gaps[0]?.message).toMatch(why)
+  })
+
+  test('exactly a number is not what lies above it', async () => {
+    const routing = await route(index, 'freight bills of exactly 50 euros', clock)
+    expect(routing).toHaveProperty('objection', expect.stringContaining('amount is a bound'))
   })
 
   test('of another kind it is refused', async () => {
@@ -121,4 +130,51 @@ test('several numbers of a kind for a slot that takes one are asked back, also w
   for (const question of ['track NL123456789 and NL123456788', 'freight bills over 400-500 euros']) {
     expect(await route(index, question, clock), question).toMatchObject({ outcome: 'missing_slots' })
   }
+})
+
+describe('an hour is a value of its own', () => {
+  test.each([
+    ['free pickup windows on friday after 3pm', { date: '2026-11-13', not_before: '15:00:00' }],
+    [
+      'trucks at the gate yesterday from 8 pm to 11 pm',
+      { date: '2026-11-14', from_time: '20:00:00', to_time: '23:00:00' },
+    ],
+    ['trucks at the gate yesterday from 5 to 9 pm', { date: '2026-11-14', from_time: '17:00:00', to_time: '21:00:00' }],
+    ['trucks at the gate today between 6:30 and 9', { date: '2026-11-15', from_time: '06:30:00', to_time: '09:00:00' }],
+    [
+      'trucks at the gate on 9 November from 18:00 until 20:15',
+      { date: '2026-11-09', from_time: '18:00:00', to_time: '20:15:00' },
+    ],
+  ])('%s', async (question, parameters) => {
+    const routing = await route(index, question, clock)
+    expect(routing.outcome).toBe('answer')
+    expect(routing).toHaveProperty('parameters', parameters)
+    expect(routing.explanation.unused).toEqual([])
+  })
+
+  test.each([
+    ['free pickup windows tomorrow before noon', 'not_before cannot be the most'],
+    ['deliveries tomorrow after 3 pm', 'date cannot hold an hour'],
+  ])('%s: is refused', async (question, why) => {
+    const routing = await route(index, question, clock)
+    expect(routing).toHaveProperty('objection', expect.stringContaining(why))
+  })
+})
+
+test.each([
+  ['wheres nl123456789', { tracking_number: 'NL123456789' }],
+  ['busiest routes in the last 6 months', { from: '2026-05-15', to: '2026-11-15' }],
+  ['top 3 routes by transports in the last 6 months', { limit: 3, from: '2026-05-15', to: '2026-11-15' }],
+  ['customs file 26-118830', { file_number: '26-118830' }],
+  ['show customs file 26118830', { file_number: '26118830' }],
+  ['what do we deliver right now today', { date: '2026-11-15' }],
+  ['how punctual is ocean and co', { carrier: 'Ocean & Co' }],
+  ['co2 of Quickship in 2025', { carrier: 'Quickship', year: 2025 }],
+  ['freight bills over 600 in March 2025', { amount: 600, month: 3, year: 2025 }],
+  ['freight bills over 600 in May', { amount: 600, month: 5 }],
+])('%s', async (question, parameters) => {
+  const routing = await route(index, question, clock)
+  expect(routing.outcome).toBe('answer')
+  expect(routing).toHaveProperty('parameters', parameters)
+  expect(routing.explanation.unused).toEqual([])
 })

@@ -8,7 +8,7 @@ const year = { type: 'integer', minimum: 2000, maximum: 2100 } as const
 /** A freight depot: days, hours, weights and numbers of many kinds beside each other. Written for these tests. */
 export const depot: RoutableProject = {
   values: {
-    'carriers.name': ['Nordfracht', 'Blue Arrow', 'Transalpina', 'Quickship'],
+    'carriers.name': ['Nordfracht', 'Blue Arrow', 'Transalpina', 'Quickship', 'Ocean & Co'],
     'countries.code': [
       { label: 'Germany', value: 'DE' },
       { label: 'Netherlands', value: 'NL' },
@@ -156,6 +156,32 @@ export const depot: RoutableProject = {
       description: 'Trucks that came through the gate on a day between two times',
       slots: { properties: { date: day, from_time: time, to_time: time }, required: ['date', 'from_time', 'to_time'] },
       examples: [{ question: 'trucks at the gate yesterday between 8am and noon', parameters: {} }],
+    },
+    {
+      name: 'busiest_routes',
+      description: 'The routes with the most transports in a period',
+      slots: {
+        properties: { limit: { type: 'integer', minimum: 1, maximum: 50, default: 10 }, from: day, to: day },
+      },
+      examples: [
+        { question: 'busiest routes', parameters: {} },
+        { question: 'top 5 routes by transports', parameters: { limit: 5 } },
+      ],
+    },
+    {
+      name: 'customs_file',
+      description: 'The customs file of a number',
+      slots: {
+        properties: { file_number: { type: 'string', pattern: '^\\d{2}-?\\d{6}$' } },
+        required: ['file_number'],
+      },
+      examples: [{ question: 'customs file 26-004512', parameters: { file_number: '26-004512' } }],
+    },
+    {
+      name: 'fleet',
+      description: 'Vehicles of a kind',
+      slots: { properties: { kind: { type: 'string', enum: ['truck', 'van', 'trailer'] } }, required: ['kind'] },
+      examples: [{ question: 'list our vans', parameters: { kind: 'van' } }],
     },
     {
       name: 'co2_of_carrier',

@@ -72,3 +72,17 @@ test.each([
 ])('%s', (text, value) => {
   expect(recogniseTimes(text)).toMatchObject([{ value }])
 })
+
+test.each([
+  ['from 5 to 9 pm', ['17:00:00', '21:00:00']],
+  ['from 11 to 1 pm', ['11:00:00', '13:00:00']],
+  ['between 6:30 and 9', ['06:30:00', '09:00:00']],
+  ['from 10:30 to 2', ['10:30:00', '14:00:00']],
+  ['17-21h', ['17:00:00', '21:00:00']],
+  ['from 8:00 to 3 May', ['08:00:00']],
+  ['3 parcels and 5 pm', ['17:00:00']],
+  ['within 24h', []],
+])('%s: the other end of a time is a time', (text, values) => {
+  const found = recogniseTimes(text).sort((a, b) => a.start - b.start)
+  expect(found.map(({ value }) => value)).toEqual(values)
+})
