@@ -72,8 +72,16 @@ export type Slot = {
 
 type Role = 'start' | 'end'
 
-/** The slots of a query in the order of its schema. */
+const known = new WeakMap<RoutableQuery, Slot[]>()
+
+/** The slots of a query in the order of its schema. Many ask for them while an index is built; they are read once. */
 export function slotsOf(query: RoutableQuery): Slot[] {
+  const slots = known.get(query) ?? readSlots(query)
+  known.set(query, slots)
+  return slots
+}
+
+function readSlots(query: RoutableQuery): Slot[] {
   const required = new Set(query.slots.required ?? [])
   return Object.entries(query.slots.properties ?? {}).map(([name, given]) => {
     const list = given.type === 'array' && given.items !== undefined

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import { breathe } from './breathe.ts'
 import type { Encoder } from '../encoder/encoder.ts'
 import { readFarBank } from './far-bank.ts'
-import { indexText, placeholder, reread, type IndexedText } from './index-text.ts'
+import { indexText, reread, type IndexedText } from './index-text.ts'
+import { makeLinker } from './make-linker.ts'
 import { shareOfMany } from '../ranking/confidence.ts'
 import { buildLexical, type LexicalIndex } from '../ranking/lexical.ts'
 import type { Linker } from '../reading/link.ts'
 import { learnContext, newContexts, type Contexts } from '../reading/mask.ts'
 import type { Asked } from '../ranking/evidence.ts'
-import { slotsOf, spoken, type RoutableProject, type RoutableQuery, type Slot, type SlotType } from '../project.ts'
+import { slotsOf, spoken, type RoutableProject, type RoutableQuery, type Slot } from '../project.ts'
 import { calibrate, type Calibration } from './calibrate.ts'
 import { roughen, settle, type RoughSums } from '../ranking/scan-kernel.ts'
 import { isFunctionWord, words } from '../reading/text.ts'
-import { buildTrie, sampleValues } from '../reading/values.ts'
 import { matrixOf, normalise, rowOf, type Matrix } from '../ranking/vectors.ts'
 import { pullsOf, scatterOf, squareOf, whiten, type Scatter, type Whitened } from '../ranking/whiten.ts'
 
@@ -65,8 +65,6 @@ export type Embed = (texts: string[]) => Promise<Matrix>
 /** Vectors by text: what makes a second build of a project cheap. Holds one model's vectors only. */
 export type VectorCache = { modelHash: string; byText: Map<string, Float32Array> }
 
-// A word that a description uses is still a value when the list is short enough to have been written by hand.
-const shortList = 30
 const batchTexts = 8
 
 /** Builds the index of a project off the request path; with `previous` only new texts are embedded. */
@@ -95,6 +93,7 @@ export async function buildIndex(
       const place = shape.marks[mark]
       if (place !== undefined) learnContext(contexts, place, shape.tokens)
     }
+    await breathe()
   }
   for (const text of texts) {
     reread(text, contexts)
@@ -106,7 +105,7 @@ export async function buildIndex(
   }
   const { index, ...learning } = await assemble(
     encoder,
-    { linker, contexts, queries, texts, labels: slotWords(queries) },
+    { linker, contexts, queries, texts, labels: await slotWords(queries) },
     previous,
   )
   return { ...index, calibration: await calibrate(index, learning) }
@@ -214,57 +213,16 @@ async function centroids(
   return { rows: matrixOf(rows, columns), lengths: Float32Array.from(lengths) }
 }
 
-async function makeLinker(encoder: Encoder, project: RoutableProject): Promise<Linker> {
-  const types = new Map<string, SlotType>()
-  const byKind: Linker['byKind'] = new Map()
-  for (const query of project.queries) {
-    for (const { type } of slotsOf(query)) {
-      if (types.has(type.key)) continue
-      types.set(type.key, type)
-      byKind.set(type.kind, [...(byKind.get(type.kind) ?? []), type])
+async function slotWords(queries: IndexedQuery[]): Promise<Set<string>> {
+  const stems = new Set<string>()
+  for (const { slots } of queries) {
+    for (const { name, type } of slots) {
+      for (const { stem } of words(`${spoken(name)} ${type.label}`))
+        if (!isFunctionWord(stem) && !/^\d/.test(stem)) stems.add(stem)
     }
     await breathe()
   }
-  const spokenIn = await ordinaryWords(project)
-  const isOrdinary = (stem: string, listSize: number): boolean =>
-    isFunctionWord(stem) || (listSize > shortList && (spokenIn.get(stem) ?? 0) >= 2)
-  const trie = await buildTrie(project, isOrdinary)
-  const mayBeTypo = (word: string): boolean => !encoder.tokenizer.knows(word) && !spokenIn.has(word)
-  const described = new Set(project.queries.flatMap(({ description }) => words(description).map(({ text }) => text)))
-  const unnumbered = unnumberedWords(project)
-  return { trie, types, byKind, mayBeTypo, unnumbered, described, samples: sampleValues(project) }
-}
-
-function unnumberedWords({ queries }: RoutableProject): Set<string> {
-  const slots = queries.flatMap(slotsOf)
-  const said = (isWanted: (slot: Slot) => boolean): string[] =>
-    slots.filter(isWanted).flatMap(({ name, type }) => words(`${spoken(name)} ${type.label}`).map(({ stem }) => stem))
-  const numbered = new Set(said(({ type }) => type.kind === 'number'))
-  const others = said(({ type }) => type.kind === 'values')
-  return new Set(others.filter((stem) => !numbered.has(stem) && !isFunctionWord(stem)))
-}
-
-/** In how many queries a word is said outside placeholders and parameter values. */
-async function ordinaryWords(project: RoutableProject): Promise<Map<string, number>> {
-  const counts = new Map<string, number>()
-  for (const { description, examples } of project.queries) {
-    const said = new Set<string>()
-    for (const { stem } of words(description.replaceAll(placeholder, ' '))) said.add(stem)
-    for (const { question, parameters } of examples) {
-      const bound = new Set(Object.values(parameters).flatMap((value) => words(String(value)).map(({ stem }) => stem)))
-      for (const { stem } of words(question)) if (!bound.has(stem)) said.add(stem)
-    }
-    for (const stem of said) counts.set(stem, (counts.get(stem) ?? 0) + 1)
-    await breathe()
-  }
-  return counts
-}
-
-function slotWords(queries: IndexedQuery[]): Set<string> {
-  const stems = queries.flatMap(({ slots }) =>
-    slots.flatMap(({ name, type }) => words(`${spoken(name)} ${type.label}`).map(({ stem }) => stem)),
-  )
-  return new Set(stems.filter((stem) => !isFunctionWord(stem) && !/^\d/.test(stem)))
+  return stems
 }
 
 function wordsSaid(name: string, slots: Slot[], texts: IndexedText[]): Map<string, number> {

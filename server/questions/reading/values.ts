@@ -17,28 +17,25 @@ export type Hit = { from: number; to: number; entry: Entry; quality: number }
 const longestValueWords = 12
 const shortestFuzzyLetters = 5
 
+/** The trie, and one value from the middle of each list, as people would write it. */
 export async function buildTrie(
   project: RoutableProject,
   isOrdinary: (stem: string, listSize: number) => boolean,
-): Promise<ValueTrie> {
+): Promise<{ trie: ValueTrie; samples: string[] }> {
   const trie: ValueTrie = { root: { children: new Map(), entries: [] }, deletions: new Map() }
-  for (const [type, list] of valueLists(project)) {
+  const lists = await valueLists(project)
+  for (const [type, list] of lists) {
     for (const { surface, value } of list.flatMap(withAnd)) {
       insert(trie, surface, { type, value, folded: '', ordinary: false }, (stem) => isOrdinary(stem, list.length))
       await breathe()
     }
   }
-  return trie
-}
-
-/** One value from the middle of each list, as people would write it. */
-export function sampleValues(project: RoutableProject): string[] {
-  return [...valueLists(project).values()].flatMap((list) => list[Math.floor(list.length / 2)]?.surface ?? [])
+  return { trie, samples: [...lists.values()].flatMap((list) => list[Math.floor(list.length / 2)]?.surface ?? []) }
 }
 
 type Listed = { surface: string; value: unknown }
 
-function valueLists(project: RoutableProject): Map<string, Listed[]> {
+async function valueLists(project: RoutableProject): Promise<Map<string, Listed[]>> {
   const lists = new Map<string, Listed[]>()
   for (const query of project.queries) {
     for (const { type, property } of slotsOf(query)) {
@@ -51,6 +48,7 @@ function valueLists(project: RoutableProject): Map<string, Listed[]> {
         lists.set(type.key, [...listed, ...enumValues(own), ...synonymsOf(own)])
       } else known.push(...synonymsOf(own).filter((each) => !known.some((other) => isDeepStrictEqual(other, each))))
     }
+    await breathe()
   }
   return lists
 }
