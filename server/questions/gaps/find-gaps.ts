@@ -6,6 +6,7 @@ import { directionAt, directionsIn, endsIn, isLeftOut, leavesSomethingOut, type 
 import { words } from '../reading/text.ts'
 import { daysGap, twoStretches } from './day-gaps.ts'
 import { numberGap } from './number-gaps.ts'
+import { unknownValue } from './value-gaps.ts'
 import {
   daysAt,
   isFree,
@@ -32,7 +33,8 @@ export function findGaps(
   const gaps = query.slots.flatMap((slot) => {
     const source = found.sources[slot.name]
     if (slot.type.kind === 'boolean') return []
-    if (source === undefined) return otherEnd(reading, slot) ?? numberGap(reading, slot) ?? []
+    if (source === undefined)
+      return otherEnd(reading, slot) ?? numberGap(reading, slot) ?? unknownValue(reading, slot) ?? []
     return daysGap(reading, slot, source) ?? opposed(reading, slot, source) ?? oneOfSeveral(reading, slot, source) ?? []
   })
   return gaps.length > 0 ? gaps : [...leftOutBeside(reading), ...turnedRange(reading), ...twoStretches(reading)]

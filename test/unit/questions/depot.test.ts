@@ -34,6 +34,20 @@ describe('a list takes each of its values once, and all of them are used', () =>
   })
 })
 
+describe('a name that nobody knows', () => {
+  test('where an optional value would stand is asked back, not left aside', async () => {
+    for (const name of ['France', 'Großbritannien']) {
+      const routing = await route(index, `dangerous goods to ${name}`, clock)
+      expect(routing).toMatchObject({ outcome: 'missing_slots', gaps: [{ message: expect.stringContaining(name) }] })
+    }
+  })
+
+  test('elsewhere, or as one of words that all begin with a capital letter, is none', async () => {
+    for (const question of ['Which Dangerous Goods To Ship', 'dangerous goods, asked by Anna'])
+      expect((await route(index, question, clock)).outcome, question).not.toBe('missing_slots')
+  })
+})
+
 describe('more or other days than a slot holds are never cut to fit', () => {
   test.each([
     ['deliveries this week', /takes one day.*this week/],
