@@ -26,15 +26,9 @@ export function optionsFor(
   const options: Option[] = []
   for (const span of [...asked.linked.spans, ...asked.linked.weak]) {
     const said = span.readings.find(({ type }) => type.key === slot.type.key)
-    const reading =
-      said === undefined
-        ? null
-        : inSlotUnit(
-            said,
-            slot,
-            slot.type.kind === 'number' && units.length > 0 ? unitAt(asked.linked, span) : null,
-            units,
-          )
+    if (said === undefined) continue
+    const unit = slot.type.kind === 'number' && units.length > 0 ? unitAt(asked.linked, span) : null
+    const reading = inSlotUnit(said, slot, unit, units)
     if (reading === null || !allowed(slot, reading.value)) continue
     const own = asked.shape.marks.find((mark) => mark.span === span)
     const seen =

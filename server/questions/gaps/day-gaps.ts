@@ -1,5 +1,5 @@
 import { spoken, type Slot } from '../project.ts'
-import type { DateSpan } from '../reading/calendar.ts'
+import { anyMonth, type DateSpan } from '../reading/calendar.ts'
 import { words } from '../reading/text.ts'
 import { daysAt, isJoined, wordsAround, type Gap, type Reading, type Source } from './gap.ts'
 
@@ -63,12 +63,11 @@ function speaksOfStretches({ texts }: Reading): boolean {
   )
 }
 
-const months = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec'
 const partBefore = new RegExp(
-  `(?:\\b(?:(?:${months})[a-z]{0,6}\\.?|q[1-4]|h[12]|quarter|half)|\\d/)[\\s,]*(?:of\\s+)?$`,
+  `(?:\\b(?:(?:${anyMonth})[a-z]{0,6}\\.?|q[1-4]|h[12]|quarter|half)|\\d/)[\\s,]*(?:of\\s+)?$`,
   'iu',
 )
-const partAfter = new RegExp(`^(?:[-/]\\d|\\s+(?:q[1-4]|h[12]|(?:${months})[a-z]{0,6})\\b)`, 'iu')
+const partAfter = new RegExp(`^(?:[-/]\\d|\\s+(?:q[1-4]|h[12]|(?:${anyMonth})[a-z]{0,6})\\b)`, 'iu')
 const fourDigits = /^(?:19|20)\d{2}$/
 
 /** "March 2025" for a slot that holds a year: the whole year is not what was asked. */

@@ -1,5 +1,10 @@
 import { LRUCache } from 'lru-cache'
 
+/** As people shorten them; what follows the three letters is told by whoever looks for a month. */
+export const monthNames = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+/** Any of them, for a pattern. */
+export const anyMonth = monthNames.join('|')
+
 /** A day or a stretch of days, first and last included, as the caller's calendar has them. */
 export type DateSpan = {
   start: number

@@ -1,4 +1,4 @@
-import type { DateSpan } from './calendar.ts'
+import { anyMonth, monthNames, type DateSpan } from './calendar.ts'
 import { recogniseDates } from './dates.ts'
 import type { SlotKind, SlotType } from '../project.ts'
 import {
@@ -117,8 +117,7 @@ export function fitting({ pattern }: SlotType, value: unknown): unknown {
 
 // A day is said in words of its own: it stands before the numbers inside it.
 const dateQuality = 1.5
-const monthName = /jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec/iu
-const monthWord = /(?<!\p{L})(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?!\p{L})/iu
+const monthWord = new RegExp(String.raw`(?<!\p{L})(${anyMonth})[a-z]{0,6}\.?(?!\p{L})`, 'iu')
 
 type Read = { text: string; found: Word[]; times: Recognised[] }
 
@@ -155,8 +154,7 @@ function monthSpans(
     days.first.endsWith('-01') && days.first.slice(0, 7) === days.last.slice(0, 7) && days.first !== days.last
   const named = monthly.length === 0 || !isMonth ? null : monthWord.exec(text.slice(days.start, days.end))
   if (named === null) return []
-  const value =
-    'janfebmaraprmayjunjulaugsepoctnovdec'.indexOf(monthName.exec(named[0])?.[0].toLowerCase() ?? '') / 3 + 1
+  const value = monthNames.indexOf((named[1] ?? '').toLowerCase()) + 1
   const start = days.start + named.index
   return place(
     found,

@@ -1,14 +1,19 @@
 import { de, en, es, fr, it, nl, pt } from 'chrono-node'
+import { anyMonth } from './calendar.ts'
 import { languageOf } from './language.ts'
 import { dayFirstDays } from './written-days.ts'
 
 // Parsing costs more than all other recognisers together: most questions name no day, and this finds out at once.
-const dayWord =
-  /\d|day|night|noon|morning|morrow|tmr|evening|week|month|year|hour|ago|now|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\b(?:mon|tue|wed|thu|fri|sat|sun)\b/iu
+const dayWord = new RegExp(
+  String.raw`\d|day|night|noon|morning|morrow|tmr|evening|week|month|year|hour|ago|now|${anyMonth}|\b(?:mon|tue|wed|thu|fri|sat|sun)\b`,
+  'iu',
+)
 const betweenDays = /(\bbetween\s+(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?\s+)and(?=\s+\d{1,2}(?:st|nd|rd|th)?\s+\p{L})/giu
 // The parser would read "8am to 5" of "3 March 8am to 5 March": what leads from an hour to a day is hidden from it.
-const hourToDay =
-  /(?<=\d{1,2}(?::\d{2}){1,2}\s+|\d\s?[ap]\.?m\.?\s+)(?:to|until|till|through|and)(?=\s+(?:the\s+)?(?:\d{4}-\d{2}|\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d))/giu
+const hourToDay = new RegExp(
+  String.raw`(?<=\d{1,2}(?::\d{2}){1,2}\s+|\d\s?[ap]\.?m\.?\s+)(?:to|until|till|through|and)(?=\s+(?:the\s+)?(?:\d{4}-\d{2}|\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:${anyMonth})|(?:${anyMonth})[a-z]*\.?\s+\d))`,
+  'giu',
+)
 const otherLanguages = { de, fr, es, it, nl, pt }
 
 /** In English, unless the words around the day speak for another language. */

@@ -1,3 +1,4 @@
+import { anyMonth } from './calendar.ts'
 import { fold } from './text.ts'
 import { gluedUnits } from './units.ts'
 
@@ -164,13 +165,13 @@ const figures = /(?<![\p{L}\p{N}_.-])\d[\d/.-]{2,38}\d(?![\p{L}\p{N}_])/gu
 
 /** Digits that some slot may have a pattern for: an ISBN, the number of a meter. */
 export function recogniseFigures(text: string): Recognised[] {
-  return Array.from(text.matchAll(figures), (match) => ({
-    kind: 'text' as const,
-    start: match.index,
-    end: match.index + match[0].length,
-    value: match[0],
-    unit: null,
-  }))
+  return asWritten(text, figures)
+}
+
+function asWritten(text: string, pattern: RegExp): Recognised[] {
+  return Array.from(text.matchAll(pattern), ({ 0: value, index: start }) => {
+    return { kind: 'text', start, end: start + value.length, value, unit: null }
+  })
 }
 
 // Letters and digits mixed, or joined by - _ / : an order number, a SKU, an e-mail address, a UUID.
@@ -180,13 +181,7 @@ const identifier =
 const measured = new RegExp(`^(?:\\d+-)?\\d+(?:st|nd|rd|th|k|m|b|am|pm|h|e\\d{1,3}|${gluedUnits})$`, 'i')
 
 export function recogniseIdentifiers(text: string): Recognised[] {
-  return Array.from(text.matchAll(identifier), (match) => ({
-    kind: 'text' as const,
-    start: match.index,
-    end: match.index + match[0].length,
-    value: match[0],
-    unit: null,
-  })).filter(({ value }) => !measured.test(value))
+  return asWritten(text, identifier).filter(({ value }) => !measured.test(String(value)))
 }
 
 const clock =
@@ -215,8 +210,10 @@ function timeAt({ start, end, hours, rest = '00:00' }: Clock): Recognised {
 
 const bareBefore =
   /(?:\b(?<opening>between|from)\s+)?(?<![\p{L}\p{N}:.,$€£-])(?<hour>\d{1,2})(?<join>\s*(?:to|until|till|-|–|and)\s*)$/iu
-const bareAfter =
-  /^\s*(?<join>to|until|till|-|–|and)\s*(?<hour>\d{1,2})(?![\p{L}\p{N}:%/-]|[.,]\d|\s*(?:[ap]\.?m\b|st\b|nd\b|rd\b|th\b|of\b|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))/iu
+const bareAfter = new RegExp(
+  String.raw`^\s*(?<join>to|until|till|-|–|and)\s*(?<hour>\d{1,2})(?![\p{L}\p{N}:%/-]|[.,]\d|\s*(?:[ap]\.?m\b|st\b|nd\b|rd\b|th\b|of\b|${anyMonth}))`,
+  'iu',
+)
 const opened = /\b(?:between|from)\s+$/iu
 
 /** The "5" of "from 5 to 9 pm" and the "9" of "between 6:30 and 9": an hour because the other end is a time. */

@@ -1,4 +1,4 @@
-import { day, iso } from './calendar.ts'
+import { anyMonth, day, iso, monthNames } from './calendar.ts'
 
 /** A stretch of days in a text, before it is known what the words around say of it. */
 export type Found = {
@@ -21,8 +21,7 @@ const isoMonth = /(?<![\d-])((?:19|20)\d{2})-(0[1-9]|1[0-2])(?![\d-])/gu
 // Days are first between dots everywhere, between slashes only where some day says so.
 const dottedDay = /(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?((?:19|20)\d{2})(?!\d)/gu
 const slashedDay = /(?<![\d/])(\d{1,2})\/(\d{1,2})\/((?:19|20)\d{2})(?![\d/])/gu
-const monthNames = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-const monthWord = `(?<month>${monthNames.join('|')})[a-z]{0,6}\\.?`
+const monthWord = `(?<month>${anyMonth})[a-z]{0,6}\\.?`
 const namedDay = [
   `(?<date>\\d{1,2})(?:st|nd|rd|th)?(?:\\s+of)?\\s+${monthWord}`,
   `${monthWord}\\s+(?<date>\\d{1,2})(?:st|nd|rd|th)?`,
