@@ -1,39 +1,54 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { reportTo } from './test/harness/reporter.ts'
 
 /** Set by `npm run test:redis`, which has started one. */
 const hasRedis = (process.env['TEST_REDIS_URL'] ?? '') !== ''
-const onDatabase = { globalSetup: 'test/harness/database-server.ts' }
+/** Set by `npm run test:neighbours`: minutes of load, whose figures mean something on a quiet machine alone. */
+const withNeighbours = process.env['TEST_NEIGHBOURS'] === 'yes'
+/** Set by `npm test`, which reads it. */
+const report = process.env['TEST_REPORT'] ?? ''
+
+const alone = (groupOrder: number) => ({ maxWorkers: 1, sequence: { groupOrder } })
 
 export default defineConfig({
   test: {
+    // One PostgreSQL for all projects; it starts only where one of those that run needs it.
+    globalSetup: 'test/harness/database-server.ts',
     // Real servers start in these tests; a hung one must fail, not stall the run.
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // A page that loads on a busy machine takes longer than the second that is waited otherwise.
     expect: { poll: { timeout: 10_000 } },
+    reporters: report === '' ? ['default'] : ['dot', reportTo(report)],
+    // Real processes on a machine that others use fail now and then. A second try is never silent: `npm test` ends with
+    // the names of those that needed one.
+    retry: 1,
     pool: 'forks',
     maxWorkers: 2,
+    // The files of a project share a process: the server's modules load once, not once per file. Modules keep no state
+    // of their own, so no file can see what another did.
+    isolate: false,
+    // Executors, encoders and services that tests start load what an earlier one has compiled, as with `npm start`.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/sluice') },
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { extends: true, test: { name: 'architecture', include: ['test/architecture/**/*.test.ts'] } },
       { extends: true, test: { name: 'docs', include: ['test/docs/**/*.test.ts'] } },
-      { extends: true, test: { name: 'api', include: ['test/api/**/*.test.ts'], ...onDatabase } },
-      { extends: true, test: { name: 'store', include: ['test/store/**/*.test.ts'], ...onDatabase } },
-      { extends: true, test: { name: 'worker', include: ['test/worker/**/*.test.ts'], ...onDatabase } },
-      ...(hasRedis
-        ? [{ extends: true as const, test: { name: 'redis', include: ['test/redis/**/*.test.ts'], ...onDatabase } }]
+      { extends: true, test: { name: 'api', include: ['test/api/**/*.test.ts'] } },
+      { extends: true, test: { name: 'store', include: ['test/store/**/*.test.ts'] } },
+      { extends: true, test: { name: 'worker', include: ['test/worker/**/*.test.ts'] } },
+      ...(hasRedis ? [{ extends: true as const, test: { name: 'redis', include: ['test/redis/**/*.test.ts'] } }] : []),
+      ...(withNeighbours
+        ? [{ extends: true as const, test: { name: 'neighbours', include: ['test/neighbours/**/*.test.ts'] } }]
         : []),
       { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], testTimeout: 120_000 } },
+      { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'], testTimeout: 60_000 } },
+      // What is measured by the clock runs when nothing else does, one file after the other.
+      { extends: true, test: { name: 'timing', include: ['test/timing/**/*.test.ts'], ...alone(1) } },
       {
         extends: true,
-        test: {
-          name: 'web',
-          include: ['test/web/**/*.test.ts'],
-          testTimeout: 60_000,
-          // A browser on a machine that others use misses a beat now and then; twice in a row is a defect.
-          retry: 1,
-          ...onDatabase,
-        },
+        test: { name: 'timing-web', include: ['test/timing-web/**/*.test.ts'], testTimeout: 60_000, ...alone(2) },
       },
     ],
   },

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { displayName, timestamp } from './envelope.ts'
+import { fixedLimits } from './limits.ts'
 
+/** A type is added here; the compiler then names the rows of the server and of the web app that are missing. */
 const alertType = z.enum([
   'error_rate_above',
   'p95_latency_above',
@@ -11,6 +13,7 @@ const alertType = z.enum([
   'data_stale',
   'schema_drift',
 ])
+export type AlertType = z.output<typeof alertType>
 
 const address = z.string().max(2_048)
 
@@ -23,7 +26,7 @@ const newChannel = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('slack'), url: address }),
   z.strictObject({
     type: z.literal('email'),
-    to: z.union([z.email().transform((to) => [to]), z.array(z.email()).min(1).max(20)]),
+    to: z.union([z.email().transform((to) => [to]), z.array(z.email()).min(1).max(fixedLimits.alertRecipients.value)]),
   }),
 ])
 const keptChannel = z.strictObject({ id: z.string().max(63) }).meta({ description: 'One that is there, as it is.' })
@@ -62,7 +65,7 @@ export const newAlert = z.strictObject({
   environment: fields.environment.default(null),
   query: fields.query.default(null),
   enabled: fields.enabled.default(true),
-  channels: z.array(newChannel).max(10).default([]),
+  channels: z.array(newChannel).max(fixedLimits.alertChannels.value).default([]),
 })
 
 export const changeAlert = z.strictObject({
@@ -79,7 +82,7 @@ export const changeAlert = z.strictObject({
   enabled: fields.enabled.optional(),
   channels: z
     .array(z.union([newChannel, keptChannel]))
-    .max(10)
+    .max(fixedLimits.alertChannels.value)
     .optional()
     .meta({ description: 'All channels from now on: new ones, and those that stay by their id.' }),
 })

@@ -1,14 +1,20 @@
 import { z } from 'zod'
+import { fixedLimits } from './limits.ts'
 
 /** The wire of the HTTP operations: configuration, test, execute, pagination, and import of a cURL command. */
 
 const testMethods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'] as const
 const executeMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-const url = z.string('is required').trim().min(1, 'must not be empty').max(8192, 'has more than 8,192 characters')
+const url = z
+  .string('is required')
+  .trim()
+  .min(1, 'must not be empty')
+  .max(fixedLimits.urlChars.value, `has more than ${fixedLimits.urlChars.value} characters`)
 
 function method<const Names extends readonly [string, ...string[]]>(names: Names) {
-  const upper = z.string('is required').transform((text) => text.trim().toUpperCase())
+  const written = z.string('is required').meta({ enum: [...names] })
+  const upper = written.transform((text) => text.trim().toUpperCase())
   return upper.pipe(z.enum(names, `must be one of ${names.join(', ')}`))
 }
 
@@ -16,6 +22,10 @@ const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], 'must be
 const parameter = z.strictObject({
   value: z.union([scalar, z.array(scalar)], 'must be a single value or a list of them').optional(),
   required: z.boolean('must be true or false').default(false),
+  secret: z
+    .boolean('must be true or false')
+    .optional()
+    .meta({ description: 'Keeps the value sealed and shows `***`, whatever the name.' }),
 })
 const parameters = z.record(z.string(), parameter)
 
@@ -42,6 +52,7 @@ export type AuthType = (typeof authTypes)[number]
 
 const authType = z
   .string()
+  .meta({ enum: [...authTypes] })
   .transform((text) => authSpellings.get(text.toLowerCase().replaceAll(/[\s_-]/g, '') as 'none') ?? text)
   .pipe(z.enum(authTypes, `must be one of ${authTypes.join(', ')}`))
 
@@ -66,14 +77,24 @@ export const authShapes = {
 
 export const bodyTypes = ['json', 'form', 'multipart', 'raw', 'graphql'] as const
 
+const header = z.union(
+  [z.string(), z.strictObject({ value: z.string(), secret: z.boolean().optional() })],
+  'must be text, or an object of value and secret',
+)
+
 const common = {
   url,
-  headers: z.record(z.string(), z.string('must be text')).optional(),
+  headers: z.record(z.string(), header).optional().meta({
+    description: 'Text by name, or `{value, secret: true}` for a value that is kept sealed whatever its name.',
+  }),
   parameters: parameters.optional(),
   parameterGroups: z.array(parameterGroup).optional(),
   authType: authType.optional(),
   auth: z.record(z.string(), z.unknown()).optional(),
-  responsePathExtractor: z.string().max(1024, 'has more than 1,024 characters').optional(),
+  responsePathExtractor: z
+    .string()
+    .max(fixedLimits.extractorChars.value, `has more than ${fixedLimits.extractorChars.value} characters`)
+    .optional(),
 }
 
 /** `auth` is looked at together with `authType`: an incomplete one is refused, naming what is missing. */
@@ -95,7 +116,11 @@ function checkAuth(
   }
 }
 
-const body = z.record(z.string(), z.unknown())
+const body = z.record(z.string(), z.unknown()).meta({
+  description:
+    '`{type, content, content_type?, secret?}`, or any other object as JSON. Fields with a secret name, and raw text, are ' +
+    'kept sealed and shown as `***`; `secret` is true for the whole content, or a list of the paths of further fields.',
+})
 
 export const httpConfiguration = z.strictObject({ ...common, method: method(testMethods), body: body.optional() })
 export type HttpConfiguration = z.output<typeof httpConfiguration>
@@ -128,12 +153,10 @@ export const testConnectionAnswer = z.strictObject({
   data: z.unknown(),
   truncated: z.boolean().optional(),
   error: z
-    .strictObject({ code: z.enum([...outboundErrorCodes, 'extractor_no_match']), message: z.string() })
+    .strictObject({ code: z.enum([...outboundErrorCodes, 'extractor_no_match', 'too_deep']), message: z.string() })
     .optional(),
 })
 export type TestConnectionAnswer = z.output<typeof testConnectionAnswer>
-
-const pagesAtMost = 1000
 
 /** How the rows of further pages are found. Beyond the specification; a setting of the datasource. */
 export const pagination = z.discriminatedUnion('type', [
@@ -162,7 +185,7 @@ export const pagination = z.discriminatedUnion('type', [
 export type Pagination = z.output<typeof pagination>
 
 function pageCap() {
-  return { max_pages: z.int().min(1).max(pagesAtMost).default(100) }
+  return { max_pages: z.int().min(1).max(fixedLimits.loadPages.value).default(100) }
 }
 
 const config = z.strictObject({
@@ -205,7 +228,9 @@ export const executeAnswer = z.strictObject({
   truncated: z.boolean().optional(),
 })
 
-export const curlImportRequest = z.strictObject({ command: z.string('is required').min(1).max(100_000) })
+export const curlImportRequest = z.strictObject({
+  command: z.string('is required').min(1).max(fixedLimits.curlChars.value),
+})
 export const curlImportAnswer = z.strictObject({
   configuration: z.record(z.string(), z.unknown()).meta({ description: 'An HTTP request configuration.' }),
   notes: z.array(z.string()).meta({ description: 'What of the command could not be taken over, in words.' }),

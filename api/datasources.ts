@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { httpConfiguration, pagination } from './connections.ts'
 import { displayName, slug, timestamp } from './envelope.ts'
+import { fixedLimits } from './limits.ts'
 
 const settings = {
   config: httpConfiguration
@@ -18,7 +19,12 @@ const settings = {
     .max(64)
     .optional()
     .meta({ description: 'IANA name, e.g. Europe/Berlin; UTC if absent.' }),
-  keep_versions: z.int().min(1).max(1000).optional().meta({ description: 'How many versions of its data are kept.' }),
+  keep_versions: z
+    .int()
+    .min(1)
+    .max(fixedLimits.keptVersions.value)
+    .optional()
+    .meta({ description: 'How many versions of its data are kept.' }),
 }
 
 export const newDatasource = z.strictObject({

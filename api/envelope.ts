@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { fixedLimits } from './limits.ts'
 
 /** The one error shape of every answer that is no success. */
 export const errorEnvelope = z
@@ -16,7 +17,7 @@ export type ErrorEnvelope = z.output<typeof errorEnvelope>
 
 /** `?limit=` and `?cursor=` of every list. */
 export const pageQuery = {
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: z.coerce.number().int().min(1).max(fixedLimits.pageItems.value).default(50),
   cursor: z.string().max(200).optional().meta({ description: '`next_cursor` of the page before.' }),
 }
 
@@ -34,4 +35,4 @@ export const slug = z
     'must begin with a lower-case letter and hold only lower-case letters, digits and _, at most 63',
   )
 
-export const displayName = z.string().trim().min(1).max(120)
+export const displayName = z.string().trim().min(1).max(fixedLimits.nameChars.value)

@@ -8,17 +8,27 @@ export const failures = {
     means: 'A management call or HTTP operation is malformed or invalid.',
     reasons: [
       'malformed_json',
+      'too_deep',
       'invalid_field',
       'url_not_allowed',
       'body_not_accepted',
       'extractor_no_match',
       'invalid_sql',
+      'ended_executor',
     ],
   },
   invalid_query: {
     status: 400,
     means: 'A call of a query endpoint is malformed, or its slots are missing, unknown or mistyped.',
-    reasons: ['malformed_json', 'invalid_field', 'missing_slots', 'unknown_slots', 'invalid_slots'],
+    reasons: [
+      'malformed_json',
+      'too_deep',
+      'invalid_field',
+      'missing_slots',
+      'unknown_slots',
+      'invalid_slots',
+      'ended_executor',
+    ],
   },
   unanswerable: {
     status: 422,
@@ -34,7 +44,7 @@ export const failures = {
   permission_denied: {
     status: 403,
     means: 'The credential is good but does not reach this; the same answer whether or not the thing exists.',
-    reasons: ['role_too_small', 'foreign_origin'],
+    reasons: ['role_too_small', 'foreign_origin', 'other_address'],
   },
   query_not_found: { status: 404, means: 'No query of that name is deployed there.', reasons: [] },
   not_found: { status: 404, means: 'There is no such thing, or the caller may not know of it.', reasons: [] },
@@ -54,6 +64,7 @@ export const failures = {
       'job_unfinished',
       'changed_meanwhile',
       'revoked',
+      'quota_exceeded',
     ],
   },
   payload_too_large: { status: 413, means: 'The request body is larger than the limit.', reasons: [] },
@@ -67,6 +78,12 @@ export const failures = {
   headers_too_large: {
     status: 431,
     means: 'The request headers are larger than the limit.',
+    reasons: [],
+  },
+  cancelled: {
+    status: 499,
+    means:
+      'The caller hung up before the answer was complete. Only records and metrics show it: nobody is left to read it.',
     reasons: [],
   },
   internal_error: { status: 500, means: 'Our own failure; the log has the cause under the request id.', reasons: [] },

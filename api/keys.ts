@@ -1,23 +1,25 @@
 import { z } from 'zod'
 import { displayName, slug, timestamp } from './envelope.ts'
+import { fixedLimits } from './limits.ts'
 
-const mostPermissions = 100
-
-const environments = z.union([z.literal('*'), z.array(slug).min(1).max(20)], 'must be "*" or a list of environments')
+const environments = z.union(
+  [z.literal('*'), z.array(slug).min(1).max(fixedLimits.permissionEnvironments.value)],
+  'must be "*" or a list of environments',
+)
 const permission = z.strictObject({
   project_id: z.string().min(1).max(100).meta({ description: 'A project, or "*" for every one, now and later.' }),
   environments,
   queries: z
     .array(slug)
     .min(1)
-    .max(500)
+    .max(fixedLimits.permissionQueries.value)
     .optional()
     .meta({ description: 'Only these queries. Left out: all that are deployed there.' }),
 })
 const permissions = z
   .array(permission)
   .min(1)
-  .max(mostPermissions)
+  .max(fixedLimits.keyPermissions.value)
   .meta({ description: 'What the key reaches; the lines add up.' })
 
 const rateLimit = z.strictObject({
@@ -29,7 +31,10 @@ const dailyQuota = z.int().min(1).max(1_000_000_000)
 const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()])
 const fixedParameters = z
   .record(slug, z.union([scalar, z.array(scalar).max(1_000)]))
-  .refine((value) => Object.keys(value).length <= 50, 'must have at most 50 names')
+  .refine(
+    (value) => Object.keys(value).length <= fixedLimits.fixedParameters.value,
+    `must have at most ${fixedLimits.fixedParameters.value} names`,
+  )
   .meta({ description: 'Slots whose value the key decides. A caller who sends one of them is refused.' })
 
 export const newApiKey = z.strictObject({
@@ -114,6 +119,9 @@ export const plan = z
     burst: z.number().nullable(),
     per_day: z.number().nullable(),
     default: z.boolean().meta({ description: 'Given to keys that are made without a plan.' }),
+    grantable: z
+      .boolean()
+      .meta({ description: 'Whether the caller may give it to a key; administrators may give any.' }),
   })
   .meta({ id: 'Plan' })
 

@@ -1,13 +1,20 @@
 import { z } from 'zod'
 import { displayName, timestamp } from './envelope.ts'
+import { fixedLimits } from './limits.ts'
 
 export const role = z.enum(['owner', 'editor', 'viewer']).meta({
   description:
     'viewer reads; editor also builds and deploys; owner also manages members, keys, tokens and the project itself.',
 })
 
-export const email = z.string().trim().toLowerCase().max(254).pipe(z.email('must be an e-mail address'))
-export const newPassword = z.string().min(10, 'must have at least 10 characters').max(200)
+export const email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254)
+  .meta({ format: 'email', pattern: z.regexes.email.source })
+  .pipe(z.email('must be an e-mail address'))
+export const newPassword = z.string().min(10, 'must have at least 10 characters').max(fixedLimits.passwordChars.value)
 const linkSecret = z.string().min(1).max(200)
 
 export const user = z
@@ -21,7 +28,7 @@ export const user = z
   })
   .meta({ id: 'User' })
 
-export const signIn = z.strictObject({ email, password: z.string().min(1).max(200) })
+export const signIn = z.strictObject({ email, password: z.string().min(1).max(fixedLimits.passwordChars.value) })
 export const signInByLink = z.strictObject({ token: linkSecret })
 export const updateSelf = z.strictObject({
   name: displayName.optional(),
@@ -44,7 +51,11 @@ export const invitation = z
   .object({ id: z.string(), role, email: z.string().nullable(), created_at: timestamp, expires_at: timestamp })
   .meta({ id: 'Invitation' })
 export const createdInvitation = invitation
-  .extend({ link: z.url().meta({ description: 'Shown once. Whoever opens it joins the project.' }) })
+  .extend({
+    link: z.url().meta({
+      description: 'Shown once. Whoever opens it joins the project; with `email`, only who has that address.',
+    }),
+  })
   .meta({ id: 'CreatedInvitation' })
 export const invitationPreview = z.object({ project_name: z.string(), role, email: z.string().nullable() })
 export const acceptInvitation = z.strictObject({

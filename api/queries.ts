@@ -1,24 +1,26 @@
 import { z } from 'zod'
 import { slug, timestamp } from './envelope.ts'
+import { fixedLimits } from './limits.ts'
 import { slotsSchema } from './slots.ts'
 
 const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
 const sqlText = z
   .string()
   .min(1)
-  .max(100_000)
+  .max(fixedLimits.sqlChars.value)
   .meta({ description: 'One SELECT over the tables of the project; slots are `$name`.' })
 const example = z.strictObject({
-  question: z.string().trim().min(1).max(1_000),
+  question: z.string().trim().min(1).max(fixedLimits.exampleChars.value),
   parameters: parameters.default({}),
 })
 const versionNumber = z.int().min(1).max(2_147_483_647)
 
+/** What an author writes. A field of a query is added here; the compiler names what else must know it. */
 const body = {
-  description: z.string().max(4_000),
+  description: z.string().max(fixedLimits.queryDescriptionChars.value),
   sql: sqlText,
   slots: slotsSchema,
-  examples: z.array(example).max(500),
+  examples: z.array(example).max(fixedLimits.queryExamples.value),
   cache_seconds: z.int().min(0).max(86_400).nullable().meta({
     description: 'How long an answer may be given again while the data is the same; null or 0: never.',
   }),
@@ -43,6 +45,9 @@ export const newQuery = z.strictObject({
   max_bytes: body.max_bytes.default(null),
   rate_limit: body.rate_limit.default(null),
 })
+
+/** What an author writes and a version freezes, as it is read. */
+export const queryContent = z.object(body)
 
 /** Fields that are left out stay as they are. */
 export const changeQuery = z

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { slug, timestamp } from './envelope.ts'
+import { fixedLimits } from './limits.ts'
 import { query } from './queries.ts'
 
 const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
 
-export const longestQuestion = 2_000
 const question = z
   .string()
-  .max(longestQuestion)
+  .max(fixedLimits.questionChars.value)
   .refine((text) => text.trim() !== '', 'must not be empty')
 
 const timeZone = z
@@ -139,7 +139,7 @@ export const questionFilter = {
 }
 export const groupFilter = z.strictObject({
   environment: slug.optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: z.coerce.number().int().min(1).max(fixedLimits.pageItems.value).default(50),
 })
 export const questionGroup = z
   .object({
@@ -153,9 +153,9 @@ export const questionGroup = z
   .meta({ id: 'QuestionGroup' })
 export const resolveQuestions = z.strictObject({
   questions: z
-    .array(z.string().min(1).max(longestQuestion))
+    .array(z.string().min(1).max(fixedLimits.questionChars.value))
     .min(1)
-    .max(100)
+    .max(fixedLimits.resolvedQuestions.value)
     .meta({ description: 'The texts of a group.' }),
   as: resolution.meta({
     description: 'Examples of a query, evaluation cases, a new draft, or nothing to be done.',
@@ -166,7 +166,7 @@ export const resolveQuestions = z.strictObject({
   parameters: parameters
     .default({})
     .meta({ description: 'Of every question; for examples, what is left out is read from each.' }),
-  sql: z.string().min(1).max(100_000).optional().meta({ description: 'Of the draft.' }),
+  sql: z.string().min(1).max(fixedLimits.sqlChars.value).optional().meta({ description: 'Of the draft.' }),
 })
 export const questionSettings = z
   .strictObject({

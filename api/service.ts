@@ -5,13 +5,16 @@ export const limitEntry = z
     name: z.string().meta({ description: 'The unit is the last word.' }),
     value: z.number(),
     default: z.number(),
-    variable: z.string().meta({ description: 'Environment variable that sets it.' }),
+    variable: z
+      .string()
+      .nullable()
+      .meta({ description: 'Environment variable that sets it; null for what is the same in every installation.' }),
     description: z.string(),
   })
   .meta({ id: 'Limit' })
 
 export const limitsAnswer = z.object({
-  limits: z.record(z.string(), z.number()).meta({ description: 'Every limit by name, as configured.' }),
+  limits: z.record(z.string(), z.number()).meta({ description: 'Every limit by name, as in force here.' }),
   data: z.array(limitEntry),
 })
 

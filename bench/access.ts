@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { authenticateKey, openKeyAccess, readKeyCredential, resolveCall, takeCall } from '../server/access/index.ts'
-import { hashCredential, newCredential } from '../server/access/credential.ts'
-import { keyCredential } from '../server/access/keys/snapshot.ts'
+import { admit, keyCredential, openAttempts, openKeyAccess, resolveCall } from '../server/access/index.ts'
+import { newCredential } from '../server/access/credential.ts'
 import { readConfig, type Config } from '../server/config.ts'
 import { newId } from '../server/ids.ts'
 import { openDatabase, type Database } from '../server/store/index.ts'
@@ -51,20 +50,21 @@ async function measureCalls(database: Database, settings: Config): Promise<void>
   const loadMs = performance.now() - loadAt
   const deployments = fakeDeployments()
   const megabytes = usedMegabytes() - before
-  const app = { ...access, now: Date.now, config: settings }
+  const authenticationAttempts = openAttempts(settings.limits.failedAuthenticationsPerMinute, Date.now)
+  const app = { ...access, authenticationAttempts, now: Date.now, config: settings }
   const order = Array.from({ length: calls }, (_, at) => (at * 7919) % keyCount)
   let refused = 0
   const run = async (turns: number[]): Promise<{ wall: number; processor: number }> => {
     const startedAt = performance.now()
     const startedCpu = process.cpuUsage()
     for (const at of turns) {
-      const { key } = authenticateKey(app, {
-        credential: readKeyCredential(app, secrets[at] ?? ''),
+      const { caller, refusal } = await admit(app, {
+        credential: () => keyCredential(secrets[at] ?? ''),
+        address: '127.0.0.1',
         requestId: 'req_bench',
       })
-      const { waitSeconds } = await takeCall(app.buckets, key.id, key.policies)
-      if (waitSeconds > 0) refused += 1
-      resolveCall(key, { queryName: `query_${at % 5}` }, deployments)
+      if (refusal !== null) refused += 1
+      resolveCall(caller.key, { queryName: `query_${at % 5}` }, deployments)
     }
     const { user, system } = process.cpuUsage(startedCpu)
     return {
@@ -86,7 +86,7 @@ async function measureCalls(database: Database, settings: Config): Promise<void>
   ]
   const look = (list: string[]): number => {
     const startedAt = performance.now()
-    for (const secret of list) access.keys.find(keyCredential(hashCredential(secret)))
+    for (const secret of list) access.keys.find(keyCredential(secret))
     return ((performance.now() - startedAt) * 1_000) / list.length
   }
   const times = Array.from({ length: 9 }, () => [look(known), look(unknown)] as const)

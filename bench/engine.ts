@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DuckDBPreparedStatement } from '@duckdb/node-api'
 import { openEngine, type Catalog, type Engine } from '../server/data/index.ts'
+import { engineOptions } from '../test/harness/engine-options.ts'
 
 const rowCount = 1_000_000
 const connections = 32
@@ -29,16 +30,13 @@ execFileSync(process.execPath, [
 ])
 
 const engine = await openEngine({
+  ...engineOptions,
   runDir: join(dir, 'run'),
   executors,
   concurrencyPerExecutor: concurrency,
   memoryBytes: 1024 ** 3,
   queueLength: 1_000,
   timeoutMs: 60_000,
-  threads: 1,
-  idleCloseMs: 60_000,
-  observe: () => undefined,
-  now: () => performance.now(),
 })
 await engine.buildNative({ parquetPath, nativePath })
 const catalog: Catalog = {

@@ -65,7 +65,7 @@ async function measure(): Promise<void> {
     responseBytes: 268_435_456,
     redirects: 5,
     retries: 0,
-    depthAtMost: 64,
+    maxDepth: 64,
   }
   globalThis.gc?.()
   const before = process.memoryUsage.rss()

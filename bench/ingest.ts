@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { openEngine } from '../server/data/index.ts'
+import { engineOptions } from '../test/harness/engine-options.ts'
 
 const sizeBytes = 100_000_000
 const rounds = 3
@@ -16,16 +17,11 @@ const dir = await mkdtemp(join(tmpdir(), 'bench-'))
 const path = join(dir, 'rows.ndjson')
 await writeRows()
 const engine = await openEngine({
+  ...engineOptions,
   runDir: join(dir, 'run'),
-  executors: 1,
   concurrencyPerExecutor: 2,
   memoryBytes: 1024 ** 3,
-  queueLength: 10,
   timeoutMs: 60_000,
-  threads: 1,
-  idleCloseMs: 60_000,
-  observe: () => undefined,
-  now: () => performance.now(),
 })
 
 const beforeBytes = process.memoryUsage.rss()

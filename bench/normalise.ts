@@ -36,7 +36,7 @@ for (const [name, body] of Object.entries(bodies)) {
   await writeFile(input, body)
   const { size } = await stat(input)
   const path = name === 'envelope' ? 'data.items' : ''
-  const options = { path, contentType: 'application/json', depthAtMost: 64 }
+  const options = { path, contentType: 'application/json', maxDepth: 64 }
   await normalise(input, join(folder, 'rows'), options)
   const before = performance.now()
   const { rowCount } = await normalise(input, join(folder, 'rows'), options)

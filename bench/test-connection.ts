@@ -20,7 +20,7 @@ const outbound = openOutbound({
   backoffBaseMs: 100,
   backoffMostMs: 1000,
 })
-const limits = { timeoutMs: 5000, previewBytes: 10_485_760, redirects: 5, retries: 0 }
+const limits = { timeoutMs: 5000, previewBytes: 10_485_760, redirects: 5, retries: 0, maxDepth: 64 }
 const options = { outbound, tokens: createTokenSource(outbound), limits }
 
 async function median(run: () => Promise<unknown>): Promise<number> {

@@ -39,7 +39,7 @@ for (const [name, most] of [
   console.log(`${name}: ${median(ratios).toFixed(3)}× the calls without recording (a second: ${shown.join(', ')})`)
   console.log(`  processor time of a call, all processes: ${(median(shares) * 100).toFixed(1)} % more with recording`)
 }
-console.log(`shed: ${app.usage.shed()}`)
+console.log(`dropped: ${app.usage.dropped()}`)
 await close()
 await remove()
 process.exit(0)

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import type { Config, Limits } from '../server/config.ts'
 import type { Observation } from '../server/observe.ts'
 import { openDatabase } from '../server/store/index.ts'
+import { holdWordKeepers } from '../server/questions/index.ts'
 import { keepUsage, listRequests, openUsage, reportUsage } from '../server/usage/index.ts'
 
 const millions = Number(process.argv[2] ?? 2)
@@ -28,7 +29,15 @@ const observe = (event: Observation): void => {
 }
 const store = await openDatabase({ dataDir, connections: 4, timeoutMs: 600_000, observe })
 const now = (): number => Date.now()
-const usage = openUsage({ store, observe, now, queueLength: 1_000_000, flushMs: 3_600_000 })
+const usage = openUsage({
+  store,
+  holdWordKeepers,
+  observe,
+  now,
+  queueLength: 1_000_000,
+  closeTimeoutMs: 5_000,
+  flushMs: 3_600_000,
+})
 try {
   const made = { id: projectId, name: 'Bench' }
   const isFilled = await store.db
@@ -102,7 +111,15 @@ async function fill(): Promise<void> {
   const begin = performance.now()
   // Any call makes the partitions of its day and month; these are nobody's and are gone with the truncation.
   for (let day = 0; day <= days; day += 1) {
-    const past = openUsage({ store, observe, now: () => end - day * dayMs, queueLength: 10, flushMs: 3_600_000 })
+    const past = openUsage({
+      store,
+      holdWordKeepers,
+      observe,
+      now: () => end - day * dayMs,
+      queueLength: 10,
+      closeTimeoutMs: 5_000,
+      flushMs: 3_600_000,
+    })
     past.observe(call(1))
     await past.close()
   }
@@ -159,7 +176,15 @@ async function fillYear(): Promise<void> {
   ])
   if (there.rowCount !== 0) return
   for (let back = 0; back < yearDays; back += 28) {
-    const past = openUsage({ store, observe, now: () => end - back * dayMs, queueLength: 10, flushMs: 3_600_000 })
+    const past = openUsage({
+      store,
+      holdWordKeepers,
+      observe,
+      now: () => end - back * dayMs,
+      queueLength: 10,
+      closeTimeoutMs: 5_000,
+      flushMs: 3_600_000,
+    })
     past.observe(call(1, 'prj_nobody'))
     await past.close()
   }

@@ -1,6 +1,7 @@
 // Plain JavaScript on purpose: this runs before anything is installed, under whatever Node from 20 on is there.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,12 +32,15 @@ export function findNode() {
 }
 
 /** Builds the web app when a file it is made from has changed since the last build. */
-export function buildWebIfStale(node) {
+export async function buildWebIfStale(node) {
   const marker = join(root, 'web/dist/.built-from')
   const current = fingerprint(['web', 'api', 'package-lock.json'])
   if (existsSync(marker) && readFileSync(marker, 'utf8') === current) return
   console.log('Building the web app …')
-  run(node, ['node_modules/vite/bin/vite.js', 'build', '--config', 'web/vite.config.ts', '--logLevel', 'warn'])
+  const args = ['node_modules/vite/bin/vite.js', 'build', '--config', 'web/vite.config.ts', '--logLevel', 'warn']
+  // Waits without blocking: the gate does other things meanwhile.
+  const [code] = await once(spawn(node, args, { cwd: root, stdio: 'inherit' }), 'exit')
+  if (code !== 0) throw new Error('The web app could not be built.')
   writeFileSync(marker, current)
 }
 

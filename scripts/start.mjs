@@ -9,7 +9,7 @@ const parentLookMs = 1_000
 try {
   installMissing()
   const node = findNode()
-  buildWebIfStale(node)
+  await buildWebIfStale(node)
   const env = {
     // A person reads this terminal: of the log only what went wrong, unless they ask for more.
     SLUICE_LOG_LEVEL: 'warn',

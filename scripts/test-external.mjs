@@ -11,7 +11,7 @@ import { freePort, installPackage, waitForPort } from './debian-server.mjs'
 const oldestVersion = 15
 const startLimitMs = 20_000
 const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-const defaults = ['run', '--project', 'store', '--project', 'api', '--passWithNoTests']
+const defaults = ['run', '--project', 'store', '--project', 'api', '--project', 'timing', '--passWithNoTests']
 
 process.exitCode = await main(process.argv.slice(2))
 

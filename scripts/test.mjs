@@ -1,16 +1,19 @@
 // The gate: everything that must hold, in one run with one closing line. `--no-browser` leaves the browser out, `--quick`
 // every test that starts a server.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { ensureChromium } from './chromium.mjs'
 import { buildWebIfStale, findNode, installMissing, root } from './prepare.mjs'
 
+const slowestShown = 10
+
 const isQuick = process.argv.includes('--quick')
 const withBrowser = !isQuick && !process.argv.includes('--no-browser')
 const startedAt = Date.now()
 const totals = { passed: 0, failed: 0 }
+const steps = []
 
 installMissing()
 const node = findNode()
@@ -21,58 +24,104 @@ const env = {
   ...(chromium !== undefined && { CHROMIUM_PATH: chromium }),
 }
 
-step('web build', () => {
-  buildWebIfStale(node)
-  return true
-})
-step('types', () => succeeds('typescript/bin/tsc', '--noEmit', '-p', '.'))
-step('types of the web app', () => succeeds('typescript/bin/tsc', '--noEmit', '-p', 'web'))
-step('lint', () => succeeds('oxlint/bin/oxlint', '--deny-warnings'))
-step('format', () => succeeds('oxfmt/bin/oxfmt', '--check', '.'))
-step('dead code', () => succeeds('knip/bin/knip.js', '--no-progress'))
-runTests()
-
-console.log(`\nin ${Math.round((Date.now() - startedAt) / 1000)} s`)
-console.log(`${totals.passed} passed, ${totals.failed} failed`)
+// Before the tests: beside them they take the core on which a real server is waited for.
+await checkSources()
+const outcome = await buildAndTest()
+summarise(outcome)
 process.exit(totals.failed === 0 ? 0 : 1)
 
-function step(name, check) {
+async function checkSources() {
+  await check('types', 'typescript/bin/tsc', '--noEmit', '-p', '.')
+  await check('types of the web app', 'typescript/bin/tsc', '--noEmit', '-p', 'web')
+  await check('lint', 'oxlint/bin/oxlint', '--deny-warnings')
+  await check('format', 'oxfmt/bin/oxfmt', '--check', '.')
+  await check('dead code', 'knip/bin/knip.js', '--no-progress')
+}
+
+/** Tests read what was built, so they follow the build. */
+async function buildAndTest() {
+  await step('web build', () => buildWebIfStale(node))
   const begin = Date.now()
-  let good = false
+  const { passed, failed, files, flaky } = await runTests()
+  totals.passed += passed
+  totals.failed += failed
+  steps.push({ name: 'tests', seconds: (Date.now() - begin) / 1000, isGood: failed === 0 })
+  return { files, flaky }
+}
+
+async function check(name, script, ...args) {
+  await step(name, () => runQuietly(node, [join('node_modules', script), ...args]))
+}
+
+async function step(name, work) {
+  const begin = Date.now()
+  let complaint
   try {
-    good = check()
+    await work()
   } catch (error) {
-    console.error(error)
+    complaint = error instanceof Error ? error.message : String(error)
   }
-  totals[good ? 'passed' : 'failed'] += 1
-  console.log(`${good ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - begin) / 1000).toFixed(1)} s)`)
+  const isGood = complaint === undefined
+  const seconds = (Date.now() - begin) / 1000
+  totals[isGood ? 'passed' : 'failed'] += 1
+  steps.push({ name, seconds, isGood })
+  // In one piece: others print at the same time.
+  console.log(`\n${isGood ? 'ok    ' : 'FAILED'} ${name} (${seconds.toFixed(1)} s)${isGood ? '' : `\n${complaint}`}`)
 }
 
-function succeeds(script, ...args) {
-  return spawnSync(node, [join('node_modules', script), ...args], { cwd: root, env, stdio: 'inherit' }).status === 0
+/** Rejects with all that the command printed. */
+function runQuietly(command, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (output += bytes))
+    child.once('error', reject)
+    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(output.trim() || `ended with ${code}`))))
+  })
 }
 
-function runTests() {
+async function runTests() {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-report-'))
   const report = join(folder, 'report.json')
-  const projects = isQuick ? ['unit', 'architecture', 'docs'] : withBrowser ? [] : ['!web']
-  const ran = succeeds(
-    'vitest/vitest.mjs',
-    'run',
-    ...projects.flatMap((project) => ['--project', project]),
-    '--reporter=dot',
-    '--reporter=json',
-    `--outputFile.json=${report}`,
-  )
+  const projects = isQuick ? ['unit', 'architecture', 'docs'] : withBrowser ? [] : ['!web', '!timing-web']
+  const args = ['node_modules/vitest/vitest.mjs', 'run', ...projects.flatMap((project) => ['--project', project])]
   try {
-    const { numPassedTests, numFailedTests, numFailedTestSuites, success } = JSON.parse(readFileSync(report, 'utf8'))
-    totals.passed += numPassedTests
-    // A file that fails to load has no failed test of its own, and a run can fail with none.
-    totals.failed += numFailedTests + (numFailedTests === 0 && numFailedTestSuites > 0 ? numFailedTestSuites : 0)
-    if ((!ran || !success) && totals.failed === 0) totals.failed += 1
-    if (numPassedTests === 0) totals.failed += 1
-  } catch {
-    totals.failed += 1
+    const child = spawn(node, args, { cwd: root, env: { ...env, TEST_REPORT: report }, stdio: 'inherit' })
+    const code = await new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
+    const { passed, failed, files, flaky } = JSON.parse(readFileSync(report, 'utf8'))
+    // A run can fail when all its tests have passed, and one without tests proves nothing.
+    const isBad = failed === 0 && (code !== 0 || passed === 0)
+    return { passed, failed: failed + (isBad ? 1 : 0), files, flaky }
+  } catch (error) {
+    console.error(`There is no report of the tests: ${error instanceof Error ? error.message : String(error)}`)
+    return { passed: 0, failed: 1, files: [], flaky: [] }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
-  rmSync(folder, { recursive: true, force: true })
+}
+
+function summarise({ files, flaky }) {
+  const projects = new Map()
+  for (const { project, ms } of files) projects.set(project, (projects.get(project) ?? 0) + ms)
+  const slowest = files.toSorted((left, right) => right.ms - left.ms).slice(0, slowestShown)
+  const line = (seconds, text) => `${seconds.toFixed(1).padStart(8)} s  ${text}`
+  const print = (title, lines) => lines.length > 0 && console.log(`\n${title}\n${lines.join('\n')}`)
+  print(
+    'Steps',
+    steps.map(({ name, seconds, isGood }) => line(seconds, isGood ? name : `${name}: FAILED`)),
+  )
+  print(
+    'Tests by project, files added up',
+    [...projects].map(([name, ms]) => line(ms / 1000, name)),
+  )
+  print(
+    'Slowest files',
+    slowest.map(({ ms, path }) => line(ms / 1000, path)),
+  )
+  print(
+    'Passed at the second try only: find out why',
+    flaky.map((name) => `  ${name}`),
+  )
+  console.log(`\nin ${Math.round((Date.now() - startedAt) / 1000)} s`)
+  console.log(`${totals.passed} passed, ${totals.failed} failed`)
 }

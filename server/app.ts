@@ -5,16 +5,30 @@ import {
   openKeyAccess,
   type Attempts,
   type KeyAccess,
+  type ProjectDirectory,
   type Vault,
 } from './access/index.ts'
+import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
-import { createTokenSource, openOutbound, runRefresh, type Outbound, type TokenSource } from './connections/index.ts'
+import {
+  createPost,
+  createTokenSource,
+  openDatasourceDirectory,
+  openOutbound,
+  readFreshness,
+  runDueSchedules,
+  runRefresh,
+  type Outbound,
+  type TokenSource,
+} from './connections/index.ts'
 import {
   buildDataline,
   openCatalogs,
   openEngine,
   openFiles,
+  readDrifts,
   type Catalogs,
+  type DatasourceDirectory,
   type Engine,
   type EngineOptions,
   type Files,
@@ -22,7 +36,9 @@ import {
 import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
+import { openProjectDirectory } from './projects/index.ts'
 import {
+  hasQuery,
   openAnswers,
   openDeployments,
   openQueryCallers,
@@ -31,6 +47,7 @@ import {
   type QueryCallers,
 } from './queries/index.ts'
 import {
+  holdWordKeepers,
   openLanguageModel,
   openQuestionLog,
   openRouter,
@@ -45,27 +62,32 @@ import {
   openTraces,
   openUsage,
   type Alerts,
+  type AlertSources,
+  type Post,
   type Prometheus,
   type Traces,
   type Usage,
 } from './usage/index.ts'
 
-/** Everything that is open while the service runs. Verbs take the parts they use: `Pick<App, 'store'>`. */
+/** Everything that is open while the service runs. Verbs name the parts they use by the types of the rooms below; nothing below imports this. */
 export type App = KeyAccess & {
   config: Config
-  /** Milliseconds since the epoch. Comes in as a value so that a test can move it. */
-  now: () => number
+  now: Clock
   observe: Observe
   prometheus: Prometheus
   usage: Usage
   alerts: Alerts
   store: Database
+  projects: ProjectDirectory
+  datasources: DatasourceDirectory
   vault: Vault
   files: Files
   catalogs: Catalogs
   engine: Engine
   /** The one client for everything that leaves the server. */
   outbound: Outbound
+  /** Messages to members' own addresses, through the same client. */
+  post: Post
   tokens: TokenSource
   jobs: Jobs
   deployments: Deployments
@@ -85,6 +107,7 @@ export type App = KeyAccess & {
 export type Readiness = Record<string, { ok: boolean; optional?: true; message?: string }>
 
 /** Opens everything in order; closes in reverse, also when a later step fails. */
+// Over 70 lines: what is opened, in order, so that it reads from top to bottom.
 export async function openApp(
   config: Config,
   {
@@ -112,27 +135,31 @@ export async function openApp(
     traces?.observe(event)
   }
   const { dataDir, limits } = config
+  const closeTimeoutMs = limits.flushTimeoutMs
   try {
     if (config.traceEndpoint !== undefined) traces = opened(await openTraces(now), (part) => part.close())
     const store = opened(await openDatabase({ ...databaseOptions(config), observe }), (part) => part.close())
-    usage = opened(openUsage({ store, observe, now, queueLength: limits.usageQueueLength }), (part) => part.close())
+    usage = opened(openUsage({ ...usageOptions(config), store, holdWordKeepers, observe, now }), (part) => part.close())
     const vault = await openInstalledVault({ store, dataDir, secretKey: config.secretKey })
     const files = await openFiles({ dir: join(dataDir, 'files'), now })
-    const catalogs = opened(await openCatalogs({ store, files }), (part) => part.close())
+    const datasources = openDatasourceDirectory(store)
+    const catalogs = opened(await openCatalogs({ store, files, datasources }), (part) => part.close())
     const engine = opened(await openEngine({ ...engineOptions(config), observe, now }), (part) =>
       part.close(limits.shutdownTimeoutMs),
     )
     const outbound = opened(openOutbound({ ...outboundOptions(config), now }), (part) => part.close())
-    const alerts = opened(
-      openAlerts({ ...alertOptions(config), store, vault, outbound, usage, observe, now }),
-      (part) => part.close(),
-    )
-    const jobs = opened(await openJobs({ ...jobOptions(config), store, observe, now }), (part) => part.close())
+    const post = createPost(outbound)
+    const jobs = opened(await openJobs({ ...jobOptions(config), store, observe }), (part) => part.close())
     const keyAccess = opened(await openKeyAccess({ store, config, now, observe }), (part) => part.close())
     const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
-    const queryCallers = opened(openQueryCallers({ store, observe, now }), (part) => part.close())
-    const questionLog = opened(openQuestionLog({ store, observe, now }), (part) => part.close())
-    const routing = { ...routerOptions(config), modelDir, store, deployments, observe, now }
+    const sources = alertSources({ store, datasources, deployments })
+    const alerts = opened(
+      openAlerts({ ...alertOptions(config), store, vault, post, usage, sources, observe, now }),
+      (part) => part.close(),
+    )
+    const queryCallers = opened(openQueryCallers({ store, observe, now, closeTimeoutMs }), (part) => part.close())
+    const questionLog = opened(openQuestionLog({ store, observe, now, closeTimeoutMs }), (part) => part.close())
+    const routing = { ...routerOptions(config), modelDir, store, datasources, deployments, observe, now }
     const router = opened(await openRouter(routing), (part) => part.close())
     const app: App = {
       config,
@@ -142,16 +169,19 @@ export async function openApp(
       usage,
       alerts,
       store,
+      projects: openProjectDirectory(store),
+      datasources,
       vault,
       files,
       catalogs,
       engine,
       outbound,
+      post,
       tokens: createTokenSource(outbound, now),
       jobs,
       ...keyAccess.access,
       deployments,
-      answers: openAnswers({ maxBytes: limits.answerCacheBytes, now }),
+      answers: openAnswers({ maxBytes: limits.answerCacheBytes, maxBytesInFlight: limits.answersInFlightBytes, now }),
       queryCallers,
       router,
       languageModel: openLanguageModel({ ...languageModelOptions(config), outbound, observe }),
@@ -175,9 +205,24 @@ export async function openApp(
   }
 }
 
+/** Who answers what alerts ask. */
+function alertSources({
+  store,
+  datasources,
+  deployments,
+}: Pick<App, 'store' | 'datasources' | 'deployments'>): AlertSources {
+  return {
+    freshness: (projectId) => readFreshness(store, projectId),
+    drifts: (projectId, span) => readDrifts({ store, datasources }, projectId, span),
+    tablesRead: (projectId) => deployments.tablesRead(projectId),
+    hasQuery: (query) => hasQuery(store, query),
+  }
+}
+
 /** Which room does the work of which job. */
 function registerJobs(app: App): void {
   app.jobs.register('refresh_datasource', (context) => runRefresh(app, context))
+  app.jobs.registerSchedules(() => runDueSchedules(app))
   app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
 }
 
@@ -185,10 +230,16 @@ function databaseOptions({ dataDir, databaseUrl, limits }: Config) {
   return { dataDir, databaseUrl, connections: limits.databaseConnections, timeoutMs: limits.databaseTimeoutMs }
 }
 
+function usageOptions({ limits }: Config) {
+  return { queueLength: limits.usageQueueLength, closeTimeoutMs: limits.flushTimeoutMs }
+}
+
 function engineOptions({ dataDir, limits }: Config): Omit<EngineOptions, 'observe' | 'now'> {
   return {
     runDir: join(dataDir, 'run'),
     executors: limits.executorProcesses,
+    spareExecutors: limits.spareExecutors,
+    quarantineMs: limits.quarantineSeconds * 1000,
     concurrencyPerExecutor: limits.executorConcurrency,
     memoryBytes: limits.executorMemoryBytes,
     queueLength: limits.queryQueueLength,
@@ -196,6 +247,8 @@ function engineOptions({ dataDir, limits }: Config): Omit<EngineOptions, 'observ
     // Many small queries at once do better than one on all cores; and one thread keeps the order of a result.
     threads: 1,
     idleCloseMs: limits.projectIdleSeconds * 1000,
+    sqlLimits: { chars: limits.sqlChars, nodes: limits.sqlNodes, levels: limits.sqlLevels },
+    inspectionTimeoutMs: limits.inspectionTimeoutMs,
   }
 }
 

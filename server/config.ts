@@ -131,6 +131,12 @@ export const settings = {
     'free=60/20,pro=600/100,scale=6000/500,unlimited',
     'Comma-separated plans of API keys: name=per_minute/burst or name=per_minute/burst/per_day; a name alone has no limit.',
   ),
+  ownerPlans: setting(
+    'SLUICE_OWNER_PLANS',
+    list,
+    'every plan that has a limit',
+    'Comma-separated plans that owners may give to API keys, beside the default one; administrators give any.',
+  ),
   defaultPlan: setting('SLUICE_DEFAULT_PLAN', text.default('pro'), 'pro', 'Plan of an API key made without one.'),
   traceEndpoint: setting(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -164,15 +170,30 @@ export const settings = {
   ),
 } as const satisfies Record<string, Setting<unknown>>
 
-/** Every limit: default, allowed range and a sentence. `GET /v1/limits` reports them as configured. */
+/** Limits of the wire contract, which no installation changes. `GET /v1/limits` reports them too. */
+export { fixedLimits } from '../api/limits.ts'
+
+/** Every limit that an installation can set: default, allowed range and a sentence. `GET /v1/limits` reports them as configured. */
 export const limits = {
   bodyBytes: limit(1_048_576, [1_024, 67_108_864], 'Largest request body.'),
+  bodyDepth: limit(64, [8, 256], 'Deepest nesting of a JSON request body.'),
   headerBytes: limit(16_384, [8_192, 131_072], 'Largest request header block.'),
   requestTimeoutMs: limit(30_000, [1_000, 600_000], 'Longest time a caller may take to send a request.'),
   shutdownTimeoutMs: limit(10_000, [100, 120_000], 'Longest time that calls in flight may take to finish on shutdown.'),
+  flushTimeoutMs: limit(
+    5_000,
+    [100, 120_000],
+    'Longest time that records of calls, questions and uses of keys may take to be written on shutdown.',
+  ),
   databaseConnections: limit(10, [2, 200], 'Connections to PostgreSQL.'),
   databaseTimeoutMs: limit(10_000, [100, 120_000], 'Longest time a statement or a wait for a connection may take.'),
   executorProcesses: limit(2, [1, 64], 'Processes that run queries.'),
+  spareExecutors: limit(
+    1,
+    [0, 8],
+    'Processes, about 70 MB each, that stand ready to take the place of an executor that ended.',
+  ),
+  quarantineSeconds: limit(300, [1, 86_400], 'How long SQL that ended the process that ran it is refused.'),
   executorConcurrency: limit(4, [1, 64], 'Queries that one executor runs at once.'),
   executorMemoryBytes: limit(
     1_073_741_824,
@@ -181,6 +202,18 @@ export const limits = {
   ),
   queryQueueLength: limit(256, [1, 100_000], 'Queries that may wait for an executor.'),
   queryTimeoutMs: limit(30_000, [10, 3_600_000], 'Longest time a query may run unless it says otherwise.'),
+  sqlChars: limit(100_000, [1_000, 10_000_000], 'Longest SQL of a query, in characters.'),
+  sqlNodes: limit(
+    30_000,
+    [100, 1_000_000],
+    'Names, values, calls and tables that the SQL of a query may have together.',
+  ),
+  sqlLevels: limit(200, [10, 900], 'Deepest nesting of the SQL of a query.'),
+  inspectionTimeoutMs: limit(
+    5_000,
+    [100, 600_000],
+    'Longest time that finding out what the SQL of a query reads may take.',
+  ),
   queryRows: limit(100_000, [1, 10_000_000], 'Rows of an answer in one piece unless the query says otherwise.'),
   queryBytes: limit(
     67_108_864,
@@ -195,6 +228,16 @@ export const limits = {
   ),
   previewRows: limit(1_000, [1, 100_000], 'Rows of a preview.'),
   answerCacheBytes: limit(134_217_728, [0, 68_719_476_736], 'Memory for answers that may be given again.'),
+  answersInFlightBytes: limit(
+    268_435_456,
+    [1_048_576, 68_719_476_736],
+    'Memory for answers that are being read by their callers; beyond a fair share, a project and a key wait.',
+  ),
+  readerBytesPerSecond: limit(
+    16_384,
+    [1, 1_073_741_824],
+    'Slowest pace at which a large or streamed answer may be read; slower connections are ended.',
+  ),
   projectIdleSeconds: limit(300, [1, 86_400], "How long a project's tables stay open in an executor without use."),
   encoderThreads: limit(2, [1, 16], 'Threads that read questions.'),
   questionQueueLength: limit(1_000, [1, 10_000], 'Texts that may wait for a thread that reads questions.'),
@@ -244,6 +287,30 @@ export const limits = {
   alertRetentionDays: limit(90, [1, 4_000], 'How long the history and the deliveries of alerts are kept.'),
   webhookTimeoutMs: limit(10_000, [100, 120_000], 'Longest time the receiver of an alert may take to answer.'),
   eventStreams: limit(200, [1, 10_000], 'Live event streams that are open at once in one process.'),
+  eventStreamsPerPerson: limit(
+    20,
+    [1, 10_000],
+    'Of these, the streams of one person, the tokens that they made included.',
+  ),
+  projects: limit(10_000, [1, 1_000_000], 'Projects of the installation.'),
+  projectsPerPerson: limit(
+    100,
+    [1, 1_000_000],
+    'Projects that one person may own by making them; administrators make more.',
+  ),
+  environmentsPerProject: limit(20, [3, 100], 'Environments of a project.'),
+  membersPerProject: limit(1_000, [1, 100_000], 'Members of a project, open invitations included.'),
+  datasourcesPerProject: limit(500, [1, 100_000], 'Datasources of a project.'),
+  queriesPerProject: limit(2_000, [1, 100_000], 'Queries of a project.'),
+  keysPerProject: limit(1_000, [1, 100_000], 'API keys that reach a project, those that are revoked not counted.'),
+  alertsPerProject: limit(200, [1, 10_000], 'Alerts of a project.'),
+  tokensPerPerson: limit(100, [1, 10_000], 'Management tokens of one person that are good.'),
+  storedBytesPerProject: limit(
+    107_374_182_400,
+    [1_048_576, 1_125_899_906_842_624],
+    'Data that a project keeps, in all its versions; looked at when new data is fetched.',
+  ),
+  storedBytes: limit(1_099_511_627_776, [1_048_576, 1_125_899_906_842_624], 'Data that all projects keep together.'),
   keyResyncMs: limit(5_000, [100, 600_000], 'How often API keys are read again in case a notification was lost.'),
   redisTimeoutMs: limit(250, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),
 } as const satisfies Record<string, Limit>
@@ -293,8 +360,13 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   if (mistakes.length > 0) return { mistakes }
   const config = { ...values, limits: Object.fromEntries(limitValues) } as Config
   const planNames = config.plans.map(({ name }) => name)
-  if (planNames.includes(config.defaultPlan)) return config
-  return { mistakes: [`SLUICE_DEFAULT_PLAN must be one of ${planNames.join(', ')}`] }
+  if (!planNames.includes(config.defaultPlan)) {
+    return { mistakes: [`SLUICE_DEFAULT_PLAN must be one of ${planNames.join(', ')}`] }
+  }
+  if (config.ownerPlans.some((name) => !planNames.includes(name))) {
+    return { mistakes: [`SLUICE_OWNER_PLANS must name plans: ${planNames.join(', ')}`] }
+  }
+  return config
 }
 
 function lowerFirst(sentence: string): string {

@@ -1,9 +1,11 @@
 import { forgetExpired } from './access/index.ts'
 import type { App } from './app.ts'
-import { forgetOldCalls } from './connections/index.ts'
+import { forgetOldCalls, maskStoredConfigurations } from './connections/index.ts'
 import { sweepFiles } from './data/index.ts'
+import { openPeriodic } from './flow/index.ts'
 import { forgetOldJobs } from './jobs/index.ts'
 import { forgetOldQuestions } from './questions/index.ts'
+import { forgetLapsedLeases } from './store/index.ts'
 import { forgetOldAlerts, keepUsage } from './usage/index.ts'
 
 const hourMs = 60 * 60 * 1000
@@ -14,25 +16,20 @@ export function keepHouse(app: App): () => Promise<void> {
     sessions: forgetExpired,
     jobs: forgetOldJobs,
     calls: forgetOldCalls,
+    configurations: maskStoredConfigurations,
     questions: forgetOldQuestions,
     files: sweepFiles,
     usage: keepUsage,
     alerts: forgetOldAlerts,
+    leases: forgetLapsedLeases,
   }
-  let round = Promise.resolve()
-  const run = async (): Promise<void> => {
+  const work = async (): Promise<void> => {
     for (const [name, act] of Object.entries(acts)) {
       await act(app).catch((error: unknown) => app.observe({ kind: 'fault', where: `housekeeping of ${name}`, error }))
     }
   }
-  const again = (): void => {
-    round = round.then(run)
-  }
-  again()
-  const timer = setInterval(again, hourMs)
-  timer.unref()
-  return async () => {
-    clearInterval(timer)
-    await round
-  }
+  const onError = (error: unknown): void => app.observe({ kind: 'fault', where: 'housekeeping', error })
+  const periodic = openPeriodic({ everyMs: hourMs, work, onError })
+  periodic.run()
+  return () => periodic.close()
 }

@@ -18,7 +18,7 @@ const levels: Record<Observation['kind'], Level> = {
   'executor-lost': 'error',
   'executor-replaced': 'info',
   'query-answered': 'debug',
-  'usage-shed': 'warn',
+  'records-dropped': 'warn',
   'alert-changed': 'info',
   'alert-undelivered': 'warn',
   'encoder-opened': 'info',

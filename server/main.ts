@@ -13,7 +13,7 @@ import { output } from './output.ts'
 const connectionsWaiting = 4_096
 const idleLookMs = 50
 /** As long as a database takes that has to be started again. */
-const mostLinkAttempts = 15
+const maxLinkAttempts = 15
 const linkPauseMs = 1_000
 
 /** Starts the service and keeps it until a signal asks for its end. */
@@ -56,7 +56,7 @@ async function linkFor(app: App, userId: string): Promise<string | undefined> {
       return await makeSignInLink(app, userId)
     } catch (error) {
       app.observe({ kind: 'fault', where: 'sign-in link', error })
-      if (attempt === mostLinkAttempts) return undefined
+      if (attempt === maxLinkAttempts) return undefined
       await wait(linkPauseMs)
     }
   }

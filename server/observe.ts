@@ -61,14 +61,17 @@ export type Observation =
       /** Of a question: how long finding the query took. */
       routeMs?: number | undefined
     }
-  /** More came than could be written down; the calls themselves were answered. */
-  | { kind: 'usage-shed'; requests: number }
+  /** Records of what happened that will never be written; what they tell of did happen. */
+  | { kind: 'records-dropped'; where: string; count: number; reason: DropReason }
   | { kind: 'alert-changed'; alertId: string; projectId: string; state: 'ok' | 'firing' }
   | { kind: 'alert-undelivered'; alertId: string; deliveryId: string; final: boolean; reason: string }
   /** `lexical`: the native module did not load, and questions are matched by their words alone. */
   | { kind: 'encoder-opened'; encoder: 'neural' | 'lexical'; fallbackReason: string | null; elapsedMs: number }
   | { kind: 'question-index-built'; projectId: string; environment: string; queries: number; elapsedMs: number }
   | { kind: 'fault'; where: string; error: unknown }
+
+/** There was no room, the database does not take such a record, or the service stopped before it was written. */
+export type DropReason = 'full' | 'refused' | 'closing'
 
 type JobFacts = { jobId: string; jobType: string; projectId: string; attempt: number }
 

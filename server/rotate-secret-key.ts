@@ -1,7 +1,9 @@
 import { text } from 'node:stream/consumers'
 import { rotateVaultKey } from './access/index.ts'
 import { readConfig } from './config.ts'
+import { resealDatasources } from './connections/index.ts'
 import { openDatabase } from './store/index.ts'
+import { resealChannels } from './usage/index.ts'
 
 /**
  * `npm run rotate-secret-key`, while the service is stopped: seals every stored credential with a new key. Where
@@ -25,7 +27,8 @@ async function rotate(): Promise<void> {
     observe: () => undefined,
   })
   try {
-    const { resealed } = await rotateVaultKey({ store, dataDir, secretKey }, newKey)
+    const reseals = [resealDatasources, resealChannels]
+    const { resealed } = await rotateVaultKey({ store, dataDir, secretKey }, { reseals, newKey })
     const next = newKey === undefined ? '' : ' Set SLUICE_SECRET_KEY to the new key before the next start.'
     process.stdout.write(`Sealed the credentials of ${resealed} datasources with a new key.${next}\n`)
   } finally {

@@ -1,6 +1,10 @@
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
-import type { Encoder } from '../../server/questions/index.ts'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Encoder } from '../../server/router/index.ts'
+
+/** Where vectors are kept unless somebody says otherwise: outside what git sees. */
+export const vectorCachePath = 'node_modules/.cache/routing-vectors'
 
 /** An encoder that remembers on disk what it has embedded, so that a second benchmark run takes seconds. */
 export type CachedEncoder = Encoder & { save: () => Promise<void> }
@@ -33,6 +37,7 @@ export async function cachedEncoder(encoder: Encoder, path: string): Promise<Cac
       if (fresh === 0) return
       const all = new Float32Array(vectors.size * encoder.dimensions)
       ;[...vectors.values()].forEach((vector, at) => all.set(vector, at * encoder.dimensions))
+      await mkdir(dirname(path), { recursive: true })
       await writeFile(`${path}.bin`, new Uint8Array(all.buffer))
       await writeFile(`${path}.json`, JSON.stringify({ hash: encoder.hash, texts: [...vectors.keys()] }))
     },

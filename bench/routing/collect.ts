@@ -1,9 +1,8 @@
-import { buildIndex, type Encoder } from '../../server/questions/index.ts'
-import type { ProjectIndex } from '../../server/questions/indexing/index-project.ts'
-import type { Evidence } from '../../server/questions/ranking/evidence.ts'
-import { compare, type Candidate, type Without } from '../../server/questions/ranking/compare.ts'
-import type { Calibration } from '../../server/questions/indexing/calibrate.ts'
-import { read } from '../../server/questions/route.ts'
+import { buildIndex, type Encoder } from '../../server/router/index.ts'
+import type { Calibration, ProjectIndex } from '../../server/router/project-index.ts'
+import { compare, type Candidate, type Without } from '../../server/router/ranking/compare.ts'
+import type { Evidence } from '../../server/router/ranking/evidence.ts'
+import { read } from '../../server/router/route.ts'
 import { drawSmall } from './draws.ts'
 import { nameValues } from './named-questions.ts'
 import { toProject, type BenchProject, type BenchQuestion, type BenchSet } from './format.ts'
@@ -27,7 +26,7 @@ export type Sample = {
 }
 
 export const benchClock = { now: new Date('2025-06-15T12:00:00Z'), timeZone: 'UTC' }
-const mostQuestions = 700
+const maxQuestions = 700
 const namedOf = { many: 36, few: 9 }
 
 /** Whole projects teach what holds among many queries, draws of a few and newcomers' projects what holds among few. */
@@ -42,9 +41,9 @@ export async function collect(encoder: Encoder, sets: BenchSet[], newcomers: Ben
     }
   }
   for (const set of sets) {
-    for (const k of new Set([0, Math.min(3, set.examplesMost), set.examplesMost])) {
+    for (const k of new Set([0, Math.min(3, set.maxExamples), set.maxExamples])) {
       for (const project of set.projects) {
-        const step = Math.max(1, project.questions.length / mostQuestions)
+        const step = Math.max(1, project.questions.length / maxQuestions)
         const asked = project.questions.filter((_, at) => Math.floor(at / step) > Math.floor((at - 1) / step))
         await watch(project, { set: set.name, k, size: 'many' }, asked)
       }

@@ -5,7 +5,7 @@ export type Draw = { project: BenchProject; k: number; asked: BenchQuestion[] }
 
 const drawsOfSet = 64
 const queryCounts = [1, 1, 2, 2, 3, 4, 5, 8]
-const mostExamples = 3
+const maxExamples = 3
 const askedInside = 12
 const askedNear = 8
 const askedFar = 14
@@ -44,7 +44,7 @@ export function drawSmall(set: BenchSet, others: BenchSet[]): Draw[] {
     ]
     return {
       project,
-      k: Math.floor(draw / queryCounts.length) % (mostExamples + 1),
+      k: Math.floor(draw / queryCounts.length) % (maxExamples + 1),
       asked: [
         ...inside,
         ...near.map((question) => refused(question, 'near')),

@@ -1,5 +1,5 @@
-import { featureNames, type FeatureName } from '../../server/questions/ranking/compare.ts'
-import { confidenceInputs, type ConfidenceInputs, type Ranked } from '../../server/questions/ranking/confidence.ts'
+import { featureNames, type FeatureName } from '../../server/router/constants.ts'
+import { confidenceInputs, type ConfidenceInputs, type Ranked } from '../../server/router/ranking/confidence.ts'
 import type { Sample } from './collect.ts'
 
 /** Signs that make sense in every domain: a weight of the other sign would be a quirk of the sets at hand. */

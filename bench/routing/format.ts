@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { RoutableProject, SlotProperty } from '../../server/questions/index.ts'
+import type { SlotSchema } from '../../api/slots.ts'
+import type { RoutableProject } from '../../server/router/index.ts'
 
 /** The benchmark's own format: public question sets recast as projects with deployed queries. */
 type BenchSlot = {
   name: string
   type: string
-  type_name: string
   enum?: string[]
   values_from?: string
   optional?: boolean
@@ -30,18 +30,16 @@ export type BenchProject = {
   queries: BenchQuery[]
   questions: BenchQuestion[]
 }
-export type BenchSet = { name: string; projects: BenchProject[]; examplesMost: number; template: boolean }
+export type BenchSet = { name: string; projects: BenchProject[]; maxExamples: number; template: boolean }
 
 export async function readSets(folder: string): Promise<BenchSet[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort()
   return Promise.all(
     files.map(async (file) => {
       const projects = JSON.parse(await readFile(join(folder, file), 'utf8')) as BenchProject[]
-      const examplesMost = Math.max(
-        ...projects.flatMap(({ queries }) => queries.map(({ examples }) => examples.length)),
-      )
+      const maxExamples = Math.max(...projects.flatMap(({ queries }) => queries.map(({ examples }) => examples.length)))
       const template = projects.some(({ queries }) => queries.some(({ slots }) => slots.length > 0))
-      return { name: basename(file, '.json'), projects, examplesMost, template }
+      return { name: basename(file, '.json'), projects, maxExamples, template }
     }),
   )
 }
@@ -62,11 +60,10 @@ export function toProject({ queries, value_lists: lists }: BenchProject, k: numb
   }
 }
 
-function property({ type, type_name: title, enum: values, values_from: from }: BenchSlot): SlotProperty {
-  return {
-    type,
-    title,
-    ...(values === undefined ? {} : { enum: values }),
-    ...(from === undefined ? {} : { 'x-values-from': `values.${from}` }),
-  }
+/** The sets name the type of every slot; authors seldom give a title, so nothing is learned or measured with one. */
+function property({ type, enum: values, values_from: from }: BenchSlot): SlotSchema {
+  const source = from === undefined ? {} : { 'x-values-from': `values.${from}` }
+  return type === 'integer'
+    ? { type: 'integer', ...source }
+    : { type: 'string', ...source, ...(values === undefined ? {} : { enum: values }) }
 }

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { confidenceNames } from '../../server/questions/ranking/confidence.ts'
-import { openEncoder } from '../../server/questions/index.ts'
-import { cachedEncoder } from './cached-encoder.ts'
+import { confidenceNames } from '../../server/router/constants.ts'
+import { openEncoder } from '../../server/router/index.ts'
+import { cachedEncoder, vectorCachePath } from './cached-encoder.ts'
 import { collect, type Sample } from './collect.ts'
 import { readSets } from './format.ts'
 import { fitConfidence, fitRanker } from './fit.ts'
@@ -17,7 +17,7 @@ const { values, positionals } = parseArgs({
   options: {
     out: { type: 'string', default: 'models/question-encoder/router_constants.json' },
     cross: { type: 'string' },
-    cache: { type: 'string', default: '/tmp/routing-vectors' },
+    cache: { type: 'string', default: vectorCachePath },
   },
 })
 const newcomersFolder = 'bench/routing/newcomers'

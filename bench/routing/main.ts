@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildIndex, openEncoder, route, type Encoder, type ProjectIndex } from '../../server/questions/index.ts'
-import { readConstants } from '../../server/questions/encoder/constants.ts'
+import { readConstants } from '../../server/router/constants.ts'
+import { openEncoder } from '../../server/router/index.ts'
 import { cachedEncoder } from './cached-encoder.ts'
-import { benchClock } from './collect.ts'
-import { readSets, toProject, type BenchQuestion, type BenchSet } from './format.ts'
+import { readSets } from './format.ts'
 import { checkGoals } from './goals.ts'
 import { figuresOf, type Figures, type Judged } from './measure.ts'
+import { outcomesOf, type Outcome } from './outcomes.ts'
 import { measureScale } from './scale.ts'
 
 /**
@@ -32,8 +32,8 @@ const rows: { set: string; k: number; figures: Figures }[] = []
 for (const set of sets) {
   const path = values.cross === undefined ? undefined : join(values.cross, `${set.name}.json`)
   const constants = path !== undefined && existsSync(path) ? await readConstants(path) : open.constants
-  for (const k of [0, 1, 2, 3, 5, 10].filter((each) => each <= set.examplesMost)) {
-    const figures = figuresOf(await judgeSet({ ...(cached ?? open), constants }, set, k))
+  for (const k of [0, 1, 2, 3, 5, 10].filter((each) => each <= set.maxExamples)) {
+    const figures = figuresOf((await outcomesOf({ ...(cached ?? open), constants }, set, k)).map(judge))
     rows.push({ set: set.name, k, figures })
     print(set.name, k, figures)
   }
@@ -43,19 +43,7 @@ checkGoals(rows)
 if (!values['skip-scale']) await measureScale(open, sets)
 await open.close()
 
-async function judgeSet(encoder: Encoder, set: BenchSet, k: number): Promise<Judged[]> {
-  const judged: Judged[] = []
-  for (const project of set.projects) {
-    const index = await buildIndex(encoder, toProject(project, k))
-    for (const question of project.questions) judged.push(await judge(index, question))
-  }
-  return judged
-}
-
-async function judge(index: ProjectIndex, question: BenchQuestion): Promise<Judged> {
-  const begun = performance.now()
-  const routing = await route(index, question.text, benchClock)
-  const elapsedMs = performance.now() - begun
+function judge({ question, routing, elapsedMs }: Outcome): Judged {
   const { explanation } = routing
   const names = explanation.candidates.map(({ name }) => name)
   const expected = Object.entries(question.expected_slots)

@@ -1,4 +1,4 @@
-import { buildIndex, route, type Encoder, type RoutableProject } from '../../server/questions/index.ts'
+import { buildIndex, route, type Encoder, type RoutableProject } from '../../server/router/index.ts'
 import { hostileQuestions, unanswerable } from '../../test/harness/hostile-questions.ts'
 import { benchClock } from './collect.ts'
 import { toProject, type BenchSet } from './format.ts'

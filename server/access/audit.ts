@@ -1,7 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { App } from '../app.ts'
 import { newId } from '../ids.ts'
-import { pageAfter, type Page, type Tables } from '../store/index.ts'
+import { pageAfter, type Page, type Tables, type Database } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 import { requireAdministrator, requireRole } from './roles.ts'
 
@@ -48,7 +47,7 @@ export async function recordAct(transaction: Transaction<Tables>, caller: Caller
 
 /** Newest first. One project's for its owners, everything for administrators. */
 export async function listAudit(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: { projectId?: string | undefined; limit: number; cursor?: string | undefined },
 ): Promise<Page<AuditEntry>> {

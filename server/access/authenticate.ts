@@ -1,18 +1,30 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import type { FailureReason } from '../../api/failures.ts'
+import type { Attempts } from './attempts.ts'
 import type { Caller } from './caller.ts'
 import { credentialKind, hashCredential } from './credential.ts'
+import { countedFailure } from './failed-credentials.ts'
+import type { Database } from '../store/index.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
 
 /** A last use is worth one write a minute, not one a call. */
 const lastUseGrainMs = 60_000
 
-/** The caller behind the bearer credential of a management call. */
-export async function authenticateManagement(
-  app: Pick<App, 'store' | 'now' | 'config'>,
-  input: { secret: string; requestId: string },
-): Promise<Caller> {
+type Parts = { store: Database; now: Clock; config: Config; authenticationAttempts: Attempts }
+type Presented = { secret: string; address: string; requestId: string }
+
+/** The caller behind the bearer credential of a management call. One that is not good counts for its address. */
+export async function authenticateManagement(app: Parts, input: Presented): Promise<Caller> {
+  try {
+    return await findCaller(app, input)
+  } catch (error) {
+    throw countedFailure(app, input.address, error)
+  }
+}
+
+async function findCaller(app: Parts, input: Presented): Promise<Caller> {
   const hash = hashCredential(input.secret)
   const { managementToken } = app.config
   if (managementToken !== undefined && timingSafeEqual(hash, hashCredential(managementToken))) {
@@ -57,7 +69,7 @@ export async function authenticateManagement(
 }
 
 async function noteUse(
-  app: Pick<App, 'store' | 'now'>,
+  app: { store: Database; now: Clock },
   token: { id: string; last_used_at: Date | null },
 ): Promise<void> {
   if (token.last_used_at !== null && app.now() - token.last_used_at.getTime() < lastUseGrainMs) return

@@ -1,21 +1,27 @@
 import type { Transaction } from 'kysely'
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import type { Role, Tables } from '../store/index.ts'
+import { lockProjectForQuota, refuseFull, type Role, type Tables, type Database } from '../store/index.ts'
 import { recordAct } from './audit.ts'
 import { personOf, systemCaller, type Caller } from './caller.ts'
 import { hashCredential, newCredential } from './credential.ts'
+import { addMember } from './members.ts'
 import { hashPassword } from './password.ts'
 import { asCaller, insertUser, refuseTakenEmail, type UserCaller } from './people.ts'
+import type { ProjectDirectory } from './project-directory.ts'
 import { requireRole } from './roles.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
 
 export type Invitation = { id: string; role: Role; email: string | null; createdAt: Date; expiresAt: Date }
 
 const invitationColumns = ['id', 'role', 'email', 'created_at as createdAt', 'expires_at as expiresAt'] as const
 
 /** A new one-time link for a user; the ones before it stop working. The secret exists only in the answer. */
-export async function makeSignInLink(app: Pick<App, 'store' | 'now' | 'config'>, userId: string): Promise<string> {
+export async function makeSignInLink(
+  app: { store: Database; now: Clock; config: Config },
+  userId: string,
+): Promise<string> {
   const { secret, hash } = newCredential('link')
   await app.store.db.transaction().execute(async (transaction) => {
     await transaction.deleteFrom('links').where('user_id', '=', userId).execute()
@@ -34,7 +40,7 @@ export async function makeSignInLink(app: Pick<App, 'store' | 'now' | 'config'>,
 }
 
 export async function signInByLink(
-  app: Pick<App, 'store' | 'now'>,
+  app: { store: Database; now: Clock },
   input: { secret: string; requestId: string },
 ): Promise<UserCaller> {
   return app.store.db.transaction().execute(async (transaction) => {
@@ -60,13 +66,14 @@ export async function signInByLink(
 }
 
 export async function invite(
-  app: Pick<App, 'store' | 'now' | 'config'>,
+  app: { store: Database; now: Clock; config: Config },
   caller: Caller,
   input: { projectId: string; role: Role; email?: string | undefined },
 ): Promise<Invitation & { secret: string }> {
   await requireRole(app, caller, input.projectId, 'owner')
   const { secret, hash } = newCredential('link')
   return app.store.db.transaction().execute(async (transaction) => {
+    await requireRoom(app, transaction, input.projectId)
     const invitation = await transaction
       .insertInto('links')
       .values({
@@ -91,9 +98,33 @@ export async function invite(
   })
 }
 
+/** An invitation holds a place, so that who accepts one always finds it. */
+async function requireRoom(
+  app: { now: Clock; config: Config },
+  transaction: Transaction<Tables>,
+  projectId: string,
+): Promise<void> {
+  await lockProjectForQuota(transaction, projectId)
+  const members = await transaction
+    .selectFrom('members')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('project_id', '=', projectId)
+    .executeTakeFirstOrThrow()
+  const invited = await transaction
+    .selectFrom('links')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('project_id', '=', projectId)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', new Date(app.now()))
+    .executeTakeFirstOrThrow()
+  const most = app.config.limits.membersPerProject
+  const count = members.count + invited.count
+  refuseFull({ count, most, what: 'Members of a project, those invited included, are' })
+}
+
 /** The invitations that can still be accepted. */
 export async function listInvitations(
-  app: Pick<App, 'store' | 'now'>,
+  app: { store: Database; now: Clock },
   caller: Caller,
   projectId: string,
 ): Promise<Invitation[]> {
@@ -110,7 +141,7 @@ export async function listInvitations(
 }
 
 export async function withdrawInvitation(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: { projectId: string; invitationId: string },
 ): Promise<void> {
@@ -133,27 +164,28 @@ export async function withdrawInvitation(
 
 /** What an invitation offers, for the page that asks whether to accept it. Uses nothing up. */
 export async function readInvitation(
-  app: Pick<App, 'store' | 'now'>,
+  app: { store: Database; projects: ProjectDirectory; now: Clock },
   secret: string,
 ): Promise<{ projectName: string; role: Role; email: string | null }> {
   const row = await app.store.db
     .selectFrom('links')
-    .innerJoin('projects', 'projects.id', 'links.project_id')
-    .select(['projects.name as projectName', 'links.role', 'links.email'])
-    .$narrowType<{ role: Role }>()
-    .where('links.secret_hash', '=', hashCredential(secret))
-    .where('links.used_at', 'is', null)
-    .where('links.expires_at', '>', new Date(app.now()))
+    .select(['project_id as projectId', 'role', 'email'])
+    .$narrowType<{ projectId: string; role: Role }>()
+    .where('secret_hash', '=', hashCredential(secret))
+    .where('project_id', 'is not', null)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', new Date(app.now()))
     .executeTakeFirst()
-  if (row === undefined) throw badLink('Ask for a new one.')
-  return row
+  const [project] = row === undefined ? [] : await app.projects.list({ among: [row.projectId], limit: 1 })
+  if (row === undefined || project === undefined) throw badLink('Ask for a new one.')
+  return { projectName: project.name, role: row.role, email: row.email }
 }
 
 /**
  * Joins the project: someone signed in as themself, anyone else as a new user with the name, e-mail and password given.
  */
 export async function acceptInvitation(
-  app: Pick<App, 'store' | 'now'>,
+  app: { store: Database; now: Clock },
   caller: UserCaller | null,
   input: {
     secret: string
@@ -172,18 +204,15 @@ export async function acceptInvitation(
         .where('project_id', 'is not', null)
         .where('used_at', 'is', null)
         .where('expires_at', '>', new Date(app.now()))
-        .returning(['id', 'project_id as projectId', 'role'])
+        .returning(['id', 'project_id as projectId', 'role', 'email'])
         .$narrowType<{ projectId: string; role: Role }>()
         .executeTakeFirst()
       if (used === undefined) throw badLink('Ask for a new one.')
       const joining =
         caller ?? (await insertInvited(transaction, { ...requirePerson(input.person), passwordHash }, input.requestId))
-      await transaction
-        .insertInto('members')
-        .values({ project_id: used.projectId, user_id: joining.userId, role: used.role })
-        // Someone who is a member already keeps the role they have: an invitation never lowers it.
-        .onConflict((conflict) => conflict.doNothing())
-        .execute()
+      await requireAddress(transaction, joining, used.email)
+      // An invitation never lowers the role of someone who is a member already.
+      await addMember(transaction, { projectId: used.projectId, userId: joining.userId, role: used.role })
       await recordAct(transaction, joining, {
         action: 'invitation.accepted',
         target: used.id,
@@ -193,6 +222,25 @@ export async function acceptInvitation(
       return { caller: joining, projectId: used.projectId }
     }),
   )
+}
+
+/** An invitation that names an address is for whoever has it: a link that was passed on lets nobody else in. */
+async function requireAddress(
+  transaction: Transaction<Tables>,
+  { userId }: UserCaller,
+  invited: string | null,
+): Promise<void> {
+  if (invited === null) return
+  const { email } = await transaction
+    .selectFrom('users')
+    .select('email')
+    .where('id', '=', userId)
+    .executeTakeFirstOrThrow()
+  if (email === invited) return
+  throw new Failure('permission_denied', {
+    reason: 'other_address',
+    message: 'This invitation is for another e-mail address. Use it with that one, or ask for one of your own.',
+  })
 }
 
 async function insertInvited(

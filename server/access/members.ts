@@ -1,14 +1,13 @@
 import type { Transaction } from 'kysely'
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
-import type { Role, Tables } from '../store/index.ts'
+import type { Role, Tables, Database } from '../store/index.ts'
 import { recordAct } from './audit.ts'
 import type { Caller } from './caller.ts'
 import { requireRole } from './roles.ts'
 
 export type Member = { userId: string; name: string; email: string | null; role: Role; createdAt: Date }
 
-export async function listMembers(app: Pick<App, 'store'>, caller: Caller, projectId: string): Promise<Member[]> {
+export async function listMembers(app: { store: Database }, caller: Caller, projectId: string): Promise<Member[]> {
   await requireRole(app, caller, projectId, 'viewer')
   return app.store.db
     .selectFrom('members')
@@ -19,8 +18,26 @@ export async function listMembers(app: Pick<App, 'store'>, caller: Caller, proje
     .execute()
 }
 
+/** The projects that someone is a member of, with their role in each. */
+export async function membershipsOf({ db }: Pick<Database, 'db'>, userId: string): Promise<Map<string, Role>> {
+  const rows = await db.selectFrom('members').select(['project_id', 'role']).where('user_id', '=', userId).execute()
+  return new Map(rows.map((row) => [row.project_id, row.role]))
+}
+
+/** Within the act that brings them in. Someone who is a member already keeps the role they have. */
+export async function addMember(
+  transaction: Transaction<Tables>,
+  { projectId, userId, role }: { projectId: string; userId: string; role: Role },
+): Promise<void> {
+  await transaction
+    .insertInto('members')
+    .values({ project_id: projectId, user_id: userId, role })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
 export async function changeRole(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: { projectId: string; userId: string; role: Role },
 ): Promise<Member> {
@@ -48,7 +65,7 @@ export async function changeRole(
 
 /** Owners remove anyone; everyone may leave. */
 export async function removeMember(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: { projectId: string; userId: string },
 ): Promise<void> {

@@ -1,11 +1,12 @@
 import type { Transaction } from 'kysely'
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import { isUniqueViolation, type Tables } from '../store/index.ts'
+import { isUniqueViolation, type Tables, type Database } from '../store/index.ts'
 import { recordAct } from './audit.ts'
 import { systemCaller, type Caller } from './caller.ts'
 import { hashPassword, passwordMatches } from './password.ts'
+import { endOtherWaysIn } from './sessions.ts'
+import type { Attempts } from './attempts.ts'
 
 export type User = {
   id: string
@@ -24,7 +25,7 @@ export type UserCaller = Caller & { kind: 'user' }
  * no e-mail and no password; the one-time link is the way in.
  */
 export async function ensureFirstUser(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   input: { example: 'wanted' | 'off' },
 ): Promise<{ userId: string; created: boolean }> {
   return app.store.db.transaction().execute(async (transaction) => {
@@ -48,14 +49,14 @@ export async function ensureFirstUser(
 }
 
 /** A user as the caller of what the service does on their behalf. */
-export async function actAs(app: Pick<App, 'store'>, userId: string): Promise<UserCaller> {
+export async function actAs(app: { store: Database }, userId: string): Promise<UserCaller> {
   const { id, name, email, administrator } = await findUser(app, userId)
   return { ...asCaller({ id, name, email, administrator }, ''), requestId: null }
 }
 
 /** Checks e-mail and password. The answer and its time are the same for an unknown e-mail and a wrong password. */
 export async function signIn(
-  app: Pick<App, 'store' | 'signInAttempts'>,
+  app: { store: Database; signInAttempts: Attempts },
   input: { email: string; password: string; address: string; requestId: string },
 ): Promise<UserCaller> {
   // The pair, not the e-mail alone: a stranger's guesses must not lock the owner out.
@@ -82,7 +83,7 @@ export async function signIn(
   return asCaller(row, input.requestId)
 }
 
-export async function findUser(app: Pick<App, 'store'>, userId: string): Promise<User> {
+export async function findUser(app: { store: Database }, userId: string): Promise<User> {
   const row = await app.store.db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirst()
   if (row === undefined) throw new Failure('authentication_failed', { reason: 'unknown' })
   return {
@@ -97,13 +98,15 @@ export async function findUser(app: Pick<App, 'store'>, userId: string): Promise
 
 /** A person changes themself. What signs them in changes only against the present password, where one is set. */
 export async function updateSelf(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: UserCaller,
   input: {
     name?: string | undefined
     email?: string | undefined
     password?: string | undefined
     currentPassword?: string | undefined
+    /** The session that asks: the one that a new password leaves open. */
+    sessionId: string
   },
 ): Promise<User> {
   const { db } = app.store
@@ -128,6 +131,8 @@ export async function updateSelf(
     await refuseTakenEmail(
       db.transaction().execute(async (transaction) => {
         await transaction.updateTable('users').set(changes).where('id', '=', caller.userId).execute()
+        // Whoever knew the old password, or has a link that was made before, must not stay in.
+        if (input.password !== undefined) await endOtherWaysIn(transaction, caller.userId, input.sessionId)
         const changed = Object.keys(changes).map((name) => name.replace('_hash', ''))
         await recordAct(transaction, caller, { action: 'user.updated', target: caller.userId, details: { changed } })
       }),

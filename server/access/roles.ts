@@ -1,6 +1,5 @@
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
-import type { Role } from '../store/index.ts'
+import type { Role, Database } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 
 const rank: Record<Role, number> = { viewer: 1, editor: 2, owner: 3 }
@@ -9,7 +8,7 @@ const rank: Record<Role, number> = { viewer: 1, editor: 2, owner: 3 }
  * The caller's role in a project. One who has none gets the same `not_found` as for a project that does not exist.
  */
 export async function requireRole(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   projectId: string,
   least: Role,
@@ -48,7 +47,7 @@ export function personBehind(caller: Caller): { userId: string; administrator: b
   return caller.kind === 'token' ? caller.maker : null
 }
 
-async function findRole(app: Pick<App, 'store'>, caller: Caller, projectId: string): Promise<Role | undefined> {
+async function findRole(app: { store: Database }, caller: Caller, projectId: string): Promise<Role | undefined> {
   const row = await app.store.db
     .selectFrom('projects')
     .leftJoin('members', (join) =>

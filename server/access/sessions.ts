@@ -1,25 +1,20 @@
 import { createHash } from 'node:crypto'
-import type { App } from '../app.ts'
+import type { Transaction } from 'kysely'
 import { recordAct } from './audit.ts'
 import type { Caller } from './caller.ts'
+import type { Database, Tables } from '../store/index.ts'
+import type { Clock } from '../clock.ts'
 
 /** Who is signed in under a session id, with the name that the audit log will show. */
 export type Session = { userId: string; label: string; administrator: boolean; expiresAt: Date }
 
-/** Opens a session or moves the end of one that exists. Only the first is an act worth the log. */
-export async function keepSession(
-  app: Pick<App, 'store' | 'now'>,
+export async function openSession(
+  app: { store: Database; now: Clock },
   caller: Caller & { kind: 'user' },
   input: { sessionId: string; expiresAt: Date },
 ): Promise<void> {
   const idHash = hashSessionId(input.sessionId)
   await app.store.db.transaction().execute(async (transaction) => {
-    const moved = await transaction
-      .updateTable('sessions')
-      .set({ expires_at: input.expiresAt })
-      .where('id_hash', '=', idHash)
-      .executeTakeFirst()
-    if (moved.numUpdatedRows > 0n) return
     await transaction
       .insertInto('sessions')
       .values({ id_hash: idHash, user_id: caller.userId, expires_at: input.expiresAt })
@@ -28,7 +23,22 @@ export async function keepSession(
   })
 }
 
-export async function findSession(app: Pick<App, 'store' | 'now'>, sessionId: string): Promise<Session | undefined> {
+/** Moves the end of a session that is there. One that was ended meanwhile stays ended. */
+export async function renewSession(
+  app: { store: Database },
+  input: { sessionId: string; expiresAt: Date },
+): Promise<void> {
+  await app.store.db
+    .updateTable('sessions')
+    .set({ expires_at: input.expiresAt })
+    .where('id_hash', '=', hashSessionId(input.sessionId))
+    .execute()
+}
+
+export async function findSession(
+  app: { store: Database; now: Clock },
+  sessionId: string,
+): Promise<Session | undefined> {
   const row = await app.store.db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
@@ -45,7 +55,7 @@ export async function findSession(app: Pick<App, 'store' | 'now'>, sessionId: st
   }
 }
 
-export async function endSession(app: Pick<App, 'store'>, caller: Caller, sessionId: string): Promise<void> {
+export async function endSession(app: { store: Database }, caller: Caller, sessionId: string): Promise<void> {
   await app.store.db.transaction().execute(async (transaction) => {
     const ended = await transaction
       .deleteFrom('sessions')
@@ -58,8 +68,22 @@ export async function endSession(app: Pick<App, 'store'>, caller: Caller, sessio
   })
 }
 
+/** Ends every session of a user but one, and the sign-in links that were not used yet. */
+export async function endOtherWaysIn(
+  transaction: Transaction<Tables>,
+  userId: string,
+  sessionId: string,
+): Promise<void> {
+  await transaction
+    .deleteFrom('sessions')
+    .where('user_id', '=', userId)
+    .where('id_hash', '<>', hashSessionId(sessionId))
+    .execute()
+  await transaction.deleteFrom('links').where('user_id', '=', userId).execute()
+}
+
 /** Sessions and links that nobody can use any more. */
-export async function forgetExpired(app: Pick<App, 'store' | 'now'>): Promise<void> {
+export async function forgetExpired(app: { store: Database; now: Clock }): Promise<void> {
   const now = new Date(app.now())
   await app.store.db.deleteFrom('sessions').where('expires_at', '<', now).execute()
   await app.store.db.deleteFrom('links').where('expires_at', '<', now).execute()

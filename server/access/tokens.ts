@@ -1,11 +1,13 @@
-import type { App } from '../app.ts'
+import type { Transaction } from 'kysely'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import { pageAfter, type Page, type Role } from '../store/index.ts'
+import { lockQuota, pageAfter, refuseFull, type Page, type Role, type Database, type Tables } from '../store/index.ts'
 import { recordAct } from './audit.ts'
 import { personOf, type Caller } from './caller.ts'
 import { newCredential } from './credential.ts'
 import { requireAdministrator, requireRole } from './roles.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
 
 export type ManagementToken = {
   id: string
@@ -26,7 +28,7 @@ export type ManagementToken = {
  * that moment, so making one never needs more than the maker has.
  */
 export async function createManagementToken(
-  app: Pick<App, 'store' | 'now'>,
+  app: { store: Database; now: Clock; config: Pick<Config, 'limits'> },
   caller: Caller,
   input: { name: string; role: Role; projectId?: string | undefined; expiresAt?: Date | undefined },
 ): Promise<ManagementToken & { secret: string }> {
@@ -46,6 +48,7 @@ export async function createManagementToken(
   const { secret, hash, start, last4 } = newCredential('mgmt')
   const id = newId('token')
   await app.store.db.transaction().execute(async (transaction) => {
+    await requireRoom(app, transaction, personOf(caller))
     await transaction
       .insertInto('management_tokens')
       .values({
@@ -72,9 +75,27 @@ export async function createManagementToken(
   return { ...withStatus(app, token), secret }
 }
 
+async function requireRoom(
+  app: { now: Clock; config: Pick<Config, 'limits'> },
+  transaction: Transaction<Tables>,
+  person: string | null,
+): Promise<void> {
+  if (person === null) return
+  await lockQuota(transaction, `tokens of ${person}`)
+  const { count } = await transaction
+    .selectFrom('management_tokens')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('created_by', '=', person)
+    .where('revoked_at', 'is', null)
+    .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', new Date(app.now()))]))
+    .executeTakeFirstOrThrow()
+  const most = app.config.limits.tokensPerPerson
+  refuseFull({ count, most, what: 'Management tokens of a person are' })
+}
+
 /** Everyone sees the tokens they made; administrators see all. */
 export async function listManagementTokens(
-  app: Pick<App, 'store' | 'now'>,
+  app: { store: Database; now: Clock },
   caller: Caller,
   input: { limit: number; cursor?: string | undefined },
 ): Promise<Page<ManagementToken>> {
@@ -93,12 +114,18 @@ export async function listManagementTokens(
 
 /** Takes effect at once: tokens are looked up at every call. */
 export async function revokeManagementToken(
-  app: Pick<App, 'store' | 'now'>,
+  app: { store: Database; now: Clock },
   caller: Caller,
   tokenId: string,
 ): Promise<void> {
   const [token] = await selectTokens(app, caller).where('id', '=', tokenId).execute()
   if (token === undefined) throw new Failure('not_found', { message: 'There is no such management token.' })
+  if (caller.kind === 'token' && caller.role !== 'owner') {
+    throw new Failure('permission_denied', {
+      reason: 'role_too_small',
+      message: `To revoke a management token, another needs the role owner; this one is ${caller.role}.`,
+    })
+  }
   if (token.revokedAt !== null) return
   await app.store.db.transaction().execute(async (transaction) => {
     await transaction
@@ -115,9 +142,11 @@ export async function revokeManagementToken(
   })
 }
 
-function selectTokens(app: Pick<App, 'store'>, caller: Caller) {
+function selectTokens(app: { store: Database }, caller: Caller) {
   const person = personOf(caller)
   if (person === null) requireAdministrator(caller)
+  // What a token of one project learns of others is nothing, whoever made it.
+  const only = caller.kind === 'token' ? caller.projectId : null
   const seesAll = person === null || (caller.kind === 'user' && caller.administrator)
   return app.store.db
     .selectFrom('management_tokens')
@@ -135,10 +164,11 @@ function selectTokens(app: Pick<App, 'store'>, caller: Caller) {
       'last_used_at as lastUsedAt',
     ])
     .$if(!seesAll, (query) => query.where('created_by', '=', person))
+    .$if(only !== null, (query) => query.where('project_id', '=', only))
 }
 
 function withStatus<Token extends { revokedAt: Date | null; expiresAt: Date | null }>(
-  app: Pick<App, 'now'>,
+  app: { now: Clock },
   { revokedAt, ...token }: Token,
 ) {
   const expired = token.expiresAt !== null && token.expiresAt.getTime() <= app.now()

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Database } from '../store/index.ts'
+import type { Transaction } from 'kysely'
+import type { Database, Tables } from '../store/index.ts'
 import { openVault, type Vault } from './vault.ts'
 
 type Place = { store: Database; dataDir: string; secretKey?: string | undefined }
+
+/** A port: a room that keeps sealed secrets seals each of its own anew, and answers how many there were. */
+type Reseal = (transaction: Transaction<Tables>, reseal: (sealed: Buffer) => Buffer) => Promise<number>
 
 const keyFile = 'secret.key'
 /** A key that a rotation has written but perhaps not yet sealed with. */
@@ -39,30 +43,17 @@ export async function openInstalledVault(place: Place): Promise<Vault> {
  * Seals every stored credential with a new key: the one given, where the key is configured, else one that is made and
  * takes the place of the data folder's. Killed at any point, the next start finds a key that fits.
  */
-export async function rotateVaultKey(place: Place, newKey?: string): Promise<{ resealed: number }> {
+export async function rotateVaultKey(
+  place: Place,
+  { reseals, newKey }: { reseals: Reseal[]; newKey?: string | undefined },
+): Promise<{ resealed: number }> {
   const before = await openInstalledVault(place)
   const key = newKey ?? randomBytes(32).toString('base64url')
   const after = openVault(key)
   if (place.secretKey === undefined) await writeKey(place.dataDir, nextKeyFile, key)
   const resealed = await place.store.db.transaction().execute(async (transaction) => {
     let count = 0
-    for (const table of ['datasources', 'alert_channels'] as const) {
-      const rows = await transaction
-        .selectFrom(table)
-        .select(['id', 'sealed_secrets'])
-        .where('sealed_secrets', 'is not', null)
-        .forUpdate()
-        .execute()
-      for (const { id, sealed_secrets: sealed } of rows) {
-        if (sealed === null) continue
-        await transaction
-          .updateTable(table)
-          .set({ sealed_secrets: after.seal(before.open(sealed)) })
-          .where('id', '=', id)
-          .execute()
-        count += 1
-      }
-    }
+    for (const each of reseals) count += await each(transaction, (sealed) => after.seal(before.open(sealed)))
     await transaction
       .updateTable('vault_check')
       .set({ sealed: after.seal('check') })

@@ -1,5 +1,6 @@
 import type { HttpConfiguration } from '../../api/connections.ts'
 import { charsetOf, parseContentType } from '../rows/index.ts'
+import { textOf } from './build-request.ts'
 
 const noBytes = new Uint8Array()
 
@@ -9,9 +10,9 @@ const noBytes = new Uint8Array()
  */
 export function answerType(contentType: string | undefined, { headers = {} }: HttpConfiguration): string {
   const type = contentType ?? ''
-  const [, accepted] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'accept-charset') ?? []
-  if (accepted === undefined || parseContentType(type).parameters['charset'] !== undefined) return type
-  const [first = ''] = accepted.split(/[,;]/)
+  const [, header] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'accept-charset') ?? []
+  if (header === undefined || parseContentType(type).parameters['charset'] !== undefined) return type
+  const [first = ''] = textOf(header).split(/[,;]/)
   const charset = first.trim() === '' ? null : charsetOf(`x; charset=${first.trim()}`, noBytes)
   return charset === null ? type : `${type}; charset=${charset}`
 }

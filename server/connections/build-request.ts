@@ -2,7 +2,7 @@ import { type z } from 'zod'
 import { authShapes, type AuthType, type ExecuteRequest, type HttpConfiguration } from '../../api/connections.ts'
 import { Failure } from '../failure.ts'
 import { encodeBody } from './encode-body.ts'
-import { isSecretName } from './secrets.ts'
+import { hasSecretBody, isSecretHeader } from './secrets/places.ts'
 
 /** One call of an external API, ready to go. */
 export type OutboundRequest = {
@@ -10,7 +10,9 @@ export type OutboundRequest = {
   method: string
   headers: Record<string, string>
   body?: Buffer
-  /** Names of headers, in lower case, that must not follow a redirect to another origin. */
+  /** The body must not go to another origin. */
+  hasSecretBody?: boolean
+  /** Names of headers, in lower case, that must not go to another origin whatever their name. */
   secretHeaders: string[]
   /** A key that goes with every address of the same origin, as a query parameter. */
   secretQuery: [name: string, value: string][]
@@ -56,7 +58,11 @@ export function buildRequest(configuration: HttpConfiguration, token?: string): 
   ]
   const plainPairs = query.length
   const headers = new Map(defaultHeaders)
-  for (const [name, value] of Object.entries(configuration.headers ?? {})) setHeader(headers, name, value)
+  const given = Object.entries(configuration.headers ?? {})
+  for (const [name, header] of given) setHeader(headers, name, textOf(header))
+  const secretNames = new Set(
+    given.flatMap(([name, header]) => (isSecretHeader(name, header) ? [name.toLowerCase()] : [])),
+  )
   const authHeader = authenticate(configuration.authType ?? 'None', configuration.auth, { headers, query, token })
   const encoded = encodeBody(configuration.method, configuration.body)
   if (encoded !== null) {
@@ -69,9 +75,15 @@ export function buildRequest(configuration: HttpConfiguration, token?: string): 
     method: configuration.method,
     headers: Object.fromEntries(headers),
     ...(encoded === null ? {} : { body: encoded.bytes }),
-    secretHeaders: [...headers.keys()].filter((name) => name === authHeader || isSecretName(name)),
+    hasSecretBody: hasSecretBody(configuration.body),
+    secretHeaders: [...headers.keys()].filter((name) => name === authHeader || secretNames.has(name)),
     secretQuery,
   }
+}
+
+/** A header's value, however it is written. */
+export function textOf(header: NonNullable<HttpConfiguration['headers']>[string]): string {
+  return typeof header === 'string' ? header : header.value
 }
 
 function setHeader(headers: Map<string, string>, name: string, value: string): void {
@@ -152,8 +164,10 @@ const authenticators: { [Type in AuthType]: (auth: Auth<Type>, draft: Draft) => 
   'Bearer Token': ({ token, prefix }, draft) =>
     addSecretHeader(draft, 'authorization', `${prefix ?? 'Bearer'} ${token}`.trim()),
   'Basic Auth': (auth, draft) => addSecretHeader(draft, 'authorization', basic(auth)),
-  'OAuth2 Client Credentials': (_auth, draft) =>
-    draft.token === undefined ? null : addSecretHeader(draft, 'authorization', `Bearer ${draft.token}`),
+  'OAuth2 Client Credentials': ({ token_url: tokenUrl }, draft) => {
+    parseUrl(tokenUrl, 'auth.token_url')
+    return draft.token === undefined ? null : addSecretHeader(draft, 'authorization', `Bearer ${draft.token}`)
+  },
 }
 
 function authenticate(type: AuthType, auth: HttpConfiguration['auth'], draft: Draft): string | null {

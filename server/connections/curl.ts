@@ -1,4 +1,5 @@
 import { type HttpConfiguration, httpConfiguration } from '../../api/connections.ts'
+import { exceedsDepth } from '../json-depth.ts'
 import { type CurlDraft, readCurlOptions } from './curl-options.ts'
 import { refuseCommand, splitCommand } from './shell-words.ts'
 
@@ -56,11 +57,20 @@ function assemble(draft: CurlDraft, given: string): Record<string, unknown> {
 
 function userOf(url: URL | null): string | null {
   if (url === null || (url.username === '' && url.password === '')) return null
-  return `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+  return `${decoded(url.username)}:${decoded(url.password)}`
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 function withoutUser(address: string, url: URL | null, query: string): string {
-  const plain = url === null ? address : address.replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1')
+  // The last @ before the path ends it, as in a URL; one in the query is none.
+  const plain = url === null ? address : address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/\\?#]*@/i, '$1')
   return query === '' ? plain : `${plain}${plain.includes('?') ? '&' : '?'}${query}`
 }
 
@@ -102,11 +112,17 @@ function bodyOf(draft: CurlDraft, headers: Map<string, string>): Record<string, 
   const text = draft.isJson ? draft.data.join('') : draft.data.join('&')
   const [, named = ''] = takeHeader(headers, /^content-type$/i) ?? []
   const type = named.split(';')[0]?.trim().toLowerCase() ?? ''
-  if ((draft.isJson || type === 'application/json') && isJson(text))
-    return { type: 'json', content: JSON.parse(text) as unknown }
+  const isMeantAsJson = draft.isJson || type === 'application/json'
+  if (isMeantAsJson && exceedsDepth(text, maxDepth)) {
+    throw refuseCommand(`The JSON of the command is nested deeper than ${maxDepth} levels.`)
+  }
+  if (isMeantAsJson && isJson(text)) return { type: 'json', content: JSON.parse(text) as unknown }
   if (type === '' || type === 'application/x-www-form-urlencoded') return { type: 'form', content: text }
   return { type: 'raw', content: text, content_type: named }
 }
+
+/** As deep as the body of a request may be. */
+const maxDepth = 64
 
 function isJson(text: string): boolean {
   try {

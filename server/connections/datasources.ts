@@ -1,15 +1,25 @@
 import type { Transaction } from 'kysely'
 import type { HttpConfiguration, Pagination } from '../../api/connections.ts'
-import type { App } from '../app.ts'
-import { recordAct, requireRole, type Caller } from '../access/index.ts'
-import { dataChanged, refuseInUse } from '../data/index.ts'
+import { recordAct, requireRole, type Caller, type Vault } from '../access/index.ts'
+import { dataChanged, refuseInUse, type Catalogs, type DeployedQueries } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import { nextRun, type JobRecord } from '../jobs/index.ts'
-import { isUniqueViolation, pageAfter, type Page, type Tables } from '../store/index.ts'
+import { nextRun, type JobRecord, type Jobs } from '../jobs/index.ts'
+import {
+  isUniqueViolation,
+  lockProjectForQuota,
+  pageAfter,
+  refuseFull,
+  type Page,
+  type Tables,
+  type Database,
+} from '../store/index.ts'
 import { buildRequest } from './build-request.ts'
-import { openConfiguration, restoreSecrets, storeConfiguration } from './stored-configuration.ts'
+import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
+import { maskConfiguration, restoreConfiguration } from './secrets/mask.ts'
 import { firstFree, refuseReserved, tableNameFor } from './table-name.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
 
 export type Datasource = {
   id: string
@@ -38,7 +48,7 @@ export type DatasourceChanges = {
   keepVersions?: number | undefined
 }
 
-type SourceApp = Pick<App, 'store' | 'now' | 'vault'>
+type SourceApp = { store: Database; now: Clock; vault: Vault; config: Pick<Config, 'limits'> }
 
 export async function createDatasource(
   app: SourceApp,
@@ -46,10 +56,12 @@ export async function createDatasource(
   input: DatasourceChanges & { projectId: string; name: string; tableName?: string | undefined },
 ): Promise<Datasource> {
   await requireRole(app, caller, input.projectId, 'editor')
+  // Three stars in a new one stand for nothing.
+  const config = input.config === undefined ? undefined : restoreConfiguration(input.config, undefined)
   const id = newId('datasource')
   await app.store.db
     .transaction()
-    .execute((transaction) => insertDatasource(app, transaction, caller, { ...input, id }))
+    .execute((transaction) => insertDatasource(app, transaction, caller, { ...input, config, id }))
   return findDatasource(app, caller, { projectId: input.projectId, datasourceId: id })
 }
 
@@ -61,6 +73,7 @@ export async function insertDatasource(
   input: DatasourceChanges & { id: string; projectId: string; name: string; tableName?: string | undefined },
 ): Promise<void> {
   if (input.tableName !== undefined) refuseReserved(input.tableName)
+  await requireRoom(app.config, transaction, input.projectId)
   const tableName = input.tableName ?? (await freeTableName(transaction, input.projectId, input.name))
   try {
     await transaction
@@ -87,8 +100,23 @@ export async function insertDatasource(
   })
 }
 
+async function requireRoom(
+  { limits }: Pick<Config, 'limits'>,
+  transaction: Transaction<Tables>,
+  projectId: string,
+): Promise<void> {
+  await lockProjectForQuota(transaction, projectId)
+  const { count } = await transaction
+    .selectFrom('datasources')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('project_id', '=', projectId)
+    .executeTakeFirstOrThrow()
+  const most = limits.datasourcesPerProject
+  refuseFull({ count, most, what: 'Datasources of a project are' })
+}
+
 export async function listDatasources(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: { projectId: string; limit: number; cursor?: string | undefined },
 ): Promise<Page<Datasource>> {
@@ -107,7 +135,7 @@ export async function listDatasources(
 }
 
 export async function findDatasource(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: { projectId: string; datasourceId: string },
 ): Promise<Datasource> {
@@ -133,7 +161,7 @@ export async function updateDatasource(
       .executeTakeFirst()
     if (before === undefined) throw noDatasource(input.datasourceId)
     const stored = before.sealed_secrets === null ? undefined : openConfiguration(app.vault, before.sealed_secrets)
-    const config = input.config === undefined ? undefined : restoreSecrets(input.config, stored)
+    const config = input.config === undefined ? undefined : restoreConfiguration(input.config, stored)
     const changes = {
       ...input,
       config,
@@ -159,7 +187,7 @@ export async function updateDatasource(
 
 /** With every version of its data. */
 export async function deleteDatasource(
-  app: Pick<App, 'store' | 'catalogs'>,
+  app: { store: Database; catalogs: Catalogs; deployments: DeployedQueries },
   caller: Caller,
   input: { projectId: string; datasourceId: string },
 ): Promise<void> {
@@ -185,9 +213,28 @@ export async function deleteDatasource(
   app.catalogs.forget(input.projectId)
 }
 
+/** Seals every stored configuration anew, and answers how many there were. */
+export async function resealDatasources(
+  transaction: Transaction<Tables>,
+  reseal: (sealed: Buffer) => Buffer,
+): Promise<number> {
+  const rows = await transaction
+    .selectFrom('datasources')
+    .select(['id', 'sealed_secrets'])
+    .where('sealed_secrets', 'is not', null)
+    .forUpdate()
+    .execute()
+  for (const { id, sealed_secrets: sealed } of rows) {
+    if (sealed === null) continue
+    const changes = { sealed_secrets: reseal(sealed) }
+    await transaction.updateTable('datasources').set(changes).where('id', '=', id).execute()
+  }
+  return rows.length
+}
+
 /** Queues a refresh, or finds the one that waits already: it will bring the same rows. */
 export async function refreshDatasource(
-  app: Pick<App, 'store' | 'jobs'>,
+  app: { store: Database; jobs: Jobs },
   caller: Caller,
   input: { projectId: string; datasourceId: string },
 ): Promise<JobRecord> {
@@ -230,7 +277,7 @@ export async function refreshDatasource(
   })
 }
 
-function columnsOf(app: Pick<App, 'vault' | 'now'>, changes: DatasourceChanges) {
+function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges) {
   const { config, pagination, schedule, scheduleTimeZone = 'UTC', keepVersions } = changes
   // Says at once what is wrong with it, instead of at the first refresh.
   if (config !== undefined) buildRequest(config)
@@ -255,7 +302,7 @@ async function freeTableName(transaction: Transaction<Tables>, projectId: string
   return firstFree(tableNameFor(name), new Set(rows.map((row) => row.table_name)))
 }
 
-function selectDatasources(app: Pick<App, 'store'>, projectId: string) {
+function selectDatasources(app: { store: Database }, projectId: string) {
   return app.store.db
     .selectFrom('datasources')
     .select([
@@ -277,7 +324,9 @@ function selectDatasources(app: Pick<App, 'store'>, projectId: string) {
 }
 
 function withStatus(row: Omit<Datasource, 'status'>): Datasource {
-  return { ...row, status: row.lastError !== null ? 'failed' : row.refreshedAt !== null ? 'ready' : 'new' }
+  const status = row.lastError !== null ? 'failed' : row.refreshedAt !== null ? 'ready' : 'new'
+  // What was stored by an earlier version is masked by today's rules, also before housekeeping has come to it.
+  return { ...row, status, config: row.config === null ? null : maskConfiguration(row.config as HttpConfiguration) }
 }
 
 function noDatasource(datasourceId: string): Failure {

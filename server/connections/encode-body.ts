@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { bodyTypes, type HttpConfiguration } from '../../api/connections.ts'
 import { Failure } from '../failure.ts'
+import { parsePath } from '../rows/index.ts'
 
 type Encoded = { bytes: Buffer; contentType: string }
 
@@ -14,7 +15,7 @@ function refuse(field: string, message: string): Failure {
   })
 }
 
-/** The bytes of a body: `{type, content, content_type?}`, or any other object as JSON. `null` when there is none. */
+/** The bytes of a body: `{type, content, content_type?, secret?}`, or any other object as JSON. `null` when there is none. */
 export function encodeBody(method: string, body: HttpConfiguration['body']): Encoded | null {
   if (body === undefined || Object.keys(body).length === 0) return null
   const type = bodyTypes.find((each) => each === body['type'])
@@ -27,6 +28,7 @@ export function encodeBody(method: string, body: HttpConfiguration['body']): Enc
       details: [{ field: 'body', message: `is not accepted with ${method}` }],
     })
   }
+  if (type !== undefined) checkSecret(body['secret'])
   const encoded = encoders[type ?? 'json'](content)
   const named = type === undefined ? undefined : body['content_type']
   if (named === undefined || type === 'multipart') return encoded
@@ -34,6 +36,15 @@ export function encodeBody(method: string, body: HttpConfiguration['body']): Enc
     throw refuse('body.content_type', 'is no media type such as text/plain')
   }
   return { ...encoded, contentType: named }
+}
+
+/** What its author says is secret in it: all, or the fields at these paths. */
+function checkSecret(secret: unknown): void {
+  if (secret === undefined || typeof secret === 'boolean') return
+  if (!Array.isArray(secret) || !secret.every((path) => typeof path === 'string' && path !== '')) {
+    throw refuse('body.secret', 'must be true, false or a list of paths of fields, such as ["login.pin"]')
+  }
+  for (const path of secret as string[]) parsePath(path)
 }
 
 const encoders: Record<(typeof bodyTypes)[number], (content: unknown) => Encoded> = {

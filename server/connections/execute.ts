@@ -1,16 +1,17 @@
 import type { ExecuteRequest, HttpConfiguration, Pagination } from '../../api/connections.ts'
-import type { App } from '../app.ts'
-import { requireRole, systemCaller, type Caller } from '../access/index.ts'
+import { requireRole, systemCaller, type Caller, type Vault } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import type { JobContext } from '../jobs/index.ts'
 import { executeConfiguration } from './build-request.ts'
 import { insertDatasource } from './datasources.ts'
 import { claimCall, type FirstCall } from './idempotency.ts'
 import { ingest, type Ingested, type IngestApp } from './ingest.ts'
-import { openConfiguration, restoreSecrets, storeConfiguration } from './stored-configuration.ts'
+import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
+import { restoreConfiguration } from './secrets/mask.ts'
 import { takeTurn, type Turn } from './turns.ts'
+import type { Database } from '../store/index.ts'
 
-export type ExecuteApp = IngestApp & Pick<App, 'vault'>
+export type ExecuteApp = IngestApp & { vault: Vault }
 
 /** What an execute answers, in a form that can be kept and given again. */
 export type ExecuteAnswer = Omit<Ingested, 'jobs'> & {
@@ -28,12 +29,8 @@ export async function executeRequest(
   if (key === undefined) return answerOf(await execute(app, caller, { request, configuration, signal }))
   const claim = await claimCall(app, { projectId: request.project_id, key, body: request })
   if ('answer' in claim) return claim.answer as ExecuteAnswer
-  try {
-    return answerOf(await execute(app, caller, { request, configuration, signal, first: claim.first }))
-  } catch (error) {
-    await claim.first.release()
-    throw error
-  }
+  await using first = claim.first
+  return answerOf(await execute(app, caller, { request, configuration, signal, first }))
 }
 
 type Execution = {
@@ -53,7 +50,7 @@ async function executeInTurn(app: ExecuteApp, caller: Caller, execution: Executi
   const { request, first } = execution
   const { project_id: projectId, datasource_id: datasourceId } = request
   const known = await findKnown(app, projectId, datasourceId)
-  const configuration = restoreSecrets(execution.configuration, known?.configuration)
+  const configuration = restoreConfiguration(execution.configuration, known?.configuration)
   const pagination = request.pagination ?? known?.pagination
   try {
     return await ingest(app, caller, {
@@ -139,7 +136,7 @@ async function findKnown(app: ExecuteApp, projectId: string, datasourceId: strin
 }
 
 /** A person sees on the datasource why its last refresh brought nothing; the data from before goes on serving. */
-async function noteFailure(app: Pick<App, 'store'>, datasourceId: string, error: unknown): Promise<void> {
+async function noteFailure(app: { store: Database }, datasourceId: string, error: unknown): Promise<void> {
   const told =
     error instanceof Failure
       ? { code: error.reason ?? error.code, message: error.message }

@@ -13,7 +13,7 @@ import { outboundError, toFailure } from './outbound/error.ts'
 import { createPager, firstPage, isCutShort, readsBody } from './pages.ts'
 import { fileSink } from './outbound/receive.ts'
 import { retargeted } from './outbound/redirect.ts'
-import { type Outbound, type Sent } from './outbound/send.ts'
+import { secretBodyStays, type Outbound, type Sent } from './outbound/send.ts'
 
 export type FetchLimits = {
   tryTimeoutMs: number
@@ -23,7 +23,7 @@ export type FetchLimits = {
   responseBytes: number
   redirects: number
   retries: number
-  depthAtMost: number
+  maxDepth: number
 }
 export type FetchOptions = {
   outbound: Outbound
@@ -127,7 +127,7 @@ function bodyOf(run: Run, sent: Sent): AnswerBody {
   const { limits, bodyPath: path } = run.options
   const { responsePathExtractor: extractor } = run.configuration
   const contentType = answerType(sent.headers['content-type'], run.configuration)
-  return { path, contentType, extractor, depthAtMost: limits.depthAtMost }
+  return { path, contentType, extractor, maxDepth: limits.maxDepth }
 }
 
 async function onePage(run: Run, request: OutboundRequest): Promise<Found> {
@@ -139,12 +139,12 @@ async function onePage(run: Run, request: OutboundRequest): Promise<Found> {
 async function allPages(run: Run, request: OutboundRequest, rule: Pagination): Promise<Found> {
   const { rowsPath: path } = run.options
   await writeFile(path, '')
-  let url = firstPage(rule, request.url)
-  const pager = createPager(rule, url)
+  let call = atPage(request, firstPage(rule, request.url))
+  const pager = createPager(rule, call.url)
   let first: PageRows | null = null
   let columns: string[] | null = null
   for (let pages = 1; ; pages += 1) {
-    const sent = await download(run, retargeted(request, withKey(request, new URL(url))), pages === 1)
+    const sent = await download(run, call, pages === 1)
     if (isRefusal(sent)) {
       const end = pager.refused(sent.status)
       if (end === null || first === null) throw refusedBy(sent)
@@ -156,10 +156,10 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
     columns = rows.columns
     const body = readsBody(rule) ? await parsedBody(run, sent) : null
     const digest = await digestOf(path, from)
-    const next = pager.next({ url, headers: sent.headers, body, rowCount: rows.rowCount, digest })
+    const next = pager.next({ url: call.url, headers: sent.headers, body, rowCount: rows.rowCount, digest })
     if ('end' in next && next.end === 'again') await truncate(path, from)
     if ('end' in next) return { source: sourceOf(path, first, columns), pages, truncated: isCutShort(next.end) }
-    url = next.url
+    call = atPage(call, next.url)
   }
 }
 
@@ -169,10 +169,16 @@ function sourceOf(path: string, first: PageRows, columns: string[] | null): Conv
   return { kind: 'csv', path, ...(hasGrown ? { columns } : {}) }
 }
 
-/** A key in the query goes with every page of the same origin, also where the API leaves it out of its links. */
-function withKey(request: OutboundRequest, url: URL): URL {
-  const isSame = url.origin === new URL(request.url).origin
-  return isSame ? new URL(withQuery(url, request.secretQuery)) : url
+/**
+ * The call of another page. A key in the query goes with every page of the same origin, also where the API leaves it out
+ * of its links. What was left behind on the way to another origin stays behind.
+ */
+function atPage(call: OutboundRequest, address: string): OutboundRequest {
+  const url = new URL(address)
+  const isSame = url.origin === new URL(call.url).origin
+  const next = retargeted(call, isSame ? new URL(withQuery(url, call.secretQuery)) : url)
+  if (next === null) throw toFailure(secretBodyStays(new URL(call.url)))
+  return next
 }
 
 type Before = { first: PageRows | null; columns: string[] | null }

@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
-import type { App } from '../app.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
 import { Failure } from '../failure.ts'
-import type { Tables } from '../store/index.ts'
+import { takeLease, type Database, type Lease, type Tables } from '../store/index.ts'
 
 type Call = { projectId: string; key: string; body: unknown }
 
-/** A call that is the first of its key. Its answer is kept in the transaction that makes it true. */
-export type FirstCall = {
+/** A call that is the first of its key, for as long as it runs. After it the next one finds its answer or tries again. */
+export type FirstCall = AsyncDisposable & {
+  /** In the transaction that makes the answer true. */
   keep(transaction: Transaction<Tables>, answer: unknown): Promise<void>
-  /** It failed: the next call of the key may try again. */
-  release(): Promise<void>
 }
+
+type Parts = { store: Database; now: Clock }
 
 const keptMs = 24 * 60 * 60 * 1000
 const pollMs = 100
@@ -22,36 +24,40 @@ const pollMs = 100
  * that arrives while the first is under way waits for it; the same key with another body is a mistake.
  */
 export async function claimCall(
-  app: Pick<App, 'store' | 'now' | 'config'>,
+  parts: Parts & { config: Config },
   call: Call,
 ): Promise<{ answer: unknown } | { first: FirstCall }> {
   const bodyHash = createHash('sha256').update(JSON.stringify(call.body)).digest()
-  // Longer than any execute may take: an owner that is older died on the way.
-  const patienceMs = app.config.limits.executeTimeoutMs + 30_000
-  await forget(app, call, patienceMs)
-  for (const deadline = app.now() + patienceMs; app.now() < deadline;) {
-    const inserted = await app.store.db
-      .insertInto('idempotent_calls')
-      .values({ project_id: call.projectId, key: call.key, body_hash: bodyHash, created_at: new Date(app.now()) })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirstOrThrow()
-    if (inserted.numInsertedOrUpdatedRows === 1n) return { first: firstCall(app, call) }
-    const row = await rowOf(app, call).executeTakeFirst()
-    if (row !== undefined && !row.body_hash.equals(bodyHash)) {
-      throw new Failure('conflict', {
-        reason: 'idempotency_mismatch',
-        message: 'This Idempotency-Key was used with another body. Use a new key for a new call.',
-      })
-    }
-    if (row?.answer !== undefined && row.answer !== null) return { answer: row.answer }
+  const deadline = performance.now() + parts.config.limits.executeTimeoutMs
+  while (performance.now() < deadline) {
+    const lease = await takeLease(parts.store, `idempotency/${call.projectId}/${call.key}`)
+    const row = await findCall(parts, call)
+    const isOther = row !== undefined && !row.body_hash.equals(bodyHash)
+    const isAnswered = row !== undefined && row.answer !== null
+    // One without an answer that nobody holds died on the way, whatever it was about.
+    if (lease !== undefined && !isAnswered) return { first: await beginCall(parts, call, { bodyHash, lease }) }
+    await lease?.[Symbol.asyncDispose]()
+    if (isOther) throw otherBody()
+    if (isAnswered) return { answer: row.answer }
     await wait(pollMs)
   }
-  throw new Failure('overloaded', { message: 'The first call with this key is still under way.', retryAfterSeconds: 5 })
+  throw stillUnderWay()
 }
 
-function firstCall(app: Pick<App, 'store'>, { projectId, key }: Call): FirstCall {
+async function beginCall(
+  { store, now }: Parts,
+  { projectId, key }: Call,
+  { bodyHash, lease }: { bodyHash: Buffer; lease: Lease },
+): Promise<FirstCall> {
+  const fresh = { body_hash: bodyHash, answer: null, created_at: new Date(now()) }
+  await store.db
+    .insertInto('idempotent_calls')
+    .values({ project_id: projectId, key, ...fresh })
+    .onConflict((conflict) => conflict.columns(['project_id', 'key']).doUpdateSet(fresh))
+    .execute()
   return {
     async keep(transaction, answer) {
+      if (!(await lease.isHeld(transaction))) throw stillUnderWay()
       await transaction
         .updateTable('idempotent_calls')
         .set({ answer: JSON.stringify(answer) })
@@ -59,42 +65,38 @@ function firstCall(app: Pick<App, 'store'>, { projectId, key }: Call): FirstCall
         .where('key', '=', key)
         .execute()
     },
-    async release() {
-      await app.store.db
-        .deleteFrom('idempotent_calls')
-        .where('project_id', '=', projectId)
-        .where('key', '=', key)
-        .where('answer', 'is', null)
-        .execute()
-    },
+    [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
   }
 }
 
-function rowOf(app: Pick<App, 'store'>, { projectId, key }: Call) {
-  return app.store.db
+function findCall({ store, now }: Parts, { projectId, key }: Call) {
+  return store.db
     .selectFrom('idempotent_calls')
     .select(['body_hash', 'answer'])
     .where('project_id', '=', projectId)
     .where('key', '=', key)
+    .where('created_at', '>', new Date(now() - keptMs))
+    .executeTakeFirst()
 }
 
 /** Answers that are kept no longer. */
-export async function forgetOldCalls(app: Pick<App, 'store' | 'now'>): Promise<void> {
-  await app.store.db
+export async function forgetOldCalls({ store, now }: Parts): Promise<void> {
+  await store.db
     .deleteFrom('idempotent_calls')
-    .where('created_at', '<', new Date(app.now() - keptMs))
+    .where('created_at', '<', new Date(now() - keptMs))
     .execute()
 }
 
-async function forget(app: Pick<App, 'store' | 'now'>, call: Call, patienceMs: number): Promise<void> {
-  await app.store.db
-    .deleteFrom('idempotent_calls')
-    .where('project_id', '=', call.projectId)
-    .where((where) =>
-      where.or([
-        where('created_at', '<', new Date(app.now() - keptMs)),
-        where.and([where('answer', 'is', null), where('created_at', '<', new Date(app.now() - patienceMs))]),
-      ]),
-    )
-    .execute()
+function otherBody(): Failure {
+  return new Failure('conflict', {
+    reason: 'idempotency_mismatch',
+    message: 'This Idempotency-Key was used with another body. Use a new key for a new call.',
+  })
+}
+
+function stillUnderWay(): Failure {
+  return new Failure('overloaded', {
+    message: 'The first call with this key is still under way.',
+    retryAfterSeconds: 5,
+  })
 }

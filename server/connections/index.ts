@@ -5,13 +5,18 @@ export {
   findDatasource,
   listDatasources,
   refreshDatasource,
+  resealDatasources,
   updateDatasource,
   type Datasource,
   type DatasourceChanges,
 } from './datasources.ts'
+export { openDatasourceDirectory, readFreshness } from './directory.ts'
 export { executeRequest, runRefresh } from './execute.ts'
 export { forgetOldCalls } from './idempotency.ts'
 export { createTokenSource, type TokenSource } from './oauth.ts'
 export { memorySink } from './outbound/receive.ts'
+export { createPost } from './outbound/post.ts'
 export { openOutbound, type Outbound } from './outbound/send.ts'
+export { runDueSchedules } from './schedules.ts'
+export { maskStoredConfigurations } from './stored-configuration.ts'
 export { testConnection } from './test-connection.ts'

@@ -1,21 +1,39 @@
 import { rm, writeFile } from 'node:fs/promises'
 import type { Transaction } from 'kysely'
 import type { HttpConfiguration, Pagination } from '../../api/connections.ts'
-import type { App } from '../app.ts'
 import { recordAct, type Caller } from '../access/index.ts'
-import { dataChanged, driftBetween, type KeptFile } from '../data/index.ts'
+import {
+  dataChanged,
+  insertVersion,
+  newestColumns,
+  type Catalogs,
+  type Engine,
+  type FetchedVersion,
+  type Files,
+} from '../data/index.ts'
 import { Failure } from '../failure.ts'
-import { newId } from '../ids.ts'
-import type { JobRecord } from '../jobs/index.ts'
-import type { ColumnRecord, Tables } from '../store/index.ts'
+import type { JobRecord, Jobs } from '../jobs/index.ts'
+import { lockProjectForQuota, type Tables, type Database } from '../store/index.ts'
 import { fetchRows } from './fetch-rows.ts'
-import { redact } from './secrets.ts'
+import { refuseFullProject, refuseTooMuch } from './stored-bytes.ts'
+import { maskConfiguration } from './secrets/mask.ts'
 import type { Turn } from './turns.ts'
+import type { Outbound } from './outbound/send.ts'
+import type { TokenSource } from './oauth.ts'
+import type { Config } from '../config.ts'
+import type { Clock } from '../clock.ts'
 
-export type IngestApp = Pick<
-  App,
-  'store' | 'files' | 'engine' | 'jobs' | 'outbound' | 'tokens' | 'config' | 'now' | 'catalogs'
->
+export type IngestApp = {
+  store: Database
+  files: Files
+  engine: Engine
+  jobs: Jobs
+  outbound: Outbound
+  tokens: TokenSource
+  config: Config
+  now: Clock
+  catalogs: Catalogs
+}
 
 export type Ingested = { jobs: JobRecord[]; dataObjectId: string; truncated: boolean }
 
@@ -47,6 +65,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
   const { signal } = input.turn
   const deadlineMs = performance.now() + app.config.limits.executeTimeoutMs
   const left = () => ({ signal, timeoutMs: Math.max(1, Math.round(deadlineMs - performance.now())) })
+  await refuseFullProject(app.store.db, app.config.limits, input.projectId)
   try {
     const fetched = await fetchRows(input.configuration, {
       outbound: app.outbound,
@@ -58,13 +77,14 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       appendPage: (page) => app.engine.appendPage(input.projectId, page, left()),
       signal,
     })
-    const previousColumns = await newestColumns(app, input.datasourceId)
+    const previous = await newestColumns(app.store, input.datasourceId)
+    const previousColumns = previous?.map(({ name, type, sourceKey = name }) => ({ name, type, sourceKey })) ?? null
     const call = { source: fetched.source, parquetPath, previousColumns }
     const converted = await app.engine.convert(input.projectId, call, left()).catch((error: unknown) => {
       throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error
     })
-    await writeFile(requestPath, `${JSON.stringify(redact(input.configuration), null, 2)}\n`)
-    const stored: Stored = {
+    await writeFile(requestPath, `${JSON.stringify(maskConfiguration(input.configuration), null, 2)}\n`)
+    const stored: FetchedVersion = {
       request: await app.files.keep(requestPath, 'json'),
       rows: await app.files.keep(parquetPath, 'parquet'),
       rowCount: converted.rowCount,
@@ -87,20 +107,14 @@ function tooSlow(cause: Failure): Failure {
   return new Failure('query_timeout', { message, cause })
 }
 
-type Stored = {
-  request: KeptFile
-  rows: KeptFile
-  rowCount: number
-  columns: ColumnRecord[]
-  truncated: boolean
-}
-
 async function record(
   app: IngestApp,
   transaction: Transaction<Tables>,
   caller: Caller,
-  { input, stored }: { input: Input; stored: Stored },
+  { input, stored }: { input: Input; stored: FetchedVersion },
 ): Promise<Ingested> {
+  // First, as whoever deletes the project takes it first.
+  await lockProjectForQuota(transaction, input.projectId)
   await input.turn.keep(transaction)
   await input.before?.(transaction)
   const { projectId, datasourceId } = input
@@ -110,71 +124,26 @@ async function record(
     .set({ refreshed_at: new Date(app.now()), last_error: null })
     .where('id', '=', datasourceId)
     .executeTakeFirstOrThrow()
-  const newest = await transaction
-    .selectFrom('data_objects')
-    .select(['version', 'columns'])
-    .where('datasource_id', '=', datasourceId)
-    .where('kind', '=', 'response_data')
-    .orderBy('version', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  const shared = { project_id: projectId, datasource_id: datasourceId, version: (newest?.version ?? 0) + 1 }
-  const request = { id: newId('dataObject'), file_hash: stored.request.hash, size_bytes: stored.request.sizeBytes }
-  const rows = { id: newId('dataObject'), file_hash: stored.rows.hash, size_bytes: stored.rows.sizeBytes }
-  const drift = newest === undefined ? null : driftBetween(newest.columns ?? [], stored.columns)
-  await transaction
-    .insertInto('data_objects')
-    .values([
-      { ...shared, ...request, kind: 'request_config', format: 'json' },
-      {
-        ...shared,
-        ...rows,
-        kind: 'response_data',
-        format: 'parquet',
-        row_count: stored.rowCount,
-        columns: JSON.stringify(stored.columns),
-        drift: drift === null ? null : JSON.stringify(drift),
-        truncated: stored.truncated,
-      },
-    ])
-    .execute()
-  await transaction
-    .insertInto('lineage')
-    .values([
-      { project_id: projectId, from_id: datasourceId, to_id: request.id },
-      { project_id: projectId, from_id: request.id, to_id: rows.id },
-    ])
-    .execute()
+  const { dataObjectId, version } = await insertVersion(transaction, { projectId, datasourceId }, stored)
+  await refuseTooMuch(transaction, app.config.limits, { ...input, version })
   const job = await app.jobs.enqueue(transaction, {
     projectId,
     jobType: 'build_dataline_from_connected_resource',
     source: 'datasource',
     sourceId: datasourceId,
     sourceEventType: input.eventType,
-    input: { data_object_id: rows.id },
+    input: { data_object_id: dataObjectId },
   })
   await recordAct(transaction, caller, {
     action: 'datasource.refreshed',
     target: datasourceId,
     projectId,
-    details: { data_object_id: rows.id, version: shared.version, row_count: stored.rowCount },
+    details: { data_object_id: dataObjectId, version, row_count: stored.rowCount },
   })
   await app.store.notify(transaction, dataChanged, projectId)
-  const ingested = { jobs: [job], dataObjectId: rows.id, truncated: stored.truncated }
+  const ingested = { jobs: [job], dataObjectId, truncated: stored.truncated }
   await input.after?.(transaction, ingested)
   return ingested
-}
-
-async function newestColumns(app: IngestApp, datasourceId: string) {
-  const row = await app.store.db
-    .selectFrom('data_objects')
-    .select('columns')
-    .where('datasource_id', '=', datasourceId)
-    .where('kind', '=', 'response_data')
-    .orderBy('version', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.columns?.map(({ name, type, sourceKey = name }) => ({ name, type, sourceKey })) ?? null
 }
 
 function fetchLimits({ config: { limits } }: IngestApp) {
@@ -184,6 +153,6 @@ function fetchLimits({ config: { limits } }: IngestApp) {
     responseBytes: limits.executeResponseBytes,
     redirects: limits.outboundRedirects,
     retries: limits.outboundTries - 1,
-    depthAtMost: limits.jsonDepth,
+    maxDepth: limits.jsonDepth,
   }
 }

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { type HttpConfiguration } from '../../api/connections.ts'
+import { untilAborted, within } from '../flow/index.ts'
 import { basic, parseUrl, readAuth, type OutboundRequest } from './build-request.ts'
 import { lateError, outboundError, type OutboundError } from './outbound/error.ts'
 import { memorySink } from './outbound/receive.ts'
 import { type Outbound } from './outbound/send.ts'
+import { hidden } from './secrets/mask.ts'
 
-const tokensAtMost = 1000
+const maxTokens = 1000
 const tokenBytes = 65_536
 /** A token is given up this long before it expires, so that it does not expire on the way. */
 const marginMs = 30_000
@@ -22,7 +25,7 @@ type Credentials = { token_url: string; client_id: string; client_secret: string
 
 /** Client-credentials tokens, kept in memory until they expire. Callers that ask at the same time share one call. */
 export function createTokenSource(outbound: Outbound, now: () => number = Date.now): TokenSource {
-  const entries = new Map<string, Entry>()
+  const entries = new LRUCache<string, Entry>({ max: maxTokens })
 
   async function fetchToken(auth: Credentials, timing: Pick<Timing, 'timeoutMs'>, entry: Entry): Promise<TokenAnswer> {
     const asked = await ask(outbound, auth, timing)
@@ -46,34 +49,19 @@ export function createTokenSource(outbound: Outbound, now: () => number = Date.n
       }
       // Others may wait for it too: it ends with its time and not with whoever asked first.
       entry.answer = fetchToken(auth, { timeoutMs: timing.timeoutMs }, entry)
-      const forget = (): boolean => entries.get(key) === entry && entries.delete(key)
+      const forget = (): boolean => entries.peek(key) === entry && entries.delete(key)
       entry.answer.then(({ ok }) => ok || forget(), forget)
       entries.set(key, entry)
-      const [oldest] = entries.keys()
-      if (entries.size > tokensAtMost && oldest !== undefined) entries.delete(oldest)
       return withinTime(entry.answer, auth, timing)
     },
   }
 }
 
 /** A call that others wait for too may have longer than this one has, and goes on when this one leaves. */
-function withinTime(
-  answer: Promise<TokenAnswer>,
-  { token_url: url }: Credentials,
-  timing: Timing,
-): Promise<TokenAnswer> {
+function withinTime(answer: Promise<TokenAnswer>, auth: Credentials, timing: Timing): Promise<TokenAnswer> {
   const { timeoutMs, signal } = timing
-  return new Promise((resolve, reject) => {
-    const leave = (): void => reject(signal?.reason as Error)
-    if (signal?.aborted === true) return leave()
-    const late = (): void => resolve({ ok: false, error: forToken(lateError(new URL(url), timeoutMs)) })
-    const timer = setTimeout(late, timeoutMs)
-    signal?.addEventListener('abort', leave, { once: true })
-    answer.then(resolve, reject).finally(() => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', leave)
-    })
-  })
+  const late = (): TokenAnswer => ({ ok: false, error: forToken(lateError(new URL(auth.token_url), timeoutMs)) })
+  return within(timeoutMs, untilAborted(answer, signal), late)
 }
 
 function forToken(error: OutboundError): OutboundError {
@@ -84,8 +72,11 @@ type Asked = { ok: true; token: string; lifeMs: number } | { ok: false; error: O
 
 /** Servers must take the credentials as Basic (RFC 6749, 2.3.1); those that refuse it get them in the body. */
 async function ask(outbound: Outbound, auth: Credentials, timing: Pick<Timing, 'timeoutMs'>): Promise<Asked> {
+  const started = performance.now()
   const first = await askOnce(outbound, auth, { ...timing, place: 'header' })
-  return first.ok || first.status === undefined ? first : await askOnce(outbound, auth, { ...timing, place: 'body' })
+  if (first.ok || first.status === undefined) return first
+  const timeoutMs = Math.max(1, Math.round(timing.timeoutMs - (performance.now() - started)))
+  return await askOnce(outbound, auth, { timeoutMs, place: 'body' })
 }
 
 async function askOnce(
@@ -110,6 +101,7 @@ async function askOnce(
     method: 'POST',
     headers,
     body: Buffer.from(body.toString()),
+    hasSecretBody: true,
     secretHeaders: ['authorization'],
     secretQuery: [],
   }
@@ -152,7 +144,7 @@ function hintOf(status: number): string {
   return 'Check token_url, client_id, client_secret and scope.'
 }
 
-const wordsAtMost = 200
+const maxWords = 200
 
 /** Why the endpoint says it refuses, in its own words; a secret that it repeats is left out. */
 function readRefusal(text: string, auth: Credentials): { error: string; words: string } {
@@ -164,10 +156,12 @@ function readRefusal(text: string, auth: Credentials): { error: string; words: s
   }
   const error = typeof said?.error === 'string' && /^[\w.:/-]{1,60}$/.test(said.error) ? said.error : ''
   const described = typeof said?.error_description === 'string' ? said.error_description : ''
-  const clean = described
-    .replaceAll(auth.client_secret, '***')
+  const { client_id: id, client_secret: secret } = auth
+  const credentials = [secret, encodeURIComponent(secret), Buffer.from(`${id}:${secret}`).toString('base64')]
+  const clean = credentials
+    .reduce((words, credential) => words.replaceAll(credential, hidden), described)
     .replaceAll(/[^\P{C}]+/gu, ' ')
-    .slice(0, wordsAtMost)
+    .slice(0, maxWords)
   return { error, words: `${error === '' ? '' : ` ${error}`}${clean === '' ? '' : ` (${clean})`}` }
 }
 

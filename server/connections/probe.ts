@@ -1,5 +1,6 @@
 import { type HttpConfiguration, type TestConnectionAnswer } from '../../api/connections.ts'
 import { Failure } from '../failure.ts'
+import { exceedsDepth } from '../json-depth.ts'
 import {
   charsetOf,
   isBinary,
@@ -17,7 +18,14 @@ import { toFailure, type OutboundError } from './outbound/error.ts'
 import { memorySink } from './outbound/receive.ts'
 import { type Outbound, type Sent } from './outbound/send.ts'
 
-export type ProbeLimits = { timeoutMs: number; previewBytes: number; redirects: number; retries: number }
+export type ProbeLimits = {
+  /** Everything together: token, tries, redirects, reading. */
+  timeoutMs: number
+  previewBytes: number
+  redirects: number
+  retries: number
+  maxDepth: number
+}
 export type ProbeOptions = {
   outbound: Outbound
   tokens: TokenSource
@@ -50,15 +58,18 @@ export async function probe(configuration: HttpConfiguration, options: ProbeOpti
     signal,
   })
   if (!sent.ok) return unreachable(sent.error, sent.elapsedMs)
-  return describe(sent, preview(sink.bytes(), answerType(sent.headers['content-type'], configuration)), path)
+  const data = preview(sink.bytes(), answerType(sent.headers['content-type'], configuration), limits.maxDepth)
+  return describe(sent, data, { path, maxDepth: limits.maxDepth })
 }
+
+type Reading = { path: JsonPath; maxDepth: number }
 
 function unreachable(error: OutboundError, elapsedMs: number): TestConnectionAnswer {
   if (error.code === 'url_not_allowed') throw toFailure(error)
   return { success: false, status: 0, response_time: elapsedMs, content_type: '', size: 0, data: null, error }
 }
 
-function describe(sent: Sent, data: unknown, path: JsonPath): TestConnectionAnswer {
+function describe(sent: Sent, data: unknown, { path, maxDepth }: Reading): TestConnectionAnswer {
   const contentType = sent.headers['content-type'] ?? ''
   const isGood = sent.status >= 200 && sent.status < 300
   const answer: TestConnectionAnswer = {
@@ -70,6 +81,10 @@ function describe(sent: Sent, data: unknown, path: JsonPath): TestConnectionAnsw
     data,
     ...(sent.truncated ? { truncated: true } : {}),
   }
+  if (isGood && isTooDeep(data, maxDepth)) {
+    const message = `The answer nests lists and objects deeper than ${maxDepth} levels, which no table holds. It is shown as text.`
+    return { ...answer, success: false, error: { code: 'too_deep', message } }
+  }
   if (!isGood || path.text === '') return answer
   try {
     return { ...answer, data: pickLines(data, path, sent.truncated) ?? pick(data, path) }
@@ -77,6 +92,11 @@ function describe(sent: Sent, data: unknown, path: JsonPath): TestConnectionAnsw
     if (!(error instanceof Failure)) throw error
     return { ...answer, success: false, error: { code: 'extractor_no_match', message: error.message } }
   }
+}
+
+/** What is deeper than execute takes stays text: parsed, it could not be written out again. */
+function isTooDeep(data: unknown, maxDepth: number): boolean {
+  return typeof data === 'string' && /^\s*[[{]/.test(data) && exceedsDepth(data, maxDepth)
 }
 
 /** What the extractor takes from each line of NDJSON, as its rows are made; `null` where it is none. */
@@ -96,7 +116,7 @@ function pickLines(data: unknown, path: JsonPath, isCut: boolean): unknown[] | n
 }
 
 /** Parsed JSON, text, or a placeholder that says how much of what was there. Nothing for an empty body. */
-function preview(body: Buffer, contentType: string): unknown {
+function preview(body: Buffer, contentType: string, maxDepth: number): unknown {
   if (body.length === 0) return null
   const charset = charsetOf(contentType, body)
   const isWide = charset?.startsWith('utf-16') ?? false
@@ -107,6 +127,7 @@ function preview(body: Buffer, contentType: string): unknown {
   }
   const text = new TextDecoder(charset ?? 'utf-8').decode(body)
   if (!isJsonType(type) && !/^\s*[[{]/.test(text)) return text
+  if (isTooDeep(text, maxDepth)) return text
   try {
     return parseExact(text)
   } catch {

@@ -1,13 +1,17 @@
 import type { HttpConfiguration, TestConnectionAnswer } from '../../api/connections.ts'
-import type { App } from '../app.ts'
-import { requireRole, type Caller } from '../access/index.ts'
+import { requireRole, type Caller, type Vault } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import { probe } from './probe.ts'
-import { openConfiguration, restoreSecrets } from './stored-configuration.ts'
+import { openConfiguration } from './stored-configuration.ts'
+import { restoreConfiguration } from './secrets/mask.ts'
+import type { Database } from '../store/index.ts'
+import type { Outbound } from './outbound/send.ts'
+import type { TokenSource } from './oauth.ts'
+import type { Config } from '../config.ts'
 
 /** Calls an external API and tells what came back, without storing anything. */
 export async function testConnection(
-  app: Pick<App, 'store' | 'vault' | 'outbound' | 'tokens' | 'config'>,
+  app: { store: Database; vault: Vault; outbound: Outbound; tokens: TokenSource; config: Config },
   caller: Caller,
   input: {
     configuration: HttpConfiguration
@@ -18,7 +22,7 @@ export async function testConnection(
 ): Promise<TestConnectionAnswer> {
   const { limits } = app.config
   const stored = input.stored === undefined ? undefined : await findStored(app, caller, input.stored)
-  return probe(restoreSecrets(input.configuration, stored), {
+  return probe(restoreConfiguration(input.configuration, stored), {
     outbound: app.outbound,
     tokens: app.tokens,
     limits: {
@@ -26,13 +30,14 @@ export async function testConnection(
       previewBytes: limits.testPreviewBytes,
       redirects: limits.outboundRedirects,
       retries: limits.outboundTries - 1,
+      maxDepth: limits.jsonDepth,
     },
     signal: input.signal,
   })
 }
 
 async function findStored(
-  app: Pick<App, 'store' | 'vault'>,
+  app: { store: Database; vault: Vault },
   caller: Caller,
   { projectId, datasourceId }: { projectId: string; datasourceId: string },
 ): Promise<HttpConfiguration | undefined> {

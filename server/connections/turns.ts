@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
-import type { App } from '../app.ts'
+import type { Config } from '../config.ts'
 import { Failure } from '../failure.ts'
-import type { Tables } from '../store/index.ts'
+import { takeLease, type Database, type Tables } from '../store/index.ts'
 
 /** The right to fetch a datasource while nobody else does, on whichever replica. */
 export type Turn = AsyncDisposable & {
@@ -15,8 +14,6 @@ export type Turn = AsyncDisposable & {
 
 type SourceKey = { projectId: string; datasourceId: string }
 
-const leaseSeconds = 30
-const renewMs = 10_000
 const pollMs = 100
 
 /**
@@ -24,59 +21,29 @@ const pollMs = 100
  * turns: what is stored last was fetched last.
  */
 export async function takeTurn(
-  app: Pick<App, 'store' | 'config'>,
-  source: SourceKey,
+  { store, config }: { store: Database; config: Config },
+  { projectId, datasourceId }: SourceKey,
   signal: AbortSignal | undefined,
 ): Promise<Turn> {
-  const holder = randomUUID()
-  const deadline = performance.now() + app.config.limits.executeTimeoutMs
-  while (!(await claim(app, source, holder))) {
+  const name = `datasource/${projectId}/${datasourceId}`
+  const deadline = performance.now() + config.limits.executeTimeoutMs
+  let lease = await takeLease(store, name)
+  while (lease === undefined) {
     signal?.throwIfAborted()
     if (performance.now() > deadline) throw stillBusy()
     await wait(pollMs)
+    lease = await takeLease(store, name)
   }
+  const held = lease
   const lost = new AbortController()
-  const renewing = setInterval(() => {
-    claim(app, source, holder)
-      .then((isOurs) => isOurs || lost.abort(stillBusy()))
-      // The database is away for a moment: storing what was fetched will tell whether the turn still stands.
-      .catch(() => undefined)
-  }, renewMs)
+  held.signal.addEventListener('abort', () => lost.abort(stillBusy()), { once: true })
   return {
     signal: signal === undefined ? lost.signal : AbortSignal.any([signal, lost.signal]),
     async keep(transaction) {
-      const row = await transaction
-        .selectFrom('datasource_turns')
-        .select('holder')
-        .where('project_id', '=', source.projectId)
-        .where('datasource_id', '=', source.datasourceId)
-        .where('holder', '=', holder)
-        .forUpdate()
-        .executeTakeFirst()
-      if (row === undefined) throw stillBusy()
+      if (!(await held.isHeld(transaction))) throw stillBusy()
     },
-    async [Symbol.asyncDispose]() {
-      clearInterval(renewing)
-      const turns = app.store.db.deleteFrom('datasource_turns').where('project_id', '=', source.projectId)
-      // Without an answer the lease ends by itself.
-      await turns
-        .where('datasource_id', '=', source.datasourceId)
-        .where('holder', '=', holder)
-        .execute()
-        .catch(() => undefined)
-    },
+    [Symbol.asyncDispose]: () => held[Symbol.asyncDispose](),
   }
-}
-
-/** Takes the turn where it is free or lapsed, or renews it where it is ours. By the database's clock, which all share. */
-async function claim(app: Pick<App, 'store'>, source: SourceKey, holder: string): Promise<boolean> {
-  const { rowCount } = await app.store.pool.query(
-    `insert into datasource_turns values ($1, $2, $3, now() + make_interval(secs => $4))
-     on conflict (project_id, datasource_id) do update set holder = excluded.holder, until = excluded.until
-       where datasource_turns.holder = $3 or datasource_turns.until < now()`,
-    [source.projectId, source.datasourceId, holder, leaseSeconds],
-  )
-  return rowCount === 1
 }
 
 function stillBusy(): Failure {

@@ -1,4 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import type { Database } from '../store/index.ts'
+import type { DatasourceDirectory } from './datasource-directory.ts'
 import type { Catalog, Column } from './executor/protocol.ts'
 import type { Files } from './files.ts'
 
@@ -25,12 +27,15 @@ export type Catalogs = {
 export const dataChanged = 'data_changed'
 
 /** What is not used for a while is read again rather than kept. */
-const mostProjects = 5_000
+const maxProjects = 5_000
 
 type Entry = { reading: Promise<ProjectCatalog>; catalog?: ProjectCatalog }
 
-export async function openCatalogs({ store, files }: { store: Database; files: Files }): Promise<Catalogs> {
-  const known = new Map<string, Entry>()
+type Parts = { store: Database; files: Files; datasources: DatasourceDirectory }
+
+export async function openCatalogs(parts: Parts): Promise<Catalogs> {
+  const { store } = parts
+  const known = new LRUCache<string, Entry>({ max: maxProjects })
   const stop = await store.listen(
     dataChanged,
     (projectId) => void known.delete(projectId),
@@ -41,9 +46,8 @@ export async function openCatalogs({ store, files }: { store: Database; files: F
     get(projectId) {
       const found = known.get(projectId)
       if (found !== undefined) return found.reading
-      const entry: Entry = { reading: readCatalog(store, files, projectId) }
+      const entry: Entry = { reading: readCatalog(parts, projectId) }
       known.set(projectId, entry)
-      if (known.size > mostProjects) known.delete(known.keys().next().value ?? '')
       entry.reading.then(
         (catalog) => (entry.catalog = catalog),
         () => known.delete(projectId),
@@ -56,10 +60,9 @@ export async function openCatalogs({ store, files }: { store: Database; files: F
   }
 }
 
-async function readCatalog(store: Database, files: Files, projectId: string): Promise<ProjectCatalog> {
-  const rows = await store.db
+async function readCatalog({ store, files, datasources }: Parts, projectId: string): Promise<ProjectCatalog> {
+  const objects = await store.db
     .selectFrom('data_objects as rows')
-    .innerJoin('datasources', 'datasources.id', 'rows.datasource_id')
     .leftJoin('data_objects as native', (join) =>
       join
         .onRef('native.datasource_id', '=', 'rows.datasource_id')
@@ -68,7 +71,7 @@ async function readCatalog(store: Database, files: Files, projectId: string): Pr
     )
     .distinctOn('rows.datasource_id')
     .select([
-      'datasources.table_name as name',
+      'rows.datasource_id as datasourceId',
       'rows.file_hash as parquetHash',
       'native.file_hash as nativeHash',
       'rows.columns',
@@ -79,6 +82,12 @@ async function readCatalog(store: Database, files: Files, projectId: string): Pr
     .orderBy('rows.datasource_id')
     .orderBy('rows.version', 'desc')
     .execute()
+  // Read after the objects, so that each has its datasource, unless that was deleted meanwhile.
+  const sources = await datasources.ofProject(projectId)
+  const rows = objects.flatMap(({ datasourceId, ...object }) => {
+    const source = sources.get(datasourceId)
+    return source === undefined ? [] : [{ ...object, name: source.tableName }]
+  })
   const tables = rows.map((row) => ({
     name: row.name,
     parquetPath: files.pathOf(row.parquetHash, 'parquet'),

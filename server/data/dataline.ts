@@ -1,14 +1,21 @@
 import { rm } from 'node:fs/promises'
 import type { Transaction } from 'kysely'
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import type { Tables } from '../store/index.ts'
-import { dataChanged } from './catalogs.ts'
+import type { Tables, Database } from '../store/index.ts'
+import { dataChanged, type Catalogs } from './catalogs.ts'
 import type { DistinctValues, Profile } from './executor/protocol.ts'
-import type { KeptFile } from './files.ts'
+import type { DatasourceDirectory } from './datasource-directory.ts'
+import type { KeptFile, Files } from './files.ts'
+import type { Engine, CallLimits } from './engine.ts'
 
-type DatalineApp = Pick<App, 'store' | 'files' | 'engine' | 'catalogs'>
+type DatalineApp = {
+  store: Database
+  files: Files
+  engine: Engine
+  catalogs: Catalogs
+  datasources: DatasourceDirectory
+}
 
 /** A job that works on one data object, as the jobs room hands it over. */
 type Work = {
@@ -22,7 +29,10 @@ const valuesPerColumn = 1_000
 /** Bounds what one answer of the engine holds. */
 const columnsAtOnce = 100
 /** Longer ones are prose: nobody types them in a question. */
-const longestValue = 200
+const maxValue = 200
+/** What has more of either takes long to prepare, and lets smaller tables pass. */
+const lightColumns = 500
+const lightBytes = 67_108_864
 
 /**
  * Makes fetched rows ready to serve: a profile of every column, a native copy that answers faster than Parquet, and
@@ -34,11 +44,12 @@ export async function buildDataline(app: DatalineApp, work: Work): Promise<void>
   // Its version was deleted while the job waited.
   if (object === undefined) return
   const parquetPath = app.files.pathOf(object.file_hash, 'parquet')
-  const profile = await app.engine.profile(parquetPath, { signal })
+  const limits = { signal, isHeavy: isHeavy(object) }
+  const profile = await app.engine.profile(parquetPath, limits)
   progress(0.4)
-  const values = await collectValues(app, work, parquetPath, profile)
+  const values = await collectValues(app, limits, { parquetPath, profile })
   progress(0.6)
-  const kept = await nativeCopy(app, parquetPath, signal)
+  const kept = await nativeCopy(app, parquetPath, limits)
   progress(0.9)
   signal.throwIfAborted()
   await app.store.db.transaction().execute(async (transaction) => {
@@ -49,17 +60,18 @@ export async function buildDataline(app: DatalineApp, work: Work): Promise<void>
       .execute()
     if (kept !== null) await recordPrepared(transaction, object, kept)
     if (await isNewest(transaction, object)) await replaceValues(transaction, object.datasource_id, values)
-    await dropOldVersions(transaction, object.datasource_id)
+    const keepVersions = await app.datasources.keepVersions(transaction, object.datasource_id)
+    await dropOldVersions(transaction, object.datasource_id, keepVersions ?? 1)
     await app.store.notify(transaction, dataChanged, object.project_id)
   })
   app.catalogs.forget(object.project_id)
 }
 
 /** Null where the memory does not reach for a copy, as with thousands of columns: the Parquet file serves. */
-async function nativeCopy(app: DatalineApp, parquetPath: string, signal: AbortSignal): Promise<KeptFile | null> {
+async function nativeCopy(app: DatalineApp, parquetPath: string, limits: CallLimits): Promise<KeptFile | null> {
   const nativePath = app.files.temporaryPath('duckdb')
   try {
-    await app.engine.buildNative({ parquetPath, nativePath }, { signal })
+    await app.engine.buildNative({ parquetPath, nativePath }, limits)
     return await app.files.keep(nativePath, 'duckdb')
   } catch (error) {
     if (error instanceof Failure && error.reason === 'memory_limit') return null
@@ -72,10 +84,14 @@ async function nativeCopy(app: DatalineApp, parquetPath: string, signal: AbortSi
 async function findRows(app: DatalineApp, objectId: string) {
   return app.store.db
     .selectFrom('data_objects')
-    .select(['id', 'project_id', 'datasource_id', 'version', 'file_hash', 'row_count'])
+    .select(['id', 'project_id', 'datasource_id', 'version', 'file_hash', 'row_count', 'size_bytes', 'columns'])
     .where('id', '=', objectId)
     .where('kind', '=', 'response_data')
     .executeTakeFirst()
+}
+
+function isHeavy({ columns, size_bytes: sizeBytes }: Rows): boolean {
+  return (columns?.length ?? 0) > lightColumns || sizeBytes > lightBytes
 }
 
 type Rows = NonNullable<Awaited<ReturnType<typeof findRows>>>
@@ -83,18 +99,17 @@ type ColumnValues = { column: string; values: DistinctValues['values'] }
 
 async function collectValues(
   app: DatalineApp,
-  { signal }: Work,
-  parquetPath: string,
-  profile: Profile,
+  limits: CallLimits,
+  { parquetPath, profile }: { parquetPath: string; profile: Profile },
 ): Promise<ColumnValues[]> {
   const collected: ColumnValues[] = []
   const texts = profile.columns.filter((each) => each.type === 'VARCHAR' && each.distinctCount > 0)
   for (let at = 0; at < texts.length; at += columnsAtOnce) {
     const columns = texts.slice(at, at + columnsAtOnce).map(({ name }) => name)
-    const found = await app.engine.distinctValues({ parquetPath, columns, cap: valuesPerColumn }, { signal })
+    const found = await app.engine.distinctValues({ parquetPath, columns, cap: valuesPerColumn }, limits)
     for (const [index, column] of columns.entries()) {
       const values = found[index]?.values ?? []
-      const short = values.filter(({ value }) => value.length <= longestValue && !value.includes('\0'))
+      const short = values.filter(({ value }) => value.length <= maxValue && !value.includes('\0'))
       collected.push({ column, values: short })
     }
   }
@@ -168,16 +183,19 @@ async function replaceValues(
 }
 
 /** Keeps as many versions as the datasource says; the files go with the next sweep. */
-async function dropOldVersions(transaction: Transaction<Tables>, datasourceId: string): Promise<void> {
+async function dropOldVersions(
+  transaction: Transaction<Tables>,
+  datasourceId: string,
+  keepVersions: number,
+): Promise<void> {
   const versions = await transaction
     .selectFrom('data_objects')
-    .innerJoin('datasources', 'datasources.id', 'data_objects.datasource_id')
-    .select(['data_objects.version', 'datasources.keep_versions'])
-    .where('data_objects.datasource_id', '=', datasourceId)
-    .where('data_objects.kind', '=', 'response_data')
-    .orderBy('data_objects.version', 'desc')
+    .select('version')
+    .where('datasource_id', '=', datasourceId)
+    .where('kind', '=', 'response_data')
+    .orderBy('version', 'desc')
     .execute()
-  const oldest = versions[(versions[0]?.keep_versions ?? 1) - 1]?.version
+  const oldest = versions[keepVersions - 1]?.version
   if (oldest === undefined) return
   const gone = await transaction
     .deleteFrom('data_objects')

@@ -18,6 +18,7 @@ import type {
   ReadFormat,
   ScopedCall,
   Slot,
+  SqlLimits,
 } from './executor/protocol.ts'
 import { createPool } from './pool.ts'
 import { openReadStream, type ReadStream } from './read-stream.ts'
@@ -27,6 +28,10 @@ export type EngineOptions = {
   /** A folder of the engine's own: spill files and exports. What a crash left in it is removed at the next open. */
   runDir: string
   executors: number
+  /** Executors beyond those, each ready to take the place of one that died. */
+  spareExecutors: number
+  /** How long a statement that ended an executor is refused. */
+  quarantineMs: number
   concurrencyPerExecutor: number
   /** What one executor's queries may fill together. */
   memoryBytes: number
@@ -36,6 +41,9 @@ export type EngineOptions = {
   /** Threads of one query. */
   threads: number
   idleCloseMs: number
+  sqlLimits: SqlLimits
+  /** Longest time that finding out what a statement reads may take. */
+  inspectionTimeoutMs: number
   observe: Observe
   now: () => number
 }
@@ -56,42 +64,59 @@ export type ReadInput = {
  */
 export type ReadAnswer = ReadEnd & { columns: Column[]; bytes: Buffer; together: number }
 
-/** Limits of one call on files. */
-export type FileOptions = { timeoutMs?: number; signal?: AbortSignal }
+/** Limits of one call, waiting included. */
+export type CallLimits = {
+  timeoutMs?: number
+  signal?: AbortSignal
+  /** Takes long for sure: not all places are for such. */
+  isHeavy?: boolean
+}
 
 export type Engine = Awaited<ReturnType<typeof openEngine>>
 
 const openTimeoutMs = 20_000
 const fileTimeoutMs = 600_000
-/** Conversions and copies at a time; more would only share the same disk and cores. */
-const fileConcurrency = 2
+/**
+ * Conversions and copies at a time; more would only share the same disk and cores. One is for rows that someone waits
+ * for, one for preparing what is small, and one for whatever comes.
+ */
+const fileConcurrency = 3
 /** No scope has this name. */
 const preparing = ''
 
 /** Starts the executors. Every call names a scope (a project); reads also name the catalog of tables they may see. */
+// Over 70 lines: one method for each thing the engine does, over the same two pools.
 export async function openEngine(options: EngineOptions) {
-  const { runDir, memoryBytes, threads, idleCloseMs, queueLength, observe, now } = options
+  const { runDir, memoryBytes, threads, idleCloseMs, sqlLimits, queueLength, observe, now } = options
   await rm(runDir, { recursive: true, force: true })
   await mkdir(runDir, { recursive: true, mode: 0o700 })
-  const shared = { runDir, memoryBytes, threads, idleCloseMs, queueLength, observe, now }
-  const { executors, concurrencyPerExecutor: concurrency } = options
-  const reads = createPool({ ...shared, name: 'read', executors, concurrency, background: false })
+  const shared = { runDir, memoryBytes, threads, idleCloseMs, sqlLimits, queueLength, observe, now }
+  const { executors, spareExecutors: spares, quarantineMs, concurrencyPerExecutor: concurrency } = options
+  const reads = createPool({ ...shared, name: 'read', executors, spares, quarantineMs, concurrency, background: false })
   // Background work never takes a slot, a thread or the memory of a read.
-  const files = createPool({ ...shared, name: 'files', executors: 1, concurrency: fileConcurrency, background: true })
+  const files = createPool({
+    ...shared,
+    name: 'files',
+    executors: 1,
+    spares: 0,
+    quarantineMs,
+    concurrency: fileConcurrency,
+    background: true,
+  })
   await reads.opened(openTimeoutMs)
 
-  const scoped = (scope: string, catalog: Catalog, call: ScopedCall, input: Partial<ReadInput> = {}): Task => {
+  const scoped = (scope: string, catalog: Catalog, call: ScopedCall, input: CallLimits = {}): Task => {
     return { scope, catalog, call, timeoutMs: input.timeoutMs ?? options.timeoutMs, signal: input.signal }
   }
 
-  /** Preparing data waits for nobody, so it takes turns as one: there is always a place for rows that someone waits for. */
-  const onPrepared = <Result>(call: FileCall, limits?: FileOptions) => onFiles<Result>(preparing, call, limits)
+  /** Nobody waits for data to be prepared, so it takes turns as one: there is always a place for rows that someone waits for. */
+  const onPrepared = <Result>(call: FileCall, limits?: CallLimits) => onFiles<Result>(preparing, call, limits)
 
   /** The process for files starts with the first call that needs it. */
-  async function onFiles<Result>(scope: string, call: FileCall, limits: FileOptions = {}): Promise<Result> {
+  async function onFiles<Result>(scope: string, call: FileCall, limits: CallLimits = {}): Promise<Result> {
     await files.opened(openTimeoutMs)
-    const { timeoutMs = fileTimeoutMs, signal } = limits
-    return (await files.run({ scope, catalog: null, call, timeoutMs, signal })).head as Result
+    const { timeoutMs = fileTimeoutMs, signal, isHeavy = false } = limits
+    return (await files.run({ scope, catalog: null, call, timeoutMs, signal, isHeavy })).head as Result
   }
 
   /**
@@ -120,38 +145,45 @@ export async function openEngine(options: EngineOptions) {
      * Proves that SQL is one SELECT over the catalog's tables, and says what it reads, needs and returns, without
      * running it. `read` refuses what this refuses; call this first to tell an author why.
      */
-    async inspect(scope: string, catalog: Catalog, input: InspectCall): Promise<Inspection> {
-      return (await reads.run(scoped(scope, catalog, { verb: 'inspect', ...input }))).head as Inspection
+    async inspect(scope: string, catalog: Catalog, input: InspectCall, left?: CallLimits): Promise<Inspection> {
+      const timeoutMs = Math.min(options.inspectionTimeoutMs, left?.timeoutMs ?? Number.POSITIVE_INFINITY)
+      const limits = { ...left, timeoutMs }
+      return (await reads.run(scoped(scope, catalog, { verb: 'inspect', ...input }, limits))).head as Inspection
     },
 
     /** DuckDB's plan of a statement. */
-    async explain(scope: string, catalog: Catalog, input: { sql: string; slots: Slot[] }): Promise<string> {
-      const { head } = await reads.run(scoped(scope, catalog, { verb: 'explain', ...input }))
+    async explain(
+      scope: string,
+      catalog: Catalog,
+      input: { sql: string; slots: Slot[] },
+      limits?: CallLimits,
+    ): Promise<string> {
+      const { head } = await reads.run(scoped(scope, catalog, { verb: 'explain', ...input }, limits))
       return (head as { plan: string }).plan
     },
 
     /** Writes the rows of one page of an answer behind those of the pages before. */
-    appendPage(scope: string, input: PageCall, limits?: FileOptions): Promise<PageRows> {
+    appendPage(scope: string, input: PageCall, limits?: CallLimits): Promise<PageRows> {
       return onFiles(scope, { verb: 'appendPage', ...input }, limits)
     },
 
     /** The answer of an API, or NDJSON (one object a line) or CSV, to Parquet, every value kept. */
-    convert(scope: string, input: ConvertCall, limits?: FileOptions): Promise<Converted> {
+    convert(scope: string, input: ConvertCall, limits?: CallLimits): Promise<Converted> {
       return onFiles(scope, { verb: 'convert', ...input }, limits)
     },
 
     /** What each column of a Parquet file holds. */
-    profile(parquetPath: string, limits?: FileOptions): Promise<Profile> {
+    profile(parquetPath: string, limits?: CallLimits): Promise<Profile> {
       return onPrepared({ verb: 'profile', parquetPath }, limits)
     },
 
     /** A read-optimised copy of a Parquet file, to be named as `nativePath` in a catalog. */
-    buildNative(input: NativeCall, limits?: FileOptions): Promise<{ sizeBytes: number }> {
+    buildNative(input: NativeCall, limits?: CallLimits): Promise<{ sizeBytes: number }> {
       return onPrepared({ verb: 'buildNative', ...input }, limits)
     },
 
     /** The values of each of some columns by frequency, at most `cap` of one. */
-    distinctValues(input: DistinctCall, limits?: FileOptions): Promise<DistinctValues[]> {
+    distinctValues(input: DistinctCall, limits?: CallLimits): Promise<DistinctValues[]> {
       return onPrepared({ verb: 'distinctValues', ...input }, limits)
     },
 

@@ -4,6 +4,7 @@ import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { compileCache } from '../compiled.ts'
 import { createFrameReader, createFrameWriter, type Frame } from './executor/frames.ts'
 import { takeRows } from './executor/large-rows.ts'
 import type { ExecutorSettings, FailedHead, LeftHead } from './executor/protocol.ts'
@@ -20,7 +21,7 @@ const reservedBytes = 2 * 1024 ** 3
  * address it has ever had, and two answers of thousands of columns one after the other ran into the limit.
  */
 const allocators = { DUCKDB_JE_MALLOC_CONF: 'retain:false,narenas:1', MALLOC_ARENA_MAX: '2' }
-const stderrCharsMax = 2_000
+const maxStderrChars = 2_000
 /** Threads of the executor beyond one per call: opening an instance and reading a file wait for nobody's query. */
 const spareThreads = 2
 
@@ -37,6 +38,7 @@ export type ExecutorChild = {
 }
 
 /** Starts one executor. It inherits no environment, so no secret; `onLost` is called exactly once. */
+// Over 70 lines: everything that can happen to one process, in one place.
 export function startExecutor(
   settings: ChildSettings,
   on: { frame: (frame: Frame) => void; lost: (lost: Lost) => void },
@@ -61,12 +63,17 @@ export function startExecutor(
     {
       cwd: tempDir,
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-      env: { UV_THREADPOOL_SIZE: String(settings.concurrency + spareThreads), TZ: 'UTC', ...allocators },
+      env: {
+        UV_THREADPOOL_SIZE: String(settings.concurrency + spareThreads),
+        TZ: 'UTC',
+        ...allocators,
+        ...compileCache(),
+      },
     },
   )
   let stderr = ''
   child.stderr?.on('data', (bytes: Buffer) => {
-    stderr = (stderr + bytes.toString()).slice(-stderrCharsMax)
+    stderr = (stderr + bytes.toString()).slice(-maxStderrChars)
   })
   if (background) lowerPriority(child)
   const socket = child.stdio[3] as Socket

@@ -1,7 +1,8 @@
 export { dataChanged, openCatalogs, type Catalogs, type ProjectCatalog } from './catalogs.ts'
+export { readColumnValues } from './column-values.ts'
 export { buildDataline } from './dataline.ts'
-export { driftBetween } from './drift.ts'
-export { openEngine, type Engine, type EngineOptions, type ReadInput } from './engine.ts'
+export type { DatasourceDirectory } from './datasource-directory.ts'
+export { openEngine, type CallLimits, type Engine, type EngineOptions, type ReadInput } from './engine.ts'
 export type {
   AnswerBody,
   Catalog,
@@ -13,12 +14,11 @@ export type {
   Inspection,
   PageCall,
   PageRows,
-  Profile,
   ReadFormat,
   Slot,
   SlotType,
 } from './executor/protocol.ts'
-export { openFiles, type FileFormat, type Files, type KeptFile } from './files.ts'
+export { openFiles, type FileFormat, type Files } from './files.ts'
 export {
   deleteObject,
   findObject,
@@ -29,5 +29,7 @@ export {
   refuseInUse,
   type DataObject,
 } from './objects.ts'
+export type { DeployedQueries } from './readers.ts'
 export type { ReadStream } from './read-stream.ts'
 export { sweepFiles } from './sweep.ts'
+export { fetchedAt, insertVersion, newestColumns, readDrifts, storedBytes, type FetchedVersion } from './versions.ts'

@@ -1,86 +1,136 @@
-/** How far into a queue is looked for what may run or go along: it may be thousands long. */
-const lookedAt = 64
+import { createFairQueue } from '../fair-queue.ts'
+
+/** What waits: of which project, and which of its queries it is. */
+export type Waiting = {
+  scope: string
+  query: string
+  /** Known to take long before it was ever run. */
+  isHeavy?: boolean
+}
+
+/** The right to run one piece of work, until it is released. */
+export type Place = { scope: string; query: string; isSlow: boolean; isExpress: boolean; startedMs: number }
+
+type LaneOptions = {
+  queueLength: number
+  slots: number
+  /** Beyond `slots`, for queries known to be quick while others take long. */
+  expressSlots: number
+  nowMs: () => number
+}
+
+/** What runs for longer is slow, and so is its query from then on. */
+const slowMs = 1_000
+const maxQueries = 10_000
 
 /**
- * Who runs next. Work waits per scope and the scopes take turns, so a scope with a thousand waiting calls delays
- * another by one call; and no scope holds every slot, so its slow calls leave room for others' fast ones.
+ * Who runs next. Work waits by scope and query, and they take turns: a scope with a thousand waiting calls delays
+ * another by one call, and so does a query within its scope. No scope holds every slot; no query, and not all slow
+ * queries together, hold every slot of their scope. And where slow ones that nobody knew fill the slots all the same,
+ * what is known to be quick passes them in an express slot.
  */
-export function createLane<Item>({ queueLength, slots }: { queueLength: number; slots: number }) {
-  const slotsPerScope = Math.max(1, slots - Math.max(1, Math.floor(slots / 4)))
-  const waiting = new Map<string, Item[]>()
-  const running = new Map<string, number>()
-  let waitingCount = 0
+// Over 70 lines: its methods share the queues and the counts of what runs.
+export function createLane<Item extends Waiting>({ queueLength, slots, expressSlots, nowMs }: LaneOptions) {
+  const slotsPerScope = allButAShare(slots, 4)
+  const slotsPerQuery = allButAShare(slotsPerScope, 3)
+  const expressPerScope = allButAShare(expressSlots, 4)
+  const waiting = createFairQueue<Item>()
+  const running = new Map<string, Set<Place>>()
+  /** How long each query took last. */
+  const tookMs = new Map<string, number>()
 
   /** False when the queue is full. */
-  function push(scope: string, item: Item): boolean {
-    if (waitingCount >= queueLength) return false
-    const queue = waiting.get(scope)
-    if (queue === undefined) waiting.set(scope, [item])
-    else queue.push(item)
-    waitingCount += 1
+  function push(item: Item): boolean {
+    if (waiting.size() >= queueLength) return false
+    waiting.push(pathOf(item), item)
     return true
   }
 
-  /** The next item that may run, of a scope that may run one more; its scope goes to the end of the round. */
-  function take(mayRun: (item: Item) => boolean): Item | undefined {
-    for (const [scope, queue] of waiting) {
-      if ((running.get(scope) ?? 0) >= slotsPerScope) continue
-      const index = queue.findIndex((item, at) => at === lookedAt || mayRun(item))
-      if (index === -1 || index === lookedAt) continue
-      const [item] = queue.splice(index, 1)
-      waiting.delete(scope)
-      if (queue.length > 0) waiting.set(scope, queue)
-      if (item === undefined) continue
-      waitingCount -= 1
-      running.set(scope, (running.get(scope) ?? 0) + 1)
-      return item
-    }
-    return undefined
+  /** The next item that may run, and its place. */
+  function take(mayRun: (item: Item, isExpress: boolean) => boolean): { item: Item; place: Place } | undefined {
+    const item = waiting.take({
+      enter: ([scope = '', query]) => (query === undefined ? hasRoom(scope) : mayHoldMore(scope, query)),
+      run: (each) => mayRun(each, false) && (each.isHeavy !== true || slowOf(scopePlaces(each.scope)) < slotsPerQuery),
+    })
+    if (item !== undefined) return { item, place: hold(item) }
+    const express = takeExpress((each) => mayRun(each, true))
+    return express === undefined ? undefined : { item: express, place: hold(express, true) }
   }
 
-  /** Items that can go along with one of `scope` that was just taken; they need no turn of their own. */
-  function takeAlike(scope: string, isAlike: (item: Item) => boolean, most: number): Item[] {
-    const queue = waiting.get(scope)
-    const taken: Item[] = []
-    if (queue === undefined) return taken
-    const left: Item[] = []
-    for (const [index, item] of queue.entries()) {
-      if (taken.length === most || index === lookedAt) {
-        left.push(...queue.slice(index))
-        break
-      }
-      if (isAlike(item)) taken.push(item)
-      else left.push(item)
-    }
-    if (taken.length === 0) return taken
-    waitingCount -= taken.length
-    // In place: the scope keeps its turn.
-    queue.splice(0, queue.length, ...left)
-    if (queue.length === 0) waiting.delete(scope)
-    return taken
+  function takeExpress(mayRun: (item: Item) => boolean): Item | undefined {
+    if (waiting.size() === 0) return undefined
+    const places = [...running.values()].flatMap((each) => [...each])
+    const express = places.filter(({ isExpress }) => isExpress)
+    if (express.length >= expressSlots || slowOf(places) === 0) return undefined
+    return waiting.take({
+      enter: ([scope, query]) =>
+        query === undefined
+          ? express.filter((place) => place.scope === scope).length < expressPerScope
+          : (tookMs.get(query) ?? Infinity) <= slowMs,
+      run: mayRun,
+    })
   }
 
-  /** Counts one more as running: what went along and now goes by itself. */
-  function hold(scope: string): void {
-    running.set(scope, (running.get(scope) ?? 0) + 1)
+  function hasRoom(scope: string): boolean {
+    const places = running.get(scope)
+    if (places === undefined || places.size < slotsPerScope) return true
+    return [...places].filter(({ isExpress }) => !isExpress).length < slotsPerScope
   }
 
-  function release(scope: string): void {
-    const left = (running.get(scope) ?? 1) - 1
-    if (left <= 0) running.delete(scope)
-    else running.set(scope, left)
+  function mayHoldMore(scope: string, query: string): boolean {
+    const places = scopePlaces(scope)
+    if (places.length < slotsPerQuery) return true
+    if (places.filter((place) => place.query === query).length >= slotsPerQuery) return false
+    return (tookMs.get(query) ?? 0) <= slowMs || slowOf(places) < slotsPerQuery
   }
 
-  /** Takes a waiting item out before its turn. */
-  function remove(scope: string, item: Item): boolean {
-    const queue = waiting.get(scope)
-    const index = queue?.indexOf(item) ?? -1
-    if (queue === undefined || index === -1) return false
-    queue.splice(index, 1)
-    if (queue.length === 0) waiting.delete(scope)
-    waitingCount -= 1
-    return true
+  function scopePlaces(scope: string): Place[] {
+    return [...(running.get(scope) ?? [])]
   }
 
-  return { push, take, takeAlike, hold, release, remove, waitingCount: () => waitingCount }
+  function slowOf(places: Place[]): number {
+    const since = nowMs() - slowMs
+    return places.filter(({ isSlow, startedMs }) => isSlow || startedMs < since).length
+  }
+
+  /** Counts one more as running, also what came another way than by its turn. */
+  function hold({ scope, query, isHeavy }: Item, isExpress = false): Place {
+    const isSlow = isHeavy === true || (tookMs.get(query) ?? 0) > slowMs
+    const place = { scope, query, isSlow, isExpress, startedMs: nowMs() }
+    const places = running.get(scope)
+    if (places === undefined) running.set(scope, new Set([place]))
+    else places.add(place)
+    return place
+  }
+
+  function release(place: Place | null): void {
+    if (place === null) return
+    const places = running.get(place.scope)
+    if (places?.delete(place) !== true) return
+    if (places.size === 0) running.delete(place.scope)
+    if (tookMs.size >= maxQueries) tookMs.clear()
+    tookMs.set(place.query, nowMs() - place.startedMs)
+  }
+
+  return {
+    push,
+    take,
+    hold,
+    release,
+    /** Items that can go along with one that was just taken; they need no turn of their own. */
+    takeAlike: (item: Item, isAlike: (other: Item) => boolean, most: number) =>
+      waiting.takeAlong(pathOf(item), isAlike, most),
+    /** Takes a waiting item out before its turn. */
+    remove: (item: Item) => waiting.remove(pathOf(item), item),
+    waitingCount: () => waiting.size(),
+  }
+}
+
+function pathOf({ scope, query }: Waiting): string[] {
+  return [scope, query]
+}
+
+/** All of `slots` but one in `share`, at least one of them left over and at least one had. */
+function allButAShare(slots: number, share: number): number {
+  return Math.max(1, slots - Math.max(1, Math.floor(slots / share)))
 }

@@ -1,18 +1,21 @@
 import type { ReadStream } from 'node:fs'
-import type { App } from '../app.ts'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
-import { pageAfter, type ColumnRecord, type Drift, type Page } from '../store/index.ts'
-import { dataChanged } from './catalogs.ts'
+import { pageAfter, type ColumnRecord, type Drift, type Page, type Database } from '../store/index.ts'
+import { dataChanged, type Catalogs } from './catalogs.ts'
 import type { Column, Profile } from './executor/protocol.ts'
-import type { FileFormat } from './files.ts'
-import { deployedReaders, touchedBy } from './readers.ts'
+import type { FileFormat, Files } from './files.ts'
+import type { DatasourceDirectory } from './datasource-directory.ts'
+import { deployedReaders, touchedBy, type DeployedQueries } from './readers.ts'
+import type { Engine } from './engine.ts'
+import type { Config } from '../config.ts'
 
 export type DataObject = {
   id: string
   kind: 'request_config' | 'response_data' | 'prepared'
   format: FileFormat
   datasourceId: string
+  datasourceName: string
   tableName: string
   version: number
   rowCount: number | null
@@ -32,7 +35,7 @@ export type DescribedObject = DataObject & {
   driftTouches: string[]
 }
 
-type DataApp = Pick<App, 'store'>
+type DataApp = { store: Database; datasources: DatasourceDirectory; deployments: DeployedQueries }
 
 /** Newest first; of one datasource where it is named. */
 export async function listObjects(
@@ -42,17 +45,18 @@ export async function listObjects(
 ): Promise<Page<DataObject>> {
   await requireRole(app, caller, input.projectId, 'viewer')
   const { datasourceId } = input
-  return pageAfter(
+  const page = await pageAfter(
     (after, limit) =>
       selectObjects(app, input.projectId)
-        .$if(datasourceId !== undefined, (query) => query.where('data_objects.datasource_id', '=', datasourceId ?? ''))
-        .$if(after !== undefined, (query) => query.where('data_objects.id', '<', after ?? ''))
-        .orderBy('data_objects.id', 'desc')
+        .$if(datasourceId !== undefined, (query) => query.where('datasource_id', '=', datasourceId ?? ''))
+        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
+        .orderBy('id', 'desc')
         .limit(limit)
         .execute(),
     input,
     (object) => object.id,
   )
+  return { ...page, items: await withSources(app, input.projectId, page.items) }
 }
 
 export async function findObject(
@@ -61,12 +65,10 @@ export async function findObject(
   input: { projectId: string; objectId: string },
 ): Promise<DescribedObject> {
   await requireRole(app, caller, input.projectId, 'viewer')
-  const object = await selectObjects(app, input.projectId)
-    .select('data_objects.profile')
-    .where('data_objects.id', '=', input.objectId)
-    .executeTakeFirst()
+  const rows = await selectObjects(app, input.projectId).select('profile').where('id', '=', input.objectId).execute()
+  const [object] = await withSources(app, input.projectId, rows)
   if (object === undefined) throw noObject(input.objectId)
-  const readers = object.drift === null ? [] : await deployedReaders(app.store.db, input.projectId, object.tableName)
+  const readers = object.drift === null ? [] : await deployedReaders(app.deployments, input.projectId, object.tableName)
   return {
     ...object,
     // Written by the dataline job alone, from the same type.
@@ -77,7 +79,7 @@ export async function findObject(
 
 /** A page of its rows, as JSON bytes that came ready from the executor. */
 export async function readObjectRows(
-  app: Pick<App, 'store' | 'files' | 'engine' | 'config'>,
+  app: DataApp & { files: Files; engine: Engine; config: Config },
   caller: Caller,
   input: { projectId: string; objectId: string; limit: number; offset: number; signal?: AbortSignal },
 ): Promise<{ rows: Buffer; columns: Column[]; more: boolean }> {
@@ -102,7 +104,7 @@ export async function readObjectRows(
 }
 
 export async function openObject(
-  app: Pick<App, 'store' | 'files'>,
+  app: DataApp & { files: Files },
   caller: Caller,
   input: { projectId: string; objectId: string },
 ): Promise<{ object: DataObject; stream: ReadStream }> {
@@ -121,9 +123,9 @@ export async function lineageOf(
 ): Promise<Lineage> {
   const object = await findObject(app, caller, input)
   const kin = await selectObjects(app, input.projectId)
-    .where('data_objects.datasource_id', '=', object.datasourceId)
-    .where('data_objects.version', '=', object.version)
-    .orderBy('data_objects.id')
+    .where('datasource_id', '=', object.datasourceId)
+    .where('version', '=', object.version)
+    .orderBy('id')
     .execute()
   const ids = kin.map((each) => each.id)
   const edges = await app.store.db
@@ -132,26 +134,21 @@ export async function lineageOf(
     .where('project_id', '=', input.projectId)
     .where((where) => where.or([where('from_id', 'in', ids), where('to_id', 'in', ids)]))
     .execute()
-  const source = await app.store.db
-    .selectFrom('datasources')
-    .select(['id', 'name'])
-    .where('id', '=', object.datasourceId)
-    .executeTakeFirstOrThrow()
   // Queries read the newest version, so an older one leads to none.
   const rows = kin.find((each) => each.kind === 'response_data')
   const isRead = rows !== undefined && (await newestVersion(app, object.datasourceId)) === rows.version
-  const readers = isRead ? await deployedReaders(app.store.db, input.projectId, object.tableName) : []
+  const readers = isRead ? await deployedReaders(app.deployments, input.projectId, object.tableName) : []
   return {
     nodes: [
-      { id: source.id, kind: 'datasource', label: source.name },
-      ...kin.map((each) => ({ id: each.id, kind: each.kind, label: `${each.tableName} ${each.version}` })),
+      { id: object.datasourceId, kind: 'datasource', label: object.datasourceName },
+      ...kin.map((each) => ({ id: each.id, kind: each.kind, label: `${object.tableName} ${each.version}` })),
       ...readers.map((reader) => ({ id: reader.queryId, kind: 'query' as const, label: reader.name })),
     ],
     edges: [...edges, ...readers.map((reader) => ({ from: rows?.id ?? '', to: reader.queryId }))],
   }
 }
 
-async function newestVersion(app: DataApp, datasourceId: string): Promise<number> {
+async function newestVersion(app: { store: Database }, datasourceId: string): Promise<number> {
   const { newest } = await app.store.db
     .selectFrom('data_objects')
     .select((select) => select.fn.max('version').as('newest'))
@@ -162,8 +159,12 @@ async function newestVersion(app: DataApp, datasourceId: string): Promise<number
 }
 
 /** The newest data of a table that a deployed query reads stays. */
-export async function refuseInUse(app: DataApp, projectId: string, tableName: string): Promise<void> {
-  const readers = await deployedReaders(app.store.db, projectId, tableName)
+export async function refuseInUse(
+  app: { deployments: DeployedQueries },
+  projectId: string,
+  tableName: string,
+): Promise<void> {
+  const readers = await deployedReaders(app.deployments, projectId, tableName)
   if (readers.length === 0) return
   const names = readers.map((reader) => `${reader.name} (${reader.environments.join(', ')})`).join(', ')
   throw new Failure('conflict', {
@@ -177,7 +178,7 @@ export async function refuseInUse(app: DataApp, projectId: string, tableName: st
  * goes only when nothing deployed reads the table.
  */
 export async function deleteObject(
-  app: Pick<App, 'store' | 'catalogs'>,
+  app: DataApp & { catalogs: Catalogs },
   caller: Caller,
   input: { projectId: string; objectId: string },
 ): Promise<void> {
@@ -209,26 +210,38 @@ export async function deleteObject(
   app.catalogs.forget(input.projectId)
 }
 
-function selectObjects(app: DataApp, projectId: string) {
+function selectObjects(app: { store: Database }, projectId: string) {
   return app.store.db
     .selectFrom('data_objects')
-    .innerJoin('datasources', 'datasources.id', 'data_objects.datasource_id')
     .select([
-      'data_objects.id',
-      'data_objects.kind',
-      'data_objects.format',
-      'data_objects.datasource_id as datasourceId',
-      'datasources.table_name as tableName',
-      'data_objects.version',
-      'data_objects.row_count as rowCount',
-      'data_objects.file_hash as fileHash',
-      'data_objects.size_bytes as sizeBytes',
-      'data_objects.columns',
-      'data_objects.drift',
-      'data_objects.truncated',
-      'data_objects.created_at as createdAt',
+      'id',
+      'kind',
+      'format',
+      'datasource_id as datasourceId',
+      'version',
+      'row_count as rowCount',
+      'file_hash as fileHash',
+      'size_bytes as sizeBytes',
+      'columns',
+      'drift',
+      'truncated',
+      'created_at as createdAt',
     ])
-    .where('data_objects.project_id', '=', projectId)
+    .where('project_id', '=', projectId)
+}
+
+/** With the names of their datasources; one whose datasource is deleted meanwhile is gone with it. */
+async function withSources<Row extends { datasourceId: string }>(
+  app: { datasources: DatasourceDirectory },
+  projectId: string,
+  rows: Row[],
+): Promise<Array<Row & { datasourceName: string; tableName: string }>> {
+  if (rows.length === 0) return []
+  const sources = await app.datasources.ofProject(projectId)
+  return rows.flatMap((row) => {
+    const source = sources.get(row.datasourceId)
+    return source === undefined ? [] : [{ ...row, datasourceName: source.name, tableName: source.tableName }]
+  })
 }
 
 function noObject(objectId: string): Failure {

@@ -4,7 +4,8 @@ import { startExecutor, type ChildSettings, type Lost } from './executor-child.t
 import type { Frame } from './executor/frames.ts'
 import { isRefusedBySystem } from './executor/out-of-memory.ts'
 import type { FailedHead } from './executor/protocol.ts'
-import { createLane } from './lane.ts'
+import { createLane, type Place } from './lane.ts'
+import { createQuarantine } from './quarantine.ts'
 import { chooseSeat, mayRun, newSeat, type Seat } from './seat.ts'
 import {
   callHead,
@@ -14,6 +15,7 @@ import {
   failureOf,
   isAlike,
   overloaded,
+  queryOf,
   statementOf,
   waitedTooLong,
   type Group,
@@ -25,6 +27,10 @@ import {
 export type PoolOptions = Omit<ChildSettings, 'name'> & {
   name: string
   executors: number
+  /** Processes beyond `executors` that wait to take the place of one that died. */
+  spares: number
+  /** How long a statement that ended a process is refused. */
+  quarantineMs: number
   queueLength: number
   observe: Observe
   now: () => number
@@ -32,21 +38,34 @@ export type PoolOptions = Omit<ChildSettings, 'name'> & {
 
 const killAfterMs = 1_000
 /** Calls that are sent together. */
-const groupMax = 32
+const maxGroup = 32
+/** Places in each executor beyond its usual ones, where quick queries pass those that take long. */
+const expressPerExecutor = 2
+/** How soon it is seen that what runs takes long while others wait. */
+const lookAgainMs = 200
 const respawnMs = { first: 50, most: 5_000, healthyAfter: 10_000 }
 
 /** Executors of one kind and the work that waits for them. */
+// Over 70 lines: every step moves a call between the seats, the lane and the suspects that it closes over.
 export function createPool(options: PoolOptions) {
   const { executors, concurrency, queueLength, observe, now } = options
-  const lane = createLane<Ticket<Seat>>({ queueLength, slots: executors * concurrency })
-  /** Calls that were in a process when it died. Each is tried once more, alone, so that only a culprit fails. */
+  const express = options.background ? 0 : expressPerExecutor
+  const lane = createLane<Ticket<Seat>>({
+    queueLength,
+    slots: executors * concurrency,
+    expressSlots: executors * express,
+    nowMs: () => performance.now(),
+  })
+  const quarantine = createQuarantine({ forMs: options.quarantineMs, now })
+  /** Calls to be tried alone: those that were in a process when it died, once more, so that only a culprit fails. */
   const suspects: Ticket<Seat>[] = []
   const lookups = createLookups()
   const readyWaiters = new Set<() => void>()
   let nextId = 1
   let closing = false
+  let lookingAgain: NodeJS.Timeout | null = null
 
-  const seats = Array.from({ length: executors }, (_, index) => newSeat(index))
+  const seats = Array.from({ length: executors + options.spares }, (_, index) => newSeat(index, index >= executors))
 
   function start(seat: Seat): void {
     seat.startedMs = now()
@@ -78,6 +97,7 @@ export function createPool(options: PoolOptions) {
       sendCall(seat, ticket.group)
     } else if (frame.kind === 'result') {
       lookups.note(ticket, frame.head)
+      quarantine.clear(ticket)
       finish(seat, ticket, { head: frame.head, body: frame.body })
     } else if (frame.kind === 'failed') {
       const failure = failureOf(frame.head as FailedHead)
@@ -91,18 +111,23 @@ export function createPool(options: PoolOptions) {
 
   function lose(seat: Seat, lost: Lost): void {
     const tickets = [...seat.tickets.values()]
-    const { worn: wasWorn } = seat
+    const { worn: wasWorn, stopped: wasStopped } = seat
     const wasReady = seat.ready || wasWorn
-    Object.assign(seat, { child: null, ready: false, reserved: false, worn: false, groups: 0 })
+    Object.assign(seat, { child: null, ready: false, reserved: false, worn: false, stopped: false, groups: 0 })
     seat.tickets.clear()
     seat.lookups.clear()
-    for (const ticket of tickets) orphan(ticket)
-    if (closing) return
     const { code, signal, stderr } = lost
+    const crashed = signal !== 'SIGKILL' && signal !== 'SIGTERM'
+    const verdict = wasStopped ? 'innocent' : crashed && tickets.length === 1 ? 'guilty' : 'suspect'
+    for (const ticket of tickets) orphan(ticket, verdict)
+    if (closing) return
+    relieve(seat)
     if (wasWorn && tickets.length === 0) observe({ kind: 'executor-replaced', reason: 'memory_limit' })
     else observe({ kind: 'executor-lost', code, signal, calls: tickets.length, stderr })
-    seat.failures = wasReady && now() - seat.startedMs > respawnMs.healthyAfter ? 0 : seat.failures + 1
-    const delayMs = Math.min(respawnMs.most, respawnMs.first * 2 ** Math.min(10, seat.failures - 1))
+    // Who ends a process is refused; only where nobody was in it, starting another is what may not help.
+    const isExplained = tickets.length > 0 || now() - seat.startedMs > respawnMs.healthyAfter
+    seat.failures = wasReady && isExplained ? 0 : seat.failures + 1
+    const delayMs = Math.min(respawnMs.most, respawnMs.first * 2 ** Math.min(10, Math.max(0, seat.failures - 1)))
     seat.respawn = setTimeout(() => {
       seat.respawn = null
       start(seat)
@@ -110,57 +135,108 @@ export function createPool(options: PoolOptions) {
     pump()
   }
 
+  /** A spare takes over at once; the process that comes in place of the lost one is the spare then. */
+  function relieve(seat: Seat): void {
+    const spare = seats.find((other) => other.standby && other.ready && other.tickets.size === 0)
+    if (seat.standby || spare === undefined) return
+    spare.standby = false
+    seat.standby = true
+  }
+
   /** A call whose process died under it. While it waits for its second try it keeps its place among its scope's. */
-  function orphan(ticket: Ticket<Seat>): void {
+  function orphan(ticket: Ticket<Seat>, verdict: 'innocent' | 'suspect' | 'guilty'): void {
     ticket.seat = null
     // From here on it goes by itself.
-    if (ticket.group.left > 1) lane.hold(ticket.scope)
+    const place = ticket.group.left > 1 ? lane.hold(ticket) : ticket.group.place
     ticket.group.left -= 1
-    if (ticket.cancelled === null && !ticket.streaming && ticket.attempts === 1 && !closing) {
+    ticket.group = aloneGroup(ticket, place)
+    const isLost = ticket.cancelled !== null || ticket.streaming || closing
+    const isGuilty = !closing && ticket.cancelled === null && (verdict === 'guilty' || isTriedApart(ticket, verdict))
+    if (isGuilty) quarantine.note(ticket)
+    if (!isLost && !isGuilty && verdict === 'suspect' && mayTryApart()) {
       suspects.push(ticket)
       return
     }
-    lane.release(ticket.scope)
-    const cause = 'the executor ended while it ran this call'
-    settle(ticket, ticket.cancelled === null ? new Failure('internal_error', { cause }) : cancelledError(ticket))
+    lane.release(place)
+    if (!isLost && !isGuilty && verdict === 'innocent' && lane.push(ticket)) return
+    settle(ticket, orphanError(ticket, isGuilty))
+  }
+
+  function isTriedApart(ticket: Ticket<Seat>, verdict: string): boolean {
+    return verdict === 'suspect' && ticket.apart
+  }
+
+  function orphanError(ticket: Ticket<Seat>, isGuilty: boolean): Error {
+    if (ticket.cancelled !== null) return cancelledError(ticket)
+    if (isGuilty) return quarantine.failure(ticket)
+    return new Failure('internal_error', { cause: new Error('the executor ended while it ran this call') })
+  }
+
+  /** What may end a process never runs in the last one that answers others. */
+  function mayTryApart(): boolean {
+    return options.background || seats.length > 1
+  }
+
+  /** Where a suspect may run: in the spare, or, where there is none, in an empty one of several. */
+  function seatApart(): Seat | undefined {
+    const ready = seats.filter((seat) => seat.ready)
+    const places = options.spares > 0 ? ready.filter((seat) => seat.standby) : ready
+    if (options.spares === 0 && !options.background && ready.length < 2) return undefined
+    return places.find((seat) => seat.tickets.size === 0)
+  }
+
+  function pumpSuspects(): void {
+    for (;;) {
+      const [ticket] = suspects
+      const seat = ticket === undefined ? undefined : seatApart()
+      if (ticket === undefined || seat === undefined) break
+      suspects.shift()
+      seat.reserved = true
+      ticket.apart = true
+      dispatch(seat, ticket.group)
+    }
+    if (suspects.length === 0 || options.spares > 0 || seats.some((seat) => seat.reserved)) return
+    const ready = seats.filter((seat) => seat.ready).sort((left, right) => left.tickets.size - right.tickets.size)
+    const [quietest] = ready
+    if (quietest !== undefined && (ready.length > 1 || options.background)) quietest.reserved = true
   }
 
   function pump(): void {
-    while (suspects.length > 0) {
-      const seat = seats.find((candidate) => candidate.ready && candidate.tickets.size === 0)
-      const ticket = suspects[0]
-      if (seat === undefined || ticket === undefined) break
-      suspects.shift()
-      seat.reserved = true
-      dispatch(seat, [ticket], null)
-    }
-    if (suspects.length > 0 && !seats.some((seat) => seat.reserved)) {
-      const quietest = seats
-        .filter((seat) => seat.ready)
-        .sort((left, right) => left.tickets.size - right.tickets.size)[0]
-      if (quietest !== undefined) quietest.reserved = true
-    }
+    pumpSuspects()
     for (;;) {
-      const free = seats.filter((seat) => seat.ready && !seat.reserved && seat.groups < concurrency)
-      if (free.length === 0) return
-      const ticket = lane.take((candidate) => free.some((seat) => mayRun(seat, candidate)))
-      if (ticket === undefined) return
-      const seat = chooseSeat(free, ticket)
+      const open = seats.filter(
+        (seat) => seat.ready && !seat.standby && !seat.reserved && seat.groups < concurrency + express,
+      )
+      const free = open.filter((seat) => seat.groups < concurrency)
+      if (open.length === 0) break
+      const taken = lane.take((each, isExpress) => (isExpress ? open : free).some((seat) => mayRun(seat, each)))
+      if (taken === undefined) break
+      const { item: ticket, place } = taken
+      const seat = chooseSeat(place.isExpress ? open : free, ticket)
       const lookup = lookups.has(ticket) ? ticket.statement : null
-      const others =
-        lookup === null ? [] : lane.takeAlike(ticket.scope, (other) => isAlike(ticket, other), groupMax - 1)
-      dispatch(seat, [ticket, ...others], lookup)
+      const others = lookup === null ? [] : lane.takeAlike(ticket, (other) => isAlike(ticket, other), maxGroup - 1)
+      const tickets = [ticket, ...others]
+      dispatch(seat, { tickets, left: tickets.length, lookup, place })
     }
+    lookAgain()
   }
 
-  function dispatch(seat: Seat, tickets: Ticket<Seat>[], lookup: string | null): void {
-    const group = { tickets, left: tickets.length, lookup }
+  /** That a call takes long shows only later, and no other call need end or come for it. */
+  function lookAgain(): void {
+    if (express === 0 || closing || lookingAgain !== null || lane.waitingCount() === 0) return
+    lookingAgain = setTimeout(() => {
+      lookingAgain = null
+      pump()
+    }, lookAgainMs)
+    lookingAgain.unref()
+  }
+
+  function dispatch(seat: Seat, group: Group<Seat>): void {
     seat.groups += 1
-    if (lookup !== null) seat.lookups.add(lookup)
-    for (const ticket of tickets) {
+    if (group.lookup !== null) seat.lookups.add(group.lookup)
+    for (const ticket of group.tickets) {
       ticket.seat = seat
       ticket.group = group
-      ticket.attempts += 1
       seat.tickets.set(ticket.id, ticket)
     }
     sendCall(seat, group)
@@ -179,7 +255,7 @@ export function createPool(options: PoolOptions) {
     if (ticket.group.left === 0) {
       seat.groups -= 1
       if (ticket.group.lookup !== null) seat.lookups.delete(ticket.group.lookup)
-      lane.release(ticket.scope)
+      lane.release(ticket.group.place)
     }
     if (seat.tickets.size === 0) {
       seat.reserved = false
@@ -210,16 +286,18 @@ export function createPool(options: PoolOptions) {
       const index = suspects.indexOf(ticket)
       if (index !== -1) {
         suspects.splice(index, 1)
-        lane.release(ticket.scope)
+        lane.release(ticket.group.place)
       }
-      if (lane.remove(ticket.scope, ticket) || index !== -1) settle(ticket, waitedTooLong(ticket))
+      if (lane.remove(ticket) || index !== -1) settle(ticket, waitedTooLong(ticket))
       return
     }
     seat.child?.send({ id: ticket.id, kind: 'cancel' })
     ticket.timers.push(
       setTimeout(() => {
         // The others in this process are innocent; they run again elsewhere.
-        if (seat.tickets.has(ticket.id)) seat.child?.kill()
+        if (!seat.tickets.has(ticket.id)) return
+        seat.stopped = true
+        seat.child?.kill()
       }, killAfterMs),
     )
   }
@@ -232,9 +310,10 @@ export function createPool(options: PoolOptions) {
         ...task,
         id: nextId,
         statement: statementOf(task),
-        attempts: 0,
+        query: queryOf(task),
+        apart: false,
         seat: null,
-        group: { tickets: [], left: 0, lookup: null },
+        group: { tickets: [], left: 0, lookup: null, place: null },
         timers: [],
         cancelled: null,
         streaming: false,
@@ -245,7 +324,11 @@ export function createPool(options: PoolOptions) {
         },
       }
       nextId = nextId === 0xff_ff_ff_ff ? 1 : nextId + 1
-      if (closing || !lane.push(task.scope, ticket)) {
+      if (quarantine.refuses(task)) {
+        reject(quarantine.failure(task))
+        return
+      }
+      if (closing || !admit(ticket)) {
         reject(overloaded())
         return
       }
@@ -255,10 +338,25 @@ export function createPool(options: PoolOptions) {
     })
   }
 
+  function admit(ticket: Ticket<Seat>): boolean {
+    if (!mayTryApart() || !quarantine.sendsApart(ticket)) return lane.push(ticket)
+    if (suspects.length >= queueLength) return false
+    ticket.group = aloneGroup(ticket, lane.hold(ticket))
+    suspects.push(ticket)
+    return true
+  }
+
   async function opened(timeoutMs: number): Promise<void> {
     if (closing) throw overloaded()
-    seats.filter((seat) => seat.child === null && seat.respawn === null).forEach(start)
-    await until(() => seats.every((seat) => seat.ready), timeoutMs, readyWaiters)
+    const working = seats.filter((seat) => !seat.standby)
+    startMissing(working)
+    await until(() => working.every((seat) => seat.ready), timeoutMs, readyWaiters)
+    // Nobody waits for these.
+    if (!closing) startMissing(seats)
+  }
+
+  function startMissing(which: Seat[]): void {
+    which.filter((seat) => seat.child === null && seat.respawn === null).forEach(start)
   }
 
   async function close(timeoutMs: number): Promise<void> {
@@ -275,15 +373,21 @@ export function createPool(options: PoolOptions) {
   }
 
   function health() {
-    const states = seats.map((seat) => ({ pid: seat.child?.pid ?? null, ready: seat.ready, calls: seat.tickets.size }))
+    const stateOf = (seat: Seat) => ({ pid: seat.child?.pid ?? null, ready: seat.ready, calls: seat.tickets.size })
+    const states = seats.filter((seat) => !seat.standby).map(stateOf)
     return {
       ready: states.some((state) => state.ready),
       executors: states,
+      spares: seats.filter((seat) => seat.standby).map(stateOf),
       waiting: lane.waitingCount() + suspects.length,
     }
   }
 
   return { run, opened, close, health }
+}
+
+function aloneGroup(ticket: Ticket<Seat>, place: Place | null): Group<Seat> {
+  return { tickets: [ticket], left: 1, lookup: null, place }
 }
 
 function pause(delayMs: number): Promise<void> {

@@ -1,25 +1,28 @@
-import type { Kysely } from 'kysely'
-import type { Drift, Tables } from '../store/index.ts'
+import type { Drift } from '../store/index.ts'
+
+/** A port: the deployed queries of a project, by name, with the columns that each reads of which table. */
+export type DeployedQueries = {
+  tablesRead(
+    projectId: string,
+  ): Promise<Array<{ queryId: string; name: string; environment: string; tables: Record<string, string[]> }>>
+}
 
 /** A query that is deployed and reads a table, with the columns that it reads of it. */
 export type Reader = { queryId: string; name: string; environments: string[]; columns: string[] }
 
 /** Who would notice if a table went away or changed. */
-export async function deployedReaders(db: Kysely<Tables>, projectId: string, tableName: string): Promise<Reader[]> {
-  const rows = await db
-    .selectFrom('deployments')
-    .innerJoin('query_versions', 'query_versions.id', 'deployments.version_id')
-    .select(['deployments.query_id', 'deployments.name', 'deployments.environment', 'query_versions.tables'])
-    .where('deployments.project_id', '=', projectId)
-    .orderBy('deployments.name')
-    .execute()
+export async function deployedReaders(
+  deployments: DeployedQueries,
+  projectId: string,
+  tableName: string,
+): Promise<Reader[]> {
   const readers = new Map<string, Reader>()
-  for (const row of rows) {
-    if (!Object.hasOwn(row.tables, tableName)) continue
-    const reader = readers.get(row.query_id) ?? { queryId: row.query_id, name: row.name, environments: [], columns: [] }
-    reader.environments.push(row.environment)
-    reader.columns = [...new Set([...reader.columns, ...(row.tables[tableName] ?? [])])]
-    readers.set(row.query_id, reader)
+  for (const { queryId, name, environment, tables } of await deployments.tablesRead(projectId)) {
+    if (!Object.hasOwn(tables, tableName)) continue
+    const reader = readers.get(queryId) ?? { queryId, name, environments: [], columns: [] }
+    reader.environments.push(environment)
+    reader.columns = [...new Set([...reader.columns, ...(tables[tableName] ?? [])])]
+    readers.set(queryId, reader)
   }
   return [...readers.values()]
 }

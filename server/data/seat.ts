@@ -4,6 +4,8 @@ import { catalogKey, type Ticket } from './tickets.ts'
 /** A place for an executor: the process in it may be replaced, the seat stays. */
 export type Seat = {
   index: number
+  /** Ready to take the place of another, and where suspects run. */
+  standby: boolean
   child: ExecutorChild | null
   ready: boolean
   startedMs: number
@@ -18,12 +20,15 @@ export type Seat = {
   reserved: boolean
   /** Ran out of memory: what was freed does not all come back, so it is replaced when it is empty. */
   worn: boolean
+  /** Killed by us for a call that could not be stopped: the others in it are innocent. */
+  stopped: boolean
   respawn: NodeJS.Timeout | null
 }
 
-export function newSeat(index: number): Seat {
+export function newSeat(index: number, standby: boolean): Seat {
   return {
     index,
+    standby,
     child: null,
     ready: false,
     startedMs: 0,
@@ -34,6 +39,7 @@ export function newSeat(index: number): Seat {
     known: new Set(),
     reserved: false,
     worn: false,
+    stopped: false,
     respawn: null,
   }
 }

@@ -1,6 +1,7 @@
 import type { FailureReason } from '../../api/failures.ts'
 import { Failure } from '../failure.ts'
 import type { Frame } from './executor/frames.ts'
+import type { Place } from './lane.ts'
 import type { AlikeCall, CallHead, Catalog, FailedHead, ScopedHead } from './executor/protocol.ts'
 
 export type Reply = { head: unknown; body: Buffer }
@@ -12,18 +13,23 @@ export type Task = {
   call: CallHead['call']
   timeoutMs: number
   signal: AbortSignal | undefined
+  /** Known to take long before it was ever run. */
+  isHeavy?: boolean
   onFrame?: (frame: Frame, answer: (kind: 'credit' | 'cancel') => void) => void
 }
 
 /** A task with its number, its timers and where it runs. */
-export type Ticket<Place = unknown> = Task & {
+export type Ticket<Seat = unknown> = Task & {
   id: number
   /** Names what is asked, without the slots; empty for what is no whole read. */
   statement: string
-  attempts: number
-  seat: Place | null
+  /** Names the query among those of its scope, for its share of the executors. */
+  query: string
+  /** Runs alone, because it was in a process that died or comes from a project on probation. */
+  apart: boolean
+  seat: Seat | null
   /** Those that were sent together with it, itself among them. */
-  group: Group<Place>
+  group: Group<Seat>
   timers: NodeJS.Timeout[]
   cancelled: 'deadline' | 'caller' | null
   streaming: boolean
@@ -31,9 +37,14 @@ export type Ticket<Place = unknown> = Task & {
 }
 
 /** Calls that are one piece of work for an executor. */
-export type Group<Place = unknown> = { tickets: Ticket<Place>[]; left: number; lookup: string | null }
+export type Group<Seat = unknown> = {
+  tickets: Ticket<Seat>[]
+  left: number
+  lookup: string | null
+  place: Place | null
+}
 
-const knownCatalogsMax = 2_000
+const maxKnownCatalogs = 2_000
 
 export function catalogKey(ticket: Ticket): string {
   return `${ticket.scope}\n${ticket.catalog?.version ?? ''}`
@@ -47,7 +58,7 @@ export function callHead(known: Set<string>, ticket: Ticket, others: Ticket[]): 
   const head = { scope, version: catalog.version, call } as ScopedHead
   if (others.length > 0) head.alike = others.map(alikeCall)
   if (known.has(key)) return head
-  if (known.size >= knownCatalogsMax) known.clear()
+  if (known.size >= maxKnownCatalogs) known.clear()
   known.add(key)
   return { ...head, catalog }
 }
@@ -69,7 +80,7 @@ export function isAlike(left: Ticket, right: Ticket): boolean {
   )
 }
 
-const lookupsMax = 10_000
+const maxLookups = 10_000
 
 /**
  * Statements of which an executor said that it answers several calls by one execution. An executor works on one group
@@ -82,7 +93,7 @@ export function createLookups() {
     note({ statement }: Ticket, head: unknown): void {
       const isLookup = (head as { lookup?: boolean } | undefined)?.lookup === true
       if (!isLookup) known.delete(statement)
-      else if (known.size < lookupsMax) known.add(statement)
+      else if (known.size < maxLookups) known.add(statement)
     },
   }
 }
@@ -91,8 +102,18 @@ export function statementOf({ scope, call }: Task): string {
   return call.verb === 'read' && !call.stream ? `${scope}\n${call.format}\n${call.sql}` : ''
 }
 
-export function failureOf({ code, reason, ...rest }: FailedHead): Failure {
-  return new Failure(code, { ...rest, ...(reason !== undefined && { reason: reason as FailureReason<typeof code> }) })
+/** Streams and other work have no statement to go along with, and take turns all the same. */
+export function queryOf({ scope, call }: Task): string {
+  return `${scope}\n${call.verb}\n${'sql' in call ? call.sql : 'parquetPath' in call ? call.parquetPath : ''}`
+}
+
+export function failureOf({ code, reason, cause, ...rest }: FailedHead): Failure {
+  const engineError = Object.assign(new Error(cause), { name: 'EngineError' })
+  return new Failure(code, {
+    ...rest,
+    cause: engineError,
+    ...(reason !== undefined && { reason: reason as FailureReason<typeof code> }),
+  })
 }
 
 export function overloaded(): Failure {

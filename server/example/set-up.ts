@@ -1,10 +1,19 @@
 import type { App } from '../app.ts'
-import { createKey, rotateKey, systemCaller, type Caller, type UserCaller } from '../access/index.ts'
+import {
+  createKey,
+  noteExampleDone,
+  noteExampleProject,
+  readExampleState,
+  rotateKey,
+  systemCaller,
+  type Caller,
+  type UserCaller,
+} from '../access/index.ts'
 import { executeRequest } from '../connections/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import { createProject, deleteProject } from '../projects/index.ts'
-import { createQuery, deployQuery } from '../queries/index.ts'
+import { createQuery, defaultSettings, deployQuery } from '../queries/index.ts'
 import { exampleQueries } from './queries.ts'
 
 /** What a newcomer can call at once. */
@@ -18,31 +27,22 @@ const graceSeconds = 86_400
  * there before; after a crash half-way it is made anew.
  */
 export async function ensureExample(app: App, owner: UserCaller, address: string): Promise<Example | undefined> {
-  const state = await app.store.db.selectFrom('installation').selectAll().executeTakeFirstOrThrow()
+  const state = await readExampleState(app.store)
   if (state.example === 'off') return undefined
-  if (state.example === 'done') return findExample(app, state.example_project_id, state.example_key_id)
-  if (state.example_project_id !== null) await deleteHalf(app, state.example_project_id)
+  if (state.example === 'done') return findExample(app, state.projectId, state.keyId)
+  if (state.projectId !== null) await deleteHalf(app, state.projectId)
   const { id: projectId } = await createProject(app, owner, { name: 'Example shop' })
-  await app.store.db.updateTable('installation').set({ example_project_id: projectId }).execute()
+  await noteExampleProject(app.store, projectId)
   await connectSample(app, owner, { projectId, address })
   for (const query of exampleQueries) {
-    const content = {
-      ...query,
-      projectId,
-      cacheSeconds: null,
-      timeoutMs: null,
-      maxRows: null,
-      maxBytes: null,
-      rateLimit: null,
-    }
-    await createQuery(app, owner, content)
+    await createQuery(app, owner, { ...defaultSettings, ...query, projectId })
     await deployQuery(app, owner, { projectId, name: query.name, environment: 'production', force: true })
   }
   const key = await createKey(app, owner, {
     name: 'Example',
     permissions: [{ projectId, environments: ['production'], queries: null }],
   })
-  await app.store.db.updateTable('installation').set({ example: 'done', example_key_id: key.id }).execute()
+  await noteExampleDone(app.store, key.id)
   return { projectId, keySecret: key.secret }
 }
 

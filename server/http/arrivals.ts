@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 
 // However many arrive, those who are in get their turn.
-const mostTurns = 256
+const maxTurns = 256
 
 /**
  * Waits until nobody new arrives. The event loop takes one connection a turn from the kernel: whoever begins to work at
@@ -17,7 +17,7 @@ export function watchArrivals(server: Pick<Server, 'on'>): () => Promise<void> {
     let seen = -1
     // The first wait ends this turn; only the next one sees connections again.
     await setImmediate()
-    for (let turn = 0; turn < mostTurns && seen !== arrivals; turn += 1) {
+    for (let turn = 0; turn < maxTurns && seen !== arrivals; turn += 1) {
       seen = arrivals
       await setImmediate()
     }

@@ -1,17 +1,19 @@
 import type { FastifyRequest } from 'fastify'
-import { authenticateManagement, type Caller, type UserCaller } from '../access/index.ts'
+import { authenticateManagement, findSession, requireRole, type Caller, type UserCaller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
-import { limitFailures } from './failed-credentials.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null on open routes when no credential was sent. */
+    /** Null on open routes when nobody is signed in. */
     caller: Caller | null
   }
   interface FastifyContextConfig {
-    /** `open`: no credential needed. `query`: an API key, and errors are `invalid_query`. Else: management. */
-    door?: 'open' | 'query'
+    /**
+     * `open`: no credential needed, and a bearer credential is not looked at. `person`: somebody who is signed in.
+     * `query`: an API key, and errors are `invalid_query`. Else: management.
+     */
+    door?: 'open' | 'person' | 'query'
     /** A path that is there under another name of this server only. */
     host?: 'sample'
   }
@@ -42,12 +44,39 @@ export function personCallerOf(request: FastifyRequest): UserCaller {
   return caller
 }
 
-/** Finds out who calls, before the body is read. A bearer credential wins over a cookie. */
+/** Before the body is read: what a stranger sends is refused for its credential, whatever it says. */
+export async function admitToManagement(app: App, request: FastifyRequest): Promise<void> {
+  const { door } = request.routeOptions.config
+  request.caller = door === 'open' ? signedIn(app, request) : await findCaller(app, request)
+  if (door === 'person') personCallerOf(request)
+  else if (door !== 'open') callerOf(request)
+}
+
+/** For an answer that goes on: whoever asked for it has still a good credential and a role in the project. */
+export async function requireStill(app: App, request: FastifyRequest, projectId: string): Promise<void> {
+  const { authorization } = request.headers
+  const caller = authorization === undefined ? await storedCaller(app, request) : await findCaller(app, request)
+  if (caller === null) throw new Failure('authentication_failed', { reason: 'expired' })
+  await requireRole(app, caller, projectId, 'viewer')
+}
+
+async function storedCaller(app: App, request: FastifyRequest): Promise<UserCaller | null> {
+  const found = await findSession(app, request.session.sessionId)
+  if (found === undefined) return null
+  const { userId, label, administrator } = found
+  return { kind: 'user', userId, label, administrator, requestId: request.id }
+}
+
+/** A bearer credential wins over a cookie. */
 export async function findCaller(app: App, request: FastifyRequest): Promise<Caller | null> {
   const secret = bearerOf(request)
   if (secret !== undefined) {
-    return limitFailures(app, request, () => authenticateManagement(app, { secret, requestId: request.id }))
+    return authenticateManagement(app, { secret, address: request.ip, requestId: request.id })
   }
+  return signedIn(app, request)
+}
+
+function signedIn(app: App, request: FastifyRequest): UserCaller | null {
   const { person } = request.session
   if (person === undefined) return null
   if (!stateless.has(request.method)) requireOwnOrigin(app, request)

@@ -1,13 +1,14 @@
 import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import type { ErrorEnvelope } from '../../api/envelope.ts'
-import { failures } from '../../api/failures.ts'
+import { failures, type FailureCode } from '../../api/failures.ts'
 import type { App } from '../app.ts'
 import { Failure, type FailureDetail } from '../failure.ts'
 import { asStoreFailure } from '../store/index.ts'
 import { isGone } from './gone.ts'
+import { setRateHeaders } from './rate-headers.ts'
 
-/** What Fastify itself refuses, in our words. Everything else it throws is our own failure. */
+/** What Fastify itself refuses, in our words. */
 const fastifyFailures: Record<string, () => Failure> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Failure('payload_too_large'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
@@ -15,6 +16,21 @@ const fastifyFailures: Record<string, () => Failure> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new Failure('invalid_request', { message: 'The body does not have the length that Content-Length says.' }),
   FST_ERR_BAD_URL: () => new Failure('not_found', { message: 'The path is malformed.' }),
+  FST_ERR_MAX_PARAM_LENGTH: () =>
+    new Failure('not_found', { message: 'A part of the path is longer than any name or id here.' }),
+}
+
+/** What else the framework and its plugins refuse keeps its class: a caller's mistake is never our own failure. */
+function frameworkFailure(error: FastifyError, code: 'invalid_query' | 'invalid_request'): Failure | undefined {
+  const known = fastifyFailures[error.code]
+  if (known !== undefined) return known()
+  // Whatever was thrown comes here: it may have no code.
+  const { code: name = '' } = error as { code?: string }
+  const isTheirs = name.startsWith('FST_') || ('expose' in error && error.expose === true)
+  if (!isTheirs || error.statusCode === undefined || error.statusCode < 400 || error.statusCode >= 500) return undefined
+  const byStatus = Object.entries(failures).find(([, { status }]) => status === error.statusCode)?.[0]
+  const found = error.statusCode === 400 ? code : ((byStatus ?? code) as FailureCode)
+  return new Failure(found, { message: 'The request is not as this server takes it.', cause: error })
 }
 
 /** Answers every error with the one envelope. What is not expected is logged whole and told as `internal_error`. */
@@ -41,6 +57,7 @@ export function sendFailure(failure: Failure, request: FastifyRequest, reply: Fa
   // Set here too: what Fastify refuses before routing has passed no hook.
   void reply.header('x-request-id', request.id)
   if (failure.code === 'authentication_failed') void reply.header('www-authenticate', 'Bearer realm="sluice"')
+  setRateHeaders(reply, request.keyCaller?.standings ?? [])
   if (failure.retryAfterSeconds !== undefined) void reply.header('retry-after', failure.retryAfterSeconds)
   return reply
     .code(failures[failure.code].status)
@@ -76,12 +93,10 @@ export function asFailure(error: FastifyError, request: FastifyRequest): Failure
       details,
     })
   }
-  const known = fastifyFailures[error.code]
-  if (known !== undefined) return known()
   if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error instanceof SyntaxError) {
     return new Failure(code, { reason: 'malformed_json', message: 'The body is not valid JSON.' })
   }
-  return asStoreFailure(error) ?? new Failure('internal_error', { cause: error })
+  return frameworkFailure(error, code) ?? asStoreFailure(error) ?? new Failure('internal_error', { cause: error })
 }
 
 /** A validation issue in words that say what to do. Unknown keys are refused by name, each on its own line. */

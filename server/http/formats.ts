@@ -1,3 +1,5 @@
+import type { ReadFormat } from '../data/index.ts'
+
 /** The forms an answer can take, by what `Accept` asks for. */
 const formats = {
   'application/json': 'json',
@@ -17,6 +19,12 @@ export const contentTypes: Record<AnswerFormat, string> = {
   sse: 'text/event-stream; charset=utf-8',
   parquet: 'application/vnd.apache.parquet',
   arrow: 'application/vnd.apache.arrow.stream',
+}
+
+/** How the engine is to hand out the rows of a format; undefined for the whole result at once. */
+export function streamFormatOf(format: AnswerFormat): ReadFormat | undefined {
+  if (format === 'json') return undefined
+  return format === 'sse' ? 'json' : format
 }
 
 /** The best of what is accepted; JSON for a caller who accepts anything, or nothing that is here. */

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-const gone = new Error('the client is gone')
+const gone = new DOMException('The client is gone.', 'AbortError')
 
 /** Aborts when the client hangs up before its answer is complete: nobody waits for it any more. */
 export function untilGone(reply: FastifyReply): AbortSignal {

@@ -1,27 +1,13 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Socket } from 'node:net'
-import {
-  authenticateKey,
-  ratePolicy,
-  readKeyCredential,
-  takeCall,
-  type KeyCaller,
-  type KeyCredential,
-  type Standing,
-  type Verdict,
-} from '../access/index.ts'
+import { admit, keyCredential, type Admission, type KeyCaller, type KeyCredential } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
-import { countedFailure } from './failed-credentials.ts'
-import type { Run } from '../queries/index.ts'
-import { setRateHeaders } from './rate-headers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set on routes with the door `query`, before their handler runs. */
     keyCaller: KeyCaller | null
-    /** What the rate headers of the answer say so far. */
-    standings: Standing[]
   }
 }
 
@@ -31,51 +17,18 @@ const credentialNames = new Set(
 )
 const credentialValue = /slc_(live|test|mgmt|link)_/
 
-/**
- * The hook of every route with the door `query`: who calls, and may they call again so soon. It waits only where limits
- * are kept elsewhere: on the way of every call each wait shows.
- */
-export function authenticateQueryCall(app: App, request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
-  const { key } = (request.keyCaller = authenticated(app, request))
-  const verdict = takeCall(app.buckets, key.id, key.policies)
-  const pass = ({ waitSeconds, standings }: Verdict): void => {
-    tell({ request, reply }, standings)
-    if (waitSeconds > 0) throw tooMany('Too many calls with this API key.', waitSeconds)
+/** The hook of every route with the door `query`: who calls, and may they call again so soon. */
+export function admitQueryCall(app: App, request: FastifyRequest): void | Promise<void> {
+  const pass = ({ caller, refusal }: Admission): void => {
+    request.keyCaller = caller
+    if (refusal !== null) throw refusal
   }
-  return verdict instanceof Promise ? verdict.then(pass) : pass(verdict)
-}
-
-function authenticated(app: App, request: FastifyRequest): KeyCaller {
-  try {
-    return authenticateKey(app, { credential: credentialIn(app, request), requestId: request.id })
-  } catch (error) {
-    throw countedFailure(app, request, error)
-  }
-}
-
-/** The limit that a query has of its own, for each key; its headers join those of the key. */
-export async function limitQuery(app: Pick<App, 'buckets'>, run: Run, call: Call): Promise<void> {
-  const { rateLimit, queryId } = run.version
-  if (rateLimit === null) return
-  const subject = `${keyCallerOf(call.request).key.id} ${queryId}`
-  const { waitSeconds, standings } = await takeCall(app.buckets, subject, [ratePolicy(run.name, rateLimit)])
-  tell(call, standings)
-  if (waitSeconds > 0) throw tooMany(`Too many calls of ${run.name} with this API key.`, waitSeconds)
-}
-
-type Call = { request: FastifyRequest; reply: FastifyReply }
-
-function tell({ request, reply }: Call, standings: Standing[]): void {
-  if (standings.length === 0) return
-  request.standings = [...request.standings, ...standings]
-  setRateHeaders(reply, request.standings)
-}
-
-function tooMany(what: string, waitSeconds: number): Failure {
-  return new Failure('rate_limit_exceeded', {
-    message: `${what} Wait ${waitSeconds} s.`,
-    retryAfterSeconds: waitSeconds,
+  const admission = admit(app, {
+    credential: () => credentialIn(request),
+    address: request.ip,
+    requestId: request.id,
   })
+  return admission instanceof Promise ? admission.then(pass) : pass(admission)
 }
 
 export function keyCallerOf(request: FastifyRequest): KeyCaller {
@@ -115,7 +68,7 @@ function oneOf(
 /** What each connection sent last: it mostly sends the same again. */
 const lastSent = new WeakMap<Socket, { header: string; credential: KeyCredential }>()
 
-function credentialIn(app: App, request: FastifyRequest): KeyCredential {
+function credentialIn(request: FastifyRequest): KeyCredential {
   refuseKeyInUrl(request)
   const { socket, rawHeaders } = request.raw
   const header = request.headers.authorization
@@ -135,7 +88,7 @@ function credentialIn(app: App, request: FastifyRequest): KeyCredential {
       message: 'Send one header Authorization: Bearer <API key>.',
     })
   }
-  const credential = readKeyCredential(app, secret)
+  const credential = keyCredential(secret)
   lastSent.set(socket, { header, credential })
   return credential
 }

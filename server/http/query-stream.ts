@@ -1,14 +1,20 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../failure.ts'
+import { within } from '../flow/index.ts'
 import type { StreamAnswer } from '../queries/index.ts'
 import { envelopeOf } from './errors.ts'
 import { contentTypes, type AnswerFormat } from './formats.ts'
-
-type Streamed = Exclude<AnswerFormat, 'json'>
+import { takenInTime } from './reader-pace.ts'
 
 /** `meta`: what the first event says beyond its own fields. */
-type Sending = { answer: StreamAnswer; format: Streamed; name: string; meta?: Record<string, unknown> }
+type Sending = {
+  answer: StreamAnswer
+  format: AnswerFormat
+  meta?: Record<string, unknown>
+  /** Who reads more slowly holds an executor for nobody's good. */
+  leastBytesPerSecond: number
+}
 
 const pingMs = 15_000
 
@@ -19,15 +25,20 @@ const pingMs = 15_000
 export function sendStream(
   request: FastifyRequest,
   reply: FastifyReply,
-  { answer, format, name, meta = {} }: Sending,
+  { answer, format, meta = {}, leastBytesPerSecond }: Sending,
 ): FastifyReply {
+  const { version, cache, asOf } = answer
+  void reply.header('x-sluice-version', version)
+  if (cache !== null) void reply.header('x-cache', cache)
+  if (asOf !== null) void reply.header('x-sluice-as-of', asOf.toISOString())
   const body =
-    format === 'sse' ? events(answer, { name, meta, requestId: request.id }) : wholeOrBroken(answer, format, request.id)
+    format === 'sse' ? events(answer, { meta, requestId: request.id }) : wholeOrBroken(answer, format, request.id)
   if (format === 'sse') void reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
-  return reply.type(contentTypes[format]).send(Readable.from(body, { objectMode: false, highWaterMark: 65_536 }))
+  const taken = takenInTime(body, { leastBytesPerSecond, giveUp: () => reply.raw.destroy() })
+  return reply.type(contentTypes[format]).send(Readable.from(taken, { objectMode: false, highWaterMark: 65_536 }))
 }
 
-async function* wholeOrBroken(answer: StreamAnswer, format: Streamed, requestId: string): AsyncGenerator<Buffer> {
+async function* wholeOrBroken(answer: StreamAnswer, format: AnswerFormat, requestId: string): AsyncGenerator<Buffer> {
   let begun = false
   try {
     for await (const { bytes } of answer.chunks) {
@@ -45,9 +56,9 @@ async function* wholeOrBroken(answer: StreamAnswer, format: Streamed, requestId:
 
 async function* events(
   answer: StreamAnswer,
-  { name, meta, requestId }: { name: string; meta: Record<string, unknown>; requestId: string },
+  { meta, requestId }: { meta: Record<string, unknown>; requestId: string },
 ): AsyncGenerator<Buffer> {
-  const { version, parameters, columns, asOf } = answer
+  const { name, version, parameters, columns, asOf } = answer
   yield event('meta', { query_used: name, version, parameters, columns, as_of: asOf, ...meta })
   try {
     for await (const chunk of withPings(answer.chunks)) {
@@ -74,9 +85,7 @@ async function* withPings<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<C
   try {
     let next = source.next()
     for (;;) {
-      const silence = Promise.withResolvers<null>()
-      const timer = setTimeout(() => silence.resolve(null), pingMs)
-      const got = await Promise.race([next, silence.promise]).finally(() => clearTimeout(timer))
+      const got = await within(pingMs, next, () => null)
       if (got === null) {
         yield null
         continue

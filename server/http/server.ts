@@ -2,18 +2,19 @@ import fastifyCookie from '@fastify/cookie'
 import fastifyHelmet from '@fastify/helmet'
 import fastifySession from '@fastify/session'
 import fastifySwagger from '@fastify/swagger'
-import { fastify, type FastifyRequest } from 'fastify'
+import { fastify, type FastifyReply, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import { findCaller } from './caller.ts'
+import { admitToManagement } from './caller.ts'
 import { answerClientError } from './client-error.ts'
 import { answerError, sendFailure } from './errors.ts'
 import { openEventStreams } from './event-streams.ts'
 import type { Http } from './http.ts'
+import { acceptJsonOnly } from './json-body.ts'
 import { openapiOptions } from './openapi.ts'
-import { openRouteTable } from './route-table.ts'
+import { openRouteTable, type RouteTable } from './route-table.ts'
 import { serveAlertActs, serveAlerts } from './routes/alerts.ts'
 import { serveAskedQuestions, serveQuestionSettings, serveTrials } from './routes/asked-questions.ts'
 import { serveConnections } from './routes/connections.ts'
@@ -22,7 +23,7 @@ import { serveDatasources } from './routes/datasources.ts'
 import { serveEvaluationRuns, serveEvaluations } from './routes/evaluations.ts'
 import { serveJobEvents, serveJobs } from './routes/jobs.ts'
 import { serveDeploying, serveVersions } from './routes/deployments.ts'
-import { authenticateQueryCall } from './query-call.ts'
+import { admitQueryCall } from './query-call.ts'
 import { serveKeyActs, serveKeys, servePlans } from './routes/keys.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
 import { serveOwnKey } from './routes/own-key.ts'
@@ -58,26 +59,17 @@ export async function buildHttp(app: App): Promise<Http> {
   http.setSerializerCompiler(serializerCompiler)
   http.decorateRequest('caller', null)
   http.decorateRequest('keyCaller', null)
-  http.decorateRequest('isBegun', false)
 
   const routes = openRouteTable(http)
   http.setErrorHandler<Parameters<typeof answerError>[1]>((error, request, reply) =>
-    answerError(app, error, request, reply),
+    // Whatever is wrong with a request to nowhere, that is what it is told.
+    request.is404 && !(error instanceof Failure)
+      ? answerNowhere(routes, request, reply)
+      : answerError(app, error, request, reply),
   )
-  http.setNotFoundHandler((request, reply) => {
-    // A browser may have been sent here.
-    void reply.headers(dataHeaders).header('content-security-policy', dataPolicy)
-    const allowed = routes.methodsOf(request.url)
-    if (allowed.length === 0) {
-      const failure = new Failure('not_found', { message: `There is nothing at ${request.method} ${pathOf(request)}.` })
-      return sendFailure(failure, request, reply)
-    }
-    void reply.header('allow', allowed.join(', '))
-    const message = `${pathOf(request)} takes ${allowed.join(' or ')}, not ${request.method}.`
-    return sendFailure(new Failure('method_not_allowed', { message }), request, reply)
-  })
+  http.setNotFoundHandler((request, reply) => answerNowhere(routes, request, reply))
   separateSample(http)
-  acceptJsonOnly(http)
+  acceptJsonOnly(http, limits)
   observeRequests(http, app)
 
   await http.register(fastifySwagger, openapiOptions)
@@ -85,6 +77,19 @@ export async function buildHttp(app: App): Promise<Http> {
   await http.register(async (pages) => servePages(pages.withTypeProvider<ZodTypeProvider>(), app))
   await http.ready()
   return http
+}
+
+function answerNowhere(routes: RouteTable, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  // A browser may have been sent here.
+  void reply.headers(dataHeaders).header('content-security-policy', dataPolicy)
+  const allowed = routes.methodsOf(request.url)
+  if (allowed.length === 0) {
+    const failure = new Failure('not_found', { message: `There is nothing at ${request.method} ${pathOf(request)}.` })
+    return sendFailure(failure, request, reply)
+  }
+  void reply.header('allow', allowed.join(', '))
+  const message = `${pathOf(request)} takes ${allowed.join(' or ')}, not ${request.method}.`
+  return sendFailure(new Failure('method_not_allowed', { message }), request, reply)
 }
 
 /** Everything but calls: what browsers see, and so what Helmet's headers are for. */
@@ -112,9 +117,11 @@ async function serveManagement(http: Http, app: App): Promise<void> {
     rolling: false,
     saveUninitialized: false,
   })
-  http.addHook('onRequest', async (request) => {
+  http.addHook('onRequest', async (request, reply) => {
+    // Secrets and what only some may read: no cache keeps it, not even the browser's.
+    void reply.header('cache-control', 'no-store')
     if (request.routeOptions.url === '/metrics') return
-    request.caller = await findCaller(app, request)
+    await admitToManagement(app, request)
     const { person, endsAt } = request.session
     // Any change to the session makes the library store it again with a full life.
     if (person !== undefined && endsAt !== undefined && endsAt - app.now() < maxAge / 2) {
@@ -133,7 +140,10 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveDataObjects(http, app)
   serveObjectContent(http, app)
   serveJobs(http, app)
-  const streams = openEventStreams(http, app.config.limits.eventStreams)
+  const streams = openEventStreams(http, app, {
+    most: app.config.limits.eventStreams,
+    maxEach: app.config.limits.eventStreamsPerPerson,
+  })
   serveJobEvents(http, app, streams)
   serveUsage(http, app)
   serveRequestEvents(http, app, streams)
@@ -169,8 +179,7 @@ const dataPolicy = "default-src 'none';frame-ancestors 'none'"
 async function serveCalls(http: Http, app: App): Promise<void> {
   http.addHook('onRequest', (request, reply, done) => {
     void reply.headers(dataHeaders)
-    request.standings = []
-    const waiting = authenticateQueryCall(app, request, reply)
+    const waiting = admitQueryCall(app, request)
     // A hook may return a promise instead of calling back; most calls need none.
     if (waiting === undefined) done()
     return waiting
@@ -178,16 +187,6 @@ async function serveCalls(http: Http, app: App): Promise<void> {
   serveOwnKey(http)
   serveQueryCalls(http, app)
   serveQuestions(http, app)
-}
-
-function acceptJsonOnly(http: Http): void {
-  http.removeAllContentTypeParsers()
-  const parseJson = http.getDefaultJsonParser('error', 'error')
-  http.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    // A call that needs no body may still say it is JSON.
-    if (body === '') done(null, undefined)
-    else void parseJson(request, body as string, done)
-  })
 }
 
 function observeRequests(http: Http, app: App): void {

@@ -1,7 +1,7 @@
 import { callbackify } from 'node:util'
 import type { SessionStore } from '@fastify/session'
 import type { Session } from 'fastify'
-import { endSession, findSession, keepSession, systemCaller, type UserCaller } from '../access/index.ts'
+import { endSession, findSession, openSession, renewSession, systemCaller, type UserCaller } from '../access/index.ts'
 import type { App } from '../app.ts'
 
 declare module 'fastify' {
@@ -10,7 +10,7 @@ declare module 'fastify' {
     person?: { userId: string; label: string; administrator: boolean }
     /** When a long-lived session was last given more time. */
     renewedAt?: number
-    /** When the stored session ends. */
+    /** When the stored session ends; absent on one that is not stored yet. */
     endsAt?: number
   }
 }
@@ -28,9 +28,11 @@ export function openSessionStore(app: App): SessionStore {
       const { expiresAt, ...person } = found
       return { cookie: { originalMaxAge: maxAgeMs, expires: expiresAt }, person, endsAt: expiresAt.getTime() }
     }),
-    set: callbackify(async (sessionId: string, { person }: Session): Promise<void> => {
+    set: callbackify(async (sessionId: string, { person, endsAt }: Session): Promise<void> => {
       if (person === undefined) return
-      await keepSession(app, caller(person), { sessionId, expiresAt: new Date(app.now() + maxAgeMs) })
+      const expiresAt = new Date(app.now() + maxAgeMs)
+      if (endsAt === undefined) await openSession(app, caller(person), { sessionId, expiresAt })
+      else await renewSession(app, { sessionId, expiresAt })
     }),
     destroy: callbackify((sessionId: string): Promise<void> => endSession(app, systemCaller, sessionId)),
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { openPeriodic, type Periodic } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
 import { openEvents, type JobListener } from './events.ts'
@@ -6,16 +7,19 @@ import type { JobHandler, JobRecord, JobTransaction, NewJob } from './job.ts'
 import { openQueue } from './queue.ts'
 import { openRecords } from './records.ts'
 import type { RunLimits } from './run.ts'
-import { runDueSchedules } from './schedules.ts'
 import { openWorker } from './worker.ts'
 
 export type Jobs = {
   /** Before `start`, by the room that does the work. */
   register(jobType: string, handler: JobHandler): void
+  /** Before `start`: enqueues what is due. Done every few seconds, never twice at once. */
+  registerSchedules(enqueueDue: () => Promise<void>): void
   /** The job is there when the transaction commits, and starts at once; else it never was. */
   enqueue(transaction: JobTransaction, job: NewJob): Promise<JobRecord>
   /** The job of a kind that waits for this source and was not tried yet, held until the transaction ends. */
   findQueued(transaction: JobTransaction, job: Pick<NewJob, 'jobType' | 'sourceId'>): Promise<JobRecord | undefined>
+  /** Whether one of a kind waits or runs for this source. */
+  isUnfinished(transaction: JobTransaction, job: Pick<NewJob, 'jobType' | 'sourceId'>): Promise<boolean>
   /** A queued job is cancelled at once; a running one is asked to stop. One that is final stays as it is. */
   cancel(transaction: JobTransaction, jobId: string): Promise<JobRecord | undefined>
   watch(projectId: string, listener: JobListener): () => void
@@ -28,7 +32,6 @@ export type Jobs = {
 export type JobsOptions = {
   store: Database
   observe: Observe
-  now: () => number
   /** Jobs that run at once in this process. */
   concurrency: number
   limits: RunLimits
@@ -40,7 +43,7 @@ export type JobsOptions = {
 const tickMs = 5_000
 
 export async function openJobs(options: JobsOptions): Promise<Jobs> {
-  const { store, observe, now, concurrency, limits, leaseSeconds = 30, retrySeconds = 2 } = options
+  const { store, observe, concurrency, limits, leaseSeconds = 30, retrySeconds = 2 } = options
   const queue = await openQueue({ store, observe, leaseSeconds, retrySeconds })
   const records = openRecords(store)
   const handlers = new Map<string, JobHandler>()
@@ -59,17 +62,14 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     await queue.put(transaction, record)
     return record
   }
-  let ticking: NodeJS.Timeout | undefined
-  let ticked: Promise<void> | undefined
-  const tick = () => {
-    ticked ??= runDueSchedules({ store, enqueue, now, observe })
-      .catch((error: unknown) => observe({ kind: 'fault', where: 'schedules', error }))
-      .finally(() => (ticked = undefined))
-  }
+  let enqueueDue = async (): Promise<void> => undefined
+  let schedules: Periodic | undefined
 
   return {
     enqueue,
     findQueued: (transaction, job) => records.findQueued(transaction, job),
+    isUnfinished: (transaction, job) => records.isUnfinished(transaction, job),
+    registerSchedules: (work) => void (enqueueDue = work),
     watch: (projectId, listener) => events.watch(projectId, listener),
     register(jobType, handler) {
       if (handlers.has(jobType)) throw new Error(`Jobs of type ${jobType} have a handler already.`)
@@ -83,8 +83,12 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     },
     async start() {
       await worker.start()
-      ticking = setInterval(tick, tickMs)
-      tick()
+      schedules = openPeriodic({
+        everyMs: tickMs,
+        work: () => enqueueDue(),
+        onError: (error) => observe({ kind: 'fault', where: 'schedules', error }),
+      })
+      schedules.run()
     },
     async health() {
       try {
@@ -95,8 +99,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
       }
     },
     async close() {
-      clearInterval(ticking)
-      await ticked
+      await schedules?.close()
       events.close()
       await worker.close()
       await queue.close()

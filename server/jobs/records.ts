@@ -22,6 +22,8 @@ export type Records = {
   lockPeers(transaction: JobTransaction, id: string): Promise<JobRecord[]>
   /** Locked, so that nobody begins it before the transaction ends. One that waits for a repetition is not meant. */
   findQueued(transaction: JobTransaction, job: Pick<NewJob, 'jobType' | 'sourceId'>): Promise<JobRecord | undefined>
+  /** Whether one of the kind waits or runs for this source. */
+  isUnfinished(transaction: JobTransaction, job: Pick<NewJob, 'jobType' | 'sourceId'>): Promise<boolean>
   begin(transaction: JobTransaction, id: string, worker: string): Promise<JobContext['job'] | undefined>
   /** Undefined when the hold is gone: another run, a cancellation or the end of the project came first. */
   settle(transaction: JobTransaction, hold: Hold, outcome: Outcome): Promise<JobRecord | undefined>
@@ -32,10 +34,11 @@ export type Records = {
 }
 
 /** An announcement must fit into a notification; with this and a short message it does. */
-const longestSourceId = 200
-const longestMessage = 1_000
+const maxSourceId = 200
+const maxMessage = 1_000
 const interrupted: JobError = { code: 'interrupted', message: 'The service stopped while the job was running.' }
 
+// Over 70 lines: one method for each change of a record, each a single statement.
 export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
   const change = async (transaction: JobTransaction, hold: { id: string } & Partial<Hold>, to: Change) => {
     const job = await transaction
@@ -76,8 +79,8 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
   return {
     lock,
     async insert(transaction, { projectId, jobType, source, sourceId, sourceEventType, ...rest }) {
-      if (sourceId.length > longestSourceId) {
-        const message = `must have at most ${longestSourceId} characters`
+      if (sourceId.length > maxSourceId) {
+        const message = `must have at most ${maxSourceId} characters`
         throw new Failure('invalid_request', { reason: 'invalid_field', details: [{ field: 'source_id', message }] })
       }
       const job = await transaction
@@ -132,6 +135,16 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
         // Waits for a worker that is just looking at it, and finds it only if it still waits then.
         .forUpdate()
         .executeTakeFirst(),
+    async isUnfinished(transaction, { jobType, sourceId }) {
+      const job = await transaction
+        .selectFrom('jobs')
+        .select('id')
+        .where('status', 'in', ['queued', 'running'])
+        .where('job_type', '=', jobType)
+        .where('source_id', '=', sourceId)
+        .executeTakeFirst()
+      return job !== undefined
+    },
     begin: (transaction, id, worker) => change(transaction, { id }, { status: 'running', worker }),
     async settle(transaction, hold, outcome) {
       if (outcome.status !== 'failed') return change(transaction, hold, { status: outcome.status, error: null })
@@ -183,5 +196,5 @@ export function isFinal(status: JobRecord['status']): boolean {
 }
 
 function shortened(error: JobError): JobError {
-  return { ...error, message: error.message.slice(0, longestMessage) }
+  return { ...error, message: error.message.slice(0, maxMessage) }
 }

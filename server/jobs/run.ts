@@ -81,7 +81,14 @@ function outcomeOf(end: End, reason: StopReason | undefined, timeoutMs: number):
   // Left as it is: the next start finds it running with nobody who runs it.
   if (end === 'stubborn') return 'lost'
   if (reason === 'stopping') return { status: 'queued' }
-  return { status: 'failed', error: jobErrorOf(end.error) }
+  return { status: 'failed', error: jobErrorOf(end.error), final: cannotHeal(end.error) }
+}
+
+/** What fails the same way each time: a value that the database cannot hold, and input that is refused as it stands. */
+function cannotHeal(error: unknown): boolean {
+  if (error instanceof Failure) return error.code === 'invalid_request' || error.code === 'invalid_query'
+  const code: unknown = error instanceof Error && 'severity' in error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' && code.startsWith('22')
 }
 
 /** What the user may read of an error: a failure's own words, and of anything else only that it was ours. */

@@ -1,18 +1,20 @@
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
-import { pageAfter, type JobStatus, type Page, type Role } from '../store/index.ts'
+import { pageAfter, type JobStatus, type Page, type Role, type Database } from '../store/index.ts'
 import type { JobListener } from './events.ts'
 import { jobColumns, type JobRecord } from './job.ts'
 import { isFinal } from './records.ts'
+import type { Jobs } from './open.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
 
-export function findJob(app: Pick<App, 'store'>, caller: Caller, jobId: string): Promise<JobRecord> {
+export function findJob(app: { store: Database }, caller: Caller, jobId: string): Promise<JobRecord> {
   return requireJob(app, caller, jobId, 'viewer')
 }
 
 /** Newest first. */
 export async function listJobs(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: {
     projectId: string
@@ -42,7 +44,11 @@ export async function listJobs(
 }
 
 /** Cancelling what is cancelled already, or about to be, changes nothing. */
-export async function cancelJob(app: Pick<App, 'store' | 'jobs'>, caller: Caller, jobId: string): Promise<JobRecord> {
+export async function cancelJob(
+  app: { store: Database; jobs: Jobs },
+  caller: Caller,
+  jobId: string,
+): Promise<JobRecord> {
   const { projectId } = await requireJob(app, caller, jobId, 'editor')
   return app.store.db.transaction().execute(async (transaction) => {
     const job = await app.jobs.cancel(transaction, jobId)
@@ -56,7 +62,11 @@ export async function cancelJob(app: Pick<App, 'store' | 'jobs'>, caller: Caller
 }
 
 /** Final states never change: what is repeated is a new job. */
-export async function retryJob(app: Pick<App, 'store' | 'jobs'>, caller: Caller, jobId: string): Promise<JobRecord> {
+export async function retryJob(
+  app: { store: Database; jobs: Jobs },
+  caller: Caller,
+  jobId: string,
+): Promise<JobRecord> {
   const { projectId } = await requireJob(app, caller, jobId, 'editor')
   return app.store.db.transaction().execute(async (transaction) => {
     // The row's lock makes two retries that come together take turns.
@@ -90,7 +100,7 @@ export async function retryJob(app: Pick<App, 'store' | 'jobs'>, caller: Caller,
 
 /** First the jobs that are not finished, then every change of any job, until the returned function is called. */
 export async function watchJobs(
-  app: Pick<App, 'store' | 'jobs'>,
+  app: { store: Database; jobs: Jobs },
   caller: Caller,
   { projectId, onJob, onEnd }: JobListener & { projectId: string },
 ): Promise<() => void> {
@@ -106,7 +116,7 @@ export async function watchJobs(
       .where('project_id', '=', projectId)
       .where('status', 'in', ['queued', 'running'])
       .orderBy('id')
-      .limit(mostAtOnce)
+      .limit(maxAtOnce)
       .execute()
     tell = onJob
     for (const job of [...unfinished, ...waiting]) onJob(job)
@@ -117,10 +127,10 @@ export async function watchJobs(
   return stop
 }
 
-const mostAtOnce = 200
+const maxAtOnce = 200
 
 /** A job of a project that the caller may not know of is as missing as one that does not exist. */
-async function requireJob(app: Pick<App, 'store'>, caller: Caller, jobId: string, least: Role): Promise<JobRecord> {
+async function requireJob(app: { store: Database }, caller: Caller, jobId: string, least: Role): Promise<JobRecord> {
   const job = await app.store.db.selectFrom('jobs').select(jobColumns).where('id', '=', jobId).executeTakeFirst()
   if (job === undefined) throw noSuchJob(jobId)
   try {
@@ -135,8 +145,25 @@ function noSuchJob(jobId: string): Failure {
   return new Failure('not_found', { message: `There is no job ${jobId}.` })
 }
 
+/** The jobs of a project that failed in a span of time, its end included. */
+export async function countFailedJobs(
+  { db }: Pick<Database, 'db'>,
+  projectId: string,
+  { from, to }: { from: Date; to: Date },
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('jobs')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('project_id', '=', projectId)
+    .where('status', '=', 'failed')
+    .where('finished_at', '>', from)
+    .where('finished_at', '<=', to)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
 /** Finished jobs are history for a while, and then nothing. */
-export async function forgetOldJobs(app: Pick<App, 'store' | 'now' | 'config'>): Promise<void> {
+export async function forgetOldJobs(app: { store: Database; now: Clock; config: Config }): Promise<void> {
   const before = new Date(app.now() - app.config.limits.jobRetentionDays * 86_400_000)
   await app.store.db.deleteFrom('jobs').where('finished_at', '<', before).execute()
 }

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { Failure } from '../failure.ts'
+import { createSerial, within } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
 import { recoverOrphans, renewClaims, type Held } from './claims.ts'
@@ -39,24 +40,15 @@ export function openWorker(options: WorkerOptions): Worker {
   const worker = `${store.folderId}/${options.bootId}`
   const held = new Map<string, Held>()
   const timers: NodeJS.Timeout[] = []
-  let looking: Promise<void> | undefined
-  let lookAgain = false
   const fault = (error: unknown) => observe({ kind: 'fault', where: 'jobs', error })
   const isOpen = () => timers.length > 0
 
+  const looking = createSerial(() => look().catch(fault))
   const wake = () => {
-    if (!isOpen()) return
-    lookAgain = true
-    looking ??= look()
-      .catch(fault)
-      .finally(() => {
-        looking = undefined
-        if (lookAgain) wake()
-      })
+    if (isOpen()) void looking.run()
   }
 
   const look = async () => {
-    lookAgain = false
     while (isOpen() && held.size < concurrency) {
       const claimedAtMs = performance.now()
       const claimed = await claim(options, held, worker)
@@ -101,28 +93,31 @@ export function openWorker(options: WorkerOptions): Worker {
     },
     async close() {
       for (const timer of timers.splice(0)) clearInterval(timer)
-      await looking
+      await looking.settled()
       const entries = [...held.values()]
       for (const { run } of entries) run.stop('stopping')
       const settled = Promise.all(entries.map((entry) => entry.settled))
-      await Promise.race([settled, wait(limits.graceMs + 1_000, undefined, { ref: false })])
+      await within(limits.graceMs + 1_000, settled, () => undefined)
     },
   }
 }
 
 /**
  * Takes a ticket and makes its job a running one, or none where it needs no run; undefined when there is no ticket.
- * Projects that have nothing running here come first, so that one with many jobs does not shut the others out.
+ * Projects that have nothing running here come first, and none holds every place: one with many jobs does not shut the
+ * others out, nor one with long ones.
  */
 function claim(
-  { store, records, queue }: Pick<WorkerOptions, 'store' | 'records' | 'queue'>,
+  { store, records, queue, concurrency }: Pick<WorkerOptions, 'store' | 'records' | 'queue' | 'concurrency'>,
   held: ReadonlyMap<string, Held>,
   worker: string,
 ): Promise<{ ticket: Ticket; job: JobContext['job'] | undefined } | undefined> {
   return store.db.transaction().execute(async (transaction) => {
-    const busy = [...new Set([...held.values()].map(({ job }) => job.projectId))]
+    const holders = [...held.values()].map(({ job }) => job.projectId)
+    const busy = [...new Set(holders)]
+    const full = busy.filter((id) => concurrency > 1 && holders.filter((each) => each === id).length >= concurrency - 1)
     let ticket = busy.length === 0 ? undefined : await queue.take(transaction, busy)
-    ticket ??= await queue.take(transaction, [])
+    ticket ??= await queue.take(transaction, full)
     if (ticket === undefined) return undefined
     const current = held.get(ticket.jobId)
     if (current !== undefined) {

@@ -1,15 +1,12 @@
-import type { App } from '../app.ts'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
-import { isUniqueViolation } from '../store/index.ts'
+import type { Config } from '../config.ts'
+import { isUniqueViolation, lockProjectForQuota, refuseFull, type Database } from '../store/index.ts'
 
 export type Environment = { name: string; createdAt: Date }
 
-/** More than anyone deploys to, few enough that an index per environment stays affordable. */
-const mostEnvironments = 20
-
 export async function listEnvironments(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   projectId: string,
 ): Promise<Environment[]> {
@@ -23,31 +20,22 @@ export async function listEnvironments(
 }
 
 export async function addEnvironment(
-  app: Pick<App, 'store'>,
+  app: { store: Database; config: Pick<Config, 'limits'> },
   caller: Caller,
   input: { projectId: string; name: string },
 ): Promise<Environment> {
   await requireRole(app, caller, input.projectId, 'owner')
   try {
     return await app.store.db.transaction().execute(async (transaction) => {
-      // The project's row is the lock under which positions are given out.
-      await transaction
-        .selectFrom('projects')
-        .select('id')
-        .where('id', '=', input.projectId)
-        .forUpdate()
-        .executeTakeFirstOrThrow()
+      // Positions are given out under it, too.
+      await lockProjectForQuota(transaction, input.projectId)
       const { count, last } = await transaction
         .selectFrom('environments')
         .select((select) => [select.fn.countAll<number>().as('count'), select.fn.max('position').as('last')])
         .where('project_id', '=', input.projectId)
         .executeTakeFirstOrThrow()
-      if (count >= mostEnvironments) {
-        throw new Failure('conflict', {
-          reason: 'in_use',
-          message: `A project has at most ${mostEnvironments} environments. Delete one first.`,
-        })
-      }
+      const most = app.config.limits.environmentsPerProject
+      refuseFull({ count, most, what: 'Environments of a project are' })
       const environment = await transaction
         .insertInto('environments')
         .values({ project_id: input.projectId, name: input.name, position: (last ?? 0) + 1 })
@@ -71,7 +59,7 @@ export async function addEnvironment(
 }
 
 export async function deleteEnvironment(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: { projectId: string; name: string },
 ): Promise<void> {

@@ -1,7 +1,9 @@
-import type { App } from '../app.ts'
+import type { Transaction } from 'kysely'
 import {
+  addMember,
   dropProjectFromKeys,
   effectiveRole,
+  membershipsOf,
   personBehind,
   personOf,
   recordAct,
@@ -10,7 +12,8 @@ import {
 } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import { pageAfter, type Page, type Role } from '../store/index.ts'
+import type { Config } from '../config.ts'
+import { lockQuota, pageAfter, refuseFull, type Page, type Role, type Database, type Tables } from '../store/index.ts'
 
 export type Project = { id: string; name: string; role: Role; createdAt: Date }
 
@@ -18,19 +21,20 @@ const defaultEnvironments = ['development', 'staging', 'production']
 
 /** Its maker is its first owner. */
 export async function createProject(
-  app: Pick<App, 'store'>,
+  app: { store: Database; config: Pick<Config, 'limits'> },
   caller: Caller,
   input: { name: string },
 ): Promise<Project> {
-  if (caller.kind === 'token' && caller.projectId !== null) {
+  if (caller.kind === 'token' && (caller.projectId !== null || caller.role !== 'owner')) {
     throw new Failure('permission_denied', {
       reason: 'role_too_small',
-      message: 'This management token belongs to one project and cannot make another.',
+      message: 'To make a project, a management token needs the role owner and must not belong to one project.',
     })
   }
   const id = newId('project')
   const owner = personOf(caller)
   return app.store.db.transaction().execute(async (transaction) => {
+    await requireRoom(app.config, transaction, caller)
     const { created_at: createdAt } = await transaction
       .insertInto('projects')
       .values({ id, name: input.name })
@@ -41,7 +45,7 @@ export async function createProject(
       .values(defaultEnvironments.map((name, position) => ({ project_id: id, name, position })))
       .execute()
     if (owner !== null) {
-      await transaction.insertInto('members').values({ project_id: id, user_id: owner, role: 'owner' }).execute()
+      await addMember(transaction, { projectId: id, userId: owner, role: 'owner' })
     }
     await recordAct(transaction, caller, {
       action: 'project.created',
@@ -53,40 +57,58 @@ export async function createProject(
   })
 }
 
+async function requireRoom(
+  { limits }: Pick<Config, 'limits'>,
+  transaction: Transaction<Tables>,
+  caller: Caller,
+): Promise<void> {
+  await lockQuota(transaction, 'projects')
+  const all = await transaction
+    .selectFrom('projects')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  refuseFull({ count: all.count, most: limits.projects, what: 'Projects of the installation are' })
+  const person = personBehind(caller)
+  if (person === null || person.administrator) return
+  const roles = [...(await membershipsOf({ db: transaction }, person.userId)).values()]
+  const most = limits.projectsPerPerson
+  refuseFull({ count: roles.filter((role) => role === 'owner').length, most, what: 'Projects that a person owns are' })
+}
+
 /** The projects the caller has a role in, newest first. */
 export async function listProjects(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: { limit: number; cursor?: string | undefined },
 ): Promise<Page<Project>> {
   const person = personBehind(caller)
-  const seesAll = person === null || person.administrator
+  // Null: all there are.
+  const memberships = person === null || person.administrator ? null : await membershipsOf(app.store, person.userId)
   const only = caller.kind === 'token' ? caller.projectId : null
   const page = await pageAfter(
     (after, limit) =>
       app.store.db
         .selectFrom('projects')
-        .leftJoin('members', (join) =>
-          join.onRef('members.project_id', '=', 'projects.id').on('members.user_id', '=', person?.userId ?? ''),
+        .select(['id', 'name', 'created_at as createdAt'])
+        .$if(memberships !== null, (query) =>
+          query.where('id', '=', (is) => is.fn.any(is.val([...(memberships?.keys() ?? [])]))),
         )
-        .select(['projects.id', 'projects.name', 'projects.created_at as createdAt', 'members.role'])
-        .$if(!seesAll, (query) => query.where('members.role', 'is not', null))
-        .$if(only !== null, (query) => query.where('projects.id', '=', only ?? ''))
-        .$if(after !== undefined, (query) => query.where('projects.id', '<', after ?? ''))
-        .orderBy('projects.id', 'desc')
+        .$if(only !== null, (query) => query.where('id', '=', only ?? ''))
+        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
+        .orderBy('id', 'desc')
         .limit(limit)
         .execute(),
     input,
     (project) => project.id,
   )
   const items = page.items.flatMap((row) => {
-    const role = effectiveRole(caller, row.id, row.role)
+    const role = effectiveRole(caller, row.id, memberships?.get(row.id) ?? null)
     return role === undefined ? [] : [{ ...row, role }]
   })
   return { ...page, items }
 }
 
-export async function findProject(app: Pick<App, 'store'>, caller: Caller, projectId: string): Promise<Project> {
+export async function findProject(app: { store: Database }, caller: Caller, projectId: string): Promise<Project> {
   const role = await requireRole(app, caller, projectId, 'viewer')
   const row = await app.store.db
     .selectFrom('projects')
@@ -97,7 +119,7 @@ export async function findProject(app: Pick<App, 'store'>, caller: Caller, proje
 }
 
 export async function renameProject(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: { projectId: string; name: string },
 ): Promise<Project> {
@@ -115,7 +137,7 @@ export async function renameProject(
 }
 
 /** Everything of the project goes with it; the audit log stays. */
-export async function deleteProject(app: Pick<App, 'store'>, caller: Caller, projectId: string): Promise<void> {
+export async function deleteProject(app: { store: Database }, caller: Caller, projectId: string): Promise<void> {
   await requireRole(app, caller, projectId, 'owner')
   await app.store.db.transaction().execute(async (transaction) => {
     await dropProjectFromKeys(app, transaction, projectId)

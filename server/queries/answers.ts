@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Column } from '../data/index.ts'
+import { openAnswerRoom, type AnswerRoom } from './answer-room.ts'
+import { untilAborted } from '../flow/index.ts'
 
 /** A whole result as it is kept: `rows` is a JSON array, ready to send. */
 export type Answer = {
@@ -16,6 +18,7 @@ export type Answer = {
 
 /** Answers that may be given again, by what makes two calls the same: version, data and slots. */
 export type Answers = {
+  room: AnswerRoom
   get(key: string): Answer | undefined
   /** Makes an answer once for all who ask for the same meanwhile; stops when nobody waits for it any more. */
   make(key: string, options: { ttlMs: number; signal?: AbortSignal | undefined }, work: Work): Promise<Answer>
@@ -24,7 +27,9 @@ export type Answers = {
 type Work = (signal: AbortSignal) => Promise<Answer>
 type Flight = { answer: Promise<Answer>; waiting: number; stop: AbortController }
 
-export function openAnswers({ maxBytes, now }: { maxBytes: number; now: () => number }): Answers {
+type Options = { maxBytes: number; maxBytesInFlight: number; now: () => number }
+
+export function openAnswers({ maxBytes, maxBytesInFlight, now }: Options): Answers {
   const kept = new LRUCache<string, { answer: Answer; until: number }>({
     maxSize: maxBytes,
     // One answer may not push all others out.
@@ -51,6 +56,7 @@ export function openAnswers({ maxBytes, now }: { maxBytes: number; now: () => nu
   }
 
   return {
+    room: openAnswerRoom(maxBytesInFlight),
     get(key) {
       const found = kept.get(key)
       if (found === undefined || found.until > now()) return found?.answer
@@ -71,17 +77,5 @@ export function openAnswers({ maxBytes, now }: { maxBytes: number; now: () => nu
         }
       }
     },
-  }
-}
-
-async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  if (signal === undefined) return promise
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const leave = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
-  signal.addEventListener('abort', leave, { once: true })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', leave)
   }
 }

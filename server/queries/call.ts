@@ -1,10 +1,13 @@
-import { placeFor, resolveCall, withFixedParameters, type KeyCaller } from '../access/index.ts'
-import type { App } from '../app.ts'
+import { admitToQuery, resolveCall, withFixedParameters, type Buckets, type KeyCaller } from '../access/index.ts'
+import type { ReadFormat } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import type { Deployment, LiveVersion } from './deployment-index.ts'
-import type { Run } from './run.ts'
+import type { Deployments } from './deployments.ts'
+import { tellRefusal } from './record.ts'
+import { keptAnswer, runQuery, streamQuery, type Run, type RunAnswer, type RunParts, type StreamAnswer } from './run.ts'
 
-export type DirectCall = {
+/** What a direct call says, whichever way it came. */
+export type Call = {
   name: string
   /** Where it says it goes; what it leaves out follows from the key. */
   projectId?: string | undefined
@@ -12,45 +15,92 @@ export type DirectCall = {
   /** Pins a version that was live in that environment at some time. */
   version?: number | undefined
   parameters: Readonly<Record<string, unknown>>
+  /** In parts and in this format; without it, the whole result as JSON. */
+  streamAs?: ReadFormat | undefined
+  /** Asks for a new execution whatever is kept. */
   fresh: boolean
   signal: () => AbortSignal
 }
 
-type Parts = Pick<App, 'deployments' | 'observe'>
+export type CallAnswer = RunAnswer | StreamAnswer
 
-/** From what a direct call says to what is to be run, or the refusal. Waits only for a version that is pinned. */
-export function directRun(app: Parts, caller: KeyCaller, call: DirectCall): Run | Promise<Run> {
+export type CallParts = RunParts & { deployments: Deployments; buckets: Buckets }
+
+/**
+ * Calls a deployed query: finds it, counts the call against the query's own limit, and answers with what is kept, with
+ * the whole result or with a stream. How it ended is told once. An answer that is kept is there without a wait.
+ */
+export function call(app: CallParts, caller: KeyCaller, input: Call): CallAnswer | Promise<CallAnswer> {
   try {
-    const { name, projectId, environment } = call
-    const place = resolveCall(caller.key, { projectId, environment, queryName: name }, app.deployments)
-    const deployment = app.deployments.find({ projectId: place.projectId, environment: place.environment, name })
-    if (deployment === undefined) throw new Failure('query_not_found')
-    if (call.version === undefined) return runOf(caller, call, deployment, deployment.version)
-    return pinnedRun(app, caller, { call, deployment, version: call.version })
+    const deployment = findDeployment(app, caller, input)
+    if (input.version !== undefined || deployment.version.rateLimit !== null) {
+      return callLater(app, caller, { input, deployment })
+    }
+    return answerRun(app, runOf(caller, input, deployment, deployment.version), input.streamAs)
   } catch (error) {
-    throw told(app, caller, call, error)
+    tellRefusal(app, caller, { ...input, entry: 'direct', error })
+    throw error
   }
 }
 
-async function pinnedRun(
-  app: Parts,
+async function callLater(
+  app: CallParts,
   caller: KeyCaller,
-  { call, deployment, version: number }: { call: DirectCall; deployment: Deployment; version: number },
-): Promise<Run> {
+  { input, deployment }: { input: Call; deployment: Deployment },
+): Promise<CallAnswer> {
   try {
-    const version = await app.deployments.pinned(deployment, number)
-    if (version !== undefined) return runOf(caller, call, deployment, version)
-    throw new Failure('query_not_found', {
-      message: `Version ${number} of ${deployment.name} was never deployed to ${deployment.environment}.`,
-    })
+    const version = await findVersion(app, input, deployment)
+    const run = runOf(caller, input, deployment, version)
+    await limitRun(app, caller, run)
+    return await answerRun(app, run, input.streamAs)
   } catch (error) {
-    throw told(app, caller, call, error)
+    tellRefusal(app, caller, { ...input, entry: 'direct', error })
+    throw error
   }
+}
+
+/** Counts a run against the limit that its query has of its own. */
+export async function limitRun(
+  app: { buckets: Buckets },
+  caller: KeyCaller,
+  { name, version: { queryId: id, rateLimit } }: Run,
+): Promise<void> {
+  if (rateLimit !== null) await admitToQuery(app, caller, { id, name, rateLimit })
+}
+
+/** The one way of calls and questions to their rows. */
+export function answerRun(app: RunParts, run: Run, streamAs: ReadFormat | undefined): CallAnswer | Promise<CallAnswer> {
+  if (streamAs !== undefined) return streamQuery(app, run, streamAs)
+  return keptAnswer(app, run) ?? runQuery(app, run)
+}
+
+function findDeployment(
+  app: { deployments: Deployments },
+  { key }: KeyCaller,
+  { name, projectId, environment }: Call,
+): Deployment {
+  const place = resolveCall(key, { projectId, environment, queryName: name }, app.deployments)
+  const deployment = app.deployments.find({ projectId: place.projectId, environment: place.environment, name })
+  if (deployment === undefined) throw new Failure('query_not_found')
+  return deployment
+}
+
+async function findVersion(
+  app: { deployments: Deployments },
+  { version: number }: Call,
+  deployment: Deployment,
+): Promise<LiveVersion> {
+  if (number === undefined) return deployment.version
+  const version = await app.deployments.pinned(deployment, number)
+  if (version !== undefined) return version
+  throw new Failure('query_not_found', {
+    message: `Version ${number} of ${deployment.name} was never deployed to ${deployment.environment}.`,
+  })
 }
 
 function runOf(
-  { key, requestId }: KeyCaller,
-  { parameters, fresh, signal }: DirectCall,
+  caller: KeyCaller,
+  { parameters, fresh, signal }: Call,
   { projectId, environment, name }: Deployment,
   version: LiveVersion,
 ): Run {
@@ -59,47 +109,11 @@ function runOf(
     environment,
     name,
     version,
-    parameters: withFixedParameters(key, parameters, version.compiled().names),
-    keyId: key.id,
-    requestId,
+    parameters: withFixedParameters(caller.key, parameters, version.compiled().names),
+    caller,
+    requestId: caller.requestId,
     entry: 'direct',
     fresh,
     signal,
   }
-}
-
-function told(app: Parts, caller: KeyCaller, call: DirectCall, error: unknown): unknown {
-  if (error instanceof Failure) tellRefusal(app, caller, { ...call, entry: 'direct', failure: error })
-  return error
-}
-
-export type RefusedCall = Pick<DirectCall, 'projectId' | 'environment'> & {
-  entry: Run['entry']
-  name: string | null
-  failure: Failure
-}
-
-/** A call that came to no run is a call all the same. */
-export function tellRefusal(
-  app: Pick<App, 'observe'>,
-  caller: KeyCaller,
-  { entry, name, failure, ...address }: RefusedCall,
-): void {
-  app.observe({
-    kind: 'query-answered',
-    requestId: caller.requestId,
-    entry,
-    ...placeFor(caller.key, address),
-    query: name,
-    version: null,
-    keyId: caller.key.id,
-    code: failure.code,
-    reason: failure.reason ?? null,
-    totalMs: 0,
-    queueMs: 0,
-    sqlMs: 0,
-    rows: 0,
-    bytes: 0,
-    cache: null,
-  })
 }

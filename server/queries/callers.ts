@@ -1,5 +1,7 @@
+import { keyNames } from '../access/index.ts'
+import { openBatchWriter, type BoundedQueue } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
-import type { Database } from '../store/index.ts'
+import { isRowRefused, type Database } from '../store/index.ts'
 
 /** Who called what, and when last. Noted in memory, written in batches: a call never waits for it. */
 export type QueryCallers = {
@@ -15,95 +17,135 @@ export type KeyThatCalled = { keyId: string; name: string | null; lastCalledAt: 
 type Call = { queryId: string; environment: string; keyId: string; at: number }
 
 const flushMs = 5_000
-const mostRows = 1_000
+const maxRows = 1_000
 /** Beyond this many different pairs between two writes the newest are not noted: it is a hint, not an account. */
-const mostPairs = 50_000
+const maxPairs = 50_000
 
 export function openQueryCallers({
   store,
   observe,
   now,
+  closeTimeoutMs,
 }: {
   store: Pick<Database, 'db'>
   observe: Observe
   now: () => number
+  closeTimeoutMs: number
 }): QueryCallers {
-  /** By query, environment and key. */
-  let noted = new Map<string, Map<string, Map<string, Call>>>()
-  let pairs = 0
-
-  async function flush(): Promise<void> {
-    const batch = [...noted.values()].flatMap((byKey) => [...byKey.values()].flatMap((calls) => [...calls.values()]))
-    noted = new Map()
-    pairs = 0
-    for (let from = 0; from < batch.length; from += mostRows) await write(batch.slice(from, from + mostRows))
-  }
-
-  async function write(calls: Call[]): Promise<void> {
-    await store.db.transaction().execute(async (transaction) => {
-      // A query may have been deleted since it was called.
-      const there = await transaction
-        .selectFrom('queries')
-        .select('id')
-        .where('id', 'in', [...new Set(calls.map((call) => call.queryId))])
-        .forKeyShare()
-        .execute()
-      const known = new Set(there.map((row) => row.id))
-      const rows = calls
-        .filter((call) => known.has(call.queryId))
-        .map(({ queryId, environment, keyId, at }) => ({
-          query_id: queryId,
-          environment,
-          key_id: keyId,
-          last_called_at: new Date(at),
-        }))
-      if (rows.length === 0) return
-      await transaction
-        .insertInto('query_callers')
-        .values(rows)
-        .onConflict((conflict) =>
-          conflict
-            .columns(['query_id', 'environment', 'key_id'])
-            .doUpdateSet((set) => ({ last_called_at: set.ref('excluded.last_called_at') })),
-        )
-        .execute()
-    })
-  }
-
-  const timer = setInterval(() => {
-    flush().catch((error: unknown) => observe({ kind: 'fault', where: 'query-callers', error }))
-  }, flushMs).unref()
-
+  const backlog = openCallers()
+  const writer = openBatchWriter({
+    where: 'query-callers',
+    backlog,
+    write: (calls) => write(store, calls),
+    isRefused: isRowRefused,
+    maxItems: maxRows,
+    flushMs,
+    closeTimeoutMs,
+    observe,
+  })
   return {
     note({ queryId, environment, keyId }) {
-      const known = noted.get(queryId)?.get(environment)?.get(keyId)
-      if (known !== undefined) known.at = now()
-      else if (pairs < mostPairs) {
-        pairs += 1
-        const environments = noted.get(queryId) ?? new Map<string, Map<string, Call>>()
-        const calls = environments.get(environment) ?? new Map<string, Call>()
-        calls.set(keyId, { queryId, environment, keyId, at: now() })
-        noted.set(queryId, environments.set(environment, calls))
-      }
+      if (!backlog.add({ queryId, environment, keyId, at: now() })) writer.drop(1)
     },
     async since(queryId, environment, from) {
-      await flush()
+      await writer.flush()
       const rows = await store.db
         .selectFrom('query_callers')
-        .leftJoin('api_keys', 'api_keys.id', 'query_callers.key_id')
-        .select(['query_callers.key_id', 'api_keys.name', 'query_callers.last_called_at'])
+        .select(['key_id as keyId', 'last_called_at as lastCalledAt'])
         .where('query_id', '=', queryId)
         .where('environment', '=', environment)
         .where('last_called_at', '>=', from)
         .orderBy('last_called_at', 'desc')
         .limit(100)
         .execute()
-      return rows.map((row) => ({ keyId: row.key_id, name: row.name, lastCalledAt: row.last_called_at }))
+      const names = await keyNames(
+        store,
+        rows.map(({ keyId }) => keyId),
+      )
+      return rows.map((row) => Object.assign(row, { name: names.get(row.keyId) ?? null }))
     },
-    flush,
-    async close() {
-      clearInterval(timer)
-      await flush().catch((error: unknown) => observe({ kind: 'fault', where: 'query-callers', error }))
-    },
+    flush: writer.flush,
+    close: writer.close,
   }
+}
+
+/** The latest call of each query, environment and key. Nested, because a key made of three texts costs every call. */
+function openCallers(): BoundedQueue<Call> {
+  const byQuery = new Map<string, Map<string, Map<string, Call>>>()
+  let pairs = 0
+  const add = (call: Call): boolean => {
+    const { queryId, environment, keyId, at } = call
+    const known = byQuery.get(queryId)?.get(environment)?.get(keyId)
+    if (known !== undefined) {
+      known.at = Math.max(known.at, at)
+      return true
+    }
+    if (pairs >= maxPairs) return false
+    pairs += 1
+    const environments = byQuery.get(queryId) ?? new Map<string, Map<string, Call>>()
+    const calls = environments.get(environment) ?? new Map<string, Call>()
+    calls.set(keyId, call)
+    byQuery.set(queryId, environments.set(environment, calls))
+    return true
+  }
+  return {
+    size: () => pairs,
+    add,
+    take(maxItems) {
+      const taken: Call[] = []
+      for (const [queryId, environments] of byQuery) {
+        for (const [environment, calls] of environments) {
+          for (const [keyId, call] of calls) {
+            if (taken.length >= maxItems) break
+            taken.push(call)
+            calls.delete(keyId)
+          }
+          if (calls.size === 0) environments.delete(environment)
+        }
+        if (environments.size === 0) byQuery.delete(queryId)
+        if (taken.length >= maxItems) break
+      }
+      pairs -= taken.length
+      return taken
+    },
+    putBack: (calls) => calls.filter((call) => !add(call)).length,
+  }
+}
+
+async function write(store: Pick<Database, 'db'>, calls: Call[]): Promise<void> {
+  await store.db.transaction().execute(async (transaction) => {
+    // A query may have been deleted since it was called.
+    const there = await transaction
+      .selectFrom('queries')
+      .select('id')
+      .where('id', 'in', [...new Set(calls.map((call) => call.queryId))])
+      .orderBy('id')
+      .forKeyShare()
+      .execute()
+    const known = new Set(there.map((row) => row.id))
+    const rows = calls
+      .filter((call) => known.has(call.queryId))
+      // In one order everywhere, so that two replicas never wait for each other's rows.
+      .toSorted((left, right) => (orderOf(left) < orderOf(right) ? -1 : 1))
+      .map(({ queryId, environment, keyId, at }) => ({
+        query_id: queryId,
+        environment,
+        key_id: keyId,
+        last_called_at: new Date(at),
+      }))
+    if (rows.length === 0) return
+    await transaction
+      .insertInto('query_callers')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['query_id', 'environment', 'key_id']).doUpdateSet(({ fn }) => ({
+          last_called_at: fn<Date>('greatest', ['query_callers.last_called_at', 'excluded.last_called_at']),
+        })),
+      )
+      .execute()
+  })
+}
+
+function orderOf({ queryId, environment, keyId }: Call): string {
+  return `${queryId} ${environment} ${keyId}`
 }

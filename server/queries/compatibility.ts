@@ -1,7 +1,7 @@
 import type { SlotSchema, SlotsSchema } from '../../api/slots.ts'
 import type { Column } from '../data/index.ts'
 import { isLess } from './slot-values.ts'
-import { slotTypeOf } from './slots.ts'
+import { slotTypeOf } from './slot-types.ts'
 
 type Level = 'compatible' | 'additive' | 'breaking'
 export type Change = { level: Level; message: string }

@@ -1,7 +1,7 @@
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import type { KeyThatCalled } from './callers.ts'
 import type { Change, Compatibility } from './compatibility.ts'
+import type { RoutingReport } from './deploy-gate.ts'
 
 /** What a deployment did, or with `check` would do. */
 export type DeployReport = {
@@ -17,7 +17,7 @@ export type DeployReport = {
 }
 
 /** What it does to the questions of the environment. */
-type Routing = Pick<Awaited<ReturnType<App['router']['regressions']>>, 'checked' | 'regressions'>
+type Routing = Pick<RoutingReport, 'checked' | 'regressions'>
 
 /** Refuses what would take questions from others. */
 export function stolen({ name, environment, routing }: DeployReport): Failure {
@@ -27,11 +27,11 @@ export function stolen({ name, environment, routing }: DeployReport): Failure {
   return new Failure('conflict', {
     reason: 'routing_regression',
     message: `Deploying ${name} to ${environment} would change who answers ${routing.regressions.length} stored questions: ${shown.join('; ')}. Deploy with force to do it.`,
-    fields: { routing: wireRouting(routing) },
+    fields: { routing: wireRegressions(routing) },
   })
 }
 
-export function wireRouting({ checked, regressions }: Routing) {
+export function wireRegressions({ checked, regressions }: Routing) {
   return {
     checked,
     regressions: regressions.map(({ question, query, takenBy, source }) => ({

@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely'
 import { requireRole, type Caller } from '../access/index.ts'
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
-import type { DeploymentAct, Tables } from '../store/index.ts'
-import type { KeyThatCalled } from './callers.ts'
+import { hasEnvironment } from '../projects/index.ts'
+import type { DeploymentAct, Tables, Database } from '../store/index.ts'
+import type { KeyThatCalled, QueryCallers } from './callers.ts'
 import { compare } from './compatibility.ts'
 import { breaking, notDeployed, stolen, type DeployReport } from './deploy-report.ts'
 import { chooseVersion, findLive, findPrevious, keepAct, putDeployment } from './deployment-rows.ts'
@@ -12,8 +12,22 @@ import { examine, type Inspected } from './inspection.ts'
 import { changedNeighbours, knownNeighbours, neverQuiet } from './neighbours.ts'
 import type { Version } from './version-records.ts'
 import { readVersion } from './versions.ts'
+import type { Catalogs, Engine } from '../data/index.ts'
+import type { Deployments } from './deployments.ts'
+import type { DeployGate } from './deploy-gate.ts'
+import type { Observe } from '../observe.ts'
+import type { Clock } from '../clock.ts'
 
-type Parts = Pick<App, 'store' | 'catalogs' | 'engine' | 'deployments' | 'queryCallers' | 'router' | 'observe' | 'now'>
+type Parts = {
+  store: Database
+  catalogs: Catalogs
+  engine: Engine
+  deployments: Deployments
+  queryCallers: QueryCallers
+  router: DeployGate
+  observe: Observe
+  now: Clock
+}
 type Named = { projectId: string; name: string }
 type Gate = { check?: boolean; force?: boolean }
 
@@ -115,7 +129,7 @@ const unasked = { checked: 0, regressions: [], results: [] }
 type Move = Named & Gate & { act: DeploymentAct; environment: string; draft: Draft; frozen: Version | null }
 
 /** Each time others were deployed while the questions were asked; the last one says so. */
-const mostTurns = 10
+const maxTurns = 10
 
 async function makeLive(app: Parts, caller: Caller, move: Move): Promise<DeployReport> {
   const { projectId, name, environment, draft, frozen } = move
@@ -139,7 +153,7 @@ type Examined = Move & { inspected: Inspected }
 
 /** Asks the questions and makes it live, unless the answers say no. Where others came meanwhile, from the beginning. */
 async function gateAndPut(app: Parts, caller: Caller, move: Examined) {
-  for (let turn = 0; turn < mostTurns; turn += 1) {
+  for (let turn = 0; turn < maxTurns; turn += 1) {
     const known = knownNeighbours(app, move)
     const { results, ...routing } = await askAgain(app, move)
     const put = await app.store.db.transaction().execute(async (transaction) => {
@@ -198,15 +212,8 @@ function recentCallers(app: Parts, draft: Draft, environment: string): Promise<K
 }
 
 async function requireEnvironment(app: Parts, { projectId, environment }: Move): Promise<void> {
-  const found = await app.store.db
-    .selectFrom('environments')
-    .select('name')
-    .where('project_id', '=', projectId)
-    .where('name', '=', environment)
-    .executeTakeFirst()
-  if (found === undefined) {
-    throw new Failure('not_found', { message: `The project has no environment ${environment}.` })
-  }
+  if (await hasEnvironment(app.store, { projectId, environment })) return
+  throw new Failure('not_found', { message: `The project has no environment ${environment}.` })
 }
 
 /** It is committed; a process that cannot read it now hears of it again within seconds. */

@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely'
 import { recordAct, type Caller } from '../access/index.ts'
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import type { DeploymentAct, Tables } from '../store/index.ts'
-import { columnsOf, contentOf, labelOf, type Draft } from './drafts.ts'
+import type { DeploymentAct, Tables, Database } from '../store/index.ts'
+import { columnsOf, contentOf } from './content.ts'
+import { labelOf, type Draft } from './drafts.ts'
 import type { Inspected } from './inspection.ts'
 import { versionOf, type Version } from './version-records.ts'
 
@@ -85,7 +85,7 @@ export async function findLive(
 }
 
 /** The version that was live before the one that is. */
-export async function findPrevious(app: Pick<App, 'store'>, draft: Draft, environment: string): Promise<number> {
+export async function findPrevious(app: { store: Database }, draft: Draft, environment: string): Promise<number> {
   const last = await app.store.db
     .selectFrom('deployment_acts')
     .select('previous_version')

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { openRereads } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
 import {
@@ -10,7 +11,6 @@ import {
   type LiveVersion,
   type Place,
 } from './deployment-index.ts'
-import { openRereads } from './rereads.ts'
 import { readVersions, versionOf } from './version-records.ts'
 
 /**
@@ -25,47 +25,57 @@ export type Deployments = {
   /** Another version of it that was live in the same environment at some time. */
   pinned(deployment: Deployment, number: number): Promise<LiveVersion | undefined>
   list(projectId: string, environment: string): Deployment[]
+  /** What is deployed anywhere in a project, by name, with what it reads. From the database: nothing is missing. */
+  tablesRead(projectId: string): Promise<DeployedReads[]>
   /** Reads one place again now: a process sees its own change before it says so. */
   refresh(place: Place): Promise<void>
   /** Hears of every change after it is in effect; `null` when anything may have changed. */
   onChange(heard: (place: Place | null) => void): () => void
-  close(): void
+  close(): Promise<void>
 }
+
+/** A deployed query with the columns that it reads of each table. */
+export type DeployedReads = { queryId: string; name: string; environment: string; tables: Record<string, string[]> }
 
 /** Said by a trigger on the table, with the place as a JSON array. */
 const changed = 'deployments_changed'
 const resyncMs = 300_000
+const retryMs = 1_000
+/** Beyond this many changes at once, comparing all of it takes fewer statements. */
+const maxPlaces = 20
 /** Versions that callers pinned and that are not live. */
-const mostPins = 1_000
+const maxPins = 1_000
 
 export async function openDeployments({ store, observe }: { store: Database; observe: Observe }): Promise<Deployments> {
   const index = createDeploymentIndex()
-  const pins = new LRUCache<string, LiveVersion>({ max: mostPins })
+  const pins = new LRUCache<string, LiveVersion>({ max: maxPins })
   const listeners = new Set<(place: Place | null) => void>()
   const tell = (place: Place | null): void => {
     for (const heard of listeners) heard(place)
   }
-  const rereads = openRereads({
+  const rereads = openRereads<Place>({
     readAll: async () => {
       await readAll(store, index)
       tell(null)
     },
-    readPlaces: async (places) => {
+    readSome: async (places) => {
       for (const place of places) {
         await readPlace(store, index, place)
         tell(place)
       }
     },
-    failed: (error) => observe({ kind: 'fault', where: 'deployments', error }),
+    nameOf: keyOf,
+    maxSome: maxPlaces,
+    retryMs,
+    onError: (error) => observe({ kind: 'fault', where: 'deployments', error }),
   })
-  const ask = (place: Place | null): void => void rereads.ask(place).catch(() => undefined)
   const stop = await store.listen(
     changed,
-    (payload) => ask(placeOf(payload)),
-    () => ask(null),
+    (payload) => rereads.note(placeOf(payload)),
+    () => rereads.note(null),
   )
   await rereads.ask(null)
-  const timer = setInterval(() => ask(null), resyncMs).unref()
+  const timer = setInterval(() => rereads.note(null), resyncMs).unref()
 
   return {
     find: index.find,
@@ -74,15 +84,16 @@ export async function openDeployments({ store, observe }: { store: Database; obs
       [...index.named(name)].filter((each) => each.environment === environment).map((each) => each.projectId),
     pinned: (deployment, number) => findPinned(store, pins, { deployment, number }),
     list: index.inEnvironment,
-    refresh: rereads.ask,
+    tablesRead: (projectId) => readTables(store, projectId),
+    refresh: (place) => rereads.ask(place),
     onChange(heard) {
       listeners.add(heard)
       return () => void listeners.delete(heard)
     },
-    close() {
+    async close() {
       stop()
       clearInterval(timer)
-      rereads.close()
+      await rereads.close()
     },
   }
 }
@@ -153,6 +164,16 @@ async function findPinned(
   const found = liveVersion(versionOf(row))
   pins.set(key, found)
   return found
+}
+
+function readTables(store: Database, projectId: string): Promise<DeployedReads[]> {
+  return store.db
+    .selectFrom('deployments')
+    .innerJoin('query_versions', 'query_versions.id', 'deployments.version_id')
+    .select(['deployments.query_id as queryId', 'deployments.name', 'deployments.environment', 'query_versions.tables'])
+    .where('deployments.project_id', '=', projectId)
+    .orderBy('deployments.name')
+    .execute()
 }
 
 function placeRows(store: Database) {

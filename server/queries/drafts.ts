@@ -2,25 +2,21 @@ import { createHash } from 'node:crypto'
 import type { Selectable, Transaction } from 'kysely'
 import type { SlotsSchema } from '../../api/slots.ts'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import { isUniqueViolation, pageAfter, type Page, type QueryExample, type Tables } from '../store/index.ts'
+import {
+  isUniqueViolation,
+  lockProjectForQuota,
+  pageAfter,
+  refuseFull,
+  type Page,
+  type Tables,
+  type Database,
+} from '../store/index.ts'
+import { columnsOf, contentOf, contentOfRow, type QueryContent } from './content.ts'
 import { examine } from './inspection.ts'
-
-/** What an author writes, and what a version freezes. */
-export type QueryContent = {
-  description: string
-  sql: string
-  slots: SlotsSchema
-  examples: QueryExample[]
-  cacheSeconds: number | null
-  timeoutMs: number | null
-  maxRows: number | null
-  maxBytes: number | null
-  /** Of each key's calls of this query, beside the key's own limit. */
-  rateLimit: { perMinute: number; burst: number } | null
-}
+import type { Catalogs, Engine } from '../data/index.ts'
+import type { Config } from '../config.ts'
 
 export type Draft = QueryContent & {
   id: string
@@ -36,11 +32,23 @@ export type Draft = QueryContent & {
 /** A draft with where it is live, as lists and forms show it. */
 export type Query = Draft & { deployments: Array<{ environment: string; version: number }>; changed: boolean }
 
-type Parts = Pick<App, 'store' | 'catalogs' | 'engine'>
+type Parts = { store: Database; catalogs: Catalogs; engine: Engine }
+type MakingParts = Parts & { config: Pick<Config, 'limits'> }
 type Named = { projectId: string; name: string }
 
+/** Whether there is a draft of this name, deployed or not. */
+export async function hasQuery({ db }: Pick<Database, 'db'>, { projectId, name }: Named): Promise<boolean> {
+  const found = await db
+    .selectFrom('queries')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('name', '=', name)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
 export async function createQuery(
-  app: Parts,
+  app: MakingParts,
   caller: Caller,
   input: Named & Omit<QueryContent, 'slots'> & { slots?: SlotsSchema | undefined },
 ): Promise<Query> {
@@ -50,6 +58,7 @@ export async function createQuery(
   const content = { ...given, slots }
   try {
     await app.store.db.transaction().execute(async (transaction) => {
+      await requireRoom(app.config, transaction, projectId)
       await transaction
         .insertInto('queries')
         .values({
@@ -72,6 +81,21 @@ export async function createQuery(
     })
   }
   return withDeployments(app, await readDraft(app, input))
+}
+
+async function requireRoom(
+  { limits }: Pick<Config, 'limits'>,
+  transaction: Transaction<Tables>,
+  projectId: string,
+): Promise<void> {
+  await lockProjectForQuota(transaction, projectId)
+  const { count } = await transaction
+    .selectFrom('queries')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('project_id', '=', projectId)
+    .executeTakeFirstOrThrow()
+  const most = limits.queriesPerProject
+  refuseFull({ count, most, what: 'Queries of a project are' })
 }
 
 /** Fields that are not given stay. `revision` is the edit the caller saw: a later one of someone else is not undone. */
@@ -110,7 +134,7 @@ export async function changeQuery(
   return withDeployments(app, await readDraft(app, input))
 }
 
-export async function deleteQuery(app: Pick<App, 'store'>, caller: Caller, input: Named): Promise<void> {
+export async function deleteQuery(app: { store: Database }, caller: Caller, input: Named): Promise<void> {
   await requireRole(app, caller, input.projectId, 'editor')
   await app.store.db.transaction().execute(async (transaction) => {
     const { id } = await lockDraft(transaction, input)
@@ -127,14 +151,14 @@ export async function deleteQuery(app: Pick<App, 'store'>, caller: Caller, input
   })
 }
 
-export async function findQuery(app: Pick<App, 'store'>, caller: Caller, input: Named): Promise<Query> {
+export async function findQuery(app: { store: Database }, caller: Caller, input: Named): Promise<Query> {
   await requireRole(app, caller, input.projectId, 'viewer')
   return withDeployments(app, await readDraft(app, input))
 }
 
 /** By name. */
 export async function listQueries(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: { projectId: string; limit: number; cursor?: string | undefined },
 ): Promise<Page<Query>> {
@@ -155,7 +179,7 @@ export async function listQueries(
   return { ...page, items: await addDeployments(app, page.items.map(draftOf)) }
 }
 
-export async function readDraft(app: Pick<App, 'store'>, { projectId, name }: Named): Promise<Draft> {
+export async function readDraft(app: { store: Database }, { projectId, name }: Named): Promise<Draft> {
   const row = await app.store.db
     .selectFrom('queries')
     .selectAll()
@@ -191,46 +215,6 @@ export function labelOf(caller: Caller): string {
   return 'label' in caller ? caller.label : caller.kind
 }
 
-/** The columns that `queries` and `query_versions` share. */
-export function columnsOf(content: QueryContent) {
-  return {
-    description: content.description,
-    sql: content.sql,
-    slots: JSON.stringify(content.slots),
-    examples: JSON.stringify(content.examples),
-    cache_seconds: content.cacheSeconds,
-    timeout_ms: content.timeoutMs,
-    max_rows: content.maxRows,
-    max_bytes: content.maxBytes,
-    rate_per_minute: content.rateLimit?.perMinute ?? null,
-    rate_burst: content.rateLimit?.burst ?? null,
-  }
-}
-
-type ContentRow = Pick<Selectable<Tables['queries']>, keyof ReturnType<typeof columnsOf>>
-
-export function contentOfRow(row: ContentRow): QueryContent {
-  return {
-    description: row.description,
-    sql: row.sql,
-    slots: row.slots as SlotsSchema,
-    examples: row.examples,
-    cacheSeconds: row.cache_seconds,
-    timeoutMs: row.timeout_ms,
-    maxRows: row.max_rows,
-    maxBytes: row.max_bytes,
-    rateLimit: rateLimitOf(row),
-  }
-}
-
-function rateLimitOf({ rate_per_minute: perMinute, rate_burst: burst }: ContentRow): QueryContent['rateLimit'] {
-  return perMinute === null || burst === null ? null : { perMinute, burst }
-}
-
-export function contentOf(draft: QueryContent): QueryContent {
-  return contentOfRow({ ...columnsOf(draft), slots: draft.slots, examples: draft.examples })
-}
-
 function hashOf(content: QueryContent): string {
   return createHash('sha256')
     .update(JSON.stringify(columnsOf(content)))
@@ -251,13 +235,13 @@ function draftOf(row: Selectable<Tables['queries']>): Draft {
   }
 }
 
-async function withDeployments(app: Pick<App, 'store'>, draft: Draft): Promise<Query> {
+async function withDeployments(app: { store: Database }, draft: Draft): Promise<Query> {
   const [query] = await addDeployments(app, [draft])
   if (query === undefined) throw noQuery(draft.name)
   return query
 }
 
-async function addDeployments(app: Pick<App, 'store'>, drafts: Draft[]): Promise<Query[]> {
+async function addDeployments(app: { store: Database }, drafts: Draft[]): Promise<Query[]> {
   if (drafts.length === 0) return []
   const ids = drafts.map((draft) => draft.id)
   const live = await app.store.db

@@ -1,11 +1,11 @@
 import type { SlotsSchema } from '../../api/slots.ts'
 import { requireRole, type Caller } from '../access/index.ts'
-import type { App } from '../app.ts'
-import type { Column } from '../data/index.ts'
+import type { CallLimits, Column, Catalogs, Engine } from '../data/index.ts'
 import { Failure, type FailureDetail } from '../failure.ts'
-import type { QueryExample } from '../store/index.ts'
+import type { QueryExample, Database } from '../store/index.ts'
 import { inferSlots, mistakesOf } from './slot-rules.ts'
-import { checkSlots, compileSlots, sentence, slotTypeOf } from './slots.ts'
+import { slotTypeOf } from './slot-types.ts'
+import { checkSlots, compileSlots, sentence } from './slots.ts'
 
 /** What SQL reads, needs and returns. */
 export type Inspected = { tables: Record<string, string[]>; slots: SlotsSchema; columns: Column[] }
@@ -14,7 +14,7 @@ type InspectInput = { sql: string; slots?: SlotsSchema | undefined }
 
 /** What an author is told before anything is saved. */
 export async function inspectQuery(
-  app: Pick<App, 'store' | 'catalogs' | 'engine'>,
+  app: { store: Database; catalogs: Catalogs; engine: Engine },
   caller: Caller,
   input: { projectId: string } & InspectInput,
 ): Promise<Inspected> {
@@ -27,12 +27,12 @@ export async function inspectQuery(
  * them; without declared slots it suggests some. Runs at save, preview and deploy.
  */
 export async function examine(
-  app: Pick<App, 'catalogs' | 'engine'>,
+  app: { catalogs: Catalogs; engine: Engine },
   projectId: string,
-  { sql, slots, examples = [] }: InspectInput & { examples?: QueryExample[] },
+  { sql, slots, examples = [], limits }: InspectInput & { examples?: QueryExample[]; limits?: CallLimits },
 ): Promise<Inspected> {
   const catalog = await app.catalogs.get(projectId)
-  const found = await app.engine.inspect(projectId, catalog, { sql, slots: typesOf(slots) })
+  const found = await app.engine.inspect(projectId, catalog, { sql, slots: typesOf(slots) }, limits)
   const schema = slots ?? inferSlots(sql, found.slots)
   const used = new Set(found.slots.map((slot) => slot.name))
   refuse(mistakesOf(schema, { tables: catalog.tables, used }))

@@ -1,14 +1,18 @@
 import type { Transaction } from 'kysely'
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
+import { lockEnvironment } from '../projects/index.ts'
 import type { Tables } from '../store/index.ts'
+import type { Deployments } from './deployments.ts'
 
 type Place = { projectId: string; environment: string; name: string }
 
 /** What else answers in a place, as this process knows it: what its questions are compared with. */
 export type Neighbours = Map<string, string>
 
-export function knownNeighbours(app: Pick<App, 'deployments'>, { projectId, environment, name }: Place): Neighbours {
+export function knownNeighbours(
+  app: { deployments: Deployments },
+  { projectId, environment, name }: Place,
+): Neighbours {
   const others = app.deployments.list(projectId, environment).filter((each) => each.name !== name)
   return new Map(others.map((each) => [each.name, each.version.id]))
 }
@@ -22,13 +26,7 @@ export async function changedNeighbours(
   { projectId, environment, name }: Place,
   known: Neighbours,
 ): Promise<string[]> {
-  await transaction
-    .selectFrom('environments')
-    .select('name')
-    .where('project_id', '=', projectId)
-    .where('name', '=', environment)
-    .forNoKeyUpdate()
-    .execute()
+  await lockEnvironment(transaction, { projectId, environment })
   const rows = await transaction
     .selectFrom('deployments')
     .select(['name', 'version_id'])

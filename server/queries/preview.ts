@@ -1,14 +1,29 @@
 import type { SlotsSchema } from '../../api/slots.ts'
 import { requireRole, type Caller } from '../access/index.ts'
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 import { liveVersion, type LiveVersion } from './deployment-index.ts'
 import { readDraft, type Draft } from './drafts.ts'
 import { examine } from './inspection.ts'
 import { runQuery, type RunAnswer } from './run.ts'
 import { checkSlots, sentence } from './slots.ts'
+import type { Database } from '../store/index.ts'
+import type { Catalogs, Engine } from '../data/index.ts'
+import type { Answers } from './answers.ts'
+import type { QueryCallers } from './callers.ts'
+import type { Observe } from '../observe.ts'
+import type { Config } from '../config.ts'
+import type { Clock } from '../clock.ts'
 
-type Parts = Pick<App, 'store' | 'catalogs' | 'engine' | 'answers' | 'queryCallers' | 'observe' | 'config' | 'now'>
+type Parts = {
+  store: Database
+  catalogs: Catalogs
+  engine: Engine
+  answers: Answers
+  queryCallers: QueryCallers
+  observe: Observe
+  config: Config
+  now: Clock
+}
 
 export type PreviewInput = {
   projectId: string
@@ -25,16 +40,16 @@ export async function previewQuery(
   caller: Caller,
   input: PreviewInput & { signal?: (() => AbortSignal) | undefined },
 ): Promise<RunAnswer> {
-  const version = await draftVersion(app, caller, input)
+  const { version, left } = await draftVersion(app, caller, input)
   const { projectId, name, signal } = input
   const parameters = checkedParameters(version, input.parameters).parameters
   return runQuery(app, {
     projectId,
     environment: null,
     name,
-    version,
+    version: { ...version, timeoutMs: left().timeoutMs },
     parameters,
-    keyId: null,
+    caller: null,
     requestId: caller.requestId,
     entry: 'preview',
     signal,
@@ -43,21 +58,30 @@ export async function previewQuery(
 
 /** DuckDB's plan of a draft. */
 export async function explainQuery(app: Parts, caller: Caller, input: PreviewInput): Promise<string> {
-  const version = await draftVersion(app, caller, input)
+  const { version, left } = await draftVersion(app, caller, input)
   const { slots } = checkedParameters(version, input.parameters)
   const catalog = await app.catalogs.get(input.projectId)
-  return app.engine.explain(input.projectId, catalog, { sql: version.sql, slots })
+  return app.engine.explain(input.projectId, catalog, { sql: version.sql, slots }, left())
 }
 
+/** What is left of the time that inspecting and running a draft have together. */
+type Left = () => { timeoutMs: number }
+
 /** The draft as if it were a version. It has no number and no answers are kept of it. */
-async function draftVersion(app: Parts, caller: Caller, input: PreviewInput): Promise<LiveVersion> {
+async function draftVersion(
+  app: Parts,
+  caller: Caller,
+  input: PreviewInput,
+): Promise<{ version: LiveVersion; left: Left }> {
   await requireRole(app, caller, input.projectId, 'editor')
   const draft = await readDraft(app, input)
+  const { previewRows, queryTimeoutMs } = app.config.limits
+  const deadlineMs = performance.now() + (draft.timeoutMs ?? queryTimeoutMs)
+  const left: Left = () => ({ timeoutMs: Math.max(1, deadlineMs - performance.now()) })
   const sql = input.sql ?? draft.sql
-  const slots = input.slots ?? (await slotsFor(app, draft, sql))
-  const { tables, columns } = await examine(app, input.projectId, { sql, slots })
-  const { previewRows } = app.config.limits
-  return liveVersion({
+  const slots = input.slots ?? (await slotsFor(app, draft, { sql, left }))
+  const { tables, columns } = await examine(app, input.projectId, { sql, slots, limits: left() })
+  const version = liveVersion({
     ...draft,
     id: `draft ${draft.id}`,
     queryId: draft.id,
@@ -70,12 +94,13 @@ async function draftVersion(app: Parts, caller: Caller, input: PreviewInput): Pr
     maxRows: Math.min(draft.maxRows ?? previewRows, previewRows),
     createdBy: draft.updatedBy,
   })
+  return { version, left }
 }
 
 /** Other SQL than is saved may have gained or lost slots: those both have keep what the draft says of them. */
-async function slotsFor(app: Parts, draft: Draft, sql: string): Promise<SlotsSchema> {
+async function slotsFor(app: Parts, draft: Draft, { sql, left }: { sql: string; left: Left }): Promise<SlotsSchema> {
   if (sql === draft.sql) return draft.slots
-  const { slots } = await examine(app, draft.projectId, { sql })
+  const { slots } = await examine(app, draft.projectId, { sql, limits: left() })
   const properties = Object.entries(slots.properties).map(
     ([name, inferred]) => [name, draft.slots.properties[name] ?? inferred] as const,
   )

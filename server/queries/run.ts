@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto'
-import type { FailureCode } from '../../api/failures.ts'
-import type { App } from '../app.ts'
-import type { Column, ProjectCatalog, ReadFormat, ReadStream } from '../data/index.ts'
-import { Failure } from '../failure.ts'
-import type { Answer } from './answers.ts'
+import type { KeyCaller } from '../access/index.ts'
+import type { Column, ProjectCatalog, ReadFormat, ReadStream, Engine, Catalogs } from '../data/index.ts'
+import { largeAnswerBytes } from './answer-room.ts'
+import type { Answer, Answers } from './answers.ts'
 import type { LiveVersion } from './deployment-index.ts'
+import { outcomeOf, tellCall, type CallRecord } from './record.ts'
 import { bindSlots, checkSlots, type BoundSlots } from './slots.ts'
+import type { QueryCallers } from './callers.ts'
+import type { Observe } from '../observe.ts'
+import type { Config } from '../config.ts'
+import type { Clock } from '../clock.ts'
 
 /** Everything that one run of a query needs; who asks has been checked by whoever found the version. */
 export type Run = {
@@ -15,8 +19,9 @@ export type Run = {
   name: string
   version: LiveVersion
   parameters: Readonly<Record<string, unknown>>
-  keyId: string | null
-  requestId?: string | null
+  /** Null for a preview, which no key pays for. */
+  caller: KeyCaller | null
+  requestId: string | null
   entry: 'direct' | 'question' | 'tool' | 'preview'
   /** What was asked, where a question led here, and how long finding this query took. */
   question?: { text: string; confidence: number | null } | undefined
@@ -30,6 +35,8 @@ export type Run = {
 export type CacheState = 'hit' | 'miss' | 'bypass'
 
 export type RunAnswer = {
+  projectId: string
+  name: string
   answer: Answer
   parameters: Record<string, unknown>
   /** Null where the query keeps no answers. */
@@ -37,6 +44,7 @@ export type RunAnswer = {
 }
 
 export type StreamAnswer = {
+  name: string
   columns: Column[]
   parameters: Record<string, unknown>
   version: number
@@ -48,10 +56,18 @@ export type StreamAnswer = {
   end: () => { rowCount: number; truncated: boolean; elapsedMs: number }
 }
 
-type Parts = Pick<App, 'engine' | 'catalogs' | 'answers' | 'queryCallers' | 'observe' | 'config' | 'now'>
+export type RunParts = {
+  engine: Engine
+  catalogs: Catalogs
+  answers: Answers
+  queryCallers: QueryCallers
+  observe: Observe
+  config: Config
+  now: Clock
+}
 
 /** What is kept is there without a wait; undefined where nothing is, and where `runQuery` will say why not. */
-export function keptAnswer(app: Parts, run: Run): RunAnswer | undefined {
+export function keptAnswer(app: RunParts, run: Run): RunAnswer | undefined {
   if (!keepsAnswers(run.version) || run.fresh === true) return undefined
   const startedMs = performance.now()
   const catalog = app.catalogs.peek(run.projectId)
@@ -69,11 +85,11 @@ export function keptAnswer(app: Parts, run: Run): RunAnswer | undefined {
     sqlMs: 0,
     cache: 'hit',
   })
-  return { answer, parameters: bound.parameters, cache: 'hit' }
+  return { projectId: run.projectId, name: run.name, answer, parameters: bound.parameters, cache: 'hit' }
 }
 
 /** Runs a version and answers with the whole result: the one path of direct calls, questions, tools and previews. */
-export async function runQuery(app: Parts, run: Run): Promise<RunAnswer> {
+export async function runQuery(app: RunParts, run: Run): Promise<RunAnswer> {
   const watch = watchRun(app, run)
   try {
     const bound = bindSlots(run.version.compiled(), run.parameters)
@@ -85,7 +101,7 @@ export async function runQuery(app: Parts, run: Run): Promise<RunAnswer> {
       sqlMs: cache === 'hit' ? 0 : answer.elapsedMs,
       cache,
     })
-    return { answer, parameters: bound.parameters, cache }
+    return { projectId: run.projectId, name: run.name, answer, parameters: bound.parameters, cache }
   } catch (error) {
     watch.failed(error)
     throw error
@@ -93,7 +109,7 @@ export async function runQuery(app: Parts, run: Run): Promise<RunAnswer> {
 }
 
 /** Runs a version and hands its result out in parts, as the engine makes them. */
-export async function streamQuery(app: Parts, run: Run, format: ReadFormat): Promise<StreamAnswer> {
+export async function streamQuery(app: RunParts, run: Run, format: ReadFormat): Promise<StreamAnswer> {
   const watch = watchRun(app, run)
   const cache = keepsAnswers(run.version) ? 'bypass' : null
   try {
@@ -103,6 +119,7 @@ export async function streamQuery(app: Parts, run: Run, format: ReadFormat): Pro
     const limits = { maxRows: queryStreamRows, maxBytes: queryStreamBytes }
     const stream = await app.engine.stream(run.projectId, catalog, readInput(run, bound, { ...limits, format }))
     return {
+      name: run.name,
       columns: stream.columns,
       parameters: bound.parameters,
       version: run.version.number,
@@ -120,7 +137,7 @@ export async function streamQuery(app: Parts, run: Run, format: ReadFormat): Pro
 type Prepared = { bound: BoundSlots; catalog: ProjectCatalog }
 
 async function answerWhole(
-  app: Parts,
+  app: RunParts,
   run: Run,
   prepared: Prepared,
 ): Promise<{ answer: Answer; cache: CacheState | null }> {
@@ -142,11 +159,15 @@ function answerKey(version: LiveVersion, { bound, catalog }: Prepared): string {
   return `${dataVersion(catalog, version)}\n${bound.key}`
 }
 
-async function execute(app: Parts, run: Run, { bound, catalog }: Prepared): Promise<Answer> {
+async function execute(app: RunParts, run: Run, { bound, catalog }: Prepared): Promise<Answer> {
   const startedMs = performance.now()
   const { queryRows, queryBytes } = app.config.limits
   const input = readInput(run, bound, { maxRows: queryRows, maxBytes: queryBytes, format: 'json' })
-  const { bytes, columns, rowCount, truncated } = await app.engine.read(run.projectId, catalog, input)
+  const leave = await enterRoom(app, run, input.signal)
+  const { bytes, columns, rowCount, truncated } = await app.engine
+    .read(run.projectId, catalog, input)
+    .finally(() => leave?.())
+  lastBytes.set(run.version, bytes.length)
   const elapsedMs = Math.round(performance.now() - startedMs)
   const { version } = run
   return {
@@ -159,6 +180,18 @@ async function execute(app: Parts, run: Run, { bound, catalog }: Prepared): Prom
     asOf: asOf(catalog, version),
     etag: keepsAnswers(version) ? etagOf(version, bytes) : null,
   }
+}
+
+/** What each version answered with last tells what its next answer will take. */
+const lastBytes = new WeakMap<LiveVersion, number>()
+
+/** Only what is known to answer with much waits for room. */
+function enterRoom(app: RunParts, run: Run, signal: AbortSignal | undefined): Promise<() => void> | undefined {
+  const expectedBytes = lastBytes.get(run.version) ?? 0
+  if (expectedBytes < largeAnswerBytes) return undefined
+  const holder = { projectId: run.projectId, keyId: run.caller?.key.id ?? '' }
+  const timeoutMs = run.version.timeoutMs ?? app.config.limits.queryTimeoutMs
+  return app.answers.room.enter(holder, { expectedBytes, timeoutMs, signal })
 }
 
 function readInput(
@@ -241,39 +274,37 @@ type Watch = {
 }
 
 /** Says once how a run went, whichever way it ended. */
-function watchRun(app: Parts, run: Run): Watch {
+function watchRun(app: RunParts, run: Run): Watch {
   const startedMs = performance.now()
   noteCaller(app, run)
   return {
     done: (measured) => tellRun(app, run, { startedMs, ...answered, ...measured }),
     failed(error, measured = { rows: 0, bytes: 0 }) {
-      const failure = error instanceof Failure ? error : undefined
-      const outcome = { code: failure?.code ?? ('internal_error' as const), reason: failure?.reason ?? null }
-      tellRun(app, run, { startedMs, ...outcome, ...measured, sqlMs: 0, cache: null })
+      tellRun(app, run, { startedMs, ...outcomeOf(error), ...measured, sqlMs: 0, cache: null })
     },
   }
 }
 
-function noteCaller(app: Parts, { keyId, environment, version }: Run): void {
-  if (keyId !== null && environment !== null) app.queryCallers.note({ queryId: version.queryId, environment, keyId })
+function noteCaller(app: RunParts, { caller, environment, version }: Run): void {
+  if (caller === null || environment === null) return
+  app.queryCallers.note({ queryId: version.queryId, environment, keyId: caller.key.id })
 }
 
-type Outcome = { code: FailureCode | null; reason: string | null }
+type Outcome = Pick<CallRecord, 'code' | 'reason'>
 
 const answered: Outcome = { code: null, reason: null }
 
-function tellRun(app: Parts, run: Run, ended: Outcome & Measured & Executed & { startedMs: number }): void {
+function tellRun(app: RunParts, run: Run, ended: Outcome & Measured & Executed & { startedMs: number }): void {
   const { routeMs, version } = run
   const { sqlMs } = ended
   const runMs = performance.now() - ended.startedMs
-  app.observe({
-    kind: 'query-answered',
-    requestId: run.requestId ?? null,
+  tellCall(app, run.caller, {
+    requestId: run.requestId,
     projectId: run.projectId,
     environment: run.environment,
     query: run.name,
     version: version.number,
-    keyId: run.keyId,
+    keyId: run.caller?.key.id ?? null,
     entry: run.entry,
     question: run.question,
     routeMs,

@@ -1,6 +1,7 @@
 import type { SlotSchema, SlotsSchema } from '../../api/slots.ts'
-import type { CatalogTable, Inspection, SlotType } from '../data/index.ts'
+import type { CatalogTable, Inspection } from '../data/index.ts'
 import type { FailureDetail } from '../failure.ts'
+import { schemaOfType } from './slot-types.ts'
 import { isLess, readerOf, type Reader } from './slot-values.ts'
 
 type Places = { tables: CatalogTable[]; used: Set<string> }
@@ -69,17 +70,8 @@ export function inferSlots(sql: string, slots: Inspection['slots']): SlotsSchema
     new RegExp(String.raw`\$${name}(\s*::\s*\w+)?\s+is\s+(not\s+)?null|coalesce\s*\(\s*\$${name}\b`, 'i').test(sql)
   return {
     type: 'object',
-    properties: Object.fromEntries(slots.map(({ name, suggestedType }) => [name, schemaOf(suggestedType)])),
+    properties: Object.fromEntries(slots.map(({ name, suggestedType }) => [name, schemaOfType(suggestedType)])),
     required: slots.map(({ name }) => name).filter((name) => !isOptional(name)),
     additionalProperties: false,
   }
-}
-
-function schemaOf(type: SlotType): SlotSchema {
-  if (type.endsWith('[]')) {
-    return { type: 'array', items: schemaOf(type.slice(0, -2) as SlotType) as Exclude<SlotSchema, { type: 'array' }> }
-  }
-  if (type === 'date') return { type: 'string', format: 'date' }
-  if (type === 'timestamp') return { type: 'string', format: 'date-time' }
-  return { type: type as 'string' | 'integer' | 'number' | 'boolean' }
 }

@@ -1,18 +1,16 @@
+import { fixedLimits } from '../../api/limits.ts'
 import { RE2JS } from 're2js'
-import type { SlotSchema } from '../../api/slots.ts'
+import type { ScalarSlotSchema, ScalarSlotType, SlotSchema } from '../../api/slots.ts'
 import { closest } from '../failure.ts'
+import { scalarTypeOf } from './slot-types.ts'
 
 /** A slot's value in its one canonical form, or what is wrong with it. */
 export type Reading = { value: unknown } | { problem: string }
 export type Reader = (value: unknown) => Reading
 
-type ItemSchema = Extract<SlotSchema, { type: 'array' }>['items']
-type ScalarSchema = Exclude<SlotSchema, { type: 'array' }> | ItemSchema
-
-/** More than this is a table, not a parameter. */
-const mostItems = 10_000
+const maxItems = fixedLimits.slotItems.value
 /** Patterns are matched in linear time; this bounds the line. */
-const mostPatternChars = 10_000
+const maxMatchedChars = fixedLimits.slotMatchedChars.value
 const int128 = 2n ** 127n
 
 /** Makes the reader of one slot: done once for each version, never for a call. Throws on a pattern that is none. */
@@ -21,7 +19,7 @@ export function readerOf(schema: SlotSchema): Reader {
   const readItem = scalarReader(schema.items)
   return (given) => {
     if (!Array.isArray(given)) return { problem: 'must be an array' }
-    if (given.length > mostItems) return { problem: `must have at most ${mostItems} items` }
+    if (given.length > maxItems) return { problem: `must have at most ${maxItems} items` }
     const items: unknown[] = []
     for (const [index, item] of given.entries()) {
       const reading = readItem(item)
@@ -32,8 +30,8 @@ export function readerOf(schema: SlotSchema): Reader {
   }
 }
 
-function scalarReader(schema: ScalarSchema): Reader {
-  const read = baseReader(schema)
+function scalarReader(schema: ScalarSlotSchema): Reader {
+  const read = readers[scalarTypeOf(schema)]
   const checks = [...choiceCheck(schema, read), ...patternCheck(schema), ...rangeChecks(schema)]
   if (checks.length === 0) return read
   return (given) => {
@@ -49,10 +47,14 @@ function scalarReader(schema: ScalarSchema): Reader {
 
 type Check = (value: unknown) => string | undefined
 
-function baseReader(schema: ScalarSchema): Reader {
-  if (schema.type === 'string' && schema.format === 'date') return readDate
-  if (schema.type === 'string' && schema.format === 'date-time') return readTimestamp
-  return { string: readText, integer: readInteger, number: readNumber, boolean: readBoolean }[schema.type]
+const readers: Record<ScalarSlotType, Reader> = {
+  string: readText,
+  date: readDate,
+  timestamp: readTimestamp,
+  time: readTime,
+  integer: readInteger,
+  number: readNumber,
+  boolean: readBoolean,
 }
 
 /** NUL ends a string in C, and half a surrogate pair has no UTF-8: both would reach the engine as something else. */
@@ -105,12 +107,23 @@ function readTimestamp(given: unknown): Reading {
   return { value: `${new Date(time).toISOString().slice(0, 19)}${micros === '' ? '' : `.${micros}`}Z` }
 }
 
+const timeOfDay = /^([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?$/
+
+/** To the microsecond. An offset would need a day to mean something. */
+function readTime(given: unknown): Reading {
+  const parts = typeof given === 'string' ? timeOfDay.exec(given) : null
+  if (parts === null) return { problem: 'must be a time of day as HH:MM or HH:MM:SS' }
+  const [, hours = '', minutes = '', seconds = '00', fraction = ''] = parts
+  const micros = fraction.slice(0, 6).replace(/0+$/, '')
+  return { value: `${hours}:${minutes}:${seconds}${micros === '' ? '' : `.${micros}`}` }
+}
+
 function isRealDay(text: string): boolean {
   const time = Date.parse(`${text}T00:00:00Z`)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
 
-function choiceCheck(schema: ScalarSchema, read: Reader): Check[] {
+function choiceCheck(schema: ScalarSlotSchema, read: Reader): Check[] {
   if (!('enum' in schema) || schema.enum === undefined) return []
   const choices = new Set<unknown>()
   for (const choice of schema.enum) {
@@ -129,20 +142,20 @@ function choiceCheck(schema: ScalarSchema, read: Reader): Check[] {
 }
 
 /** Patterns run in time linear to the value (RE2), so that no value can stall the process. */
-function patternCheck(schema: ScalarSchema): Check[] {
+function patternCheck(schema: ScalarSlotSchema): Check[] {
   if (schema.type !== 'string' || schema.pattern === undefined) return []
   const { pattern } = schema
   const compiled = RE2JS.compile(pattern)
   return [
     (value) => {
       const text = String(value)
-      if (text.length > mostPatternChars) return `must have at most ${mostPatternChars} characters`
+      if (text.length > maxMatchedChars) return `must have at most ${maxMatchedChars} characters`
       return compiled.test(text) ? undefined : `must match ${pattern}`
     },
   ]
 }
 
-function rangeChecks(schema: ScalarSchema): Check[] {
+function rangeChecks(schema: ScalarSlotSchema): Check[] {
   if (schema.type !== 'integer' && schema.type !== 'number') return []
   const { minimum, maximum } = schema
   const checks: Check[] = []

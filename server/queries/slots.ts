@@ -1,6 +1,7 @@
-import type { SlotSchema, SlotsSchema } from '../../api/slots.ts'
+import type { SlotsSchema } from '../../api/slots.ts'
 import type { Slot, SlotType } from '../data/index.ts'
 import { closest, Failure, type FailureDetail } from '../failure.ts'
+import { slotTypeOf } from './slot-types.ts'
 import { readerOf, type Reader } from './slot-values.ts'
 
 type CompiledSlot = { name: string; type: SlotType; required: boolean; fallback: unknown; read: Reader }
@@ -84,13 +85,6 @@ export function bindSlots(compiled: CompiledSlots, given: Readonly<Record<string
 export function sentence(details: FailureDetail[]): string {
   const shown = details.slice(0, 10).map(({ field, message }) => `${field.slice(0, 100)} ${message}`)
   return `${shown.join('; ')}${details.length > 10 ? `; and ${details.length - 10} more` : ''}`
-}
-
-export function slotTypeOf(slot: SlotSchema): SlotType {
-  if (slot.type === 'array') return `${slotTypeOf(slot.items) as Exclude<SlotType, `${string}[]`>}[]`
-  if (slot.type !== 'string') return slot.type
-  if (slot.format === 'date') return 'date'
-  return slot.format === 'date-time' ? 'timestamp' : 'string'
 }
 
 function perhaps(name: string, known: Iterable<string>): string {

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Column } from '../data/index.ts'
 import type { Database, Tables } from '../store/index.ts'
-import { contentOfRow, type QueryContent } from './drafts.ts'
+import { contentOfRow, type QueryContent } from './content.ts'
 
 /** A version as it was frozen. Nothing of it ever changes. */
 export type Version = QueryContent & {
@@ -17,15 +17,15 @@ export type Version = QueryContent & {
 }
 
 /** Statements carry at most this many ids. */
-const mostIds = 1_000
+const maxIds = 1_000
 
 export async function readVersions(store: Pick<Database, 'db'>, ids: string[]): Promise<Version[]> {
   const versions: Version[] = []
-  for (let from = 0; from < ids.length; from += mostIds) {
+  for (let from = 0; from < ids.length; from += maxIds) {
     const rows = await store.db
       .selectFrom('query_versions')
       .selectAll()
-      .where('id', 'in', ids.slice(from, from + mostIds))
+      .where('id', 'in', ids.slice(from, from + maxIds))
       .execute()
     versions.push(...rows.map(versionOf))
   }

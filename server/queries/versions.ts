@@ -1,9 +1,9 @@
 import { createTwoFilesPatch } from 'diff'
 import { requireRole, type Caller } from '../access/index.ts'
-import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
-import { pageAfter, type DeploymentAct, type Page } from '../store/index.ts'
-import { readDraft, type QueryContent } from './drafts.ts'
+import { pageAfter, type DeploymentAct, type Page, type Database } from '../store/index.ts'
+import { columnsOf, type QueryContent } from './content.ts'
+import { readDraft } from './drafts.ts'
 import { versionOf, type Version } from './version-records.ts'
 
 export type VersionEntry = { number: number; createdAt: Date; createdBy: string; environments: string[] }
@@ -30,7 +30,7 @@ type Paged = { limit: number; cursor?: string | undefined }
 
 /** Newest first, each with where it is live. */
 export async function listVersions(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: Named & Paged,
 ): Promise<Page<VersionEntry>> {
@@ -57,7 +57,7 @@ export async function listVersions(
 }
 
 export async function findVersion(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: Named & { number: number },
 ): Promise<Version & { environments: string[] }> {
@@ -69,7 +69,7 @@ export async function findVersion(
 
 /** What changed between a version and another, or the draft, as a unified diff. */
 export async function diffVersions(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: Named & { from: number; to: number | 'draft' },
 ): Promise<string> {
@@ -93,22 +93,15 @@ export async function diffVersions(
     .join('\n')
 }
 
-function settingsOf({ description, examples, ...content }: QueryContent): string {
-  const settings = {
-    description,
-    cache_seconds: content.cacheSeconds,
-    timeout_ms: content.timeoutMs,
-    max_rows: content.maxRows,
-    max_bytes: content.maxBytes,
-    rate_limit: content.rateLimit,
-    examples,
-  }
-  return JSON.stringify(settings, null, 2)
+/** All but the SQL and the slots, which have parts of their own. */
+function settingsOf(content: QueryContent): string {
+  const { sql: _sql, slots: _slots, ...columns } = columnsOf(content)
+  return JSON.stringify({ ...columns, examples: content.examples }, null, 2)
 }
 
 /** Everything that was done to a query's deployments, newest first. */
 export async function listHistory(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: Named & Paged,
 ): Promise<Page<HistoryEntry>> {
@@ -131,7 +124,7 @@ export async function listHistory(
 
 /** What is live in a project, by name and environment. */
 export async function listDeployments(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: { projectId: string; environment?: string | undefined } & Paged,
 ): Promise<Page<DeploymentEntry>> {
@@ -173,7 +166,7 @@ export async function listDeployments(
 }
 
 export async function readVersion(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   queryId: string,
   { name, number }: { name: string; number: number },
 ): Promise<Version> {
@@ -192,7 +185,7 @@ function numberOf(cursor: string | undefined): number {
   return cursor !== undefined && /^\d{1,9}$/.test(cursor) ? Number(cursor) : 0
 }
 
-async function liveIn(app: Pick<App, 'store'>, queryId: string): Promise<Map<number, string[]>> {
+async function liveIn(app: { store: Database }, queryId: string): Promise<Map<number, string[]>> {
   const rows = await app.store.db
     .selectFrom('deployments')
     .innerJoin('query_versions', 'query_versions.id', 'deployments.version_id')

@@ -1,9 +1,5 @@
-export { openEncoder, type Encoder } from './encoder/encoder.ts'
-export { buildIndex, type ProjectIndex } from './indexing/index-project.ts'
-export type { RoutableProject, SlotProperty } from './project.ts'
-export { route } from './route.ts'
-export { openRouter, type Router } from './router/open.ts'
-export { askedRun } from './verbs/ask.ts'
+export { openRouter, type Router } from './indexes/open.ts'
+export { ask } from './verbs/ask.ts'
 export { groupQuestions, listQuestions, type LoggedQuestion, type QuestionGroup } from './verbs/asked-questions.ts'
 export type { EvaluationCase } from './verbs/evaluation-cases.ts'
 export {
@@ -18,7 +14,12 @@ export {
 } from './verbs/evaluations.ts'
 export { openQuestionLog, type QuestionLog } from './verbs/log.ts'
 export { openLanguageModel, type LanguageModel } from './verbs/model.ts'
-export { changeQuestionSettings, findQuestionSettings, forgetOldQuestions } from './verbs/question-settings.ts'
+export {
+  changeQuestionSettings,
+  findQuestionSettings,
+  forgetOldQuestions,
+  holdWordKeepers,
+} from './verbs/question-settings.ts'
 export { candidatesOf, refusalOf, schemaOf, wireRouting } from './verbs/refusal.ts'
 export { resolveQuestions } from './verbs/resolve.ts'
 export { tryQuestion, type Tried } from './verbs/try.ts'

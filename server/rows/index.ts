@@ -4,4 +4,5 @@ export { parseExact, parsePath, pick, valueAt, type JsonPath } from './json-path
 export { texts } from './json-texts.ts'
 export { normalise, type Learned } from './normalise.ts'
 export { createRowReader } from './row-reader.ts'
-export { kinds, type Shape } from './shape.ts'
+export { kinds } from './shape.ts'
+export type { Shape } from './shape-tree.ts'

@@ -1,13 +1,13 @@
-import type { Shape } from './shape.ts'
+import type { Shape } from './shape-tree.ts'
 
 /** A decimal of so many digits comes back from a double as it was. */
 export const doubleDigits = 15
 /** Beyond every integer type; the digits of a longer one need not be worked out. */
-const longestInteger = 60
+const maxInteger = 60
 
 /** Notes an integer of more digits than a double surely holds. */
 export function largeInteger(shape: Shape, digits: string): void {
-  const value = digits.length > longestInteger ? 10n ** BigInt(longestInteger) : BigInt(digits)
+  const value = digits.length > maxInteger ? 10n ** BigInt(maxInteger) : BigInt(digits)
   const magnitude = value < 0n ? -value : value
   if (magnitude > shape.largest) shape.largest = magnitude
   if (magnitude > 9_007_199_254_740_992n && shape.doubleExact) shape.doubleExact = isDoubleExact(digits)

@@ -1,4 +1,5 @@
 import { Failure } from '../failure.ts'
+import { exceedsDepth } from '../json-depth.ts'
 
 /** One step of a path: a key of an object or an index of a list. */
 export type PathStep = string | number
@@ -130,11 +131,15 @@ function unwrapText(value: unknown): unknown {
   }
 }
 
+/** As deep as any answer may be: what walks a parsed value does so by recursion. */
+const maxDepth = 64
+
 /**
  * `JSON.parse` that loses no digit: an integer beyond 2^53 − 1 and a decimal of more than 15 digits become strings.
  */
 export function parseExact(text: string): unknown {
   const plain = text.codePointAt(0) === 0xfe_ff ? text.slice(1) : text
+  if (exceedsDepth(plain, maxDepth)) throw new SyntaxError(`JSON nested deeper than ${maxDepth} levels`)
   // The reviver costs several times the parse, so it runs only where a long number can be.
   if (!/\d[\d.]{15}|[eE][+-]?\d{3}/.test(plain)) return JSON.parse(plain)
   return JSON.parse(plain, function exact(_key, value: unknown, context?: { source?: string }) {

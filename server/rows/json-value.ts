@@ -1,6 +1,7 @@
 import { broken, excessive, escapeEnd, isCompleteNumber, literalEnd, numberEnd, plainInString } from './json-tokens.ts'
-import { type KeyNode, type KeyShapes } from './key-shapes.ts'
-import { kinds, newShape, noteNumber, notePlainText, noteText, noteWord, type Shape } from './shape.ts'
+import type { KeyShapes } from './key-shapes.ts'
+import { kinds, newShape, noteNumber, notePlainText, noteText, noteWord } from './shape.ts'
+import type { KeyNode, Shape } from './shape-tree.ts'
 
 const value = 0
 const valueOrEnd = 1
@@ -14,13 +15,13 @@ type State = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7
 
 const needs = ['a value', 'a value', 'a key', 'a key', 'a colon', 'a comma or a closing bracket', '', '']
 /** Keys are remembered, so an answer must not be able to fill the memory with them. */
-const keyAtMost = 4096
-const keysAtMost = 100_000
+const maxKey = 4096
+const maxKeys = 100_000
 
 const isObject = 1
 const isArray = 2
 /** A cut text shorter than this is read again from its start, since it may be a date; a longer one is none. */
-const dateAtMost = 40
+const maxDate = 40
 
 /** Where the string that goes on at `from` ends, at its quote; `-1 - at` when it is cut off and goes on from `at`. */
 export function textEnd(buffer: Buffer, from: number, end: number, last: boolean): number {
@@ -42,15 +43,16 @@ export function textEnd(buffer: Buffer, from: number, end: number, last: boolean
  * Reads one JSON value that arrives in pieces and checks every byte of it. With a shape it learns what the value holds.
  * Line breaks between tokens are overwritten with spaces. This is the hot loop: its state lives in locals.
  */
-export function createValueReader(shapes: KeyShapes, depthAtMost: number) {
-  const containers = new Uint8Array(depthAtMost + 1)
+// Over 70 lines: its parts call each other for every value and share one cursor.
+export function createValueReader(shapes: KeyShapes, maxDepth: number) {
+  const containers = new Uint8Array(maxDepth + 1)
   const nodes: KeyNode[] = []
   const shapesAt: Shape[] = []
   const seen: (Set<string> | null)[] = []
   let tracks = false
   let state: State = value
   let depth = 0
-  let depthLeft = depthAtMost
+  let depthLeft = maxDepth
   let done = true
   let onlyLists = false
 
@@ -60,20 +62,20 @@ export function createValueReader(shapes: KeyShapes, depthAtMost: number) {
     shapesAt[0] = shape ?? shapes.rows
     state = value
     depth = 0
-    depthLeft = depthAtMost - depthNow
+    depthLeft = maxDepth - depthNow
     done = false
     onlyLists = true
   }
 
   function learnKey(buffer: Buffer, start: number, stop: number): void {
     const raw = buffer.subarray(start, stop)
-    if (raw.length > keyAtMost) throw excessive(`A key is longer than ${keyAtMost} bytes`, start)
+    if (raw.length > maxKey) throw excessive(`A key is longer than ${maxKey} bytes`, start)
     if (raw.includes('\\u0000')) hideNul(raw)
     const node = nodes[depth] ?? shapes.enter(shapes.rows)
     let used = seen[depth] ?? null
     const known = used === null ? shapes.follow(node, raw) : null
     if (known === null) used ??= shapes.namesUpTo(node)
-    if (used !== null && used.size >= keysAtMost) throw broken(`An object has more than ${keysAtMost} keys`, start)
+    if (used !== null && used.size >= maxKeys) throw broken(`An object has more than ${maxKeys} keys`, start)
     seen[depth] = used
     const reached = known ?? shapes.followLoose(node, raw, used ?? new Set())
     nodes[depth] = reached
@@ -84,7 +86,7 @@ export function createValueReader(shapes: KeyShapes, depthAtMost: number) {
   function open(type: 1 | 2, at: number): void {
     const shape = shapesAt[depth] ?? shapes.rows
     depth += 1
-    if (depth > depthLeft) throw excessive(`The JSON is nested deeper than ${depthAtMost} levels`, at)
+    if (depth > depthLeft) throw excessive(`The JSON is nested deeper than ${maxDepth} levels`, at)
     containers[depth] = type
     if (!tracks) return
     if (type === isArray) {
@@ -167,7 +169,7 @@ export function createValueReader(shapes: KeyShapes, depthAtMost: number) {
           const start = at
           at += 1
           while (at < end && plainInString[buffer[at] as number] === 1) at += 1
-          if (at >= end && !last && at - start < dateAtMost) {
+          if (at >= end && !last && at - start < maxDate) {
             at = start
             break
           }

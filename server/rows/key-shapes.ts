@@ -1,5 +1,6 @@
 import { Failure } from '../failure.ts'
-import { kinds, newShape, type Shape } from './shape.ts'
+import { kinds, newShape } from './shape.ts'
+import type { KeyNode, Shape } from './shape-tree.ts'
 
 /**
  * Which keys the objects of a stream have and what stands under them, learned while they pass. Objects that repeat the
@@ -7,27 +8,16 @@ import { kinds, newShape, type Shape } from './shape.ts'
  * is looked at once.
  */
 
-/** The state after a sequence of keys. `raw` is the last key as sent, with its quotes. */
-export type KeyNode = {
-  raw: Uint8Array
-  name: string
-  parent: KeyNode | null
-  /** Whose keys these are, and what stands under the last one. */
-  owner: Shape
-  shape: Shape
-  next: KeyNode | null
-  known: Map<string, KeyNode> | null
-}
-
-const nodesAtMost = 20_000
+const maxNodes = 20_000
 /** Beyond this an object is a map: its further keys share one shape. */
-const fieldsAtMost = 20_001
+const maxFields = 20_001
 /** In all, so that no answer can fill the memory with keys. */
-const shapesAtMost = 200_000
+const maxShapes = 200_000
 const none = new Uint8Array(0)
 
 export type KeyShapes = ReturnType<typeof createKeyShapes>
 
+// Over 70 lines: its methods share the table of shapes and the caches over it.
 export function createKeyShapes() {
   let nodes = 0
   let shapes = 0
@@ -38,9 +28,9 @@ export function createKeyShapes() {
   function fieldOf(owner: Shape, name: string): Shape {
     const found = owner.fields.get(name)
     if (found !== undefined) return found
-    if (owner.fields.size >= fieldsAtMost) return (owner.others ??= newShape())
+    if (owner.fields.size >= maxFields) return (owner.others ??= newShape())
     shapes += 1
-    if (shapes > shapesAtMost) throw tooManifold()
+    if (shapes > maxShapes) throw tooManifold()
     const made = newShape()
     owner.fields.set(name, made)
     return made
@@ -65,7 +55,7 @@ export function createKeyShapes() {
       node.next = known
       return known
     }
-    if (nodes >= nodesAtMost) return null
+    if (nodes >= maxNodes) return null
     const name = JSON.parse(raw.toString()) as string
     if (precedes(node, name)) duplicates = true
     const made = newNode(node.owner, fieldOf(node.owner, name), node)

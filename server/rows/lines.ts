@@ -2,7 +2,7 @@ import { type FileHandle } from 'node:fs/promises'
 import { Failure } from '../failure.ts'
 
 const ordinaryBytes = 65_536
-const lineAtMost = 67_108_864
+const maxLine = 67_108_864
 
 /** Reads a file line by line from its own position, so that several readers can share one file. */
 export function createLineReader(file: FileHandle, options: { from: number; bufferBytes?: number }) {
@@ -32,7 +32,7 @@ export function createLineReader(file: FileHandle, options: { from: number; buff
       end -= start
       searched = end
       start = 0
-      if (end >= lineAtMost) throw lineTooLong()
+      if (end >= maxLine) throw lineTooLong()
       if (end === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2)
       const { bytesRead } = await file.read(buffer, end, buffer.length - end, position)
       if (bytesRead === 0) return null

@@ -10,7 +10,8 @@ import { createKeyShapes, type KeyShapes } from './key-shapes.ts'
 import { createLineReader } from './lines.ts'
 import { nameElements, namedLists, readNames } from './named-lists.ts'
 import { createRowWriter, pump } from './row-file.ts'
-import { kinds, type Shape } from './shape.ts'
+import { kinds } from './shape.ts'
+import type { Shape } from './shape-tree.ts'
 import { transcode, unescapeText } from './text-file.ts'
 import { zipColumns } from './zip.ts'
 
@@ -18,7 +19,7 @@ export type NormaliseOptions = {
   /** The `responsePathExtractor`; empty or absent for the whole response. */
   path?: string | undefined
   contentType?: string | null | undefined
-  depthAtMost: number
+  maxDepth: number
   chunkBytes?: number
   /** Asked between pieces; throws when nobody wants the rows any more. */
   goOn?: (() => void) | undefined
@@ -39,7 +40,7 @@ export type Normalised = {
   learned: Learned | null
 }
 
-export type Learned = { shape: Shape; longestBytes: number }
+export type Learned = { shape: Shape; maxBytes: number }
 
 type Run = {
   source: FileHandle
@@ -53,7 +54,7 @@ type Run = {
 type Target = { steps: PathStep[]; path: JsonPath; documents: ScanOptions['documents']; from: number }
 
 /** An object with more lists than this is a dictionary, not a table. */
-const columnsAtMost = 20_000
+const maxColumns = 20_000
 
 const headBytes = 16_384
 /** What `{"value":…}` adds to a row that is a bare value. */
@@ -137,10 +138,10 @@ async function noRows(run: Run): Promise<Normalised> {
 }
 
 /** Rows that repeat a key lose the earlier values; what was learned from those is given up with them. */
-async function settled(run: Run, { shapes, isAgain, longestBytes }: Scanned): Promise<Learned | null> {
+async function settled(run: Run, { shapes, isAgain, maxBytes }: Scanned): Promise<Learned | null> {
   const hasDuplicates = shapes.hasDuplicates()
   if (hasDuplicates) await repair(run)
-  return hasDuplicates || isAgain ? null : { shape: shapes.rows, longestBytes: longestBytes + wrapBytes }
+  return hasDuplicates || isAgain ? null : { shape: shapes.rows, maxBytes: maxBytes + wrapBytes }
 }
 
 type Emit = {
@@ -161,7 +162,7 @@ async function scan(run: Run, target: Target, { emit, file, base, column }: Emit
     pathText: target.path.text,
     emit,
     documents: target.documents,
-    depthAtMost: run.options.depthAtMost,
+    maxDepth: run.options.maxDepth,
     shapes,
     sink: {
       bytes: writer.bytes,
@@ -221,10 +222,9 @@ async function runZip(run: Run, target: Target): Promise<Normalised | null> {
   })
   const lengths = counts.map((before, index) => (counts[index + 1] ?? found.rowCount) - before)
   const [rowCount] = lengths
-  if (rowCount === undefined || starts.size > columnsAtMost || lengths.some((length) => length !== rowCount))
-    return null
+  if (rowCount === undefined || starts.size > maxColumns || lengths.some((length) => length !== rowCount)) return null
   await run.rows.truncate(run.base)
-  found.longestBytes = await zipColumns({ columns, starts, rowCount, rows: run.rows, base: run.base })
+  found.maxBytes = await zipColumns({ columns, starts, rowCount, rows: run.rows, base: run.base })
   return { rowCount, shape: 'zipped', format: 'ndjson', columns: null, learned: await settled(run, found) }
 }
 
@@ -236,7 +236,7 @@ async function runNamedLists(run: Run, target: Target, found: Scanned): Promise<
   const part = (key: string): Target => ({ ...target, steps: [...target.steps, key] })
   try {
     await scan(run, part(keys.columns), { emit: 'rows', file: lists, base: 0 })
-    const names = await readNames(lists, columnsAtMost)
+    const names = await readNames(lists, maxColumns)
     if (names === null) return null
     await lists.truncate(0)
     const { rowCount } = await scan(run, part(keys.rows), { emit: 'rows', file: lists, base: 0 })

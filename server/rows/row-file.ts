@@ -8,6 +8,7 @@ const directBytes = 4_096
 const fullBytes = 1_048_576
 
 /** Writes the pieces of rows in order; large pieces go to the file without a copy, so `drain` before reusing them. */
+// Over 70 lines: its methods share one buffer that is written in place.
 export function createRowWriter(file: FileHandle, from: number) {
   let position = from
   let pieces: Buffer[] = []
@@ -94,12 +95,12 @@ export function createRowWriter(file: FileHandle, from: number) {
   }
 }
 
-const vectorsAtMost = 512
+const maxVectors = 512
 
 async function writeAll(file: FileHandle, pieces: Buffer[], from: number): Promise<void> {
   let position = from
-  for (let at = 0; at < pieces.length; at += vectorsAtMost) {
-    const part = pieces.slice(at, at + vectorsAtMost)
+  for (let at = 0; at < pieces.length; at += maxVectors) {
+    const part = pieces.slice(at, at + maxVectors)
     const size = part.reduce((sum, piece) => sum + piece.length, 0)
     let { bytesWritten } = await file.writev(part, position)
     // A short write happens when the disk is nearly full; the rest is then written as one piece or fails by itself.

@@ -3,9 +3,9 @@ import { createValueReader } from './json-value.ts'
 import { createKeyShapes } from './key-shapes.ts'
 
 /** Learns what rows hold that stand one a line. */
-export function createRowReader(depthAtMost: number) {
+export function createRowReader(maxDepth: number) {
   const shapes = createKeyShapes()
-  const reader = createValueReader(shapes, depthAtMost)
+  const reader = createValueReader(shapes, maxDepth)
   let offset = 0
 
   function read(line: Buffer): void {

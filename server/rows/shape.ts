@@ -1,27 +1,6 @@
 import { doubleDigits, largeInteger, longDecimal, powerOfTen } from './json-numbers.ts'
 import { texts, textsAt } from './json-texts.ts'
-import type { KeyNode } from './key-shapes.ts'
-
-/** What was seen at one place of the rows: which kinds of values, and how large the numbers were. */
-export type Shape = {
-  kinds: number
-  /** Most digits before and after the point, over all numbers. */
-  intDigits: number
-  scale: number
-  /** Every number comes back from a double as it was sent. */
-  doubleExact: boolean
-  /** Whole numbers: the largest magnitude, once it may not fit 64 bits. */
-  largest: bigint
-  /** What all texts so far could be. */
-  texts: number
-  /** By key, in the order the keys were first seen; `others` for those beyond the most that are told apart. */
-  fields: Map<string, Shape>
-  others: Shape | null
-  items: Shape | null
-  /** How the reader of keys finds its way through the objects here. */
-  root: KeyNode | null
-  loose: KeyNode | null
-}
+import type { Shape } from './shape-tree.ts'
 
 export const kinds = { null: 1, boolean: 2, integer: 4, fraction: 8, text: 16, object: 32, array: 64 } as const
 

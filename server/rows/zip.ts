@@ -18,7 +18,7 @@ export async function zipColumns({ columns, starts, rowCount, rows, base }: Zip)
     lead: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`,
     lines: createLineReader(columns, { from, bufferBytes }),
   }))
-  let longestBytes = 0
+  let maxBytes = 0
   for (let row = 0; row < rowCount; row += 1) {
     const start = writer.position()
     for (const { lead, lines } of readers) {
@@ -27,9 +27,9 @@ export async function zipColumns({ columns, starts, rowCount, rows, base }: Zip)
       if (element !== null) writer.copy(element)
     }
     writer.text('}\n')
-    longestBytes = Math.max(longestBytes, writer.position() - start)
+    maxBytes = Math.max(maxBytes, writer.position() - start)
     if (writer.isFull()) await writer.drain()
   }
   await writer.drain()
-  return longestBytes
+  return maxBytes
 }

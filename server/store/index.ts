@@ -1,8 +1,10 @@
+export { claimLeases, forgetLapsedLeases, releaseLeases, takeLease, unleased, type Lease } from './lease.ts'
+export { underLock, unlessLocked } from './locks.ts'
 export { openDatabase, type Database } from './open.ts'
 export { pageAfter, type Page } from './page.ts'
-export { asStoreFailure } from './store-failure.ts'
+export { lockProjectForQuota, lockQuota, refuseFull } from './quota.ts'
+export { asStoreFailure, isRowRefused } from './store-failure.ts'
 export type {
-  AlertType,
   ChannelType,
   ColumnRecord,
   DeploymentAct,

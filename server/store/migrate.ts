@@ -2,13 +2,11 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ClientBase } from 'pg'
+import { inTurn } from './locks.ts'
 
 export type Migration = { number: number; name: string; sql: string; sha256: string }
 
 type Applied = { number: number; name: string; sha256: string }
-
-/** Two numbers of our own choosing; locks with two keys never meet those of data folders, which have one. */
-const lock = '(1936356709, 1)'
 
 /** Reads `0001_people.sql`, `0002_….sql`, … in order, without a gap. */
 export async function readMigrations(folder: string): Promise<Migration[]> {
@@ -31,16 +29,13 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
  * migration runs once. A database that is not a prefix of `migrations` is refused before anything is changed.
  */
 export async function migrate(client: ClientBase, migrations: Migration[]): Promise<{ from: number; to: number }> {
-  await client.query(`select pg_advisory_lock${lock}`)
-  try {
+  return inTurn(client, 'migrations', async () => {
     const applied = await readApplied(client)
     refuseStrange(applied, migrations)
     const from = applied.length
     for (const migration of migrations.slice(from)) await apply(client, migration)
     return { from, to: migrations.length }
-  } finally {
-    await client.query(`select pg_advisory_unlock${lock}`).catch(() => undefined)
-  }
+  })
 }
 
 async function readApplied(client: ClientBase): Promise<Applied[]> {

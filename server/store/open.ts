@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import { Client, Pool, types, type ClientBase, type ClientConfig, type PoolConfig } from 'pg'
+import { within } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import { embeddedServer } from './embedded.ts'
 import { externalServer } from './external.ts'
@@ -168,14 +168,12 @@ function closeOnce({ pool, session, server }: { pool: Pool; session: Session; se
   let closed: Promise<void> | undefined
   const close = async () => {
     await session.leave()
-    await within(drainLimitMs, pool.end())
+    await within(drainLimitMs, pool.end(), goOn)
     await server.stop()
-    await within(drainLimitMs, session.close())
+    await within(drainLimitMs, session.close(), goOn)
   }
   return () => (closed ??= close())
 }
 
-/** Goes on after the limit: closing must not wait for a server that no longer answers. */
-async function within(limitMs: number, work: Promise<void>): Promise<void> {
-  await Promise.race([work, wait(limitMs, undefined, { ref: false })])
-}
+/** Closing must not wait for a server that no longer answers. */
+function goOn(): void {}

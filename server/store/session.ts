@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from 'pg'
+import { within } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import { isConnectionError } from './store-failure.ts'
 
@@ -31,13 +32,14 @@ type Options = {
 
 /** The backend of a process that was killed needs a moment to notice. */
 const lockRetryMs = 2_000
-const longestPauseMs = 2_000
+const maxPauseMs = 2_000
 const leaveLimitMs = 5_000
 
 /**
  * Opens the session and keeps it: when the connection is lost, for whatever reason, the server is made to run again
  * (an adopted one is no child of ours, so its connection is the only sign), the lock taken and the channels heard.
  */
+// Over 70 lines: connecting again, leaving and asking share the one connection.
 export async function openSession({ ensure, connect, folderId, dataDir, observe }: Options): Promise<Session> {
   const channels = new Map<string, Set<Listener>>()
   const leaving = new AbortController()
@@ -69,7 +71,7 @@ export async function openSession({ ensure, connect, folderId, dataDir, observe 
 
   const reopen = async () => {
     observe({ kind: 'database-lost', error: new Error('The connection to the database was lost.') })
-    for (let pauseMs = 25; !leaving.signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    for (let pauseMs = 25; !leaving.signal.aborted; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       try {
         await open()
         return announce()
@@ -110,7 +112,7 @@ export async function openSession({ ensure, connect, folderId, dataDir, observe 
     },
     leave: async () => {
       leaving.abort()
-      await Promise.race([reopening, wait(leaveLimitMs, undefined, { ref: false })])
+      await within(leaveLimitMs, reopening ?? Promise.resolve(), () => undefined)
     },
     close: async () => {
       leaving.abort()

@@ -31,6 +31,11 @@ function isUnstorableText(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '22021' || error.code === '22P05')
 }
 
+/** Whether the database has read the rows and will never take them: a value it cannot hold, or one that breaks a rule. */
+export function isRowRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code))
+}
+
 /** What a caller reads when the database is away or too slow, or cannot hold their text; else undefined. */
 export function asStoreFailure(error: unknown): Failure | undefined {
   if (isUnstorableText(error)) {

@@ -14,5 +14,5 @@ export type Tables = PeopleTables & KeysTables & DataTables & QueriesTables & Us
 export type { Role } from './tables/people.ts'
 export type { ColumnRecord, Drift, JobError, JobStatus } from './tables/data.ts'
 export type { DeploymentAct, QueryExample } from './tables/queries.ts'
-export type { AlertType, ChannelType } from './tables/usage.ts'
+export type { ChannelType } from './tables/usage.ts'
 export type { EvaluationResult, QuestionLogging, QuestionOutcome, QuestionResolution } from './tables/questions.ts'

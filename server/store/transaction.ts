@@ -1,11 +1,10 @@
-import type { PoolClient } from 'pg'
-import type { Database } from './open.ts'
+import type { Pool, PoolClient } from 'pg'
 
 export type Connection = PoolClient
 
 /** For SQL that Kysely does not write: all that `work` sends is there together, or nothing of it. */
 export async function inTransaction(
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: { pool: Pool },
   work: (connection: Connection) => Promise<void>,
 ): Promise<void> {
   const connection = await pool.connect()

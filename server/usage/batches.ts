@@ -1,3 +1,4 @@
+import { fixedLimits } from '../../api/limits.ts'
 import { newId } from '../ids.ts'
 import type { CallKind, QueryAnswered } from './call.ts'
 
@@ -23,8 +24,7 @@ type Asked = { routeUs: number | null; question: string | null; confidence: numb
 /** How far apart the calls of a batch may be: whoever looks for a call looks as far before it. */
 export const batchMs = 1_000
 /** One page of the log may have to look into as many batches as it has calls. */
-const mostCalls = 500
-const longestQuestion = 2_000
+const maxCalls = 500
 
 export function beginBatch(kind: CallKind, event: QueryAnswered, at: number): Batch {
   return {
@@ -44,7 +44,7 @@ export function beginBatch(kind: CallKind, event: QueryAnswered, at: number): Ba
 export function joinBatch(batch: Batch, event: QueryAnswered, at: number): boolean {
   const afterMs = at - batch.start
   const count = batch.ids.length
-  if (afterMs < 0 || afterMs >= batchMs || count >= mostCalls) return false
+  if (afterMs < 0 || afterMs >= batchMs || count >= maxCalls) return false
   if (batch.asked !== null || event.routeMs !== undefined || event.question !== undefined) return false
   batch.ids.push(event.requestId ?? newId('request', at))
   append(batch.afterMs, afterMs, count)
@@ -68,7 +68,7 @@ function askedOf({ routeMs, question }: QueryAnswered): Asked | null {
   if (routeMs === undefined && question === undefined) return null
   return {
     routeUs: routeMs === undefined ? null : micros(routeMs),
-    question: question === undefined ? null : storable(question.text.slice(0, longestQuestion)),
+    question: question === undefined ? null : storable(question.text.slice(0, fixedLimits.questionChars.value)),
     confidence: question?.confidence ?? null,
   }
 }

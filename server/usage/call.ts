@@ -52,9 +52,9 @@ function isName(text: string | null): boolean {
 }
 
 /** `isRejected` in SQL. */
-export const rejectedText = 'status in (401, 403, 429)'
+export const rejectedText = 'status in (401, 403, 429, 499)'
 
-/** Neither a request nor an error: the caller was turned away. */
+/** Neither a request nor an error: the caller was turned away, or left before there was an answer. */
 export function isRejected(status: number): boolean {
-  return status === 401 || status === 403 || status === 429
+  return status === 401 || status === 403 || status === 429 || status === 499
 }

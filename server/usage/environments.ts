@@ -1,3 +1,4 @@
+import { environmentsOf } from '../projects/index.ts'
 import type { Database } from '../store/index.ts'
 import type { CallKind } from './call.ts'
 
@@ -12,9 +13,9 @@ export type Environments = {
   placed(kind: CallKind): CallKind | undefined
 }
 
-const mostProjects = 10_000
+const maxProjects = 10_000
 
-export function openEnvironments(store: Pick<Database, 'pool'>): Environments {
+export function openEnvironments(store: Pick<Database, 'db'>): Environments {
   let known = new Map<string, Set<string>>()
   const isKnown = ({ version, project_id: projectId, environment }: CallKind): boolean =>
     version !== null || known.get(projectId)?.has(environment ?? '') === true
@@ -23,12 +24,8 @@ export function openEnvironments(store: Pick<Database, 'pool'>): Environments {
       const unknown = new Set<string>()
       for (const kind of kinds) if (!isKnown(kind)) unknown.add(kind.project_id)
       if (unknown.size === 0) return
-      if (known.size > mostProjects) known = new Map()
-      const { rows } = await store.pool.query<{ project_id: string; name: string }>(
-        'select project_id, name from environments where project_id = any($1)',
-        [[...unknown]],
-      )
-      for (const { project_id: projectId, name } of rows) {
+      if (known.size > maxProjects) known = new Map()
+      for (const { projectId, name } of await environmentsOf(store, [...unknown])) {
         known.set(projectId, (known.get(projectId) ?? new Set()).add(name))
       }
     },

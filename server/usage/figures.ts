@@ -3,7 +3,7 @@ import { batchMs } from './batches.ts'
 import { rejectedText } from './call.ts'
 import { addLatency, bucketText, type Latencies } from './latencies.ts'
 import type { Range } from './range.ts'
-import { grainMs, grains, storedMs, type Grain, type Stored } from './rollup.ts'
+import { grainMs, grains, storedMs, type Grain, type Stored } from './grains.ts'
 import { readTimesBy, type Source } from './times.ts'
 
 /** Calls that were counted together. `requests` holds neither those rejected nor previews. */

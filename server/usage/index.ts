@@ -9,9 +9,13 @@ export {
   updateAlert,
   type AlertRecord,
 } from './alerts/manage.ts'
+export { resealChannels } from './alerts/channels.ts'
 export { openAlerts, type Alerts } from './alerts/open.ts'
+export type { AlertSources } from './alerts/sources.ts'
+export type { Post } from './alerts/post.ts'
 export { percentile, round } from './latencies.ts'
 export { openPrometheus, type Prometheus } from './prometheus.ts'
+export { forgetWords } from './questions.ts'
 export { openUsage, type Usage } from './record.ts'
 export { reportKeyUsage, reportUsage, type Report } from './report.ts'
 export { listRequests, tailRequests, type RequestEntry } from './requests.ts'

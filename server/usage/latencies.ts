@@ -8,16 +8,16 @@ const relativeError = 0.01
 const gamma = (1 + relativeError) / (1 - relativeError)
 const logGamma = Math.log(gamma)
 /** Shorter times, zero among them, count as this. */
-const leastMs = 0.01
-const mostMs = 86_400_000
+const minMs = 0.01
+const maxMs = 86_400_000
 
 export function bucketOf(ms: number): number {
-  return Math.ceil(Math.log(Math.min(Math.max(ms, leastMs), mostMs)) / logGamma)
+  return Math.ceil(Math.log(Math.min(Math.max(ms, minMs), maxMs)) / logGamma)
 }
 
 /** The same in SQL. */
 export function bucketText(column: string): string {
-  return `ceil(ln(least(greatest(${column}, ${leastMs}), ${mostMs})::float8) / ${logGamma})::smallint`
+  return `ceil(ln(least(greatest(${column}, ${minMs}), ${maxMs})::float8) / ${logGamma})::smallint`
 }
 
 export function addLatency(latencies: Latencies, bucket: number, count = 1): void {

@@ -1,5 +1,4 @@
-import type { Database } from '../store/index.ts'
-import { underLock } from './under-lock.ts'
+import { underLock, type Database } from '../store/index.ts'
 
 const dayMs = 86_400_000
 

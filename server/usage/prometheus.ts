@@ -18,10 +18,10 @@ export function openPrometheus(): Prometheus {
   collectDefaultMetrics({ register: registry })
   const { counter, histogram } = makersOf(registry)
   const faults = counter('faults_total', 'Failures of our own, by place.', ['where'])
-  const shed = counter(
-    'usage_shed_total',
-    'Calls that were answered and not recorded, because too many waited to be.',
-    [],
+  const dropped = counter(
+    'records_dropped_total',
+    'Records of calls, questions and uses of keys that were not written, by place and reason.',
+    ['where', 'reason'],
   )
   const alerts = counter(
     'alerts_total',
@@ -45,8 +45,8 @@ export function openPrometheus(): Prometheus {
       } else if (event.kind === 'job-finished' || event.kind === 'job-failed' || event.kind === 'job-lost') {
         jobs.inc({ job_type: event.jobType, end: endOf(event) })
         jobTimes.observe({ job_type: event.jobType }, event.elapsedMs / 1000)
-      } else if (event.kind === 'usage-shed') {
-        shed.inc(event.requests)
+      } else if (event.kind === 'records-dropped') {
+        dropped.inc({ where: event.where, reason: event.reason }, event.count)
       } else if (event.kind === 'alert-changed') {
         alerts.inc({ event: event.state })
       } else if (event.kind === 'alert-undelivered') {

@@ -1,8 +1,8 @@
-import type { Database } from '../store/index.ts'
+import { underLock, type Database } from '../store/index.ts'
 import { rejectedText } from './call.ts'
 import type { Filter } from './figures.ts'
 import { openPartitions } from './partitions.ts'
-import { noteProgress, underLock } from './under-lock.ts'
+import { noteProgress } from './progress.ts'
 
 /** Of the days for which requests are kept. */
 export type TopQuestions = {
@@ -11,9 +11,9 @@ export type TopQuestions = {
 }
 
 const hourMs = 3_600_000
-const mostQuestions = 10
+const maxQuestions = 10
 /** Of an hour and project, those asked most; beyond it a question is too rare to be among the top. */
-const mostAnHour = 100
+const maxAnHour = 100
 const progressName = 'question-hour'
 
 /** The same question in other capitals or with other spaces is the same question. */
@@ -57,7 +57,27 @@ const countText = `insert into usage_questions
                                  count(*) as calls, max(start) as last_at
                             from request_batches where start >= $1 and start < $2 and ${isQuestion}
                            group by 1, 2, 3, 4, 5, 6, 8) as kinds) as summed) as placed
-   where place <= ${mostAnHour}`
+   where place <= ${maxAnHour}`
+
+/** Removes the words of a project's questions from the log of calls: all of them, or those from before a moment. */
+export async function forgetWords(
+  { db }: Pick<Database, 'db'>,
+  { projectId, before }: { projectId: string; before: Date | null },
+): Promise<void> {
+  await db
+    .updateTable('request_batches')
+    .set({ question: null })
+    .where('project_id', '=', projectId)
+    .where('entry', '=', 'question')
+    .where('question', 'is not', null)
+    .$if(before !== null, (query) => query.where('start', '<', before ?? new Date(0)))
+    .execute()
+  await db
+    .deleteFrom('usage_questions')
+    .where('project_id', '=', projectId)
+    .$if(before !== null, (query) => query.where('start', '<', before ?? new Date(0)))
+    .execute()
+}
 
 /** Whole hours from their counts, the ends and what is not counted yet from single calls. */
 export async function readTopQuestions(
@@ -107,7 +127,7 @@ const topText = `with ${asked},
   kinds as (select same, query, min(question) as question, sum(calls)::bigint as calls from asked group by 1, 2)
   select min(question) as question, sum(calls)::bigint as count,
          (array_agg(query order by calls desc, query) filter (where query <> ''))[1] as query
-    from kinds group by same order by count desc, question limit ${mostQuestions}`
+    from kinds group by same order by count desc, question limit ${maxQuestions}`
 
 const unansweredText = `with ${asked},
   kinds as (select same, reason, min(question) as question, sum(calls)::bigint as calls,
@@ -116,4 +136,4 @@ const unansweredText = `with ${asked},
   select min(question) as question, sum(calls)::bigint as count,
          (array_agg(reason order by calls desc, reason) filter (where reason <> ''))[1] as reason,
          max(last_at) as "lastAskedAt"
-    from kinds group by same order by count desc, question limit ${mostQuestions}`
+    from kinds group by same order by count desc, question limit ${maxQuestions}`

@@ -6,42 +6,54 @@ import type { Kind } from './kinds.ts'
 export type Queue = {
   /** False when there is no room. */
   add(kind: Kind, event: QueryAnswered, at: number): boolean
+  /** Of batches. */
+  size(): number
   /** All of them; what comes later begins batches of its own. */
   take(): Batch[]
   /** They could not be written: the newest wait on as far as there is room. Answers how many calls found none. */
   putBack(batches: Batch[]): number
 }
 
-export function openQueue(mostCalls: number): Queue {
-  let batches = new Set<Batch>()
+export function openQueue(maxCalls: number): Queue {
+  /** What was given out once is joined by nobody: it may turn out to be written. */
+  let sealed: Batch[] = []
+  let joinable = new Set<Batch>()
   let calls = 0
   return {
     add(kind, event, at) {
-      if (calls >= mostCalls) return false
+      if (calls >= maxCalls) return false
       calls += 1
       const { batch } = kind
-      if (batch !== null && batches.has(batch) && joinBatch(batch, event, at)) return true
+      if (batch !== null && joinable.has(batch) && joinBatch(batch, event, at)) return true
       kind.batch = beginBatch(kind.of, event, at)
-      batches.add(kind.batch)
+      joinable.add(kind.batch)
       return true
     },
+    size: () => sealed.length + joinable.size,
     take() {
-      const taken = [...batches]
-      batches = new Set()
+      const taken = [...sealed, ...joinable]
+      sealed = []
+      joinable = new Set()
       calls = 0
       return taken
     },
     putBack(older) {
-      const kept = [...older, ...batches]
-      calls = kept.reduce((sum, { ids }) => sum + ids.length, 0)
-      let shed = 0
-      while (calls > mostCalls) {
-        const dropped = kept.shift()?.ids.length ?? calls
-        shed += dropped
-        calls -= dropped
+      const kept = [...older, ...sealed]
+      calls += callsIn(older)
+      let dropped = 0
+      while (calls > maxCalls) {
+        const oldest = kept.shift() ?? joinable.values().next().value
+        if (oldest === undefined) break
+        joinable.delete(oldest)
+        calls -= oldest.ids.length
+        dropped += oldest.ids.length
       }
-      batches = new Set(kept)
-      return shed
+      sealed = kept
+      return dropped
     },
   }
+}
+
+export function callsIn(batches: Batch[]): number {
+  return batches.reduce((sum, { ids }) => sum + ids.length, 0)
 }

@@ -1,6 +1,6 @@
 import { Failure } from '../failure.ts'
 import type { Database } from '../store/index.ts'
-import { grainMs, grains, type Grain } from './rollup.ts'
+import { grainMs, grains, type Grain } from './grains.ts'
 
 export const intervals = ['1m', '5m', '1h', '1d'] as const
 export type Interval = (typeof intervals)[number]
@@ -25,7 +25,7 @@ export type Range = {
 }
 
 const intervalMs: Record<Interval, number> = { '1m': 60_000, '5m': 300_000, '1h': 3_600_000, '1d': 86_400_000 }
-const mostPieces = 1_500
+const maxPieces = 1_500
 const dayMs = 86_400_000
 /** The last moment that is written with four digits of a year. */
 const lastMs = Date.UTC(9999, 11, 31, 23, 59)
@@ -40,8 +40,8 @@ export async function readRange(store: Pick<Database, 'pool'>, now: number, inpu
   if (!isTimeZone(timeZone)) throw invalid('time_zone', 'must be the name of a time zone, such as Europe/Berlin')
   const interval = input.interval ?? intervalFor(to - from)
   const pieces = Math.ceil((to - from) / intervalMs[interval])
-  if (pieces > mostPieces) {
-    const message = `cuts the range into ${pieces.toLocaleString('en')} pieces; at most ${mostPieces.toLocaleString('en')} are answered`
+  if (pieces > maxPieces) {
+    const message = `cuts the range into ${pieces.toLocaleString('en')} pieces; at most ${maxPieces.toLocaleString('en')} are answered`
     throw invalid('interval', message)
   }
   const starts = await startsOf(store, { from, to, interval, timeZone })

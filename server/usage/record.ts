@@ -3,6 +3,7 @@ import type { Database } from '../store/index.ts'
 import { openKinds } from './kinds.ts'
 import { openQueue } from './queue.ts'
 import { countCall, openTally } from './tally.ts'
+import type { HoldWordKeepers } from './write.ts'
 import { openWriter } from './writer.ts'
 
 export type Usage = {
@@ -11,41 +12,41 @@ export type Usage = {
   /** Writes what has been seen so far. */
   flush(): Promise<void>
   /** Calls that were answered and not written down. */
-  shed(): number
+  dropped(): number
   close(): Promise<void>
 }
 
 type UsageOptions = {
-  store: Pick<Database, 'pool'>
+  store: Pick<Database, 'db' | 'pool'>
+  holdWordKeepers: HoldWordKeepers
   observe: Observe
   now: () => number
   /** Calls that may wait to be written; beyond it calls are answered and not recorded. */
   queueLength: number
+  closeTimeoutMs: number
   flushMs?: number
 }
 
 /** Different kinds of calls in memory at once. */
-const mostCounts = 20_000
+const maxCounts = 20_000
 
 /**
  * Hears of every call and writes it down in batches, off the path of requests. A crash loses what came since the last
  * write: at most a second's worth while the database keeps up.
  */
-export function openUsage({ store, observe, now, queueLength, flushMs = 900 }: UsageOptions): Usage {
-  const tally = openTally(mostCounts)
-  const kinds = openKinds(tally, mostCounts)
+export function openUsage({
+  store,
+  holdWordKeepers,
+  observe,
+  now,
+  queueLength,
+  closeTimeoutMs,
+  flushMs = 900,
+}: UsageOptions): Usage {
+  const tally = openTally(maxCounts)
+  const kinds = openKinds(tally, maxCounts)
   const queue = openQueue(queueLength)
-  let shed = 0
-  let told = 0
-  const writer = openWriter({ store, queue, tally, now, onShed: (requests) => (shed += requests) })
-  const flush = inTurn(() =>
-    writer.write().finally(() => {
-      if (shed > told) observe({ kind: 'usage-shed', requests: shed - told })
-      told = shed
-    }),
-  )
-  const fault = (error: unknown): void => observe({ kind: 'fault', where: 'usage', error })
-  const timer = setInterval(() => void flush().catch(fault), flushMs).unref()
+  const writer = openWriter({ store, holdWordKeepers, queue, tally, now, observe, flushMs, closeTimeoutMs })
 
   return {
     observe(event) {
@@ -53,37 +54,14 @@ export function openUsage({ store, observe, now, queueLength, flushMs = 900 }: U
       const at = now()
       const kind = kinds.find(event, at)
       if (kind === undefined) {
-        shed += 1
+        writer.drop(1)
         return
       }
       if (kind.count !== null) countCall(kind.count, event)
-      if (!queue.add(kind, event, at)) shed += 1
+      if (!queue.add(kind, event, at)) writer.drop(1)
     },
-    flush,
-    shed: () => shed,
-    async close() {
-      clearInterval(timer)
-      await flush().catch(fault)
-    },
+    flush: writer.flush,
+    dropped: writer.dropped,
+    close: writer.close,
   }
-}
-
-/** One at a time; whoever asks meanwhile waits for one that begins after they asked. */
-function inTurn(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined
-  let next: Promise<void> | undefined
-  const run = (): Promise<void> => {
-    if (running === undefined) {
-      running = work().finally(() => (running = undefined))
-      return running
-    }
-    next ??= running
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined
-        return run()
-      })
-    return next
-  }
-  return run
 }

@@ -1,10 +1,12 @@
-import { findKey, requireRole, type Caller } from '../access/index.ts'
-import type { App } from '../app.ts'
+import { findKey, keyNames, requireRole, type Caller, type KeyUses } from '../access/index.ts'
+import { allProjectIds } from '../projects/index.ts'
 import type { Database } from '../store/index.ts'
 import { readGroups, readPieces, readTimes, type Figures, type Filter, type Group } from './figures.ts'
 import { addLatency, type Latencies } from './latencies.ts'
 import { readTopQuestions, type TopQuestions } from './questions.ts'
 import { readRange, type Range, type RangeInput } from './range.ts'
+import type { Usage } from './record.ts'
+import type { Clock } from '../clock.ts'
 
 export type Report = {
   range: Range
@@ -26,7 +28,7 @@ export type Questions = TopQuestions & {
   byReason: Record<string, number>
 }
 
-type Parts = Pick<App, 'store' | 'usage' | 'now'>
+type Parts = { store: Database; usage: Usage; now: Clock }
 type Asked = RangeInput & { environment?: string | undefined; query?: string | undefined }
 
 /** Usage of a project over a span of time. */
@@ -41,18 +43,14 @@ export async function reportUsage(
 
 /** Usage of an API key in every project that it reaches, for those who may see the key. */
 export async function reportKeyUsage(
-  app: Parts & Pick<App, 'keyUses'>,
+  app: Parts & { keyUses: KeyUses },
   caller: Caller,
   { keyId, ...input }: Asked & { keyId: string },
 ): Promise<Report> {
   const { permissions } = await findKey(app, caller, keyId)
   const named = permissions.map(({ projectId }) => projectId)
-  const projectIds = named.includes('*') ? await allProjects(app.store) : [...new Set(named)]
+  const projectIds = named.includes('*') ? await allProjectIds(app.store) : [...new Set(named)]
   return report(app, { ...input, keyId, projectIds })
-}
-
-async function allProjects({ db }: Pick<Database, 'db'>): Promise<string[]> {
-  return (await db.selectFrom('projects').select('id').execute()).map(({ id }) => id)
 }
 
 /** What this process has seen is written first, so that it is counted. */
@@ -158,19 +156,12 @@ async function named(store: Pick<Database, 'db'>, groups: Group[]): Promise<Repo
   const used = groups.flatMap(({ keyId, ...group }) =>
     keyId === null || keyId === '' ? [] : [{ ...figuresOf(group), keyId }],
   )
-  const busiest = busiestFirst(used, ({ keyId }) => keyId).slice(0, mostKeys)
-  if (busiest.length === 0) return []
-  const rows = await store.db
-    .selectFrom('api_keys')
-    .select(['id', 'name'])
-    .where(
-      'id',
-      'in',
-      busiest.map(({ keyId }) => keyId),
-    )
-    .execute()
-  const names = new Map(rows.map(({ id, name }) => [id, name]))
+  const busiest = busiestFirst(used, ({ keyId }) => keyId).slice(0, maxKeys)
+  const names = await keyNames(
+    store,
+    busiest.map(({ keyId }) => keyId),
+  )
   return busiest.map((each) => Object.assign(each, { name: names.get(each.keyId) ?? null }))
 }
 
-const mostKeys = 100
+const maxKeys = 100

@@ -1,9 +1,10 @@
 import { requireRole, type Caller } from '../access/index.ts'
-import type { App } from '../app.ts'
-import { pageAfter, type Page } from '../store/index.ts'
+import { pageAfter, type Page, type Database } from '../store/index.ts'
 import { batchMs } from './batches.ts'
 import { invalid } from './range.ts'
-import { seekMinutes } from './seek.ts'
+import { seekMinutes, type Sought } from './seek.ts'
+import type { Usage } from './record.ts'
+import type { Clock } from '../clock.ts'
 
 /** One call in the log. */
 export type RequestEntry = {
@@ -28,22 +29,9 @@ export type RequestEntry = {
   confidence: number | null
 }
 
-export type RequestsInput = {
-  projectId: string
-  environment?: string | undefined
-  query?: string | undefined
-  keyId?: string | undefined
-  entry?: string | undefined
-  status?: number | undefined
-  error?: string | undefined
-  outcome?: 'answered' | 'failed' | undefined
-  from?: Date | undefined
-  to?: Date | undefined
-  limit: number
-  cursor?: string | undefined
-}
+export type RequestsInput = Sought & { limit: number; cursor?: string | undefined }
 
-type Parts = Pick<App, 'store' | 'usage' | 'now'>
+type Parts = { store: Database; usage: Usage; now: Clock }
 
 /** Newest first. */
 export async function listRequests(app: Parts, caller: Caller, input: RequestsInput): Promise<Page<RequestEntry>> {
@@ -59,7 +47,11 @@ export async function listRequests(app: Parts, caller: Caller, input: RequestsIn
 type Bounds = { limit: number; before?: Position | undefined; withoutPreviews?: boolean }
 
 /** Without a filter the newest are simply there; with one, figures tell where to look. */
-async function find(app: Pick<App, 'store'>, input: RequestsInput, { limit, before }: Bounds): Promise<RequestEntry[]> {
+async function find(
+  app: { store: Database },
+  input: RequestsInput,
+  { limit, before }: Bounds,
+): Promise<RequestEntry[]> {
   const { projectId, from, to, limit: _limit, cursor: _cursor, ...filters } = input
   const isFiltered = Object.values(filters).some((each) => each !== undefined)
   if (!isFiltered || input.entry === 'preview') return read(app, input, { limit, before })
@@ -97,7 +89,7 @@ function positionOf(after: string | undefined): Position | undefined {
 }
 
 async function read(
-  { store }: Pick<App, 'store'>,
+  { store }: { store: Database },
   input: Omit<RequestsInput, 'limit' | 'cursor'>,
   { limit, before, withoutPreviews = false }: Bounds,
 ): Promise<RequestEntry[]> {
@@ -142,7 +134,7 @@ function readText({ outcome, withoutPreviews }: Wanted): string {
 const tailMs = 1_000
 /** Replicas write up to a second apart: this far back a look may still find something new. */
 const overlapMs = 10_000
-const mostAtOnce = 200
+const maxAtOnce = 200
 
 /** Every further call as it is written, until the returned function is called. */
 export async function tailRequests(
@@ -164,10 +156,10 @@ export async function tailRequests(
   const look = async (): Promise<void> => {
     const from = new Date(Math.max(begun, app.now() - overlapMs))
     // One more than are told, to see whether any is left out.
-    const found = await read(app, { ...input, from }, { limit: mostAtOnce + 1 })
-    const shown = found.slice(0, mostAtOnce)
+    const found = await read(app, { ...input, from }, { limit: maxAtOnce + 1 })
+    const shown = found.slice(0, maxAtOnce)
     const keyOf = ({ at, id }: RequestEntry): string => `${at.getTime()} ${id}`
-    const last = found.slice(mostAtOnce - 1)
+    const last = found.slice(maxAtOnce - 1)
     if (last.length === 2 && !last.some((entry) => told.has(keyOf(entry))) && !stopped) input.onGap()
     for (const entry of shown.toReversed()) if (!told.has(keyOf(entry)) && !stopped) input.onRequest(entry)
     told = new Set(shown.map(keyOf))

@@ -1,37 +1,11 @@
-import type { App } from '../app.ts'
-import type { Database } from '../store/index.ts'
+import { underLock, type Database } from '../store/index.ts'
 import { rejectedText } from './call.ts'
 import { dropPartitions, openPartitions } from './partitions.ts'
+import { grainMs, grainOf, storedMs, type Grain, type Stored } from './grains.ts'
 import { countQuestions } from './questions.ts'
-import { noteProgress, underLock } from './under-lock.ts'
-
-/**
- * The pieces that reports are cut into each have figures of their own; finest first. A span is 16 days: no series is cut
- * so, but what is counted over a year is read from them.
- */
-export const grains = ['minute', 'five', 'hour', 'day', 'span'] as const
-export type Grain = (typeof grains)[number]
-/**
- * Figures as they are stored: by kind of call, and summed up over all but environment and outcome. A series needs no
- * more than the sums, and they are few where kinds may be hundreds in every minute.
- */
-export type Stored = Grain | `${Exclude<Grain, 'span'>}-sum`
-
-export const grainMs: Record<Grain, number> = {
-  minute: 60_000,
-  five: 300_000,
-  hour: 3_600_000,
-  day: 86_400_000,
-  span: 16 * 86_400_000,
-}
-
-export function storedMs(stored: Stored): number {
-  return grainMs[grainOf(stored)]
-}
-
-function grainOf(stored: Stored): Grain {
-  return grains.find((grain) => stored === grain || stored === `${grain}-sum`) ?? 'minute'
-}
+import { noteProgress } from './progress.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
 
 /** What is made of what, in this order. */
 const steps: Array<{ stored: Stored; source: Stored }> = [
@@ -65,7 +39,7 @@ const chunkMs: Record<Grain, number> = {
 }
 
 /** Makes five minutes of minutes, hours of those and days of hours, and drops what has had its time. */
-export async function keepUsage(app: Pick<App, 'store' | 'now' | 'config'>): Promise<void> {
+export async function keepUsage(app: { store: Database; now: Clock; config: Config }): Promise<void> {
   const { store, config, now } = app
   for (const step of steps) await condense(store, now(), step)
   await countQuestions(store, now() - settleMs)

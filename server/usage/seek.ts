@@ -1,8 +1,20 @@
 import type { Database } from '../store/index.ts'
-import type { RequestsInput } from './requests.ts'
-import { grainMs } from './rollup.ts'
+import { grainMs } from './grains.ts'
 
-type Sought = Omit<RequestsInput, 'limit' | 'cursor'>
+/** Which calls are looked for. */
+export type Sought = {
+  projectId: string
+  environment?: string | undefined
+  query?: string | undefined
+  keyId?: string | undefined
+  entry?: string | undefined
+  status?: number | undefined
+  error?: string | undefined
+  outcome?: 'answered' | 'failed' | undefined
+  from?: Date | undefined
+  to?: Date | undefined
+}
+
 type Span = { from: Date; to: Date }
 
 /** The last moment that PostgreSQL and a Date both know. */

@@ -20,6 +20,7 @@ export type Count = {
 export type Tally = {
   /** Where the calls of a kind and minute are counted; undefined when there is no room for a further one. */
   find(kind: CallKind, start: number): Count | undefined
+  size(): number
   /** What has changed since the last time, in the columns of `usage_rollups`. */
   take(): TakenCount[]
   /** To be taken again: it could not be written. */
@@ -44,6 +45,7 @@ export function openTally(most: number): Tally {
       }
       return count
     },
+    size: () => counts.size,
     take() {
       const taken: TakenCount[] = []
       for (const count of counts.values()) {

@@ -9,7 +9,7 @@ type QueryAnswered = Extract<Observation, { kind: 'query-answered' }>
 type RequestAnswered = Extract<Observation, { kind: 'request-answered' }>
 
 /** Calls whose request has not ended yet; beyond it they are left out of their traces. */
-const mostWaiting = 10_000
+const maxWaiting = 10_000
 const traceParent = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
 /**
@@ -75,7 +75,7 @@ export async function openTraces(now: () => number): Promise<Traces> {
       if (event.kind !== 'query-answered' || typeof event.requestId !== 'string') return
       const calls = waiting.get(event.requestId)
       if (calls !== undefined) calls.push(event)
-      else if (waiting.size < mostWaiting) waiting.set(event.requestId, [event])
+      else if (waiting.size < maxWaiting) waiting.set(event.requestId, [event])
     },
     close: () => provider.shutdown(),
   }

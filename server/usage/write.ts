@@ -5,7 +5,13 @@ import { inTransaction, type Connection, type Database } from '../store/index.ts
 import type { Batch, Series } from './batches.ts'
 
 /** Of one statement. */
-const mostRows = 5_000
+const maxRows = 5_000
+
+/**
+ * A port: those of the projects that want the words of questions kept. None of them changes that, or is deleted, before
+ * the transaction of the connection ends; one that is about to is left out rather than waited for.
+ */
+export type HoldWordKeepers = (connection: Connection, projectIds: string[]) => Promise<Set<string>>
 
 /** A write of which nobody knows whether it was done: its connection broke while it was committed. */
 export type Unsure = { transactionId: string; error: unknown }
@@ -13,15 +19,16 @@ export type Unsure = { transactionId: string; error: unknown }
 /** Writes calls and figures in one transaction. */
 export async function writeUsage(
   store: Pick<Database, 'pool'>,
+  holdWordKeepers: HoldWordKeepers,
   { batches, counts }: { batches: Batch[]; counts: Array<Record<string, unknown>> },
 ): Promise<Unsure | null> {
   let transactionId: string | undefined
   try {
     await inTransaction(store, async (connection) => {
-      await hush(connection, batches)
+      await dropUnwantedWords(connection, holdWordKeepers, batches)
       if (batches.length > 0) await pipeline(Readable.from(copyTexts(batches)), connection.query(copyFrom(copyBatches)))
-      for (let from = 0; from < counts.length; from += mostRows) {
-        await connection.query(upsertCounts, [JSON.stringify(counts.slice(from, from + mostRows))])
+      for (let from = 0; from < counts.length; from += maxRows) {
+        await connection.query(upsertCounts, [JSON.stringify(counts.slice(from, from + maxRows))])
       }
       // Last of all: from here on only the commit can fail.
       const { rows } = await connection.query<{ id: string }>('select pg_current_xact_id()::text as id')
@@ -34,26 +41,17 @@ export async function writeUsage(
   }
 }
 
-/**
- * Takes the words out of questions whose projects want none kept. One that is locked is being deleted or changes what
- * it wants: its words are left out rather than waited for. The settings are read behind the lock, so that none of them
- * is older than what is written here.
- */
-async function hush(connection: Connection, batches: Batch[]): Promise<void> {
+/** Takes the words out of questions whose projects want none kept. */
+async function dropUnwantedWords(
+  connection: Connection,
+  holdWordKeepers: HoldWordKeepers,
+  batches: Batch[],
+): Promise<void> {
   const worded = batches.filter(({ asked }) => typeof asked?.question === 'string')
   if (worded.length === 0) return
   const ids = [...new Set(worded.map(({ kind }) => kind.project_id))]
-  const held = await connection.query<{ id: string }>(
-    'select id from projects where id = any($1) for key share skip locked',
-    [ids],
-  )
-  const open = new Set(held.rows.map(({ id }) => id))
-  const { rows } = await connection.query<{ project_id: string }>(
-    "select project_id from question_settings where log <> 'full' and project_id = any($1)",
-    [ids],
-  )
-  for (const { project_id: id } of rows) open.delete(id)
-  for (const { kind, asked } of worded) if (asked !== null && !open.has(kind.project_id)) asked.question = null
+  const keepers = await holdWordKeepers(connection, ids)
+  for (const { kind, asked } of worded) if (asked !== null && !keepers.has(kind.project_id)) asked.question = null
 }
 
 /** Whether it was done after all. Throws while that is not decided. */

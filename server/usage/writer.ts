@@ -1,41 +1,47 @@
-import type { Database } from '../store/index.ts'
+import { openBatchWriter, type Backlog, type BatchWriter } from '../flow/index.ts'
+import type { Observe } from '../observe.ts'
+import { isRowRefused, type Database } from '../store/index.ts'
 import type { Batch } from './batches.ts'
 import { openEnvironments, type Environments } from './environments.ts'
 import { openPartitions } from './partitions.ts'
 import type { Queue } from './queue.ts'
 import type { Tally, TakenCount } from './tally.ts'
-import { isWritten, writeUsage, type Unsure } from './write.ts'
+import { isWritten, writeUsage, type HoldWordKeepers, type Unsure } from './write.ts'
 
-export type Writer = {
-  /** Writes what waits. What cannot be written waits again, and the error tells why. */
-  write(): Promise<void>
-}
+/** A batch of the log, or a row of the figures. */
+type Item = { batch: Batch; count?: never } | { batch?: never; count: TakenCount }
 
 type WriterOptions = {
-  store: Pick<Database, 'pool'>
+  store: Pick<Database, 'db' | 'pool'>
+  holdWordKeepers: HoldWordKeepers
   queue: Queue
   tally: Tally
   now: () => number
-  /** Hears of calls for which no room was left when they had to wait again. */
-  onShed: (requests: number) => void
+  observe: Observe
+  flushMs: number
+  closeTimeoutMs: number
 }
 
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-export function openWriter({ store, queue, tally, now, onShed }: WriterOptions): Writer {
+/** Writes calls and what they count for in one transaction, so that log and figures tell the same. */
+export function openWriter({ store, holdWordKeepers, queue, tally, now, ...options }: WriterOptions): BatchWriter {
   const partitions = openPartitions(store)
   const environments = openEnvironments(store)
-  /** Calls of a write whose end was not heard. Written again they could be in the log twice. */
+  /** A write whose end was not heard. Its batches wait on; written again they could be in the log twice. */
   let unheard: (Unsure & { batches: Batch[] }) | undefined
+  const written = new WeakSet<Batch>()
 
   const settle = async (): Promise<void> => {
     if (unheard === undefined) return
-    const isDone = await isWritten(store, unheard)
-    if (!isDone) onShed(queue.putBack(unheard.batches))
+    if (await isWritten(store, unheard)) for (const batch of unheard.batches) written.add(batch)
     unheard = undefined
   }
-  const put = async (batches: Batch[], counts: TakenCount[]): Promise<void> => {
+  const write = async (items: Item[]): Promise<void> => {
+    await settle()
+    const batches = items.flatMap(({ batch }) => (batch === undefined || written.has(batch) ? [] : [batch]))
+    const counts = items.flatMap(({ count }) => count ?? [])
     await environments.know([...batches.map(({ kind }) => kind), ...counts.map(({ count }) => count.of)])
     const at = now()
     await partitions.ensure({
@@ -43,25 +49,33 @@ export function openWriter({ store, queue, tally, now, onShed }: WriterOptions):
       requests: [at, at + dayMs, ...batches.map(({ start }) => start)],
       rollups: [at, at + dayMs, ...counts.map(({ count }) => count.start)],
     })
-    const unsure = await writeUsage(store, placed(environments, batches, counts))
-    if (unsure === null) return
-    unheard = { ...unsure, batches }
-    throw unsure.error
+    const unsure = await writeUsage(store, holdWordKeepers, placed(environments, batches, counts))
+    if (unsure !== null) {
+      unheard = { ...unsure, batches }
+      throw unsure.error
+    }
+    tally.forget(now() - 2 * minuteMs)
   }
+  return openBatchWriter({
+    where: 'usage',
+    backlog: backlogOf(queue, tally),
+    write,
+    isRefused: isRowRefused,
+    // A call is told as lost by the log alone.
+    weigh: ({ batch }) => batch?.ids.length ?? 0,
+    // All that waits goes in one transaction; the queue has a length.
+    maxItems: Infinity,
+    ...options,
+  })
+}
+
+function backlogOf(queue: Queue, tally: Tally): Backlog<Item> {
   return {
-    async write() {
-      await settle()
-      const batches = queue.take()
-      const counts = tally.take()
-      if (batches.length === 0 && counts.length === 0) return
-      try {
-        await put(batches, counts)
-        tally.forget(now() - 2 * minuteMs)
-      } catch (error) {
-        if (unheard === undefined) onShed(queue.putBack(batches))
-        tally.putBack(counts)
-        throw error
-      }
+    size: () => queue.size() + tally.size(),
+    take: () => [...queue.take().map((batch) => ({ batch })), ...tally.take().map((count) => ({ count }))],
+    putBack(items) {
+      tally.putBack(items.flatMap(({ count }) => count ?? []))
+      return queue.putBack(items.flatMap(({ batch }) => batch ?? []))
     },
   }
 }

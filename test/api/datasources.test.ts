@@ -105,7 +105,7 @@ describe('datasources', () => {
     )
     expect(fetched.toSorted()).toEqual([1, 2, 3, 4].map((version) => [version, { fetched: version }]))
     expect(most).toBe(1)
-    expect(await t.app.store.db.selectFrom('datasource_turns').selectAll().execute()).toEqual([])
+    expect(await t.app.store.db.selectFrom('leases').selectAll().execute()).toEqual([])
   })
 
   test('keeps as many versions as it is told', async () => {
@@ -175,7 +175,9 @@ describe('secrets', () => {
     const made = await t.operator.post(path(), { name: 'Keyed', kind: 'http_api', config: keyed })
     source.answer({}, {}, 404)
     const refresh = await expectStatus(201, t.operator.post(`${path()}/${made.body.id}/refresh`))
-    await vi.waitUntil(async () => (await t.operator.get(`${path()}/${made.body.id}`)).body.last_error !== null)
+    await vi.waitUntil(async () => (await t.operator.get(`${path()}/${made.body.id}`)).body.last_error !== null, {
+      timeout: 10_000,
+    })
     const job = (await t.operator.get(`/v1/jobs/${refresh.body.id}`)).body
     const shown = await t.operator.get(`${path()}/ds_secret`)
     const audit = await t.operator.get(`/v1/audit?project_id=${projectId}`)

@@ -181,6 +181,20 @@ describe('Idempotency-Key', () => {
     const other = await execute(t.operator, { ...input, name: 'other' }, key)
     expect(other).toMatchObject({ status: 409, body: { reason: 'idempotency_mismatch' } })
   })
+
+  test('a first call that died on the way holds its key no longer than its lease', async () => {
+    source.answer([{ a: 1 }])
+    const { pool } = t.app.store
+    await pool.query("insert into idempotent_calls (project_id, key, body_hash) values ($1, 'k3', 'other')", [
+      projectId,
+    ])
+    await pool.query("insert into leases values ($1, 'dead', now() - interval '1 second')", [
+      `idempotency/${projectId}/k3`,
+    ])
+    const input = { projectId, datasourceId: 'ds_k3', url: source.url }
+    await expectStatus(200, execute(t.operator, input, { 'idempotency-key': 'k3' }))
+    expect((await pool.query("select from leases where name like 'idempotency/%'")).rowCount).toBe(0)
+  })
 })
 
 describe('refusals leave nothing behind', () => {

@@ -69,8 +69,7 @@ describe('a caller who hangs up', () => {
     await expectStatus(200, execute(t.operator, { projectId, datasourceId: 'ds_unmarked', url: source.url }))
     await hangUp('/v1/http/execute-request', requestFor('ds_unmarked'))
     const busy = async () =>
-      (await t.app.store.db.selectFrom('datasource_turns').selectAll().where('project_id', '=', projectId).execute())
-        .length
+      (await t.app.store.db.selectFrom('leases').selectAll().where('name', 'like', 'datasource/%').execute()).length
     await expect.poll(busy, polled).toBe(0)
     const datasource = await t.operator.get(`/v1/projects/${projectId}/datasources/ds_unmarked`)
     expect(datasource.body).toMatchObject({ last_error: null })

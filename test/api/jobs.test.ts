@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { expectStatus, openTestApp, operatorToken, type TestApp } from '../harness/app.ts'
+import { expectStatus, openTestApp, operatorToken, type TestApp, type Person } from '../harness/app.ts'
 import { enqueue as enqueueJob } from '../harness/jobs.ts'
 
 let t: TestApp
@@ -166,10 +166,10 @@ describe('GET /v1/projects/{id}/jobs/events', () => {
   type Event = { event?: string; data?: { id: string; status: string } }
 
   /** Reads a stream over a real connection, as a browser does. */
-  async function listen(base: string, project: string) {
+  async function listen(base: string, project: string, headers?: Record<string, string>) {
     const leaving = new AbortController()
     const response = await fetch(`${base}/v1/projects/${project}/jobs/events`, {
-      headers: { authorization: `Bearer ${operatorToken}`, accept: 'text/event-stream' },
+      headers: headers ?? { authorization: `Bearer ${operatorToken}`, accept: 'text/event-stream' },
       signal: leaving.signal,
     })
     const events: Event[] = []
@@ -208,16 +208,18 @@ describe('GET /v1/projects/{id}/jobs/events', () => {
     const waiting = await enqueueJob(served.app, project, 'quick')
     const stream = await listen(base, project)
     expect(stream.response.headers.get('content-type')).toContain('text/event-stream')
-    await vi.waitUntil(() => stream.events.length === 1)
+    await vi.waitUntil(() => stream.events.length === 1, { timeout: 10_000 })
     expect(statuses(stream.events, waiting.id)).toEqual(['queued'])
     const foreign = await enqueueJob(served.app, await served.project(), 'quick')
     await served.app.jobs.start()
     const job = await enqueueJob(served.app, project, 'quick')
-    await vi.waitUntil(() => statuses(stream.events, job.id).includes('succeeded'))
+    await vi.waitUntil(() => statuses(stream.events, job.id).includes('succeeded'), { timeout: 10_000 })
     expect(statuses(stream.events, job.id)).toEqual(['queued', 'running', 'succeeded'])
     expect(statuses(stream.events, foreign.id)).toEqual([])
     const record = await expectStatus(200, served.operator.get(`/v1/jobs/${job.id}`))
-    expect(stream.events.at(-1)).toEqual({ event: 'job', data: record.body })
+    // The two may end in either order.
+    const last = stream.events.findLast(({ data }) => (data as { id?: string }).id === job.id)
+    expect(last).toEqual({ event: 'job', data: record.body })
     stream.leave()
   })
 
@@ -232,6 +234,33 @@ describe('GET /v1/projects/{id}/jobs/events', () => {
       again.leave()
       expect(again.response.status).toBe(200)
     }, 10_000)
+  })
+
+  test.each([
+    [
+      'leaves the project',
+      (project: string, { userId }: Person) => served.operator.delete(`/v1/projects/${project}/members/${userId}`),
+    ],
+    [
+      'signs out',
+      (_project: string, _person: Person, cookie: string) =>
+        served.anonymous.delete('/v1/session', undefined, { cookie }),
+    ],
+  ])('ends for a reader who %s, before anything else is told', async (_name, lose) => {
+    const project = await served.project()
+    await served.member(project, 'owner')
+    const person = await served.member(project, 'viewer')
+    const { email, password } = person
+    const signedIn = await expectStatus(201, served.anonymous.post('/v1/session', { email, password }))
+    const [cookie = ''] = String(signedIn.headers['set-cookie']).split(';')
+    const stream = await listen(base, project, { cookie })
+    const seen = await enqueueJob(served.app, project, 'quick')
+    await vi.waitUntil(() => statuses(stream.events, seen.id).length > 0)
+    expect((await lose(project, person, cookie)).status).toBe(204)
+    served.advance(1_001)
+    const hidden = await enqueueJob(served.app, project, 'quick')
+    await stream.ended
+    expect(statuses(stream.events, hidden.id)).toEqual([])
   })
 
   test('404 for a project the caller is no member of', async () => {

@@ -175,13 +175,52 @@ describe('seeing keys', () => {
     expect((await t.operator.get(`/v1/api-keys/${id}/reach`)).body.data).toEqual([])
   })
 
+  test('an owner gives plans with a limit and own limits within them; an administrator gives any', async () => {
+    const projectId = await t.project()
+    const owner = await t.member(projectId, 'owner')
+    const permissions = everywhere(projectId)
+    const make = (by: Pick<typeof owner, 'post'>, limits: Record<string, unknown>) =>
+      by.post('/v1/api-keys', { name: 'x', permissions, ...limits })
+    const refusal = (field: string) => ({
+      status: 403,
+      body: { reason: 'role_too_small', details: [{ field, message: expect.any(String) }] },
+    })
+    expect(await make(owner, { plan: 'unlimited' })).toMatchObject(refusal('plan'))
+    const faster = { rate_limit: { per_minute: 601, burst: 10 } }
+    expect(await make(owner, { plan: 'pro', ...faster })).toMatchObject(refusal('rate_limit'))
+    expect(await make(owner, faster)).toMatchObject(refusal('rate_limit'))
+    expect((await make(owner, { plan: 'scale', ...faster })).status).toBe(201)
+    expect((await make(t.operator, { plan: 'unlimited' })).status).toBe(201)
+    const plans = (await owner.get('/v1/plans')).body.data
+    expect(plans.filter((plan: { grantable: boolean }) => !plan.grantable)).toMatchObject([{ name: 'unlimited' }])
+    expect((await t.operator.get('/v1/plans')).body.data.every((plan: { grantable: boolean }) => plan.grantable)).toBe(
+      true,
+    )
+  })
+
+  test('an owner does not turn what an administrator gave into more, and may change all else', async () => {
+    const projectId = await t.project()
+    const owner = await t.member(projectId, 'owner')
+    const given = { plan: 'unlimited', rate_limit: { per_minute: 10, burst: 1 } }
+    const { body: key } = await t.operator.post('/v1/api-keys', {
+      name: 'x',
+      permissions: everywhere(projectId),
+      ...given,
+    })
+    const path = `/v1/api-keys/${key.id}`
+    expect((await owner.patch(path, { rate_limit: null })).status).toBe(403)
+    expect((await owner.patch(path, { rate_limit: { per_minute: 1_000_000, burst: 1 } })).status).toBe(403)
+    expect((await owner.patch(path, { name: 'y', ...given })).status).toBe(200)
+    expect((await owner.patch(path, { plan: 'pro', rate_limit: null })).status).toBe(200)
+  })
+
   test('200 lists the plans, one of them the default', async () => {
     const { body } = await t.operator.get('/v1/plans')
     expect(body.data).toEqual([
-      { name: 'free', per_minute: 60, burst: 20, per_day: null, default: false },
-      { name: 'pro', per_minute: 600, burst: 100, per_day: null, default: true },
-      { name: 'scale', per_minute: 6_000, burst: 500, per_day: null, default: false },
-      { name: 'unlimited', per_minute: null, burst: null, per_day: null, default: false },
+      { name: 'free', per_minute: 60, burst: 20, per_day: null, default: false, grantable: true },
+      { name: 'pro', per_minute: 600, burst: 100, per_day: null, default: true, grantable: true },
+      { name: 'scale', per_minute: 6_000, burst: 500, per_day: null, default: false, grantable: true },
+      { name: 'unlimited', per_minute: null, burst: null, per_day: null, default: false, grantable: true },
     ])
     expect((await t.anonymous.get('/v1/plans')).status).toBe(401)
   })

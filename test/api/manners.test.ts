@@ -35,6 +35,19 @@ describe('every refusal is the envelope', () => {
     ['no content type', '/v1/projects', post('{}', 'text/plain'), 415, 'unsupported_media_type', undefined],
     ['a large body', '/v1/projects', post(`{"name":"${'x'.repeat(1_100_000)}"}`), 413, 'payload_too_large', undefined],
     ['a malformed path', '/v1/projects/%zz', { headers: json }, 404, 'not_found', undefined],
+    ['a long path parameter', `/v1/projects/${'x'.repeat(101)}`, { headers: json }, 404, 'not_found', undefined],
+    ['a long parameter of a call', `/v1/queries/${'x'.repeat(101)}`, { method: 'POST' }, 404, 'not_found', undefined],
+    ['the method QUERY', '/v1/projects', { method: 'QUERY' }, 405, 'method_not_allowed', undefined],
+    [
+      'the method QUERY with a body',
+      '/v1/limits',
+      { ...post('{}'), method: 'QUERY' },
+      405,
+      'method_not_allowed',
+      undefined,
+    ],
+    ['the method QUERY to nowhere', '/nowhere', { method: 'QUERY' }, 404, 'not_found', undefined],
+    ['a body to nowhere', '/nowhere', post('a', 'text/plain'), 404, 'not_found', undefined],
     ['NUL in a path', '/v1/projects/a%00b', { headers: json }, 400, 'invalid_request', 'invalid_field'],
     ['NUL in a body', '/v1/projects', post(String.raw`{"name":"a\u0000b"}`), 400, 'invalid_request', 'invalid_field'],
   ]
@@ -107,6 +120,42 @@ describe('what operators ask', () => {
     expect((await t.http.inject({ ...remote, headers: { authorization: json.authorization } })).statusCode).toBe(200)
   })
 
+  test('/metrics needs a management token from whoever comes through a proxy on this machine', async () => {
+    const through = (headers: Record<string, string>) => t.anonymous.get('/metrics', undefined, headers)
+    for (const headers of [
+      { 'x-forwarded-for': '203.0.113.9' },
+      { forwarded: 'for=203.0.113.9' },
+      { via: '1.1 proxy' },
+      { 'x-real-ip': '203.0.113.9' },
+      // A page of another site whose name was made to lead here.
+      { host: 'elsewhere.example' },
+    ]) {
+      expect((await through(headers)).status, JSON.stringify(headers)).toBe(401)
+      expect((await through({ ...headers, authorization: json.authorization })).status).toBe(200)
+    }
+    // A proxy that adds nothing is known from the configuration.
+    for (const setting of [{ SLUICE_PUBLIC_URL: 'https://sluice.example' }, { SLUICE_TRUSTED_PROXIES: '127.0.0.1' }]) {
+      const behind = await openTestApp(setting)
+      expect((await behind.anonymous.get('/metrics')).status).toBe(401)
+      expect((await behind.operator.get('/metrics')).status).toBe(200)
+      await behind.close()
+    }
+  })
+
+  test('no cache keeps what a management call answers', async () => {
+    const projectId = await t.project()
+    const key = { name: 'k', permissions: [{ project_id: projectId, environments: '*' }] }
+    for (const answer of [
+      await t.operator.post('/v1/api-keys', key),
+      await t.operator.post('/v1/management-tokens', { name: 't', role: 'viewer' }),
+      await t.operator.post(`/v1/projects/${projectId}/invitations`, { role: 'viewer' }),
+      await t.operator.get(`/v1/projects/${projectId}/datasources`),
+      await t.anonymous.get('/v1/projects'),
+    ]) {
+      expect(answer.headers['cache-control']).toBe('no-store')
+    }
+  })
+
   test('/v1/limits reports every limit as configured', async () => {
     const limited = await openTestApp({ SLUICE_BODY_BYTES: '2048' })
     const { body } = await limited.operator.get('/v1/limits')
@@ -115,6 +164,13 @@ describe('what operators ask', () => {
       default: 1_048_576,
       variable: 'SLUICE_BODY_BYTES',
     })
+    expect(body.limits).toMatchObject({
+      question_chars: 2_000,
+      sql_chars: 100_000,
+      query_slots: 50,
+      slot_items: 10_000,
+    })
+    expect(body.data.find((entry: { name: string }) => entry.name === 'question_chars').variable).toBe(null)
     expect((await limited.operator.post('/v1/projects', { name: 'x'.repeat(3000) })).status).toBe(413)
     expect((await limited.anonymous.get('/v1/limits')).status).toBe(401)
     await limited.close()

@@ -53,6 +53,25 @@ describe('invitations', () => {
     expect((await t.browser().post('/v1/invitations/accept', { token, ...newcomer('dee') })).status).toBe(201)
   })
 
+  test('403 for whoever has another address than the invitation names, and it stays good for the one who has it', async () => {
+    const projectId = await t.project()
+    const body = { role: 'owner', email: 'Eve@example.org' }
+    const made = await t.operator.post(`/v1/projects/${projectId}/invitations`, body)
+    const token = String(made.body.link).split('#')[1]
+    const refusal = { status: 403, body: { error: 'permission_denied', reason: 'other_address' } }
+    const other = await t.member(await t.project(), 'viewer')
+    expect(await other.post('/v1/invitations/accept', { token })).toMatchObject(refusal)
+    expect((await other.get(`/v1/projects/${projectId}`)).status).toBe(404)
+    const first = await t.administrator()
+    expect(await first.post('/v1/invitations/accept', { token })).toMatchObject(refusal)
+    const mallory = { token, ...newcomer('mallory') }
+    expect(await t.browser().post('/v1/invitations/accept', mallory)).toMatchObject(refusal)
+    // Nobody came to be by the refused call.
+    const signIn = { email: 'mallory@example.org', password: mallory.password }
+    expect((await t.anonymous.post('/v1/session', signIn)).status).toBe(401)
+    expect((await t.browser().post('/v1/invitations/accept', { token, ...newcomer('eve') })).status).toBe(201)
+  })
+
   test('401 after it was withdrawn or has expired', async () => {
     const projectId = await t.project()
     const made = await t.operator.post(`/v1/projects/${projectId}/invitations`, { role: 'viewer' })

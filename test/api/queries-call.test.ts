@@ -90,16 +90,17 @@ describe('200', () => {
     }
   })
 
-  test('values beyond 2^53, dates and arrays go in and come out whole', async () => {
+  test('values beyond 2^53, dates, times and arrays go in and come out whole', async () => {
     await q.deploy({
       name: 'values',
-      sql: 'SELECT $big AS big, $day AS day, $at AS at, list_sum($many) AS total',
+      sql: "SELECT $big AS big, $day AS day, $at AS at, $open AS open, $open < TIME '12:00' AS early, list_sum($many) AS total",
       slots: {
         type: 'object',
         properties: {
           big: { type: 'integer' },
           day: { type: 'string', format: 'date' },
           at: { type: 'string', format: 'date-time' },
+          open: { type: 'string', format: 'time', title: 'opening hour' },
           many: { type: 'array', items: { type: 'integer' } },
         },
       },
@@ -108,11 +109,36 @@ describe('200', () => {
       big: '9223372036854775808',
       day: '2024-02-29',
       at: '2024-02-29T12:00:00+02:00',
+      open: '08:30',
       many: Array.from({ length: 10_000 }, () => 1),
     })
     expect(answer.body.data).toEqual([
-      { big: '9223372036854775808', day: '2024-02-29', at: '2024-02-29T10:00:00Z', total: 10_000 },
+      {
+        big: '9223372036854775808',
+        day: '2024-02-29',
+        at: '2024-02-29T10:00:00Z',
+        open: '08:30:00',
+        early: true,
+        total: 10_000,
+      },
     ])
+    expect(await q.caller.post('/v1/queries/values', { open: '8:30 pm' })).toMatchObject({
+      status: 400,
+      body: {
+        details: expect.arrayContaining([{ field: 'open', message: 'must be a time of day as HH:MM or HH:MM:SS' }]),
+      },
+    })
+  })
+
+  test('a slot compared with a column of times is drafted as a time of day, and previewed as one', async () => {
+    const sql = "SELECT opens FROM (VALUES (TIME '08:00'), (TIME '10:30')) AS shop(opens) WHERE opens > $after::TIME"
+    await q.deploy({ name: 'opening', sql })
+    const draft = await t.operator.get(`/v1/projects/${q.projectId}/queries/opening`)
+    expect(draft.body.slots.properties).toEqual({ after: { type: 'string', format: 'time' } })
+    const preview = await t.operator.post(`/v1/projects/${q.projectId}/queries/opening/preview`, {
+      parameters: { after: '09:15:00.5' },
+    })
+    expect(preview.body.data).toEqual([{ opens: '10:30:00' }])
   })
 })
 

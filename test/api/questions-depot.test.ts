@@ -3,6 +3,7 @@ import { openQuestions } from '../harness/questions.ts'
 
 const day = { type: 'string', format: 'date' }
 const instant = { type: 'string', format: 'date-time' }
+const timeOfDay = { type: 'string', format: 'time' }
 const states = ['booked', 'in_transit', 'at_customs', 'lost']
 
 /** What a depot asks its data: each query gives back what it was asked for, so that an answer shows what was bound. */
@@ -45,6 +46,20 @@ const queries = [
     ],
   },
   {
+    name: 'drivers_on_shift',
+    description: 'Drivers who are on shift at a time of day',
+    sql: 'SELECT $at AS at, $p AS pallets',
+    slots: {
+      type: 'object',
+      properties: { at: timeOfDay, p: { type: 'integer', title: 'pallets' } },
+      required: ['at'],
+    },
+    examples: [
+      { question: 'who is on shift at 6:30 am', parameters: { at: '06:30:00' } },
+      { question: 'drivers on shift at noon with 4 pallets', parameters: { at: '12:00:00', p: 4 } },
+    ],
+  },
+  {
     name: 'gate_arrivals',
     description: 'Trucks that came through the gate between two moments',
     sql: 'SELECT CAST($from_time AS VARCHAR) AS since, CAST($to_time AS VARCHAR) AS until',
@@ -78,6 +93,8 @@ describe('a depot', () => {
       'gate_arrivals',
       { from_time: '2026-03-09T16:00:00Z', to_time: '2026-03-09T20:00:00Z' },
     ],
+    ['which drivers are on shift at 8:15 pm', 'drivers_on_shift', { at: '20:15:00', p: null }],
+    ['who is on shift at 22:00 with 12 pallets', 'drivers_on_shift', { at: '22:00:00', p: 12 }],
     ['deliveries on 01.03.2026', 'deliveries_on', { date: '2026-03-01' }],
   ])('answers %j, the same as a stream', async (question, query, parameters) => {
     const { status, body } = await opened.ask(question, { explain: true, ...clock })

@@ -37,7 +37,7 @@ describe('bad input', () => {
     }
   })
 
-  // What bounds their time are the words and spans that are read of them, in test/unit/questions/link.test.ts; how long
+  // What bounds their time are the words and spans that are read of them, in test/unit/router/link.test.ts; how long
   // they take is measured by bench/routing. Here the test's own limit ends what hangs.
   test.each(hostileQuestions)('%j is answered or refused, with no failure of ours', async (question) => {
     const { status, body } = await ask(question, { explain: true, time_zone: 'Pacific/Apia' })

@@ -26,7 +26,7 @@ function routerOn(
   observations: Observation[],
   more: { modelDir?: string; waitMs?: number; maxBytes?: number; queueLength?: number } = {},
 ) {
-  const { store, deployments } = t.app
+  const { store, datasources, deployments } = t.app
   return openRouter({
     modelDir,
     threads: 1,
@@ -35,6 +35,7 @@ function routerOn(
     waitMs: 20_000,
     maxBytes: 100_000_000,
     store,
+    datasources,
     deployments,
     observe: (event) => void observations.push(event),
     now: Date.now,
@@ -174,7 +175,7 @@ describe('the index of a place', () => {
     const router = await routerOn(observations, { waitMs: 1 })
     const place = { projectId: q.projectId, environment: 'production', only: null }
     const trial = (at: number) => {
-      const changed = { name: `try_${at}`, description: 'Something else', examples: [], slots: {} }
+      const changed = { name: `try_${at}`, description: 'Something else', examples: [], slots: { properties: {} } }
       return router.trial(place, changed).then(
         () => 'built',
         (error: Failure) => error.retryAfterSeconds,

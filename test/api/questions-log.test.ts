@@ -10,14 +10,19 @@ let database: TestDatabase
 let lossy: LossyDatabase
 let log: QuestionLog
 let faults: unknown[]
+let drops: Observation[]
 beforeEach(async () => {
   database = await createDatabase()
   lossy = await openLossyDatabase(database.url)
   await lossy.pool.query("insert into projects (id, name) values ('prj_1', 'One')")
   faults = []
-  const observe = (event: Observation) => void (event.kind === 'fault' && faults.push(event.error))
+  drops = []
+  const observe = (event: Observation): void => {
+    if (event.kind === 'fault') faults.push(event.error)
+    if (event.kind === 'records-dropped') drops.push(event)
+  }
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: lossy.pool }) })
-  log = openQuestionLog({ store: { db }, observe, now: Date.now })
+  log = openQuestionLog({ store: { db }, observe, now: Date.now, closeTimeoutMs: 5_000 })
 })
 afterEach(async () => {
   await log.close()
@@ -66,12 +71,13 @@ test('one that no database takes is told of, and holds none of the others up', a
   await log.flush()
   expect(await written()).toEqual(['one', 'three'])
   expect(faults).toMatchObject([{ code: '23514' }])
+  expect(drops).toMatchObject([{ count: 1, reason: 'refused' }])
 })
 
 test('those beyond the room there is are counted and told of', async () => {
   for (let at = 0; at < 20_003; at += 1) note('x', { projectId: 'prj_gone' })
   await log.flush()
-  expect(faults).toMatchObject([{ message: expect.stringMatching(/^3 questions/) }])
+  expect(drops).toMatchObject([{ where: 'question-log', count: 3, reason: 'full' }])
 })
 
 test('a caller cannot fill the log with parameters', async () => {

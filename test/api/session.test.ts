@@ -98,6 +98,21 @@ describe('e-mail and password', () => {
     expect([old.status, fresh.status]).toEqual([401, 201])
   })
 
+  test('a new password ends every other session and every unused link, and not the one that set it', async () => {
+    const person = await t.member(await t.project(), 'viewer')
+    const elsewhere = t.browser()
+    await expectStatus(201, elsewhere.post('/v1/session', { email: person.email, password: person.password }))
+    const stranger = await t.member(await t.project(), 'viewer')
+    const link = await makeSignInLink(t.app, person.userId)
+    await expectStatus(200, person.patch('/v1/session/user', { name: 'Same sessions' }))
+    expect((await elsewhere.get('/v1/session')).status).toBe(200)
+    const change = { password: 'another-password', current_password: person.password }
+    await expectStatus(200, person.patch('/v1/session/user', change))
+    expect((await elsewhere.get('/v1/session')).status).toBe(401)
+    expect((await t.browser().post('/v1/session/link', { token: link })).status).toBe(401)
+    expect([(await person.get('/v1/session')).status, (await stranger.get('/v1/session')).status]).toEqual([200, 200])
+  })
+
   test('409 for an e-mail that another user has', async () => {
     const projectId = await t.project()
     const [first, second] = [await t.member(projectId, 'viewer'), await t.member(projectId, 'viewer')]

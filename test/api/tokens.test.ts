@@ -27,6 +27,23 @@ describe('management tokens', () => {
     expect((await token.post('/v1/management-tokens', { name: 'more', role: 'viewer' })).status).toBe(403)
   })
 
+  test('403 for a viewer token that would revoke, and one of a project knows only those of its project', async () => {
+    const [projectId, other] = [await t.project(), await t.project()]
+    const owner = await t.member(projectId, 'owner')
+    const made = async (body: Record<string, unknown>) => (await owner.post('/v1/management-tokens', body)).body
+    const wide = await made({ name: 'wide', role: 'owner' })
+    const narrow = await made({ name: 'narrow', role: 'owner', project_id: projectId })
+    const reader = await made({ name: 'reader', role: 'viewer' })
+    const refused = await t.withToken(reader.secret).delete(`/v1/management-tokens/${wide.id}`)
+    expect(refused).toMatchObject({ status: 403, body: { reason: 'role_too_small' } })
+    expect((await t.withToken(reader.secret).post('/v1/projects', { name: 'x' })).status).toBe(403)
+    const seen = await t.withToken(narrow.secret).get('/v1/management-tokens')
+    expect(seen.body.data.map(({ id }: { id: string }) => id)).toEqual([narrow.id])
+    expect((await t.withToken(narrow.secret).delete(`/v1/management-tokens/${wide.id}`)).status).toBe(404)
+    expect((await t.withToken(wide.secret).delete(`/v1/management-tokens/${narrow.id}`)).status).toBe(204)
+    expect((await t.withToken(wide.secret).get(`/v1/projects/${other}`)).status).toBe(404)
+  })
+
   test('a token loses what its maker loses', async () => {
     const projectId = await t.project()
     const maker = await t.member(projectId, 'owner')

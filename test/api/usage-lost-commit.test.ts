@@ -1,4 +1,7 @@
+import { Kysely, PostgresDialect } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { holdWordKeepers } from '../../server/questions/index.ts'
+import type { Tables } from '../../server/store/index.ts'
 import { openUsage, type Usage } from '../../server/usage/index.ts'
 import { isWritten } from '../../server/usage/write.ts'
 import { createDatabase, type TestDatabase } from '../harness/database.ts'
@@ -12,7 +15,17 @@ beforeEach(async () => {
   database = await createDatabase()
   lossy = await openLossyDatabase(database.url)
   const observe = () => undefined
-  usage = openUsage({ store: lossy, observe, now: Date.now, queueLength: 3, flushMs: 600_000 })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: lossy.pool }) })
+  const store = { db, pool: lossy.pool }
+  usage = openUsage({
+    store,
+    holdWordKeepers,
+    observe,
+    now: Date.now,
+    queueLength: 3,
+    closeTimeoutMs: 5_000,
+    flushMs: 600_000,
+  })
   // The first write makes the tables of the day, in a transaction of their own.
   answer('req_0')
   await usage.flush()
@@ -40,17 +53,17 @@ test.each(['commit', 'answer'] as const)('each call is written once where the %s
   await expect.poll(() => usage.flush().then(() => 'written', String), { timeout: 10_000 }).toBe('written')
   await usage.flush()
   expect(await written()).toEqual({ ids: ['req_0', 'req_1', 'req_2', 'req_3'], counted: 4 })
-  expect(usage.shed()).toBe(0)
+  expect(usage.dropped()).toBe(0)
 })
 
-test('where there is no room for what was lost and what came meanwhile, the oldest go', async () => {
+test('where there is no room for what was lost and what came meanwhile, what came last goes', async () => {
   for (const id of ['req_1', 'req_2']) answer(id)
   lossy.loseNext('commit')
   await expect(usage.flush()).rejects.toThrow('Connection terminated')
   for (const id of ['req_3', 'req_4']) answer(id)
   await expect.poll(() => usage.flush().then(() => 'written', String), { timeout: 10_000 }).toBe('written')
-  expect((await written()).ids).toEqual(['req_0', 'req_3', 'req_4'])
-  expect(usage.shed()).toBe(2)
+  expect((await written()).ids).toEqual(['req_0', 'req_1', 'req_2', 'req_3'])
+  expect(usage.dropped()).toBe(1)
 })
 
 test('a database that was set back to before the write has not got it', async () => {

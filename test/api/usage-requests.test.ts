@@ -3,6 +3,7 @@ import { get } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemCaller } from '../../server/access/index.ts'
 import type { Observation } from '../../server/observe.ts'
+import { holdWordKeepers } from '../../server/questions/index.ts'
 import { keepUsage, openUsage, tailRequests } from '../../server/usage/index.ts'
 import { expectStatus, openTestApp, operatorToken, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
@@ -169,16 +170,18 @@ describe('under load', () => {
     const events: Observation[] = []
     const usage = openUsage({
       store: t.app.store,
+      holdWordKeepers,
       observe: (event) => void events.push(event),
       now: t.app.now,
       queueLength: 5,
+      closeTimeoutMs: 5_000,
       flushMs: 600_000,
     })
     const before = (await t.operator.get(`/v1/projects/${q.projectId}/metrics?key_id=key_2`)).body.totals.requests
     for (let count = 0; count < 12; count += 1) usage.observe(answered({ keyId: 'key_2' }))
-    expect(usage.shed()).toBe(7)
+    expect(usage.dropped()).toBe(7)
     await usage.flush()
-    expect(events).toContainEqual({ kind: 'usage-shed', requests: 7 })
+    expect(events).toContainEqual({ kind: 'records-dropped', where: 'usage', count: 7, reason: 'full' })
     expect((await t.operator.get(`${path}?key_id=key_2`)).body.data).toHaveLength(5)
     const { totals } = (await t.operator.get(`/v1/projects/${q.projectId}/metrics?key_id=key_2`)).body
     expect(totals.requests - before).toBe(12)
@@ -194,7 +197,15 @@ describe('under load', () => {
         return typeof value === 'function' ? value.bind(target) : value
       },
     })
-    const usage = openUsage({ store: { pool }, observe: () => {}, now: t.app.now, queueLength: 10, flushMs: 600_000 })
+    const usage = openUsage({
+      store: { db: t.app.store.db, pool },
+      holdWordKeepers,
+      observe: () => {},
+      now: t.app.now,
+      queueLength: 10,
+      closeTimeoutMs: 5_000,
+      flushMs: 600_000,
+    })
     for (let count = 0; count < 4; count += 1) usage.observe(answered({ keyId: 'key_3' }))
     await expect(usage.flush()).rejects.toThrow('away')
     usage.observe(answered({ keyId: 'key_3' }))

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openInstalledVault, rotateVaultKey } from '../../server/access/index.ts'
+import { resealDatasources } from '../../server/connections/index.ts'
 import { openDatabase, type Database } from '../../server/store/index.ts'
 import { createDatabase, type TestDatabase } from '../harness/database.ts'
 
@@ -69,7 +70,7 @@ describe('the vault', () => {
   test('a rotation seals everything anew; the old key opens nothing any more', async () => {
     const before = await openInstalledVault(place())
     await storeSecret(before.seal('x'))
-    expect(await rotateVaultKey(place())).toEqual({ resealed: 1 })
+    expect(await rotateVaultKey(place(), { reseals: [resealDatasources] })).toEqual({ resealed: 1 })
     const after = await openInstalledVault(place())
     const sealed = await storedSecret()
     expect(after.open(sealed)).toBe('x')
@@ -79,7 +80,7 @@ describe('the vault', () => {
   test('a rotation killed before its key took its place is finished by the next start', async () => {
     await openInstalledVault(place())
     const old = await readFile(join(dataDir, 'secret.key'), 'utf8')
-    await rotateVaultKey(place())
+    await rotateVaultKey(place(), { reseals: [resealDatasources] })
     await rename(join(dataDir, 'secret.key'), join(dataDir, 'secret.key.next'))
     await writeFile(join(dataDir, 'secret.key'), old)
     expect(await openInstalledVault(place())).toBeDefined()

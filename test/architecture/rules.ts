@@ -1,4 +1,5 @@
 import { dirname, join, normalize } from 'node:path'
+import { foreignTables } from './tables.ts'
 
 /** Which rooms a room may import, by their doors. A room that is not named here is a violation in itself. */
 const mayImport: Record<string, string[]> = {
@@ -42,8 +43,22 @@ const mayImport: Record<string, string[]> = {
     'server/jobs',
     'server/store',
   ],
-  'server/questions': ['api', 'server/queries', 'server/connections', 'server/access', 'server/data', 'server/store'],
-  'server/queries': ['api', 'server/access', 'server/data', 'server/store'],
+  'server/questions': [
+    'api',
+    'server/router',
+    'server/language',
+    'server/queries',
+    'server/connections',
+    'server/access',
+    'server/projects',
+    'server/usage',
+    'server/data',
+    'server/store',
+  ],
+  // Pure: what a project is and what was said come in as values, a decision goes out.
+  'server/router': ['api', 'server/language'],
+  'server/language': [],
+  'server/queries': ['api', 'server/access', 'server/projects', 'server/data', 'server/store'],
   'server/connections': [
     'api',
     'server/access',
@@ -53,21 +68,38 @@ const mayImport: Record<string, string[]> = {
     'server/jobs',
     'server/store',
   ],
-  'server/usage': ['api', 'server/access', 'server/jobs', 'server/store'],
+  'server/usage': ['api', 'server/access', 'server/projects', 'server/jobs', 'server/store'],
   'server/projects': ['api', 'server/access', 'server/store'],
   'server/access': ['api', 'server/store'],
   'server/data': ['api', 'server/access', 'server/data/executor', 'server/store'],
   'server/data/executor': ['api', 'server/rows'],
   'server/rows': [],
   'server/jobs': ['api', 'server/access', 'server/store'],
-  'server/store': [],
+  'server/store': ['api'],
+  'server/flow': [],
 }
 
-/** Files that stand in no room and that every room of the server may import. */
-const leaves = new Set(['server/failure.ts', 'server/observe.ts', 'server/ids.ts', 'server/collect.ts'])
+/** A room that knows nothing of the others, so that every room of the server may use it. */
+const sharedRoom = 'server/flow'
 
-/** Files that every room of the server may import as types: what verbs take, never how it is opened. */
-const typeLeaves = new Set(['server/app.ts', 'server/config.ts'])
+/** Files that stand in no room and that every room of the server may import. */
+const leaves = new Set([
+  'server/failure.ts',
+  'server/observe.ts',
+  'server/ids.ts',
+  'server/json-depth.ts',
+  'server/clock.ts',
+  'server/collect.ts',
+  'server/fair-queue.ts',
+  'server/fair-share.ts',
+  'server/compiled.ts',
+])
+
+/** A file that every room of the server may import as types. */
+const typeLeaves = new Set(['server/config.ts'])
+
+/** Rooms that stand above `server/app.ts` and may take the whole app. What is below names the parts that it uses. */
+const aboveApp = new Set(['server', 'server/http', 'server/example'])
 
 /** A heavy library lives in one room. Where `types` is set, its types may travel. */
 const homes: Array<{ library: RegExp; room: string; types?: true }> = [
@@ -77,7 +109,8 @@ const homes: Array<{ library: RegExp; room: string; types?: true }> = [
   { library: /^pg-boss$/, room: 'server/jobs' },
   { library: /^undici$/, room: 'server/connections' },
   { library: /^@duckdb\//, room: 'server/data/executor' },
-  { library: /^onnxruntime-node$/, room: 'server/questions' },
+  { library: /^onnxruntime-node$/, room: 'server/router' },
+  { library: /^chrono-node$/, room: 'server/language' },
   { library: /^@node-rs\/argon2$/, room: 'server/access' },
   { library: /^@redis\//, room: 'server/access' },
   { library: /^prom-client$/, room: 'server/usage' },
@@ -86,6 +119,19 @@ const homes: Array<{ library: RegExp; room: string; types?: true }> = [
   { library: /^pino$/, room: 'server' },
   { library: /^(react|react-dom|@mantine\/|@tanstack\/)/, room: 'web' },
 ]
+
+/**
+ * The way of a call from its route to its rows, by the rooms whose code each file on it may use: two hops for a direct
+ * call, three for a question. A route that reached further would put the call together itself.
+ */
+const callPath: Record<string, string[]> = {
+  'server/http/routes/query-calls.ts': ['server/queries'],
+  'server/http/routes/questions.ts': ['server/questions'],
+  // The router and the reader of texts are pure: no call goes on from there.
+  'server/questions/verbs/ask.ts': ['server/access', 'server/queries', 'server/router', 'server/language'],
+  'server/queries/call.ts': ['server/access'],
+  'server/queries/run.ts': [],
+}
 
 /** What is started: the only files that may see the process they are in. */
 const entries = new Set(['server/main.ts', 'server/rotate-secret-key.ts'])
@@ -100,9 +146,18 @@ export function violations(sources: Map<string, string>): string[] {
   return [
     ...[...sources.keys()].flatMap((path) => namesOf(path)),
     ...[...sources].flatMap(([path, text]) => habitsOf(path, text)),
+    ...[...sources].flatMap(([path, text]) => lengthsOf(path, text)),
     ...imports.flatMap((each) => directionOf(each)),
+    ...imports.flatMap((each) => hopOf(each)),
     ...cyclesOf(imports),
+    ...foreignTables(new Map([...sources].filter(([path]) => speaksSql(path))), roomOf),
   ]
+}
+
+/** Only rooms that may reach the database can name a table; elsewhere the same words are English. */
+function speaksSql(path: string): boolean {
+  const room = roomOf(path) ?? ''
+  return room === 'server/store' || (mayImport[room] ?? []).includes('server/store')
 }
 
 /** The longest named room that holds a file. */
@@ -141,19 +196,48 @@ function habitsOf(path: string, text: string): string[] {
   return found
 }
 
+const maxFunctionLines = 70
+
+/** A function may be long where the line above it says why. */
+function lengthsOf(path: string, text: string): string[] {
+  if (!path.startsWith('server/')) return []
+  const lines = text.split('\n')
+  return lines.flatMap((line, at) => {
+    const name = /^(?:export )?(?:async )?function\*? (\w+)/.exec(line)?.[1]
+    if (name === undefined) return []
+    const length = lines.indexOf('}', at) - at + 1
+    const isExplained = /^\/\/ Over 70 lines: \w/.test(lines[at - 1] ?? '')
+    if (length <= maxFunctionLines) return isExplained ? [`${path}: ${name} is short and excuses its length`] : []
+    return isExplained ? [] : [`${path}: ${name} has ${length} lines and no reason for it`]
+  })
+}
+
 function directionOf({ from, to, typeOnly }: Import): string[] {
   const home = roomOf(from)
   if (home === undefined) return []
   if (!to.includes('/') || !/^(api|server|web|cli|test|bench)\//.test(to)) return libraryOf(from, home, to, typeOnly)
   const room = roomOf(to)
+  if (room === sharedRoom && home.startsWith('server') && to === `${sharedRoom}/index.ts`) return []
   if (room === home || leaves.has(to)) return home.startsWith('server') || room === home ? [] : [wrong(from, to)]
+  if (to === 'server/app.ts') return aboveApp.has(home) && typeOnly ? [] : [wrong(from, to)]
   if (typeLeaves.has(to))
     return home.startsWith('server') && (typeOnly || home === 'server/http') ? [] : [wrong(from, to)]
   if (room === undefined || !(mayImport[home] ?? []).includes(room)) return [wrong(from, to)]
-  if (room === 'api') return home === 'web' && !typeOnly ? [`${from}: the web app takes only types from ${to}`] : []
+  if (room === 'api') {
+    const mayTake = home !== 'web' || typeOnly || to === 'api/secret-names.ts'
+    return mayTake ? [] : [`${from}: the web app takes only types from ${to}`]
+  }
   // Both ends of a socket speak one language; the files that define it are the executor's door.
   if (home === 'server/data' && /\/executor\/(protocol|frames|large-rows|out-of-memory)\.ts$/.test(to)) return []
   return to === `${room}/index.ts` ? [] : [`${from}: imports ${to} past the door ${room}/index.ts`]
+}
+
+function hopOf({ from, to, typeOnly }: Import): string[] {
+  const allowed = callPath[from]
+  const room = roomOf(to)
+  if (allowed === undefined || room === undefined || typeOnly) return []
+  if (room === 'api' || leaves.has(to) || room === roomOf(from) || allowed.includes(room)) return []
+  return [`${from}: a call takes one hop more, to ${room}`]
 }
 
 function libraryOf(from: string, home: string, library: string, typeOnly: boolean): string[] {
@@ -166,11 +250,11 @@ function wrong(from: string, to: string): string {
   return `${from}: may not import ${to}`
 }
 
-/** Cycles of values between files. A type is gone before anything runs. */
+/** Cycles between files, types included: what must be understood together should stand together. */
 function cyclesOf(imports: Import[]): string[] {
   const next = new Map<string, string[]>()
-  for (const { from, to, typeOnly } of imports) {
-    if (!typeOnly && to.includes('/')) next.set(from, [...(next.get(from) ?? []), to])
+  for (const { from, to } of imports) {
+    if (to.includes('/')) next.set(from, [...(next.get(from) ?? []), to])
   }
   const done = new Set<string>()
   const found: string[] = []

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { failures } from '../../api/failures.ts'
-import { limits, limitVariable, settings } from '../../server/config.ts'
+import { fixedLimits, limits, limitVariable, settings, wireName } from '../../server/config.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -28,9 +28,12 @@ describe('docs/configuration.md', () => {
       ([name, { fallback, sentence }]) =>
         [limitVariable(name), { fallback: fallback.toLocaleString('en'), sentence }] as const,
     ),
+    ...Object.entries(fixedLimits).map(
+      ([name, { value, sentence }]) => [wireName(name), { fallback: value.toLocaleString('en'), sentence }] as const,
+    ),
   ])
 
-  test('names every variable that the code reads, with its default and its sentence', () => {
+  test('names every variable that the code reads and every fixed limit, with its value and its sentence', () => {
     for (const [variable, { fallback, sentence }] of known) {
       expect(documented.get(variable), variable).toEqual([`\`${variable}\``, fallback, sentence])
     }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { makeDataDir } from '../harness/data-dir.ts'
 import { operatorToken } from '../harness/app.ts'
 import { processTree, runService, startService, type ServiceProcess } from '../harness/process.ts'
 import { openUpstream } from '../harness/upstream.ts'
@@ -13,8 +13,7 @@ let dataDir: string
 let running: ServiceProcess[]
 beforeEach(async () => {
   running = []
-  dataDir = await mkdtemp(join(tmpdir(), 'sluice-fault-'))
-  await chmod(dataDir, 0o711)
+  dataDir = await makeDataDir()
 })
 afterEach(async () => {
   for (const service of running) {

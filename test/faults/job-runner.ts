@@ -25,7 +25,6 @@ const limits = { timeoutMs: 60_000, graceMs: 1_000 }
 const jobs = await openJobs({
   store,
   observe,
-  now: Date.now,
   concurrency: 2,
   limits,
   leaseSeconds: 10,

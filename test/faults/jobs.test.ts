@@ -1,23 +1,19 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { makeDataDir } from '../harness/data-dir.ts'
 import { startRunner, type Runner } from '../harness/job-runner.ts'
 
-let folder: string
 let dataDir: string
 let runners: Runner[] = []
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-job-faults-'))
-  await chmod(folder, 0o711)
-  dataDir = join(folder, 'data')
+  dataDir = await makeDataDir()
 })
 
 afterEach(async () => {
   for (const runner of runners) await runner.end('SIGTERM')
   runners = []
-  await rm(folder, { recursive: true, force: true })
+  await rm(dataDir, { recursive: true, force: true })
 })
 
 function start(options: Parameters<typeof startRunner>[1]): Runner {

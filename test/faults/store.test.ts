@@ -30,7 +30,7 @@ afterEach(async () => {
   const home = homeOf()
   const shortSockets = join(tmpdir(), `sluice-${readFileSync(join(dataDir, 'folder-id'), 'utf8').trim()}`)
   killAll(serverProcesses())
-  await vi.waitUntil(() => serverProcesses().length === 0)
+  await vi.waitUntil(() => serverProcesses().length === 0, { timeout: 10_000 })
   for (const path of [folder, home, shortSockets]) await rm(path, { recursive: true, force: true })
 })
 

@@ -1,7 +1,6 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { makeDataDir } from '../harness/data-dir.ts'
 import { operatorToken } from '../harness/app.ts'
 import { startService, type ServiceProcess } from '../harness/process.ts'
 
@@ -12,8 +11,7 @@ let service: ServiceProcess
 let projectId: string
 let key: string
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'sluice-fault-'))
-  await chmod(dataDir, 0o711)
+  dataDir = await makeDataDir()
   service = await startService(dataDir)
   projectId = (await make('projects', { name: 'p' })).id
   const permissions = [{ project_id: projectId, environments: '*' }]

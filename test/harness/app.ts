@@ -58,6 +58,8 @@ export async function openTestApp(
   const config = readConfig({
     SLUICE_DATA_DIR: dataDir,
     SLUICE_DATABASE_URL: database.url,
+    // Hundreds of apps are opened; tests that crash executors ask for a spare.
+    SLUICE_SPARE_EXECUTORS: '0',
     SLUICE_MANAGEMENT_TOKEN: operatorToken,
     // Apps that share a database share it.
     SLUICE_SECRET_KEY: 'the vault key of every app in tests',

@@ -15,10 +15,15 @@ function findChromium(named: string | undefined): string {
   return usualPlaces.find((path) => existsSync(path)) ?? chromium.executablePath()
 }
 
-export async function openBrowser(): Promise<Browser> {
-  return chromium.launch({
+let shared: Promise<Browser> | undefined
+
+/** The browser of this process, which starts once; each visitor has a profile of their own. It ends with the process. */
+export function openBrowser(): Promise<Browser> {
+  shared ??= chromium.launch({
     executablePath: findChromium(process.env['CHROMIUM_PATH']),
-    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    headless: (process.env['TEST_BROWSER'] ?? '') !== 'visible',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
     timeout: 30_000,
   })
+  return shared
 }

@@ -1,38 +1,66 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client, type ClientConfig } from 'pg'
 import type { TestProject } from 'vitest/node'
 import { embeddedServer } from '../../server/store/embedded.ts'
 import { readFolderId } from '../../server/store/places.ts'
+import { copyCluster, makePassableFolder } from './data-dir.ts'
 import { databaseUrl, dropDatabase, makeTemplate } from './database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The template on the server that this run uses; `createDatabase` copies it. */
     templateUrl: string
+    /** The files of a server that was made and stopped; `makeDataDir` copies them. */
+    clusterDir: string
   }
 }
 
-/** One server for the run of a project: `TEST_DATABASE_URL` where it is set, else an embedded one of its own. */
+/** Projects whose tests ask for databases. */
+const onDatabase = new Set(['api', 'store', 'worker', 'redis', 'web', 'timing', 'timing-web'])
+/** Projects whose tests start servers of their own, with all their durability. */
+const onCluster = new Set(['faults'])
+
+/** One server for the whole run: `TEST_DATABASE_URL` where it is set, else an embedded one. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const named = process.env['TEST_DATABASE_URL']
-  const server = named === undefined || named === '' ? await startServer() : { url: named, stop: async () => {} }
-  const template = await makeTemplate(server.url, join(project.vitest.config.root, 'server/store/migrations'))
-  project.provide('templateUrl', template)
+  const runs = (projects: Set<string>): boolean => project.vitest.projects.some(({ name }) => projects.has(name))
+  const closers: Array<() => Promise<void>> = []
+  const named = process.env['TEST_DATABASE_URL'] ?? ''
+  if (runs(onCluster) || (runs(onDatabase) && named === '')) {
+    const folder = await makeCluster()
+    closers.push(() => rm(folder, { recursive: true }))
+    project.provide('clusterDir', join(folder, 'postgres'))
+    if (runs(onDatabase) && named === '') {
+      const server = await startServer(join(folder, 'postgres'))
+      closers.push(server.stop)
+      project.provide('templateUrl', await makeTemplate(server.url, migrationsDir))
+    }
+  }
+  if (runs(onDatabase) && named !== '') {
+    const template = await makeTemplate(named, migrationsDir)
+    closers.push(() => dropDatabase(template))
+    project.provide('templateUrl', template)
+  }
   return async () => {
-    await dropDatabase(template)
-    await server.stop()
+    for (const close of closers.toReversed()) await close()
   }
 }
 
-async function startServer(): Promise<{ url: string; stop: () => Promise<void> }> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'sluice-test-'))
-  // As root the server runs as someone else, who has to reach it.
-  await chmod(dataDir, 0o711)
-  const folderId = await readFolderId(dataDir)
-  // Test files run side by side, each with apps and pools of its own.
-  const server = await embeddedServer({ dataDir, folderId, connections: 200, observe: () => undefined })
+const migrationsDir = join(import.meta.dirname, '../../server/store/migrations')
+
+/** A data folder whose server has run once. */
+async function makeCluster(): Promise<string> {
+  const dataDir = await makePassableFolder()
+  const server = await openServer(dataDir)
+  await server.ensure(AbortSignal.timeout(30_000))
+  await server.stop()
+  return dataDir
+}
+
+async function startServer(clusterDir: string): Promise<{ url: string; stop: () => Promise<void> }> {
+  const dataDir = await makePassableFolder()
+  await copyCluster(clusterDir, dataDir)
+  const server = await openServer(dataDir)
   await server.ensure(AbortSignal.timeout(30_000))
   await forgetDurability(server.connection)
   return {
@@ -42,6 +70,12 @@ async function startServer(): Promise<{ url: string; stop: () => Promise<void> }
       await rm(dataDir, { recursive: true })
     },
   }
+}
+
+async function openServer(dataDir: string) {
+  const folderId = await readFolderId(dataDir)
+  // Test files run side by side, each with apps and pools of its own.
+  return embeddedServer({ dataDir, folderId, connections: 200, observe: () => undefined })
 }
 
 /** No test of these pulls a plug, and waiting for the disk is a good part of their time; those that do are in `faults`. */

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { Client, type ClientConfig } from 'pg'
+import { Client, Pool, type ClientConfig } from 'pg'
 import { inject } from 'vitest'
+import { openQueue } from '../../server/jobs/queue.ts'
+import type { Observation } from '../../server/observe.ts'
 import { migrate, readMigrations } from '../../server/store/migrate.ts'
 
 export type TestDatabase = { url: string; drop: () => Promise<void> }
@@ -9,7 +11,7 @@ export type TestDatabase = { url: string; drop: () => Promise<void> }
 export async function createDatabase(): Promise<TestDatabase> {
   const template = new URL(inject('templateUrl'))
   const url = sibling(template, newName('test'))
-  await atMaintenance(template, `create database ${nameIn(url)} template ${nameIn(template)}`)
+  await atMaintenance(template, `create database ${nameIn(url)} template ${nameIn(template)} strategy file_copy`)
   return { url: url.href, drop: () => dropDatabase(url.href) }
 }
 
@@ -28,9 +30,21 @@ export async function makeTemplate(serverUrl: string, migrationsDir: string): Pr
   await client.connect()
   await migrate(client, await readMigrations(migrationsDir))
   await client.end()
+  await makeQueue(url)
   // Not even autovacuum may be inside while it is copied.
   await atMaintenance(url, `alter database ${nameIn(url)} allow_connections false`)
   return url.href
+}
+
+/** The tables of the queue, which are half of what a new database needs. */
+async function makeQueue(url: URL): Promise<void> {
+  const pool = new Pool({ connectionString: url.href, max: 2 })
+  const observe = (event: Observation): void => {
+    if (event.kind === 'fault') throw event.error
+  }
+  const queue = await openQueue({ store: { pool }, observe, leaseSeconds: 10, retrySeconds: 1 })
+  await queue.close()
+  await pool.end()
 }
 
 export async function dropDatabase(url: string): Promise<void> {

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
+import { runDueSchedules } from '../../server/connections/index.ts'
 import { openJobs, type JobRecord, type Jobs } from '../../server/jobs/index.ts'
 import type { Observation } from '../../server/observe.ts'
 import { openDatabase, type Database } from '../../server/store/index.ts'
@@ -45,7 +46,8 @@ export async function openJobsDatabase(): Promise<JobsDatabase> {
     let movedMs = 0
     const now = () => Date.now() + movedMs
     const limits = { timeoutMs, graceMs }
-    const jobs = await openJobs({ store, observe, now, concurrency, limits, leaseSeconds: 10, retrySeconds: 1 })
+    const jobs = await openJobs({ store, observe, concurrency, limits, leaseSeconds: 10, retrySeconds: 1 })
+    jobs.registerSchedules(() => runDueSchedules({ store, jobs, now, observe }))
     const close = async () => {
       await jobs.close()
       await store.close()

@@ -43,7 +43,13 @@ export async function startService(
   const output = collect(child)
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const service = { pid: child.pid ?? 0, url: `http://127.0.0.1:${port}`, output, exited, kill: killer(child) }
-  await waitUntilReady(service)
+  try {
+    await waitUntilReady(service)
+  } catch (error) {
+    // The test that fails here has nothing to end it by.
+    service.kill('SIGTERM')
+    throw error
+  }
   return service
 }
 

@@ -38,6 +38,8 @@ export async function openMailServer(): Promise<MailServer> {
   const mails: string[] = []
   const server = new SMTPServer({
     authOptional: true,
+    // There is nobody to ask, and the greeting would wait for the answer.
+    disableReverseLookup: true,
     disabledCommands: ['STARTTLS'],
     onData(stream, _session, done) {
       const pieces: Buffer[] = []

@@ -29,7 +29,12 @@ export async function openTestWeb(environment: Record<string, string> = {}): Pro
   const origin = await app.listen()
   const browser = await openBrowser()
 
-  const visit: TestWeb['visit'] = (path, options) => openVisitor(browser, origin, path, options)
+  const visitors: Visitor[] = []
+  const visit: TestWeb['visit'] = async (path, options) => {
+    const visitor = await openVisitor(browser, origin, path, options)
+    visitors.push(visitor)
+    return visitor
+  }
 
   return {
     ...app,
@@ -46,7 +51,8 @@ export async function openTestWeb(environment: Record<string, string> = {}): Pro
       return visitor
     },
     async close() {
-      await browser.close()
+      // The browser stays for the next file.
+      for (const { page } of visitors) await page.context().close()
       await app.close()
     },
   }

@@ -55,6 +55,17 @@ describe('attempts', () => {
     )
   })
 
+  test('of more keys than fit those that failed longest ago are forgotten, however often they are asked about', () => {
+    const attempts = openAttempts(1, () => 0)
+    attempts.recordFailure('first')
+    attempts.recordFailure('second')
+    for (let key = 0; key < 49_998; key += 1) attempts.recordFailure(`${key}`)
+    attempts.recordFailure('first')
+    expect(attempts.waitSeconds('second')).toBe(60)
+    attempts.recordFailure('one more')
+    expect([attempts.waitSeconds('first'), attempts.waitSeconds('second')]).toEqual([120, 0])
+  })
+
   test('keys do not touch each other', () => {
     const attempts = openAttempts(1, () => 0)
     attempts.recordFailure('a')

@@ -26,6 +26,7 @@ describe('readConfig', () => {
     ['SLUICE_PLANS', 'pro=60/20,pro=1/1'],
     ['SLUICE_PLANS', ' , '],
     ['SLUICE_DEFAULT_PLAN', 'gold'],
+    ['SLUICE_OWNER_PLANS', 'pro,gold'],
   ])('%s=%s is one line that names the variable', (variable, value) => {
     const config = readConfig({ [variable]: value })
     expect(config).toEqual({ mistakes: [expect.stringMatching(new RegExp(`^${variable} `))] })

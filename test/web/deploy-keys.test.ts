@@ -130,7 +130,7 @@ test('a key has limits of its own from the start, gets others, and goes back to 
   await making.getByLabel('At once').fill('15')
   await making.getByRole('button', { name: 'Create key' }).click()
   await making.getByText('Say how many a minute as well.').waitFor()
-  await making.getByLabel('Calls a minute').fill('1200')
+  await making.getByLabel('Calls a minute').fill('300')
   await making.getByLabel('Calls a day').fill('50000')
   await making.getByRole('button', { name: 'Create key' }).click()
   const secret = await page.getByRole('dialog').getByLabel('API key', { exact: true }).inputValue()
@@ -144,11 +144,11 @@ test('a key has limits of its own from the start, gets others, and goes back to 
     ])
   }
   await expect.poll(limits, polled).toEqual([
-    [1200, 60, 15],
+    [300, 60, 15],
     [50_000, 86_400, 50_000],
   ])
   await page.getByRole('link', { name: 'night batch' }).click()
-  await page.getByText('with limits of its own: 1,200 calls a minute, 15 at once, 50,000 calls a day').waitFor()
+  await page.getByText('with limits of its own: 300 calls a minute, 15 at once, 50,000 calls a day').waitFor()
 
   const edit = async () => {
     await page.getByRole('button', { name: 'What to do with night batch' }).click()
@@ -156,7 +156,7 @@ test('a key has limits of its own from the start, gets others, and goes back to 
     return page.getByRole('dialog', { name: 'Edit night batch' })
   }
   const editing = await edit()
-  expect(await editing.getByLabel('Calls a minute').inputValue()).toBe('1,200')
+  expect(await editing.getByLabel('Calls a minute').inputValue()).toBe('300')
   await editing.getByLabel('Calls a minute').fill('30')
   await editing.getByLabel('At once').fill('')
   await editing.getByLabel('Calls a day').fill('')

@@ -38,6 +38,20 @@ test('a receiver that fails is tried again later and later, under the same id, f
   expect(new Set(hooks().map((each) => each.headers['webhook-timestamp'])).size).toBe(3)
 })
 
+test('one that another process is at is left to it until its lease lapses, by the clock of the database', async () => {
+  receiver.answer(500)
+  const alert = await firing(`${receiver.origin}/hook`)
+  const [{ id }] = await deliveries(alert.id)
+  const { pool } = t.app.store
+  const lease = `delivery/${id}`
+  await pool.query("insert into leases values ($1, 'other', now() + interval '1 minute')", [lease])
+  t.advance(60 * minuteMs)
+  expect(await t.app.alerts.deliver()).toBe(0)
+  await pool.query("update leases set until = now() - interval '1 second' where name = $1", [lease])
+  expect(await t.app.alerts.deliver()).toBe(1)
+  expect((await pool.query('select from leases where name = $1', [lease])).rowCount).toBe(0)
+})
+
 test('after a day it is given up', async () => {
   receiver.answer(503)
   const alert = await firing(`${receiver.origin}/hook`)

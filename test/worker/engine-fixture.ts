@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { openEngine, type Engine, type EngineOptions, type ReadInput } from '../../server/data/index.ts'
 import type { Catalog } from '../../server/data/executor/protocol.ts'
+import { engineOptions } from '../harness/engine-options.ts'
 import type { Observation } from '../../server/observe.ts'
 
 export type Fixture = {
@@ -34,16 +35,9 @@ export async function openFixture(options: Partial<EngineOptions> = {}): Promise
   const parquetPath = join(dir, 'orders.parquet')
   await runSql(`COPY (${orders}) TO '${parquetPath}' (FORMAT parquet)`)
   const engine = await openEngine({
+    ...engineOptions,
     runDir: join(dir, 'run'),
-    executors: 1,
-    concurrencyPerExecutor: 4,
-    memoryBytes: 512 * 1024 * 1024,
-    queueLength: 200,
-    timeoutMs: 25_000,
-    threads: 1,
-    idleCloseMs: 60_000,
     observe: (observation) => observed.push(observation),
-    now: () => performance.now(),
     ...options,
   })
   const columns = ['id', 'region', 'amount', 'day', 'placed_at', 'paid']

@@ -1,6 +1,7 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failure } from '../../server/failure.ts'
-import { openFixture, type Fixture } from './engine-fixture.ts'
+import { openFixture, runSql, type Fixture } from './engine-fixture.ts'
 
 let fixture: Fixture
 
@@ -25,6 +26,16 @@ describe('inspection', () => {
     const failure = await refusal('SELECT * FROM range($count)')
     expect(failure).toMatchObject({ code: 'invalid_request', reason: 'invalid_sql' })
     expect(failure.message).toContain('takes no slot')
+  })
+
+  test('two tables of the same content, and so of one file, can each be read', async () => {
+    const [orders] = fixture.catalog.tables
+    if (orders === undefined) throw new Error('no table')
+    const twins = { version: 'twins', tables: [orders, { ...orders, name: 'orders_again' }] }
+    for (const name of ['orders', 'orders_again']) {
+      const found = await fixture.engine.inspect('twins', twins, { sql: `SELECT id FROM ${name}`, slots: [] })
+      expect(found.tables).toEqual([name])
+    }
   })
 
   test('names tables, columns, slots and results without running anything', async () => {
@@ -114,6 +125,23 @@ describe('inspection', () => {
       await expect(inspect(sql)).resolves.toMatchObject({ slots: [] })
       await expect(fixture.rows(sql)).resolves.toBeInstanceOf(Array)
     }
+  })
+
+  test('a name that means a function is a column where a table has one', async () => {
+    const sql = 'SELECT user, "current_user" FROM people ORDER BY user'
+    const columns = ['user', 'current_user'].map((name) => ({ name, type: 'VARCHAR' }))
+    const parquetPath = join(fixture.dir, 'people.parquet')
+    await runSql(`COPY (SELECT 'ann' AS "user", 'bob' AS "current_user") TO '${parquetPath}'`)
+    const catalog = { version: 'people', tables: [{ name: 'people', parquetPath, columns }] }
+    expect((await fixture.engine.inspect('people', catalog, { sql, slots: [] })).columns).toEqual(columns)
+  })
+
+  test.each([
+    [`SELECT id IN (${'0,'.repeat(30_000)}0) FROM orders`, /more than 30000 parts; put long lists/],
+    [`SELECT ${'abs('.repeat(250)}1${')'.repeat(250)}`, /nested deeper than 200 levels/],
+    [`SELECT '${'x'.repeat(100_000)}'`, /longer than 100000 characters/],
+  ])('refuses what is too much, and says what to do: %#', async (sql, message) => {
+    expect((await refusal(sql)).message).toMatch(message)
   })
 
   test('shows the plan', async () => {

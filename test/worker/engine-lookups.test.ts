@@ -7,7 +7,7 @@ let fixture: Fixture
 
 /** One place for a call, so that whatever comes meanwhile waits and goes together. */
 beforeAll(async () => {
-  fixture = await openFixture({ executors: 1, concurrencyPerExecutor: 1 })
+  fixture = await openFixture({ executors: 1, spareExecutors: 1, concurrencyPerExecutor: 1 })
   const parquetPath = join(fixture.dir, 'products.parquet')
   const nativePath = join(fixture.dir, 'products.duckdb')
   await runSql(`COPY (SELECT i::BIGINT AS id, 'sku ' || i AS "Sku", i % 7 AS shelf, {'id': i + 1} AS box,

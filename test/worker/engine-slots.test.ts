@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Slot } from '../../server/data/index.ts'
+import { describeError } from '../../server/log.ts'
 import { openFixture, type Fixture } from './engine-fixture.ts'
 
 let fixture: Fixture
@@ -10,6 +11,15 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 const bind = (sql: string, ...slots: Slot[]) => fixture.rows(sql, { slots })
+
+/** The same as parts of a stream, read to its end. */
+async function streamed(sql: string, slots: Slot[]): Promise<number> {
+  const input = { sql, slots, maxRows: 100_000, maxBytes: 10_000_000 }
+  const { chunks } = await fixture.engine.stream('project', fixture.catalog, input)
+  let count = 0
+  for await (const { rowCount } of chunks) count += rowCount
+  return count
+}
 
 describe('slots', () => {
   test.each<[Slot['type'], unknown, unknown]>([
@@ -115,5 +125,34 @@ describe('slots', () => {
     expect(
       await bind('SELECT count(*) AS n FROM orders WHERE id IN $ids', { name: 'ids', type: 'integer[]', value }),
     ).toEqual([{ n: 10_000 }])
+  })
+
+  test.each([
+    ["SELECT timezone($value, TIMESTAMP '2024-01-01') AS x", 'Mars/Phobos'],
+    ['SELECT timezone($value, placed_at) AS x FROM orders', 'Mars/Phobos'],
+    ['SELECT date_trunc($value, day) AS x FROM orders', 'aeon'],
+    ['SELECT regexp_matches(region, $value) AS x FROM orders', '('],
+    ['SELECT $value::INTEGER AS x', 'many'],
+    ['SELECT error($value) AS x', 'no'],
+    ['SELECT factorial($value::INTEGER) AS x', '9999'],
+    ['SELECT make_date($value::INTEGER, 1, 1) AS x', '99999999'],
+    ['SELECT printf($value, id) AS x FROM orders', '%s %s %q'],
+    ['SELECT chr($value::INTEGER) AS x', '-1'],
+    ['SELECT unhex($value) AS x', 'zz'],
+    ['SELECT list_aggregate([1, 2], $value) AS x', 'nothing'],
+  ])('a value that the engine cannot use is the fault of its caller: %s', async (sql, value) => {
+    const slots = [{ name: 'value', type: 'string' as const, value }]
+    const refusal = { code: 'invalid_query', reason: 'invalid_slots' }
+    await expect(fixture.rows(sql, { slots })).rejects.toMatchObject(refusal)
+    await expect(streamed(sql, slots)).rejects.toMatchObject(refusal)
+  })
+
+  test('the log reads what the engine said, the caller of an error that is ours does not', async () => {
+    const failure = await fixture.rows("SELECT 'many'::INTEGER AS x").catch((error: unknown) => error)
+    expect(describeError(failure)).toMatchObject({
+      name: 'Failure',
+      code: 'invalid_query',
+      cause: { name: 'EngineError', message: expect.stringMatching(/^Conversion Error: .*many/) as string },
+    })
   })
 })

@@ -22,11 +22,11 @@ describe('rows', () => {
     responseBytes: 5_000_000,
     redirects: 5,
     retries: 1,
-    depthAtMost: 64,
+    maxDepth: 64,
   }
   const paths = () => ({ bodyPath: join(c.folder, 'body'), rowsPath: join(c.folder, 'rows') })
-  const toRows = ({ path, contentType, extractor, depthAtMost }: AnswerBody, more: object = {}) =>
-    normalise(path, paths().rowsPath, { contentType, path: extractor, depthAtMost, ...more })
+  const toRows = ({ path, contentType, extractor, maxDepth }: AnswerBody, more: object = {}) =>
+    normalise(path, paths().rowsPath, { contentType, path: extractor, maxDepth, ...more })
   const appendPage = ({ body, columns }: PageCall) => toRows(body, { append: true, columns })
   const fetched = async (path: string, more: Partial<HttpConfiguration> = {}, rule?: object) => {
     const setting: Pagination | undefined = rule === undefined ? undefined : pagination.parse(rule)

@@ -48,11 +48,11 @@ describe('a job', () => {
       seen.push(job)
     })
     await enqueue(replica, d.projectId)
-    await vi.waitUntil(() => startedAtMs > 0)
+    await vi.waitUntil(() => startedAtMs > 0, { timeout: 10_000 })
     const committedAtMs = performance.now()
     startedAtMs = 0
     const job = await enqueue(replica, d.projectId)
-    await vi.waitUntil(() => startedAtMs > 0, { interval: 5 })
+    await vi.waitUntil(() => startedAtMs > 0, { timeout: 10_000, interval: 5 })
     expect(startedAtMs - committedAtMs).toBeLessThan(1_000)
     const done = await jobWhen(replica, job.id, finished('succeeded'))
     expect(done).toMatchObject({ attempt: 1, progress: 1, error: null, worker: null })
@@ -153,7 +153,7 @@ describe('a job', () => {
     expect(running.progress).toBeCloseTo(0.1)
     go.resolve()
     await jobWhen(replica, job.id, finished('succeeded'))
-    await vi.waitUntil(() => told.at(-1) === 1)
+    await vi.waitUntil(() => told.at(-1) === 1, { timeout: 10_000 })
     stop()
     // Queued, running, one step and the end.
     expect(told.length).toBe(4)
@@ -273,10 +273,10 @@ describe('workers', () => {
       await gate.promise
     })
     await replica.jobs.start()
-    await vi.waitUntil(() => order.length === 2)
+    await vi.waitUntil(() => order.length === 2, { timeout: 10_000 })
     expect(order.toSorted()).toEqual(['prj_small', d.projectId])
     gate.resolve()
-    await vi.waitUntil(() => order.length === 4)
+    await vi.waitUntil(() => order.length === 4, { timeout: 10_000 })
   })
 
   test('that stop put their jobs back without counting an attempt, and another goes on', async () => {
@@ -325,7 +325,7 @@ describe('watching', () => {
     let ended = 0
     second.jobs.watch(d.projectId, { onJob: (job) => void told.push(job.status), onEnd: () => void (ended += 1) })
     await enqueue(first, d.projectId)
-    await vi.waitUntil(() => told.length === 3)
+    await vi.waitUntil(() => told.length === 3, { timeout: 10_000 })
     expect(told).toEqual(['queued', 'running', 'succeeded'])
     await cutConnections(first)
     await vi.waitUntil(() => ended === 1, { timeout: 10_000 })

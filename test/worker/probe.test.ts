@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => c.close())
 
 describe('a test of the connection', () => {
-  const limits = { timeoutMs: 300, previewBytes: 1_000_000, redirects: 5, retries: 0 }
+  const limits = { timeoutMs: 300, previewBytes: 1_000_000, redirects: 5, retries: 0, maxDepth: 64 }
   const probe = (path: string, more: Partial<HttpConfiguration> = {}) =>
     testConnection(c.configuration(path, more), { ...c, limits })
 
@@ -90,7 +90,7 @@ describe('a test of the connection', () => {
 })
 
 test('no secret is in any error', async () => {
-  const limits = { timeoutMs: 200, previewBytes: 100_000, redirects: 5, retries: 0 }
+  const limits = { timeoutMs: 200, previewBytes: 100_000, redirects: 5, retries: 0, maxDepth: 64 }
   const secret = { parameters: { api_key: { value: 'S3CR3T', required: true } }, headers: { Cookie: 'S3CR3T' } }
   const auths: Partial<HttpConfiguration>[] = [
     { authType: 'API Key', auth: { key: 'appid', value: 'S3CR3T', in: 'query' } },
@@ -114,7 +114,7 @@ test('no secret is in any error', async () => {
 })
 
 describe('OAuth2 client credentials', () => {
-  const limits = { timeoutMs: 1000, previewBytes: 1_000_000, redirects: 5, retries: 0 }
+  const limits = { timeoutMs: 1000, previewBytes: 1_000_000, redirects: 5, retries: 0, maxDepth: 64 }
   const oauth = (client_secret = 's3cret', token_url = `${c.upstream.origin}/token`): Partial<HttpConfiguration> => ({
     authType: 'OAuth2 Client Credentials',
     auth: { token_url, client_id: 'client', client_secret },

@@ -71,7 +71,7 @@ test('another process has a new version soon after it is deployed, and none once
     await t.operator.post(`${q.path}/shared/undeploy`, {})
     await expect.poll(versionThere, { timeout: 2_000 }).toBeUndefined()
   } finally {
-    deployments.close()
+    await deployments.close()
     await store.close()
     await rm(dataDir, { recursive: true, force: true })
   }

@@ -1,3 +1,4 @@
+import { openRereads } from '../../flow/index.ts'
 import type { Observe } from '../../observe.ts'
 import type { Database } from '../../store/index.ts'
 import type { Plans } from '../limits/policies.ts'
@@ -24,13 +25,14 @@ type Options = {
 /** The payload is the id of the key, or empty when many changed at once. */
 export const keysChannel = 'sluice_api_keys'
 const pageSize = 5_000
+/** Beyond this many named at once, what changed lately is read instead. */
+const maxNamed = 20_000
+const retryMs = 1_000
 
 /** Loads every key, then hears of each change; a look at what changed lately makes up for notifications lost. */
 export async function openKeys({ store, plans, resyncMs, overlapMs, observe }: Options): Promise<Keys> {
   const snapshot = openSnapshot()
   const pool = openPool()
-  const wanted = new Set<string>()
-  let isResyncDue = true
   let lookedAt = new Date(0)
 
   const apply = (rows: KeyRow[]): void => {
@@ -61,68 +63,30 @@ export async function openKeys({ store, plans, resyncMs, overlapMs, observe }: O
     }
   }
 
-  const pull = inTurns(async () => {
-    const [ids, isResync] = [[...wanted], isResyncDue]
-    wanted.clear()
-    isResyncDue = false
-    try {
-      if (isResync) await readChanged()
-      await readNamed(ids)
-    } catch (error) {
-      isResyncDue ||= isResync
-      for (const id of ids) wanted.add(id)
-      observe({ kind: 'fault', where: 'api-keys', error })
-      throw error
-    }
+  const rereads = openRereads<string>({
+    readAll: readChanged,
+    readSome: readNamed,
+    nameOf: (keyId) => keyId,
+    maxSome: maxNamed,
+    retryMs,
+    onError: (error) => observe({ kind: 'fault', where: 'api-keys', error }),
   })
-  const pullQuietly = (): void => void pull().catch(() => undefined)
-  const resync = (): void => {
-    isResyncDue = true
-    pullQuietly()
-  }
-
   const unlisten = await store.listen(
     keysChannel,
-    (keyId) => {
-      if (keyId === '') isResyncDue = true
-      else wanted.add(keyId)
-      pullQuietly()
-    },
-    resync,
+    (keyId) => rereads.note(keyId === '' ? null : keyId),
+    () => rereads.note(null),
   )
-  await pull()
-  const timer = setInterval(resync, resyncMs).unref()
+  await rereads.ask(null)
+  const timer = setInterval(() => rereads.note(null), resyncMs).unref()
 
   return {
     find: (hash) => snapshot.find(hash),
     size: () => snapshot.size(),
-    refresh: (keyId) => {
-      wanted.add(keyId)
-      return pull()
-    },
+    refresh: (keyId) => rereads.ask(keyId),
     close: async () => {
       clearInterval(timer)
       unlisten()
-      await pull().catch(() => undefined)
+      await rereads.close()
     },
-  }
-}
-
-/**
- * One run at a time, so that an older reading never overwrites a newer one. Who asks during a run is answered by the
- * next, which begins after they asked; all who ask meanwhile share it.
- */
-function inTurns(run: () => Promise<void>): () => Promise<void> {
-  let current: Promise<void> = Promise.resolve()
-  let next: Promise<void> | undefined
-  return () => {
-    next ??= current
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined
-        current = run()
-        return current
-      })
-    return next
   }
 }

@@ -1,12 +1,13 @@
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely'
-import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
-import { pageAfter, type Page, type Tables } from '../../store/index.ts'
+import { pageAfter, type Page, type Tables, type Database } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { personBehind } from '../roles.ts'
 import type { Permission } from './permissions.ts'
 import type { KeyRow } from './record.ts'
 import { readKeys } from './rows.ts'
+import type { KeyUses } from './uses.ts'
+import type { Clock } from '../../clock.ts'
 
 /** A key as its owners see it. */
 export type ApiKey = {
@@ -30,7 +31,7 @@ export type ApiKey = {
 
 /** The keys whose every project the caller owns, newest first. Administrators see all. */
 export async function listKeys(
-  app: Pick<App, 'store' | 'keyUses' | 'now'>,
+  app: { store: Database; keyUses: KeyUses; now: Clock },
   caller: Caller,
   input: { limit: number; cursor?: string | undefined },
 ): Promise<Page<ApiKey>> {
@@ -50,13 +51,20 @@ export async function listKeys(
 }
 
 export async function findKey(
-  app: Pick<App, 'store' | 'keyUses' | 'now'>,
+  app: { store: Database; keyUses: KeyUses; now: Clock },
   caller: Caller,
   keyId: string,
 ): Promise<ApiKey> {
   const [key] = await asApiKeys(app, [await readKey(app.store.db, caller, keyId)])
   if (key === undefined) throw new Failure('internal_error')
   return key
+}
+
+/** What keys are called, for those who have seen them at work. One that is gone has no name. */
+export async function keyNames({ db }: Pick<Database, 'db'>, keyIds: readonly string[]): Promise<Map<string, string>> {
+  if (keyIds.length === 0) return new Map()
+  const rows = await db.selectFrom('api_keys').select(['id', 'name']).where('id', 'in', keyIds).execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
 /** One that the caller may not manage is the same as one that does not exist. */
@@ -70,7 +78,7 @@ export async function readKey(
   return key
 }
 
-async function asApiKeys(app: Pick<App, 'store' | 'keyUses' | 'now'>, rows: KeyRow[]): Promise<ApiKey[]> {
+async function asApiKeys(app: { store: Database; keyUses: KeyUses; now: Clock }, rows: KeyRow[]): Promise<ApiKey[]> {
   if (rows.length === 0) return []
   const keyIds = rows.map(({ id }) => id)
   const uses = await app.store.db.selectFrom('api_key_uses').selectAll().where('key_id', 'in', keyIds).execute()

@@ -1,19 +1,32 @@
 import type { Transaction, Updateable } from 'kysely'
-import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import type { Tables } from '../../store/index.ts'
+import { lockProjectForQuota, refuseFull, type Tables, type Database } from '../../store/index.ts'
 import { recordAct } from '../audit.ts'
 import { personOf, type Caller } from '../caller.ts'
 import { newCredential } from '../credential.ts'
-import { keysChannel } from './feed.ts'
+import type { ProjectDirectory } from '../project-directory.ts'
+import { keysChannel, type Keys } from './feed.ts'
 import { findKey, readKey, type ApiKey } from './find.ts'
+import { requireGrantable, requireGrantableChange } from './grants.ts'
 import { kindFor, type Permission } from './permissions.ts'
 import type { KeyRow } from './record.ts'
 import { writePermissions } from './rows.ts'
 import { namedProjects, requireScope } from './scope.ts'
+import type { Clock } from '../../clock.ts'
+import type { KeyUses } from './uses.ts'
+import type { Plans } from '../limits/policies.ts'
+import type { Config } from '../../config.ts'
 
-type Parts = Pick<App, 'store' | 'now' | 'keys' | 'keyUses' | 'plans' | 'config'>
+type Parts = {
+  store: Database
+  projects: ProjectDirectory
+  now: Clock
+  keys: Keys
+  keyUses: KeyUses
+  plans: Plans
+  config: Config
+}
 
 /** What can be set when a key is made and changed afterwards. Null takes an override or the expiry away. */
 export type KeyInput = {
@@ -35,9 +48,15 @@ export async function createKey(
 ): Promise<ApiKey & { secret: string }> {
   requireSensible(app, input)
   await requireScope(app, caller, input.permissions)
+  requireGrantable(app.config, caller, {
+    plan: input.plan ?? app.config.defaultPlan,
+    rate: input.rate ?? null,
+    perDay: input.perDay ?? null,
+  })
   const { secret, hash, start, last4 } = newCredential(kindFor(input.permissions))
   const id = newId('key')
   await app.store.db.transaction().execute(async (transaction) => {
+    await requireRoom(app.config, transaction, namedProjects(input.permissions))
     await transaction
       .insertInto('api_keys')
       .values({
@@ -74,8 +93,12 @@ export async function updateKey(
   if (changes.permissions !== undefined) await requireScope(app, caller, changes.permissions)
   await changeKey(app, caller, keyId, async (transaction, key) => {
     const { name, plan, permissions, fixedParameters, expiresAt } = changes
+    requireGrantableChange(app.config, caller, { key, changes })
     if (permissions !== undefined) {
       refuseNewKind(key, permissions)
+      const reached = namedProjects(key.permissions)
+      const added = namedProjects(permissions).filter((projectId) => !reached.includes(projectId))
+      await requireRoom(app.config, transaction, added)
       await writePermissions(transaction, keyId, permissions)
     }
     return {
@@ -142,7 +165,7 @@ export async function revokeKey(app: Parts, caller: Caller, keyId: string): Prom
 
 /** Part of deleting a project: what keys reached of it is taken from them, in the same transaction. */
 export async function dropProjectFromKeys(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   transaction: Transaction<Tables>,
   projectId: string,
 ): Promise<void> {
@@ -198,7 +221,7 @@ async function changeKey(
 
 /** Owners read the log by project, so a key of several projects is in the log of each. */
 async function announce(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   transaction: Transaction<Tables>,
   caller: Caller,
   act: { action: string; key: { id: string; permissions: readonly Permission[] }; details: Record<string, unknown> },
@@ -238,7 +261,7 @@ function detailsOf(changes: Changes): Record<string, unknown> {
   }
 }
 
-function requireSensible(app: Pick<App, 'now' | 'plans' | 'config'>, { plan, expiresAt }: Changes): void {
+function requireSensible(app: { now: Clock; plans: Plans; config: Config }, { plan, expiresAt }: Changes): void {
   const details = []
   if (plan !== undefined && !app.plans.isKnown(plan)) {
     const names = app.config.plans.map(({ name }) => name)
@@ -248,6 +271,27 @@ function requireSensible(app: Pick<App, 'now' | 'plans' | 'config'>, { plan, exp
     details.push({ field: 'expires_at', message: 'must be in the future' })
   }
   if (details.length > 0) throw new Failure('invalid_request', { reason: 'invalid_field', details })
+}
+
+/** Each project bounds the keys that reach it. In the order of their names, so that two makers never wait for each other. */
+async function requireRoom(
+  { limits }: Pick<Config, 'limits'>,
+  transaction: Transaction<Tables>,
+  projectIds: string[],
+): Promise<void> {
+  for (const projectId of projectIds.toSorted()) {
+    await lockProjectForQuota(transaction, projectId)
+    const { count } = await transaction
+      .selectFrom('api_keys')
+      .select((row) => row.fn.countAll<number>().as('count'))
+      .where('revoked_at', 'is', null)
+      .where('id', 'in', (row) =>
+        row.selectFrom('api_key_permissions').select('key_id').where('project_id', '=', projectId),
+      )
+      .executeTakeFirstOrThrow()
+    const most = limits.keysPerProject
+    refuseFull({ count, most, what: 'API keys that reach a project are' })
+  }
 }
 
 /** The kind is part of the secret: people and scanners believe that `slc_test_…` opens no production. */

@@ -40,7 +40,13 @@ export async function openKeyAccess({ store, config, now, observe }: Options): P
   })
   const alone = openMemoryBuckets(now)
   await resumeDays(store, alone, now() * 1_000)
-  const keyUses = openKeyUses({ store, now, dailyStateOf: (keyId) => alone.dailyState(keyId), observe })
+  const keyUses = openKeyUses({
+    store,
+    now,
+    dailyStateOf: (keyId) => alone.dailyState(keyId),
+    closeTimeoutMs: limits.flushTimeoutMs,
+    observe,
+  })
   const shared =
     redisUrl === undefined
       ? undefined

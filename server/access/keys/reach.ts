@@ -1,9 +1,10 @@
-import type { App } from '../../app.ts'
-import { pageAfter, type Page } from '../../store/index.ts'
+import { pageAfter, type Page, type Database } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
+import type { ProjectDirectory } from '../project-directory.ts'
 import { readKey } from './find.ts'
 import { permitsWithin, type Permission } from './permissions.ts'
 import { namedProjects } from './scope.ts'
+import type { Clock } from '../../clock.ts'
 
 /** One project that a key reaches, and what of it. */
 export type Reach = {
@@ -12,11 +13,14 @@ export type Reach = {
   environments: Array<ReachedEnvironment & { deployed: string[] }>
 }
 
+/** A port: which names answer in a place right now. */
+type DeployedQueries = { list(projectId: string, environment: string): ReadonlyArray<{ name: string }> }
+
 type ReachedEnvironment = { name: string; queries: readonly string[] | '*' }
 
 /** What a key reaches of what there is now, project by project; nothing while it is disabled, expired or revoked. */
 export async function reachOfKey(
-  app: Pick<App, 'store' | 'now' | 'deployments'>,
+  app: { store: Database; projects: ProjectDirectory; now: Clock; deployments: DeployedQueries },
   caller: Caller,
   { keyId, ...page }: { keyId: string; limit: number; cursor?: string | undefined },
 ): Promise<Page<Reach>> {
@@ -27,22 +31,11 @@ export async function reachOfKey(
   const named = namedProjects(key.permissions)
   if (!everywhere && named.length === 0) return { items: [], nextCursor: null }
   const found = await pageAfter(
-    (after, limit) =>
-      app.store.db
-        .selectFrom('projects')
-        .select(['id', 'name'])
-        .$if(!everywhere, (query) => query.where('id', 'in', named))
-        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute(),
+    (after, limit) => app.projects.list({ among: everywhere ? null : named, after, limit }),
     page,
     (project) => project.id,
   )
-  const environments = await environmentsOf(
-    app,
-    found.items.map(({ id }) => id),
-  )
+  const environments = await app.projects.environmentsOf(found.items.map(({ id }) => id))
   const items = found.items.map(({ id, name }) => ({
     projectId: id,
     projectName: name,
@@ -52,19 +45,6 @@ export async function reachOfKey(
     ).map((reached) => ({ ...reached, deployed: deployedWithin(app, id, reached) })),
   }))
   return { items: items.filter((item) => item.environments.length > 0), nextCursor: found.nextCursor }
-}
-
-async function environmentsOf(
-  app: Pick<App, 'store'>,
-  projectIds: string[],
-): Promise<Array<{ projectId: string; name: string }>> {
-  if (projectIds.length === 0) return []
-  return app.store.db
-    .selectFrom('environments')
-    .select(['project_id as projectId', 'name'])
-    .where('project_id', 'in', projectIds)
-    .orderBy('position')
-    .execute()
 }
 
 /** Permissions add up: a list of queries beside a permission without one is no restriction. */
@@ -78,7 +58,11 @@ function reachedOf(permissions: Permission[], environments: string[]): ReachedEn
 }
 
 /** The names that a call with the key would be answered under right now. */
-function deployedWithin(app: Pick<App, 'deployments'>, projectId: string, reached: ReachedEnvironment): string[] {
+function deployedWithin(
+  app: { deployments: DeployedQueries },
+  projectId: string,
+  reached: ReachedEnvironment,
+): string[] {
   return app.deployments
     .list(projectId, reached.name)
     .map((deployment) => deployment.name)

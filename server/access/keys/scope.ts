@@ -1,12 +1,13 @@
-import type { App } from '../../app.ts'
 import { closest, Failure, type FailureDetail } from '../../failure.ts'
 import type { Caller } from '../caller.ts'
+import type { ProjectDirectory } from '../project-directory.ts'
 import { requireAdministrator, requireRole } from '../roles.ts'
 import type { Permission } from './permissions.ts'
+import type { Database } from '../../store/index.ts'
 
 /** A key reaches no more than its maker owns; every project, only when an administrator says so. */
 export async function requireScope(
-  app: Pick<App, 'store'>,
+  app: { store: Database; projects: ProjectDirectory },
   caller: Caller,
   permissions: readonly Permission[],
 ): Promise<void> {
@@ -22,20 +23,16 @@ export function namedProjects(permissions: readonly Permission[]): string[] {
 
 /** A misspelled environment would make a key that is refused only when it is used. */
 async function requireEnvironments(
-  app: Pick<App, 'store'>,
+  app: { projects: ProjectDirectory },
   permissions: readonly Permission[],
   projectIds: string[],
 ): Promise<void> {
   if (projectIds.length === 0) return
-  const rows = await app.store.db
-    .selectFrom('environments')
-    .select(['project_id', 'name'])
-    .where('project_id', 'in', projectIds)
-    .execute()
-  const details = permissions.flatMap(({ projectId, environments }, at): FailureDetail[] => {
-    if (projectId === '*' || environments === '*') return []
-    const known = rows.filter((row) => row.project_id === projectId).map(({ name }) => name)
-    return environments
+  const environments = await app.projects.environmentsOf(projectIds)
+  const details = permissions.flatMap(({ projectId, environments: wanted }, at): FailureDetail[] => {
+    if (projectId === '*' || wanted === '*') return []
+    const known = environments.filter((each) => each.projectId === projectId).map(({ name }) => name)
+    return wanted
       .filter((name) => !known.includes(name))
       .map((name) => {
         const near = closest(name, known)

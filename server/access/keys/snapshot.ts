@@ -1,13 +1,22 @@
 import { timingSafeEqual } from 'node:crypto'
+import { hashCredential } from '../credential.ts'
 import type { KeyRecord } from './record.ts'
 
-/** A secret as it is looked up by. What was found is kept with it, good until any key changes. */
-export type KeyCredential = { readonly hash: Buffer; found: FoundKey | undefined; foundAfter: number }
+/**
+ * A secret as it was sent. Taking it apart costs more than finding its key, so whoever keeps this for the next call
+ * spares both: its hash stays, and what was found is good until any key changes.
+ */
+export type KeyCredential = {
+  readonly secret: string
+  hash: Buffer | null
+  found: FoundKey | undefined
+  foundAfter: number
+}
 
 type FoundKey = { key: KeyRecord; secret: 'current' | 'previous' }
 
-export function keyCredential(hash: Buffer): KeyCredential {
-  return { hash, found: undefined, foundAfter: -1 }
+export function keyCredential(secret: string): KeyCredential {
+  return { secret, hash: null, found: undefined, foundAfter: -1 }
 }
 
 /** Every key of the installation in memory, found by the hash of its secret. */
@@ -43,7 +52,7 @@ export function openSnapshot(): Snapshot {
   return {
     find(credential) {
       if (credential.foundAfter !== changes) {
-        credential.found = lookUp(credential.hash)
+        credential.found = lookUp(credential.hash ?? hashCredential(credential.secret))
         credential.foundAfter = changes
       }
       return credential.found

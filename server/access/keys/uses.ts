@@ -1,5 +1,6 @@
+import { openBatchWriter } from '../../flow/index.ts'
 import type { Observe } from '../../observe.ts'
-import type { Database } from '../../store/index.ts'
+import { isRowRefused, type Database } from '../../store/index.ts'
 
 /** When and how much each key was used, noted in memory and written in batches, off the path of any call. */
 export type KeyUses = {
@@ -9,7 +10,7 @@ export type KeyUses = {
   close(): Promise<void>
 }
 
-type Use = { usedMs: number; writtenMs: number }
+type Use = { keyId: string; usedMs: number; writtenMs: number }
 
 /** A first use shows within seconds; after that a key is written at most once a minute. */
 const flushMs = 2_000
@@ -21,60 +22,63 @@ type Options = {
   now: () => number
   /** What the limiter knows of the day's quota. */
   dailyStateOf: (keyId: string) => number | undefined
+  closeTimeoutMs: number
   observe: Observe
 }
 
-export function openKeyUses({ store, now, dailyStateOf, observe }: Options): KeyUses {
+export function openKeyUses({ store, now, dailyStateOf, closeTimeoutMs, observe }: Options): KeyUses {
   const uses = new Map<string, Use>()
-  const unwritten = new Set<string>()
-  let writing: Promise<void> = Promise.resolve()
-
-  const write = async (isLast: boolean): Promise<void> => {
-    const due = [...unwritten].flatMap((keyId) => {
-      const use = uses.get(keyId)
-      return use !== undefined && (isLast || now() - use.writtenMs >= grainMs) ? [{ keyId, use }] : []
-    })
-    for (let at = 0; at < due.length; at += pageSize) {
-      const page = due.slice(at, at + pageSize).map(({ keyId, use }) => ({ keyId, use, usedMs: use.usedMs }))
+  // No longer than there are keys.
+  const unwritten = new Set<Use>()
+  const writer = openBatchWriter<Use>({
+    where: 'api-key-uses',
+    backlog: {
+      size: () => unwritten.size,
+      take(maxItems, isLast) {
+        const due: Use[] = []
+        for (const use of unwritten) {
+          if (due.length >= maxItems) break
+          if (isLast || now() - use.writtenMs >= grainMs) due.push(use)
+        }
+        for (const use of due) unwritten.delete(use)
+        return due
+      },
+      putBack(back) {
+        for (const use of back) unwritten.add(use)
+        return 0
+      },
+    },
+    async write(page) {
       await writeUses(store, page, dailyStateOf)
-      for (const { keyId, use, usedMs } of page) {
-        use.writtenMs = now()
-        if (use.usedMs === usedMs) unwritten.delete(keyId)
-      }
-    }
-  }
-  const flush = (isLast: boolean): Promise<void> => {
-    writing = writing
-      .then(() => write(isLast))
-      .catch((error: unknown) => observe({ kind: 'fault', where: 'api-key-uses', error }))
-    return writing
-  }
-  const timer = setInterval(() => void flush(false), flushMs).unref()
+      for (const use of page) use.writtenMs = now()
+    },
+    isRefused: isRowRefused,
+    maxItems: pageSize,
+    flushMs,
+    closeTimeoutMs,
+    observe,
+  })
 
   return {
     note(keyId) {
-      const use = uses.get(keyId)
-      if (use === undefined) uses.set(keyId, { usedMs: now(), writtenMs: 0 })
-      else use.usedMs = now()
-      unwritten.add(keyId)
+      let use = uses.get(keyId)
+      if (use === undefined) {
+        use = { keyId, usedMs: 0, writtenMs: 0 }
+        uses.set(keyId, use)
+      }
+      use.usedMs = now()
+      unwritten.add(use)
     },
     lastUse: (keyId) => {
       const use = uses.get(keyId)
       return use === undefined ? undefined : new Date(use.usedMs)
     },
-    close: async () => {
-      clearInterval(timer)
-      await flush(true)
-    },
+    close: writer.close,
   }
 }
 
 /** Replicas write the same rows: the later use and the larger count stay. */
-async function writeUses(
-  store: Database,
-  page: Array<{ keyId: string; usedMs: number }>,
-  dailyStateOf: Options['dailyStateOf'],
-): Promise<void> {
+async function writeUses(store: Database, page: Use[], dailyStateOf: Options['dailyStateOf']): Promise<void> {
   await store.db
     .insertInto('api_key_uses')
     // In one order everywhere, so that two replicas never wait for each other's rows.

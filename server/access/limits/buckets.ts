@@ -10,7 +10,7 @@ export type Buckets = {
   take(keyId: string, policies: readonly Policy[]): Taken | Promise<Taken>
 }
 
-const leastBeforeSweep = 1_024
+const minBeforeSweep = 1_024
 
 export type MemoryBuckets = {
   take(keyId: string, policies: readonly Policy[]): Taken
@@ -23,12 +23,12 @@ export type MemoryBuckets = {
 
 export function openMemoryBuckets(now: () => number): MemoryBuckets {
   const buckets = new Map<string, BucketState>()
-  let sweepAtSize = leastBeforeSweep
+  let sweepAtSize = minBeforeSweep
 
   /** Buckets whose time is past say nothing. Looked for only when there are twice as many as the last time. */
   const sweep = (nowMicros: number): void => {
     for (const [name, state] of buckets) if (state <= nowMicros) buckets.delete(name)
-    sweepAtSize = Math.max(leastBeforeSweep, buckets.size * 2)
+    sweepAtSize = Math.max(minBeforeSweep, buckets.size * 2)
   }
 
   const keep = (name: string, state: BucketState, nowMicros: number): void => {

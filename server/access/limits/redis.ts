@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import { createClient } from '@redis/client'
+import { within } from '../../flow/index.ts'
 import type { Observe } from '../../observe.ts'
 import type { Buckets, MemoryBuckets, Taken } from './buckets.ts'
 import type { Policy } from './policies.ts'
@@ -56,17 +56,17 @@ const firstConnectionMs = 1_000
 const lostAfterMs = 500
 /** Once it is lost, only one call in this time tries it again. */
 const probePauseMs = 1_000
-const longestReconnectMs = 2_000
+const maxReconnectMs = 2_000
 /** More calls than this waiting for an answer, and the rest are counted here. */
-const mostWaiting = 10_000
+const maxWaiting = 10_000
 
 /** Buckets in Redis. While it does not answer, calls are served and counted by this process alone. */
 export async function openRedisBuckets({ url, timeoutMs, alone, observe }: Options): Promise<SharedBuckets> {
   const client = createClient({
     url,
     disableOfflineQueue: true,
-    commandsQueueMaxLength: mostWaiting,
-    socket: { connectTimeout: 5_000, reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, longestReconnectMs) },
+    commandsQueueMaxLength: maxWaiting,
+    socket: { connectTimeout: 5_000, reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, maxReconnectMs) },
   })
   let lost = false
   let probeAt = 0
@@ -85,7 +85,7 @@ export async function openRedisBuckets({ url, timeoutMs, alone, observe }: Optio
   client.on('error', lose)
   client.on('ready', recover)
   const connected = client.connect().catch(lose)
-  await Promise.race([connected, wait(firstConnectionMs, undefined, { ref: false })])
+  await within(firstConnectionMs, connected, () => undefined)
 
   const mayAsk = (): boolean => {
     if (!client.isReady) return false
@@ -112,7 +112,7 @@ export async function openRedisBuckets({ url, timeoutMs, alone, observe }: Optio
     isShared: () => client.isReady && !lost,
     async take(keyId, policies) {
       if (!mayAsk()) return alone.take(keyId, policies)
-      const taken = await withinTime(timeoutMs, ask(keyId, policies))
+      const taken = await within(timeoutMs, ask(keyId, policies), () => undefined)
       if (taken !== undefined) return taken
       if (performance.now() - answeredAt > lostAfterMs) lose(new Error('Redis does not answer.'))
       return alone.take(keyId, policies)
@@ -144,19 +144,5 @@ async function evaluate(
     nowMicros,
     waits: rest.filter((_, at) => at % 2 === 0),
     states: rest.filter((_, at) => at % 2 === 1),
-  }
-}
-
-/** Undefined when the time is over first. */
-async function withinTime<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    // Timers run before sockets are read: after a pause of our own the answer may lie there already.
-    timer = setTimeout(() => setImmediate(resolve, undefined), timeoutMs)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

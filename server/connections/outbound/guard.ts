@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
+import { within } from '../../flow/index.ts'
 
 /** The address guard: no connection opens to an address that is not globally reachable, unless it is allowed by name. */
 
@@ -172,7 +173,7 @@ async function answersFor(hostname: string, { resolver, connectTimeoutMs }: Guar
   // These names mean this machine whatever a name server says (RFC 6761, 6.3).
   if (/(^|\.)localhost\.?$/i.test(hostname)) return loopback
   try {
-    const answers = await within(connectTimeoutMs, resolver(hostname))
+    const answers = await within(connectTimeoutMs, resolver(hostname), unanswered)
     if (answers.length > 0) return answers
   } catch (cause) {
     throw guardError('dns', `${hostname} does not resolve`, { cause })
@@ -181,14 +182,8 @@ async function answersFor(hostname: string, { resolver, connectTimeoutMs }: Guar
 }
 
 /** A look-up has no time limit of its own. */
-async function within<Value>(timeoutMs: number, promise: Promise<Value>): Promise<Value> {
-  const signal = AbortSignal.timeout(timeoutMs)
-  return await Promise.race([
-    promise,
-    new Promise<never>((_resolve, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('no answer in time')), { once: true })
-    }),
-  ])
+function unanswered(): never {
+  throw new Error('no answer in time')
 }
 
 function sameAddress(left: string, right: string): boolean {

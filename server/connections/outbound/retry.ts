@@ -12,11 +12,11 @@ export function isRetryable(method: string, outcome: Outcome): boolean {
   return outcome.status === 429 || (outcome.status >= 500 && outcome.status !== 501)
 }
 
-export type BackoffOptions = { baseMs: number; mostMs: number }
+export type BackoffOptions = { baseMs: number; maxMs: number }
 
 /** Exponential with full jitter: somewhere between nothing and `baseMs · 2^attempt`. `chance` is in [0, 1). */
-export function backoffMs(attempt: number, chance: number, { baseMs, mostMs }: BackoffOptions): number {
-  return Math.round(chance * Math.min(mostMs, baseMs * 2 ** attempt))
+export function backoffMs(attempt: number, chance: number, { baseMs, maxMs }: BackoffOptions): number {
+  return Math.round(chance * Math.min(maxMs, baseMs * 2 ** attempt))
 }
 
 /** What `Retry-After` asks for, in seconds or as a date; `null` when it asks for nothing readable. */

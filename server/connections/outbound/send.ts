@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
+import { untilAborted } from '../../flow/index.ts'
 import { type OutboundRequest } from '../build-request.ts'
 import { guardedConnector, parseAllow, resolveBySystem, resolveGuarded, type Resolver } from './guard.ts'
 import { classify, lateError, outboundError, thrown, isOutboundError, type OutboundError } from './error.ts'
@@ -66,6 +67,7 @@ type Head = {
 const headerBytes = 65_536
 
 /** The one client for everything that leaves the server. Nothing it does passes the address guard by. */
+// Over 70 lines: a try, its redirects and its retries share the agent and one deadline.
 export function openOutbound(options: OutboundOptions): Outbound {
   const now = options.now ?? Date.now
   const chance = options.chance ?? Math.random
@@ -97,8 +99,8 @@ export function openOutbound(options: OutboundOptions): Outbound {
       letGo(body)
       if (hop >= most) throw thrown(tooManyRedirects(url, most))
       const next = redirected(request, status, headers['location'])
-      if (next === null) throw thrown(noWebAddress(url))
-      request = next
+      if ('refused' in next) throw thrown(next.refused === 'body' ? secretBodyStays(url) : noWebAddress(url))
+      request = next.request
     }
   }
 
@@ -116,7 +118,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
         body: request.body ?? null,
         signal,
       })
-      const answer = await untilAborted(asking, signal)
+      const answer = await headUntilAborted(asking, signal)
       return { status: answer.statusCode, headers: joined(answer.headers), body: answer.body, url, hop }
     } catch (error) {
       throw signal.aborted ? error : thrown(classify(error, { url, hop, phase: 'head' }))
@@ -154,7 +156,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
       /** How long to wait for another try; `null` when this one was the last. */
       const waitMs = (outcome: Outcome, asked: number | null): number | null => {
         if (tries > options.retries || outer.aborted || !isRetryable(request.method, outcome)) return null
-        const backoff = backoffMs(tries - 1, chance(), { baseMs: backoffBaseMs, mostMs: backoffMostMs })
+        const backoff = backoffMs(tries - 1, chance(), { baseMs: backoffBaseMs, maxMs: backoffMostMs })
         return nextTryMs(asked, backoff, options.timeoutMs - elapsedMs())
       }
       let pauseMs: number | null
@@ -205,16 +207,16 @@ function letGo(body: Dispatcher.ResponseData['body']): void {
  * undici hears of an abort only once it is connected: without this, a name server that never answers would hold the
  * call beyond its deadline. An answer that comes too late is let go of.
  */
-function untilAborted(asking: Promise<Dispatcher.ResponseData>, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      reject(signal.reason as Error)
-      asking.then(({ body }) => letGo(body)).catch(() => {})
-    }
-    if (signal.aborted) return abort()
-    signal.addEventListener('abort', abort, { once: true })
-    asking.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
+async function headUntilAborted(
+  asking: Promise<Dispatcher.ResponseData>,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  try {
+    return await untilAborted(asking, signal)
+  } catch (error) {
+    if (signal.aborted) asking.then(({ body }) => letGo(body)).catch(() => {})
+    throw error
+  }
 }
 
 function tooManyRedirects(url: URL, most: number): OutboundError {
@@ -224,6 +226,12 @@ function tooManyRedirects(url: URL, most: number): OutboundError {
 
 function noWebAddress(url: URL): OutboundError {
   return outboundError('blocked', `${url.host} redirects to something that is no http or https address.`)
+}
+
+/** Where a body would take its secrets along to an address they were not given for. */
+export function secretBodyStays(url: URL): OutboundError {
+  const message = `${url.host} sends this call on to another address, and its body holds secrets that are sent only to the address they were given for. Use the other address itself.`
+  return outboundError('blocked', message)
 }
 
 function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {

@@ -21,6 +21,7 @@ const creditsAtStart = 4
 const interruptEveryMs = 50
 
 /** Takes frames from the parent and answers them; several calls run at once. */
+// Over 70 lines: one handler for each kind of call, over the same running calls.
 export function createCalls(parts: { settings: ExecutorSettings; instances: Instances; send: Send }) {
   const running = new Map<number, Running>()
   const { instances, send } = parts

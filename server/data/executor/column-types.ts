@@ -1,5 +1,4 @@
 import { doubleDigits, kinds, texts, type Shape } from '../../rows/index.ts'
-import type { ConvertedColumn, Drift } from './protocol.ts'
 import { quoteName } from './sql-text.ts'
 
 /** A column or part of one: its SQL type, and what must be done to the text so that DuckDB reads it without loss. */
@@ -13,10 +12,10 @@ export type Typed = {
   items: Typed | null
 }
 
-const nestedFieldsMax = 1_000
+const maxNestedFields = 1_000
 /** How far inside a column values have types of their own. The engine needs twice as long with each further list. */
-const listsMax = 6
-const levelsMax = 24
+const maxLists = 6
+const maxLevels = 24
 const int64 = 2n ** 63n
 /** Parquet has no wider integer: HUGEINT would be written as a double. */
 const wideInteger = 'DECIMAL(38,0)'
@@ -36,12 +35,12 @@ export function typeOf(shape: Shape, { lists, levels }: Around = { lists: 0, lev
   if (seen === kinds.integer) return leaf(integerType(shape))
   if ((seen & ~(kinds.integer | kinds.fraction)) === 0) return fractionType(shape)
   if (seen === kinds.text) return leaf(textType(shape))
-  if (seen === kinds.array && lists < listsMax && levels < levelsMax) {
+  if (seen === kinds.array && lists < maxLists && levels < maxLevels) {
     const items = shape.items === null ? leaf('VARCHAR') : typeOf(shape.items, { lists: lists + 1, levels: levels + 1 })
     return { ...leaf(`${items.type}[]`), items }
   }
-  const isRecord = seen === kinds.object && shape.fields.size > 0 && shape.fields.size <= nestedFieldsMax
-  if (isRecord && levels < levelsMax) return structType(shape, { lists, levels: levels + 1 })
+  const isRecord = seen === kinds.object && shape.fields.size > 0 && shape.fields.size <= maxNestedFields
+  if (isRecord && levels < maxLevels) return structType(shape, { lists, levels: levels + 1 })
   // Mixed, an empty object, an object used as a map, or too deep inside: kept as it is, with numbers of many digits as texts.
   return leaf('JSON', hasLongNumbers(shape))
 }
@@ -82,7 +81,8 @@ export function namesOf(keys: string[], given: Map<string, string>): Map<string,
   const names = new Map<string, string>()
   for (const key of keys) {
     const known = given.get(key)
-    const base = key === '' ? 'column' : key.replaceAll('\0', '')
+    const named = key.replaceAll('\0', '')
+    const base = named === '' ? 'column' : named
     let name = known ?? base
     if (known === undefined) for (let count = 1; taken.has(name.toLowerCase()); count += 1) name = `${base}_${count}`
     taken.add(name.toLowerCase())
@@ -123,18 +123,4 @@ function keptNumber(shape: Shape, found: Typed, before: string): Typed {
   if (shape.intDigits + joined <= Number(width) && joined === Number(scale))
     return leaf(before, Number(width) > 18 || shape.intDigits + joined > doubleDigits)
   return shape.intDigits + joined <= decimalDigits ? leaf(`DECIMAL(38,${joined})`, true) : leaf('VARCHAR', true)
-}
-
-export function driftOf(before: ConvertedColumn[] | null, after: ConvertedColumn[]): Drift {
-  if (before === null) return { added: [], removed: [], changed: [] }
-  const old = new Map(before.map((column) => [column.name, column.type]))
-  const now = new Set(after.map((column) => column.name))
-  return {
-    added: after.filter(({ name }) => !old.has(name)).map(({ name }) => name),
-    removed: before.filter(({ name }) => !now.has(name)).map(({ name }) => name),
-    changed: after.flatMap(({ name, type }) => {
-      const from = old.get(name)
-      return from === undefined || from === type ? [] : [{ name, from, to: type }]
-    }),
-  }
 }

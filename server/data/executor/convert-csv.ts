@@ -1,8 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { namesOf } from './column-types.ts'
-import type { Source } from './convert.ts'
 import type { ConvertedColumn } from './protocol.ts'
 import { quoteName, quoteText } from './sql-text.ts'
+
+/** A source ready to copy: SQL that reads it, its columns, and how many rows it must give. */
+export type Source = { sql: string; columns: ConvertedColumn[]; rowCount: number | null }
 
 /** A type, and SQL that says whether the text `x` is such a value, written as the type itself would write it. */
 const candidates: { type: string; holds: (x: string) => string }[] = [

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { Failure } from '../../failure.ts'
 import { createRowReader, normalise, type Learned, type Shape } from '../../rows/index.ts'
-import { driftOf, keptType, namesOf, typeOf, type Typed } from './column-types.ts'
-import { csvColumns } from './convert-csv.ts'
+import { keptType, namesOf, typeOf, type Typed } from './column-types.ts'
+import { csvColumns, type Source } from './convert-csv.ts'
 import { isOutOfMemory } from './failed.ts'
 import { withFiles } from './files.ts'
 import { throwIfCancelled, type Cancellable } from './instances.ts'
@@ -24,13 +24,10 @@ import { quoteText } from './sql-text.ts'
 const rowGroupRows = 16_384
 /** DuckDB's own default. It allocates a multiple of it, so it grows only with the longest line. */
 const objectBytesMin = 16_777_216
-const topLevelKeysMax = 20_000
-const threadsMax = 4
-const depthMax = 64
+const maxTopLevelKeys = 20_000
+const maxThreads = 4
+const maxDepth = 64
 const wideColumns = 500
-
-/** A source ready to copy: SQL that reads it, its columns, and how many rows it must give. */
-export type Source = { sql: string; columns: ConvertedColumn[]; rowCount: number | null }
 
 /**
  * The answer of an API, or rows of its pages, to Parquet without losing a value. The types come from looking at every
@@ -59,7 +56,7 @@ export async function convert(settings: ExecutorSettings, call: Cancellable, inp
       if (expected !== null && written !== expected) throw new Error(`${expected} rows went in and ${written} came out`)
       await moveWhole(temporary, parquetPath)
       const { size } = await stat(parquetPath)
-      return { rowCount: written, sizeBytes: size, columns, drift: driftOf(previousColumns, columns) }
+      return { rowCount: written, sizeBytes: size, columns }
     })
   } finally {
     await Promise.all(Object.values(paths).map((path) => rm(path, { force: true })))
@@ -97,19 +94,19 @@ async function rowsOf(source: ConvertCall['source'], call: Cancellable, path: st
   const options = {
     contentType: 'text/csv',
     columns: source.columns,
-    depthAtMost: 1,
+    maxDepth: 1,
     goOn: () => throwIfCancelled(call),
   }
   return { path, ...(await normalise(source.path, path, options)) }
 }
 
-function bodyOptions({ contentType, extractor, depthAtMost }: AnswerBody, call: Cancellable) {
-  return { contentType, path: extractor, depthAtMost, goOn: () => throwIfCancelled(call) }
+function bodyOptions({ contentType, extractor, maxDepth }: AnswerBody, call: Cancellable) {
+  return { contentType, path: extractor, maxDepth, goOn: () => throwIfCancelled(call) }
 }
 
 /** Every thread holds buffers for every column; a very wide table would fill the memory with them. */
 function threadsFor(columnCount: number): number {
-  return columnCount > wideColumns ? 1 : Math.min(threadsMax, availableParallelism())
+  return columnCount > wideColumns ? 1 : Math.min(maxThreads, availableParallelism())
 }
 
 /** A crash leaves either the whole file or none of that name. */
@@ -125,8 +122,8 @@ async function jsonColumns(
   call: Cancellable,
   previous: ConvertedColumn[] | null,
 ): Promise<Source> {
-  const { shape, rowCount, longestBytes } = await learn(source, call)
-  if (shape.fields.size > topLevelKeysMax) throw tooWide(shape.fields.size)
+  const { shape, rowCount, maxBytes } = await learn(source, call)
+  if (shape.fields.size > maxTopLevelKeys) throw tooWide(shape.fields.size)
   const { typed, columns } = columnsOf(shape, previous)
   const rewrite = needsRewrite(typed)
   if (rewrite) await rewriteFile(source, call, typed)
@@ -136,7 +133,7 @@ async function jsonColumns(
     return { sql: rows, columns: [{ name: 'value', type: 'VARCHAR', sourceKey: 'value' }], rowCount }
   }
   const list = columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(type)}`).join(', ')
-  const objectBytes = Math.max(objectBytesMin, longestBytes * 2)
+  const objectBytes = Math.max(objectBytesMin, maxBytes * 2)
   const options = `format = 'newline_delimited', columns = {${list}}, maximum_object_size = ${objectBytes}`
   return { sql: `SELECT * FROM read_json(${quoteText(path)}, ${options})`, columns, rowCount }
 }
@@ -144,13 +141,13 @@ async function jsonColumns(
 /** What the rows hold: as it was learned when they were made, or by reading them. */
 async function learn({ path, learned, rowCount }: RowFile, call: Cancellable) {
   if (learned !== null && rowCount !== null) return { ...learned, rowCount }
-  const { read, shape } = createRowReader(depthMax)
-  let longestBytes = 0
+  const { read, shape } = createRowReader(maxDepth)
+  let maxBytes = 0
   const counted = await eachLine(path, call, (line) => {
-    if (line.length > longestBytes) longestBytes = line.length
+    if (line.length > maxBytes) maxBytes = line.length
     read(line)
   })
-  return { shape, longestBytes, rowCount: counted }
+  return { shape, maxBytes, rowCount: counted }
 }
 
 function tooWide(keys: number): Failure {

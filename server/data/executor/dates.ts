@@ -1,5 +1,6 @@
 const day = /^(\d{4})-(\d\d)-(\d\d)$/
 const timestamp = /^(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6})\d{0,3})?)?\s?(Z|z|[+-]\d\d(?::?\d\d)?)?$/
+const time = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6})\d{0,3})?)?$/
 const dayMs = 86_400_000
 
 /** Days since 1970 of `YYYY-MM-DD`, or nothing when there is no such day. */
@@ -21,6 +22,14 @@ export function parseTimestamp(text: string): bigint | undefined {
   const days = parseDay(date)
   if (days === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
   const seconds = days * 86_400 + Number(hour) * 3_600 + Number(minute) * 60 + Number(second) - offsetSeconds(offset)
+  return BigInt(seconds) * 1_000_000n + BigInt(fraction.padEnd(6, '0'))
+}
+
+/** Microseconds since midnight of `HH:MM`, `HH:MM:SS` or `HH:MM:SS.ffffff`. */
+export function parseTime(text: string): bigint | undefined {
+  const [, hour, minute, second = '0', fraction = ''] = time.exec(text) ?? []
+  if (hour === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
+  const seconds = Number(hour) * 3_600 + Number(minute) * 60 + Number(second)
   return BigInt(seconds) * 1_000_000n + BigInt(fraction.padEnd(6, '0'))
 }
 

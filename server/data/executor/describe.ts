@@ -1,32 +1,33 @@
 import { DuckDBListType, DuckDBTypeId, type DuckDBPreparedStatement, type DuckDBType } from '@duckdb/node-api'
+import { boundReads, refuseForeign } from './bound.ts'
 import { inspectSql, type Sighting } from './inspect.ts'
 import { prepare, withConnection, type Cancellable, type Instance } from './instances.ts'
 import { planFor, resultTypes, uniqueNames } from './plan.ts'
 import type { Catalog, InspectCall, Inspection, Slot, SlotType } from './protocol.ts'
 import { bindableSlots, bindSlots, castOf } from './slots.ts'
 import { castSlots, withoutSemicolon } from './sql-text.ts'
-import { suggestType } from './suggest.ts'
+import { suggestTypes } from './suggest.ts'
 import { typeName } from './values.ts'
 
 /** What a statement reads, needs and returns, without running it. */
 export function inspect(instance: Instance, call: Cancellable, input: InspectCall): Promise<Inspection> {
   return withConnection(instance, call, async (lease) => {
     const { catalog } = instance
-    const sighting = await inspectSql(lease, catalog, input.sql)
+    const sighting = await inspectSql(lease, instance, input.sql)
     const sql = withoutSemicolon(input.sql)
     const untyped = await prepare(lease, sql)
     const given = new Map(input.slots.map(({ name, type }) => [name.toLowerCase(), type]))
+    const bound = boundTypes(untyped)
+    const suggested = suggestTypes(sighting, catalog)
     const slots = [...sighting.slots].map((name) => {
-      const suggestedType = given.get(name) ?? boundType(untyped, name) ?? suggestType(sighting, catalog, name)
-      return { name, suggestedType }
+      return { name, suggestedType: given.get(name) ?? bound.get(name) ?? suggested.get(name) ?? 'string' }
     })
     const casts = new Map(slots.map(({ name, suggestedType }) => [name, castOf(suggestedType)]))
-    const typed = await prepare(
-      lease,
-      castSlots(sql, (name) => casts.get(name) ?? 'VARCHAR'),
-    )
+    const typedSql = castSlots(sql, (name) => casts.get(name) ?? 'VARCHAR')
+    const typed = await prepare(lease, typedSql)
     const names = uniqueNames(Array.from({ length: typed.columnCount }, (_, index) => typed.columnName(index)))
     const types = resultTypes(typed, input.sql)
+    refuseForeign(input.sql, await boundReads(lease, instance, typedSql), sighting)
     const columns = types.map((type, index) => ({ name: names[index] ?? '', type: typeName(type) }))
     return { tables: [...sighting.tables].sort(), columnsByTable: columnsByTable(sighting, catalog), slots, columns }
   })
@@ -48,15 +49,16 @@ export async function explain(
   })
 }
 
-/** The type DuckDB itself found for a slot, where the SQL leaves no doubt. */
-function boundType(statement: DuckDBPreparedStatement, name: string): SlotType | undefined {
+/** The types DuckDB itself found for slots, where the SQL leaves no doubt. */
+function boundTypes(statement: DuckDBPreparedStatement): Map<string, SlotType> {
+  const types = new Map<string, SlotType>()
   for (let index = 1; index <= statement.parameterCount; index += 1) {
-    if (statement.parameterName(index).toLowerCase() !== name) continue
     // Asking for the type of one that is still open throws.
-    if (statement.parameterTypeId(index) === DuckDBTypeId.INVALID) return undefined
-    return slotTypeOf(statement.parameterType(index))
+    if (statement.parameterTypeId(index) === DuckDBTypeId.INVALID) continue
+    const type = slotTypeOf(statement.parameterType(index))
+    if (type !== undefined) types.set(statement.parameterName(index).toLowerCase(), type)
   }
-  return undefined
+  return types
 }
 
 function slotTypeOf(type: DuckDBType): SlotType | undefined {
@@ -84,6 +86,7 @@ const typesOfSlots = new Map<DuckDBTypeId, SlotType>([
   [DuckDBTypeId.DATE, 'date'],
   [DuckDBTypeId.TIMESTAMP, 'timestamp'],
   [DuckDBTypeId.TIMESTAMP_TZ, 'timestamp'],
+  [DuckDBTypeId.TIME, 'time'],
   [DuckDBTypeId.VARCHAR, 'string'],
 ])
 

@@ -6,7 +6,7 @@ import { planFor, rowsOf } from './plan.ts'
 import type { Column, ExecutorSettings, ReadCall, ReadEnd } from './protocol.ts'
 import { tooLarge } from './read.ts'
 import { bindableSlots, bindSlots } from './slots.ts'
-import { quoteText } from './sql-text.ts'
+import { quoteName, quoteText } from './sql-text.ts'
 import type { Sink } from './stream.ts'
 
 const fileChunkBytes = 262_144
@@ -27,9 +27,7 @@ export async function exportParquet(
   const path = join(settings.tempDir, `export-${id}.parquet`)
   const exporter = await openInstance(instance.catalog, settings, path)
   try {
-    const names = plan.columns.map(
-      ({ name }, index) => `c${index} AS ${quoteIdentifier(name, plan.columns.slice(0, index))}`,
-    )
+    const names = fileNames(plan.columns).map((name, index) => `c${index} AS ${quoteName(name)}`)
     const rows = `SELECT ${names.join(', ')} FROM ${rowsOf(plan)} LIMIT ${input.maxRows + 1}`
     const count = await withConnection(exporter, call, async ({ connection }) => {
       const statement = await connection.prepare(
@@ -52,8 +50,13 @@ export async function exportParquet(
   }
 }
 
-/** Columns of a file are told apart without regard to case. */
-function quoteIdentifier(name: string, before: Column[]): string {
-  const taken = before.some((column) => column.name.toLowerCase() === name.toLowerCase())
-  return `"${(taken ? `${name}_${before.length}` : name).replaceAll('"', '""')}"`
+/** Columns of a file are told apart without regard to case, and each has a name. */
+function fileNames(columns: Column[]): string[] {
+  const taken = new Set<string>()
+  return columns.map(({ name }, index) => {
+    let unique = name === '' ? `column_${index}` : name
+    while (taken.has(unique.toLowerCase())) unique = `${unique}_${index}`
+    taken.add(unique.toLowerCase())
+    return unique
+  })
 }

@@ -6,6 +6,30 @@ import { bindFailure } from './sql-failure.ts'
 /** Most errors begin with their kind; one from a statement that was already running is JSON. */
 const kindPattern = /^(?:([A-Za-z ]+?) Error: |\{"exception_type":"([A-Za-z ]+)")/
 
+/**
+ * Of user SQL every error of the engine is its author's or caller's, but those of its own making, of the machine, and of
+ * what we set up around it. Some of these name files, so a caller never reads them.
+ */
+const oursKinds = new Set([
+  'internal',
+  'fatal',
+  'io',
+  'hardware',
+  'null pointer',
+  'permission',
+  'connection',
+  'transaction',
+  'transactioncontext',
+  'settings',
+  'invalid configuration',
+  'missing extension',
+  'autoload',
+  'dependency',
+  'serialization',
+  'network',
+  'http',
+])
+
 /** Whether a thrown error says that memory ran out: DuckDB's limit, or the operating system's. */
 export function isOutOfMemory(error: unknown): boolean {
   const cause = error instanceof Error ? error.message : String(error)
@@ -47,9 +71,14 @@ export function failedHead(error: unknown, input: { sql: string; hasSlots: boole
   if (kind === 'binder' || kind === 'parser' || kind === 'catalog' || kind === 'syntax') {
     return failedHead(bindFailure(input.sql, new Error(cause)), null)
   }
-  if (kind === 'conversion' || kind === 'invalid input' || kind === 'out of range' || kind === 'mismatch type') {
-    const [first = ''] = cause.slice(cause.indexOf(': ') + 2).split('\n')
-    return { code: 'invalid_query', message: first, cause, ...(input.hasSlots ? { reason: 'invalid_slots' } : {}) }
-  }
-  return { code: 'internal_error', cause }
+  if (kind === undefined || oursKinds.has(kind)) return { code: 'internal_error', cause }
+  const message = sentenceOf(cause)
+  return { code: 'invalid_query', message, cause, ...(input.hasSlots ? { reason: 'invalid_slots' } : {}) }
+}
+
+/** The first line of what the engine says, without the kind of error before it. */
+function sentenceOf(cause: string): string {
+  const text = cause.startsWith('{') ? cause.replace(/^.*"exception_message":"((?:[^"\\]|\\.)*)".*$/s, '$1') : cause
+  const [first = ''] = text.replace(kindPattern, '').split(/\n|\\n/)
+  return first
 }

@@ -18,7 +18,7 @@ export type Frame = { id: number; kind: FrameKind; head: unknown; body: Buffer }
 
 const prefixBytes = 13
 /** A broken peer must not make us allocate whatever four bytes say. */
-const frameBytesMax = 1_073_741_824
+const maxFrameBytes = 1_073_741_824
 const noBytes = Buffer.alloc(0)
 
 type Writer = { cork(): void; uncork(): void; write(bytes: Uint8Array): boolean; destroyed: boolean }
@@ -73,7 +73,7 @@ export function createFrameReader(onFrame: (frame: Frame) => void): (bytes: Buff
     pending = noBytes
     while (rest.length >= 4) {
       const size = rest.readUInt32LE(0)
-      if (size > frameBytesMax || size < prefixBytes - 4) throw new Error(`frame of ${size} bytes`)
+      if (size > maxFrameBytes || size < prefixBytes - 4) throw new Error(`frame of ${size} bytes`)
       if (rest.length < 4 + size) {
         const buffer = Buffer.allocUnsafe(size)
         large = { buffer, filled: rest.copy(buffer, 0, 4) }

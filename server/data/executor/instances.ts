@@ -1,19 +1,19 @@
 import { DuckDBInstance, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api'
-import type { Catalog, CatalogTable, ExecutorSettings } from './protocol.ts'
-import type { Plan } from './plan.ts'
+import { LRUCache } from 'lru-cache'
+import type { Catalog, CatalogTable, ExecutorSettings, SqlLimits } from './protocol.ts'
 import { quoteName, quoteText } from './sql-text.ts'
 
 /** What a call can be stopped by while it runs. */
 export type Cancellable = { cancelled: boolean; interrupt: (() => void) | null }
 
 /** A connection and the statements prepared on it. */
-export type Lease = { connection: DuckDBConnection; statements: Map<string, DuckDBPreparedStatement> }
+export type Lease = { connection: DuckDBConnection; statements: LRUCache<string, DuckDBPreparedStatement> }
 
 /** One scope's tables in one version, in a DuckDB that can reach those files and nothing else. */
 export type Instance = {
   catalog: Catalog
+  sqlLimits: SqlLimits
   database: DuckDBInstance
-  plans: Map<string, Plan>
   idle: Lease[]
   activeCalls: number
   lastUsedMs: number
@@ -23,9 +23,8 @@ export type Instance = {
 
 /** An old version still finishes what began on it, and what a caller sends a moment late. */
 const supersededCloseMs = 2_000
-const openInstancesMax = 64
-const statementsPerConnectionMax = 48
-const plansPerInstanceMax = 512
+const maxOpenInstances = 64
+const maxStatementsPerConnection = 48
 
 export type Instances = ReturnType<typeof createInstances>
 
@@ -77,7 +76,7 @@ export function createInstances(settings: ExecutorSettings) {
 
   function sweep(nowMs: number): void {
     const unused = [...ready].filter(([, { instance }]) => instance.activeCalls === 0)
-    const crowded = ready.size - openInstancesMax
+    const crowded = ready.size - maxOpenInstances
     unused.sort(([, left], [, right]) => left.instance.lastUsedMs - right.instance.lastUsedMs)
     for (const [index, [key, { instance }]] of unused.entries()) {
       const allowedMs = instance.superseded ? supersededCloseMs : settings.idleCloseMs
@@ -118,12 +117,11 @@ export async function openInstance(
   await run('SET enable_external_access = false')
   for (const { name, from } of sources) await run(`CREATE VIEW ${quoteName(name)} AS SELECT * FROM ${from}`)
   await run('SET lock_configuration = true')
-  const idle = [{ connection, statements: new Map<string, DuckDBPreparedStatement>() }]
-  const plans = new Map<string, Plan>()
+  const idle = [newLease(connection)]
   return {
     catalog,
+    sqlLimits: settings.sqlLimits,
     database,
-    plans,
     idle,
     activeCalls: 0,
     lastUsedMs: performance.now(),
@@ -156,7 +154,7 @@ export async function withConnection<Result>(
   instance.activeCalls += 1
   let lease: Lease | undefined
   try {
-    lease = instance.idle.pop() ?? { connection: await instance.database.connect(), statements: new Map() }
+    lease = instance.idle.pop() ?? newLease(await instance.database.connect())
     const { connection } = lease
     cancellable.interrupt = () => connection.interrupt()
     throwIfCancelled(cancellable)
@@ -197,22 +195,19 @@ function isFatal(error: unknown): boolean {
   return error instanceof Error && /^(FATAL|INTERNAL) Error|database has been invalidated/.test(error.message)
 }
 
+function newLease(connection: DuckDBConnection): Lease {
+  const statements = new LRUCache<string, DuckDBPreparedStatement>({
+    max: maxStatementsPerConnection,
+    dispose: (statement) => statement.destroySync(),
+  })
+  return { connection, statements }
+}
+
 /** The statement from the connection's cache, prepared when it is not there; the least recently used one makes room. */
 export async function prepare({ connection, statements }: Lease, sql: string): Promise<DuckDBPreparedStatement> {
   const known = statements.get(sql)
-  const statement = known ?? (await connection.prepare(sql))
-  statements.delete(sql)
+  if (known !== undefined) return known
+  const statement = await connection.prepare(sql)
   statements.set(sql, statement)
-  const oldest = statements.entries().next().value
-  if (statements.size > statementsPerConnectionMax && oldest !== undefined) {
-    statements.delete(oldest[0])
-    oldest[1].destroySync()
-  }
   return statement
-}
-
-export function rememberPlan(instance: Instance, key: string, plan: Plan): void {
-  const oldest = instance.plans.keys().next().value
-  if (instance.plans.size >= plansPerInstanceMax && oldest !== undefined) instance.plans.delete(oldest)
-  instance.plans.set(key, plan)
 }

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { throwIfCancelled, type Cancellable } from './instances.ts'
 
 const readBytes = 4_194_304
-const lineBytesMax = 268_435_456
+const maxLineBytes = 268_435_456
 
 /** Calls `take` for each line that is not blank and answers how many there were. A promise from `take` is awaited. */
 export async function eachLine(
@@ -48,7 +48,7 @@ export async function eachLine(
 }
 
 function grown(buffer: Buffer): Buffer {
-  if (buffer.length >= lineBytesMax) throw new Error(`Invalid Input Error: a line is longer than ${lineBytesMax} bytes`)
+  if (buffer.length >= maxLineBytes) throw new Error(`Invalid Input Error: a line is longer than ${maxLineBytes} bytes`)
   const larger = Buffer.allocUnsafe(buffer.length * 2)
   buffer.copy(larger)
   return larger

@@ -2,7 +2,7 @@ import { scalarFunctions } from './functions.ts'
 import type { Node, Sighting } from './inspect.ts'
 import type { Instance, Lease } from './instances.ts'
 import type { CatalogTable } from './protocol.ts'
-import { quoteName, quoteText, tokenize, type Token } from './sql-text.ts'
+import { foldName, quoteName, quoteText, tokenize, type Token } from './sql-text.ts'
 
 /**
  * A statement that finds at most one row, by a key that has an index. Each execution costs far more than finding a row,
@@ -35,7 +35,7 @@ export async function findLookup(
   const around = cutAround(sql, slot)
   if (around === null) return null
   const { head, middle, tail } = around
-  return { slot, cast, sqlOf: (keys) => `${head} ${key.text} AS key, ${middle} IN (${keys}) ${tail}` }
+  return { slot, cast, sqlOf: (keys) => `${head} ${key.text}, ${middle} IN (${keys}) ${tail}` }
 }
 
 /** One table, filtered: nothing that looks at more than one row at a time. */
@@ -77,7 +77,7 @@ function keyOf(root: Node, table: CatalogTable): { column: string; type: string;
   const where = root['where_clause'] as Node | null
   const conditions = where?.['type'] === 'CONJUNCTION_AND' ? (where['children'] as Node[]) : [where]
   const from = root['from_table'] as Node
-  const tableName = String(from['alias'] === '' ? from['table_name'] : from['alias']).toLowerCase()
+  const tableName = foldName(String(from['alias'] === '' ? from['table_name'] : from['alias']))
   for (const condition of conditions) {
     if (condition?.['type'] !== 'COMPARE_EQUAL') continue
     const { left, right } = condition as { left: Node; right: Node }
@@ -85,8 +85,8 @@ function keyOf(root: Node, table: CatalogTable): { column: string; type: string;
     const names = left['column_names'] as string[]
     const [column = '', ...qualifiers] = names.toReversed()
     // `a.b` may also be a field of a struct: only the table's own name in front leaves no doubt.
-    if (qualifiers.length > 1 || qualifiers.some((name) => name.toLowerCase() !== tableName)) continue
-    const found = table.columns.find(({ name }) => name.toLowerCase() === column.toLowerCase())
+    if (qualifiers.length > 1 || qualifiers.some((name) => foldName(name) !== tableName)) continue
+    const found = table.columns.find(({ name }) => foldName(name) === foldName(column))
     if (found !== undefined) return { column: found.name, type: found.type, text: names.map(quoteName).join('.') }
   }
   return undefined
@@ -109,7 +109,7 @@ async function isRowByRow(root: Node): Promise<boolean> {
     if (typeof value !== 'object' || value === null) return true
     const node = value as Node
     if (['SUBQUERY', 'WINDOW', 'POSITIONAL_REFERENCE'].includes(String(node['class']))) return false
-    if (node['class'] === 'FUNCTION' && !scalars.has(String(node['function_name']).toLowerCase())) return false
+    if (node['class'] === 'FUNCTION' && !scalars.has(foldName(String(node['function_name'])))) return false
     return Object.values(node).every(check)
   }
   return check(root)

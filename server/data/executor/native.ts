@@ -9,7 +9,7 @@ import { quoteName, quoteText } from './sql-text.ts'
 
 /** Below this a scan is as quick as an index. */
 const indexedRowsMin = 5_000
-const indexesMax = 2
+const maxIndexes = 2
 /** Every column of every part of a table fills at least one block: those of a wide one would fill the memory. */
 const wideColumns = 200
 const wideBlockBytes = 16_384
@@ -59,7 +59,7 @@ async function uniqueColumns(connection: DuckDBConnection): Promise<string[]> {
   const likely = columns.filter((_, index) => Number(estimated[index]) > rowCount * 0.9)
   const unique: string[] = []
   for (const { name } of likely) {
-    if (unique.length === indexesMax) break
+    if (unique.length === maxIndexes) break
     const [exact] = await rowsOf(connection, `SELECT count(DISTINCT ${quoteName(name)}) FROM copy.data`)
     if (Number(exact?.[0]) === rowCount) unique.push(name)
   }

@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import type { DuckDBPreparedStatement, DuckDBType } from '@duckdb/node-api'
+import { boundReads, refuseForeign } from './bound.ts'
 import { inspectSql } from './inspect.ts'
-import { prepare, rememberPlan, withConnection, type Cancellable, type Instance } from './instances.ts'
+import { prepare, withConnection, type Cancellable, type Instance } from './instances.ts'
 import { findLookup, type Lookup } from './lookup.ts'
 import type { Column } from './protocol.ts'
 import type { BoundSlot } from './slots.ts'
@@ -22,6 +24,15 @@ export type Plan = {
   hopeful: boolean
 }
 
+/** Plans by statement, for as long as their instance is open. */
+const plansOf = new WeakMap<Instance, LRUCache<string, Plan>>()
+const maxPlansPerInstance = 512
+
+function rememberPlan(instance: Instance, key: string, plan: Plan): void {
+  const plans = plansOf.get(instance) ?? new LRUCache<string, Plan>({ max: maxPlansPerInstance })
+  plansOf.set(instance, plans.set(key, plan))
+}
+
 /** The plan of `sql`, from the instance's cache or made now. Nothing runs that was not inspected. */
 export async function planFor(
   instance: Instance,
@@ -30,14 +41,17 @@ export async function planFor(
 ): Promise<Plan> {
   const casts = new Map(input.slots.map((slot) => [slot.name.toLowerCase(), slot.cast]))
   const key = `${[...casts].join(';')}\n${input.sql}`
-  const known = instance.plans.get(key)
+  const known = plansOf.get(instance)?.get(key)
   if (known !== undefined) return known
   return withConnection(instance, call, async (lease) => {
-    const sighting = await inspectSql(lease, instance.catalog, input.sql)
+    const sighting = await inspectSql(lease, instance, input.sql)
     const author = withoutSemicolon(input.sql)
     const sql = castSlots(author, (name) => casts.get(name) ?? 'VARCHAR')
+    const reads = await boundReads(lease, instance, sql)
+    if (reads !== null) refuseForeign(input.sql, reads, sighting)
     const statement = await prepare(lease, sql)
     const types = resultTypes(statement, input.sql)
+    refuseForeign(input.sql, reads, sighting)
     const names = uniqueNames(types.map((_, index) => statement.columnName(index)))
     const columns = types.map((type, index) => ({ name: names[index] ?? '', type: typeName(type) }))
     const lookup = await findLookup(lease, instance, { sql: author, sighting, casts })
@@ -61,9 +75,12 @@ export function resultTypes(statement: DuckDBPreparedStatement, sql: string): Du
 /** A row object can hold a name once: the second `a` is `a_1`. Names that differ in case stay as they are. */
 export function uniqueNames(names: string[]): string[] {
   const taken = new Set<string>()
+  const counts = new Map<string, number>()
   return names.map((name) => {
     let unique = name
-    for (let count = 1; taken.has(unique); count += 1) unique = `${name}_${count}`
+    let count = counts.get(name) ?? 1
+    for (; taken.has(unique); count += 1) unique = `${name}_${count}`
+    counts.set(name, count)
     taken.add(unique)
     return unique
   })

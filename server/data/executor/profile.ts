@@ -8,13 +8,13 @@ import { quoteName, quoteText } from './sql-text.ts'
 import { typeName } from './values.ts'
 
 /** Up to here distinct values are counted, beyond it estimated. */
-const exactRowsMax = 200_000
-const topValuesMax = 10
-const binsMax = 20
-const sampleMax = 500
-const valueCharsMax = 200
+const maxExactRows = 200_000
+const maxTopValues = 10
+const maxBins = 20
+const maxSample = 500
+const maxValueChars = 200
 /** Columns beyond this get counts only: a table of thousands of columns is described in seconds, not minutes. */
-const detailedColumnsMax = 200
+const maxDetailedColumns = 200
 
 /** What each column of a file holds. */
 export function profile(settings: ExecutorSettings, call: Cancellable, parquetPath: string): Promise<Profile> {
@@ -30,7 +30,7 @@ export function profile(settings: ExecutorSettings, call: Cancellable, parquetPa
       for (const counted of await countColumns(looked, part)) {
         throwIfCancelled(call)
         profiles.push(
-          profiles.length < detailedColumnsMax && !isNested(counted)
+          profiles.length < maxDetailedColumns && !isNested(counted)
             ? await detailColumn(looked, counted)
             : { ...counted, topValues: [], histogram: [], looksLike: null },
         )
@@ -50,7 +50,7 @@ function isNested({ type }: Column): boolean {
 const countsPerColumn = 4
 
 async function countColumns({ connection, table, rowCount }: Table, columns: Column[]): Promise<Counted[]> {
-  const isExact = rowCount <= exactRowsMax
+  const isExact = rowCount <= maxExactRows
   const counts = columns.map((column) => {
     const x = quoteName(column.name)
     const nested = isNested(column)
@@ -58,7 +58,7 @@ async function countColumns({ connection, table, rowCount }: Table, columns: Col
     const distinct = isExact ? `count(DISTINCT ${key})` : `approx_count_distinct(${key})`
     const bounds = nested
       ? 'NULL, NULL'
-      : `left(min(${x})::VARCHAR, ${valueCharsMax}), left(max(${x})::VARCHAR, ${valueCharsMax})`
+      : `left(min(${x})::VARCHAR, ${maxValueChars}), left(max(${x})::VARCHAR, ${maxValueChars})`
     return `count(${x}), ${distinct}, ${bounds}`
   })
   const [found = []] = await rowsOf(connection, `SELECT ${counts.join(', ')} FROM ${table}`)
@@ -76,10 +76,10 @@ async function countColumns({ connection, table, rowCount }: Table, columns: Col
 }
 
 async function detailColumn({ connection, table, rowCount }: Table, counted: Counted): Promise<ColumnProfile> {
-  const frequent = await frequentValues(connection, table, { column: counted.name, cap: sampleMax })
+  const frequent = await frequentValues(connection, table, { column: counted.name, cap: maxSample })
   return {
     ...counted,
-    topValues: frequent.slice(0, topValuesMax),
+    topValues: frequent.slice(0, maxTopValues),
     histogram: await histogramOf(connection, table, counted),
     looksLike: looksLike(
       counted,
@@ -97,20 +97,20 @@ async function histogramOf(
 ): Promise<ColumnProfile['histogram']> {
   const isTime = /^(DATE|TIMESTAMP)/.test(type)
   if (!isTime && !/^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL)/.test(type)) return []
-  const x = isTime ? `epoch(${quoteName(name)})` : `${quoteName(name)}::DOUBLE`
-  const numbers = `SELECT ${x} AS x FROM ${table} WHERE isfinite(${quoteName(name)}${isTime ? '' : '::DOUBLE'})`
+  const x = isTime ? 'epoch(cell)' : 'cell::DOUBLE'
+  const numbers = `SELECT ${x} AS x FROM ${cellsOf(table, name)} WHERE isfinite(cell${isTime ? '' : '::DOUBLE'})`
   const rows = await rowsOf(
     connection,
     `WITH numbers AS (${numbers}), span AS (SELECT min(x) AS low, max(x) AS high FROM numbers)
-     SELECT low, high, least(${binsMax - 1}, floor((x - low) / nullif(high - low, 0) * ${binsMax})) AS bin, count(*)
+     SELECT low, high, least(${maxBins - 1}, floor((x - low) / nullif(high - low, 0) * ${maxBins})) AS bin, count(*)
      FROM numbers, span GROUP BY ALL ORDER BY bin`,
   )
   const [low, high] = (rows[0] ?? []).map(Number)
   if (low === undefined || high === undefined) return []
   if (low === high) return [{ from: low, to: high, count: Number(rows[0]?.[3] ?? 0) }]
   const counts = new Map(rows.map((row) => [Number(row[2]), Number(row[3])]))
-  const step = (high - low) / binsMax
-  return Array.from({ length: binsMax }, (_, bin) => {
+  const step = (high - low) / maxBins
+  return Array.from({ length: maxBins }, (_, bin) => {
     return { from: low + bin * step, to: low + (bin + 1) * step, count: counts.get(bin) ?? 0 }
   })
 }
@@ -146,13 +146,22 @@ async function frequentValues(
   table: string,
   { column, cap }: { column: string; cap: number },
 ) {
-  const x = quoteName(column)
   const rows = await rowsOf(
     connection,
-    `SELECT ${x}::VARCHAR AS v, count(*) AS n FROM ${table} WHERE ${x} IS NOT NULL AND length(${x}::VARCHAR) <= ${valueCharsMax}
-     GROUP BY v ORDER BY n DESC, v LIMIT ${cap}`,
+    `SELECT cell::VARCHAR, count(*) FROM ${cellsOf(table, column)}
+     WHERE cell IS NOT NULL AND length(cell::VARCHAR) <= ${maxValueChars} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${cap}`,
   )
-  return rows.map(([value, count]) => ({ value: String(value), count: Number(count) }))
+  return rows.map(([value, count]) => ({ value: storable(String(value)), count: Number(count) }))
+}
+
+/** One column under a name of ours, with no other beside it: no column of someone's can be taken for it. */
+function cellsOf(table: string, column: string): string {
+  return `(SELECT ${quoteName(column)} FROM ${table}) AS cells(cell)`
+}
+
+/** PostgreSQL keeps no NUL in a text. The rows keep theirs; what is said about them shows a mark instead. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\u2400')
 }
 
 export async function columnsOf(connection: DuckDBConnection, table: string): Promise<Column[]> {
@@ -172,5 +181,5 @@ export async function rowsOf(connection: DuckDBConnection, sql: string): Promise
 }
 
 function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
+  return typeof value === 'string' ? storable(value) : null
 }

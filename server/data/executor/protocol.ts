@@ -1,3 +1,5 @@
+import type { ScalarSlotType } from '../../../api/slots.ts'
+
 /** What the API process and an executor say to each other, and how it looks on the socket between them. */
 
 export type Column = { name: string; type: string }
@@ -7,7 +9,6 @@ export type CatalogTable = { name: string; parquetPath: string; nativePath?: str
 /** The tables of one scope. Another `version` is another set of files; the same version never changes. */
 export type Catalog = { version: string; tables: CatalogTable[] }
 
-type ScalarSlotType = 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'timestamp'
 export type SlotType = ScalarSlotType | `${ScalarSlotType}[]`
 
 /** A value to bind. Integers beyond 2^53 come as decimal text; `null` is an absent slot. */
@@ -37,7 +38,7 @@ export type AnswerBody = {
   contentType: string | undefined
   /** The `responsePathExtractor`. */
   extractor: string | undefined
-  depthAtMost: number
+  maxDepth: number
 }
 
 /** `columns`: of CSV from earlier pages. */
@@ -54,8 +55,7 @@ export type ConvertCall = {
   previousColumns: ConvertedColumn[] | null
 }
 export type ConvertedColumn = Column & { sourceKey: string }
-export type Drift = { added: string[]; removed: string[]; changed: { name: string; from: string; to: string }[] }
-export type Converted = { rowCount: number; sizeBytes: number; columns: ConvertedColumn[]; drift: Drift }
+export type Converted = { rowCount: number; sizeBytes: number; columns: ConvertedColumn[] }
 
 export type LooksLike = 'date' | 'email' | 'url' | 'currency' | 'country' | 'identifier'
 export type ColumnProfile = Column & {
@@ -110,6 +110,9 @@ export type FailedHead = {
   cause: string
 }
 
+/** The most that one statement may be: inspecting, binding and planning it takes time by its size. */
+export type SqlLimits = { chars: number; nodes: number; levels: number }
+
 /** How an executor is started: its first argument, as JSON. */
 export type ExecutorSettings = {
   tempDir: string
@@ -117,4 +120,5 @@ export type ExecutorSettings = {
   concurrency: number
   memoryBytes: number
   idleCloseMs: number
+  sqlLimits: SqlLimits
 }

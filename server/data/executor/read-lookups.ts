@@ -8,7 +8,7 @@ import { bindableSlots, type BoundSlot } from './slots.ts'
 
 /** A number of keys is rounded up to one of these, so that few statements are prepared. */
 const batchSizes = [2, 4, 8, 16, 32]
-const mostKeys = 32
+const maxKeys = 32
 
 /** Answers several calls of one statement by one execution; null where that cannot be done. */
 export async function readTogether(
@@ -20,7 +20,7 @@ export async function readTogether(
   const bound = slotsOfCalls.map(bindableSlots)
   const plan = await planFor(instance, call, { sql: input.sql, slots: bound[0] ?? [] })
   const { lookup } = plan
-  if (lookup === null || bound.length > mostKeys) return null
+  if (lookup === null || bound.length > maxKeys) return null
   const keys = bound.flatMap((slots) => slots.filter(({ name }) => name.toLowerCase() === lookup.slot))
   if (keys.length !== bound.length || keys.some(({ cast }) => cast !== lookup.cast)) return null
   const rows = await readLookups(instance, call, { plan, lookup, keys })

@@ -8,6 +8,11 @@ export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
+/** A name as the engine compares it: it folds ASCII letters and no others. */
+export function foldName(name: string): string {
+  return name.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
 export type Token = { kind: 'word' | 'quoted' | 'text' | 'slot' | 'number' | 'symbol'; text: string; start: number }
 
 // Alternatives in the order the lexer tries them. Comments and blanks are matched so that nothing in them counts.

@@ -1,56 +1,54 @@
 import type { Node, Sighting } from './inspect.ts'
 import type { Catalog, SlotType } from './protocol.ts'
+import { foldName } from './sql-text.ts'
 
 /**
- * The type of a slot from its neighbours in the syntax tree, where DuckDB's binder leaves it open, as in
- * `$region IS NULL OR region = $region`.
+ * The types of slots from their neighbours in the syntax tree, where DuckDB's binder leaves them open, as in
+ * `$region IS NULL OR region = $region`. The first neighbour that has a type decides.
  */
-export function suggestType(sighting: Sighting, catalog: Catalog, slot: string): SlotType {
-  return neighbourType(sighting.root, { slot, typeOf: (name) => columnType(sighting, catalog, name) }) ?? 'string'
+export function suggestTypes(sighting: Sighting, catalog: Catalog): Map<string, SlotType> {
+  const types: Types = { found: new Map(), ofColumns: columnTypes(sighting, catalog) }
+  visit(sighting.root, types)
+  return types.found
 }
 
-type Search = { slot: string; typeOf: (column: string) => SlotType | undefined }
+type Types = { found: Map<string, SlotType>; ofColumns: Map<string, SlotType> }
 
-function neighbourType(value: unknown, search: Search): SlotType | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const children = Object.values(value as Node)
-  if (!Array.isArray(value)) {
-    const found = typeHere(value as Node, search)
-    if (found !== undefined) return found
-  }
-  for (const child of children) {
-    const found = neighbourType(child, search)
-    if (found !== undefined) return found
-  }
-  return undefined
+function visit(value: unknown, types: Types): void {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) noteTypes(value as Node, types)
+  for (const child of Object.values(value as Node)) visit(child, types)
 }
 
-function typeHere(node: Node, search: Search): SlotType | undefined {
-  if (node['type'] === 'LIMIT_MODIFIER' && [node['limit'], node['offset']].some((part) => isSlot(part, search.slot)))
-    return 'integer'
-  if (node['class'] === 'CAST' && isSlot(node['child'], search.slot)) return castType(node['cast_type'] as Node)
-  if (node['class'] === 'SUBQUERY' && node['subquery_type'] === 'ANY') return anyType(node, search)
-  const operands = operandsOf(node)
-  if (!operands.some((operand) => isSlot(operand, search.slot))) return undefined
-  for (const operand of operands) {
-    const type = operandType(operand, search)
-    if (type !== undefined) return node['function_name'] === 'contains' ? (`${type}[]` as SlotType) : type
+function noteTypes(node: Node, types: Types): void {
+  const note = (operand: unknown, type: SlotType | undefined): void => {
+    const slot = slotOf(operand)
+    if (slot !== undefined && type !== undefined && !types.found.has(slot)) types.found.set(slot, type)
   }
-  return undefined
+  if (node['type'] === 'LIMIT_MODIFIER') [node['limit'], node['offset']].forEach((part) => note(part, 'integer'))
+  else if (node['class'] === 'CAST') note(node['child'], castType(node['cast_type'] as Node))
+  else if (node['class'] === 'SUBQUERY' && node['subquery_type'] === 'ANY') {
+    const type = operandType(node['child'], types)
+    if (type !== undefined) unnested(node).forEach((operand) => note(operand, `${type}[]` as SlotType))
+  } else {
+    const operands = operandsOf(node)
+    const type = operands.map((operand) => operandType(operand, types)).find((each) => each !== undefined)
+    if (type === undefined) return
+    const seen = node['function_name'] === 'contains' ? (`${type}[]` as SlotType) : type
+    for (const operand of operands) note(operand, seen)
+  }
 }
 
-function operandType(operand: unknown, search: Search): SlotType | undefined {
+function operandType(operand: unknown, { ofColumns }: Types): SlotType | undefined {
   const names = (operand as Node | null)?.['column_names']
-  return Array.isArray(names) ? search.typeOf(String(names.at(-1))) : undefined
+  return Array.isArray(names) ? ofColumns.get(foldName(String(names.at(-1)))) : undefined
 }
 
-/** `column = ANY($slot)`, which the parser writes as a subquery over `unnest($slot)`. */
-function anyType(node: Node, search: Search): SlotType | undefined {
-  const type = operandType(node['child'], search)
+/** The list of `column = ANY($slot)`, which the parser writes as a subquery over `unnest($slot)`. */
+function unnested(node: Node): unknown[] {
   const query = (node['subquery'] as Node | null)?.['node'] as Node | undefined
   const [only] = (query?.['select_list'] ?? []) as Node[]
-  const isOurs = only !== undefined && operandsOf(only).some((operand) => isSlot(operand, search.slot))
-  return isOurs && type !== undefined ? (`${type}[]` as SlotType) : undefined
+  return only === undefined ? [] : operandsOf(only)
 }
 
 /** `$slot::TYPE` and `$slot::TYPE[]`. */
@@ -68,18 +66,15 @@ function operandsOf(node: Node): unknown[] {
   return Array.isArray(children) && (node['class'] === 'OPERATOR' || node['class'] === 'FUNCTION') ? children : []
 }
 
-function isSlot(value: unknown, slot: string): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  const node = value as Node
-  return node['class'] === 'PARAMETER' && String(node['identifier']).toLowerCase() === slot
+function slotOf(value: unknown): string | undefined {
+  const node = value as Node | null | undefined
+  return node?.['class'] === 'PARAMETER' ? String(node['identifier']).toLowerCase() : undefined
 }
 
-function columnType(sighting: Sighting, catalog: Catalog, name: string): SlotType | undefined {
-  const tables = catalog.tables.filter((table) => sighting.tables.has(table.name))
-  const column = tables
-    .flatMap((table) => table.columns)
-    .find((known) => known.name.toLowerCase() === name.toLowerCase())
-  return column === undefined ? undefined : slotTypeOfColumn(column.type)
+/** Of the tables that are read; where two have a column of the same name, the first. */
+function columnTypes(sighting: Sighting, catalog: Catalog): Map<string, SlotType> {
+  const columns = catalog.tables.filter((table) => sighting.tables.has(table.name)).flatMap((table) => table.columns)
+  return new Map(columns.toReversed().map(({ name, type }) => [foldName(name), slotTypeOfColumn(type)]))
 }
 
 function slotTypeOfColumn(type: string): SlotType {
@@ -87,5 +82,6 @@ function slotTypeOfColumn(type: string): SlotType {
   if (/^(DOUBLE|FLOAT|DECIMAL)/.test(type)) return 'number'
   if (type.startsWith('TIMESTAMP')) return 'timestamp'
   if (type === 'DATE') return 'date'
+  if (type === 'TIME') return 'time'
   return type === 'BOOLEAN' ? 'boolean' : 'string'
 }

@@ -15,11 +15,13 @@ import * as usage from '../../usage/index.ts'
 import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import type { Http } from '../http.ts'
+import { fromWire, toWire } from '../wire-codec.ts'
 
 const tags = ['usage']
 const ofProject = z.object({ project_id: z.string() })
 const ofAlert = ofProject.extend({ alert_id: z.string() })
 
+// Over 70 lines: a list of routes.
 export function serveAlerts(http: Http, app: App): void {
   http.post(
     '/v1/projects/:project_id/alerts',
@@ -34,8 +36,7 @@ export function serveAlerts(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const { name, type, enabled, channels, query } = request.body
-      const input = { ...inputOf(request.body), name, type, enabled, channels, query }
+      const input = fromWire(newAlert, request.body)
       const made = await usage.createAlert(app, callerOf(request), { ...input, projectId: request.params.project_id })
       return reply.code(201).send(wireAlert(made))
     },
@@ -78,9 +79,7 @@ export function serveAlerts(http: Http, app: App): void {
       },
     },
     async (request) => {
-      const { name, type, enabled, channels, query } = request.body
-      const known = Object.entries({ ...inputOf(request.body), name, type, enabled, channels, query })
-      const changes = Object.fromEntries(known.filter(([, value]) => value !== undefined))
+      const changes = fromWire(changeAlert, request.body)
       return wireAlert(await usage.updateAlert(app, callerOf(request), { ...changes, ...placeOf(request.params) }))
     },
   )
@@ -169,61 +168,14 @@ function placeOf(params: z.output<typeof ofAlert>): { projectId: string; alertId
   return { projectId: params.project_id, alertId: params.alert_id }
 }
 
-type Body = z.output<typeof newAlert>
-
-function inputOf<Given extends Partial<Body> | z.output<typeof changeAlert>>(body: Given) {
-  return {
-    threshold: body.threshold as Given['threshold'],
-    resolveThreshold: body.resolve_threshold as Given['resolve_threshold'],
-    windowMinutes: body.window_minutes as Given['window_minutes'],
-    forMinutes: body.for_minutes as Given['for_minutes'],
-    minRequests: body.min_requests as Given['min_requests'],
-    remindMinutes: body.remind_minutes as Given['remind_minutes'],
-    environment: body.environment as Given['environment'],
-  }
-}
-
 function wireAlert(each: usage.AlertRecord): z.output<typeof alert> {
-  return {
-    id: each.id,
-    project_id: each.projectId,
-    name: each.name,
-    type: each.type,
-    threshold: each.threshold,
-    resolve_threshold: each.resolveThreshold,
-    window_minutes: each.windowMinutes,
-    for_minutes: each.forMinutes,
-    min_requests: each.minRequests,
-    remind_minutes: each.remindMinutes,
-    environment: each.environment,
-    query: each.query,
-    enabled: each.enabled,
-    channels: each.channels,
-    state: each.state,
-    value: each.value,
-    started_at: each.startedAt?.toISOString() ?? null,
-    evaluated_at: each.evaluatedAt?.toISOString() ?? null,
-    created_at: each.createdAt.toISOString(),
-  }
+  return toWire(alert, each)
 }
 
-function wireEvent({ at, ...event }: usage.AlertEvent): z.output<typeof alertEvent> {
-  return { ...event, at: at.toISOString() }
+function wireEvent(event: usage.AlertEvent): z.output<typeof alertEvent> {
+  return toWire(alertEvent, event)
 }
 
 function wireDelivery(each: usage.Delivery): z.output<typeof alertDelivery> {
-  return {
-    id: each.id,
-    event_id: each.eventId,
-    channel_id: each.channelId,
-    channel_type: each.channelType,
-    target: each.target,
-    status: each.status,
-    attempt: each.attempt,
-    created_at: each.createdAt.toISOString(),
-    next_attempt_at: each.nextAttemptAt?.toISOString() ?? null,
-    finished_at: each.finishedAt?.toISOString() ?? null,
-    response_status: each.responseStatus,
-    error: each.error,
-  }
+  return toWire(alertDelivery, each)
 }

@@ -148,7 +148,10 @@ export function serveTrials(http: Http, app: App): void {
       const { answer, parameters } = tried.answer
       const { rows, rowCount, truncated, elapsedMs } = answer
       const counts = { row_count: rowCount, truncated, execution_time_ms: elapsedMs }
-      return sendBytes(reply, aroundRows(rows, { ...wire, parameters, ...counts }))
+      return sendBytes(app, reply, {
+        projectId: request.params.project_id,
+        body: aroundRows(rows, { ...wire, parameters, ...counts }),
+      })
     },
   )
 }

@@ -22,6 +22,7 @@ const upstreamRefusals = {
   504: errorEnvelope.describe('The external API did not answer in time.'),
 }
 
+// Over 70 lines: a list of routes.
 export function serveConnections(http: Http, app: App): void {
   http.post(
     '/v1/http/test-connection',

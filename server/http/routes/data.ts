@@ -6,6 +6,7 @@ import * as data from '../../data/index.ts'
 import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import type { Http } from '../http.ts'
+import { toWire } from '../wire-codec.ts'
 
 const tags = ['data']
 const ofProject = z.object({ project_id: z.string() })
@@ -15,6 +16,11 @@ const mediaTypes: Record<data.FileFormat, string> = {
   parquet: 'application/vnd.apache.parquet',
   duckdb: 'application/octet-stream',
 }
+
+const binary = z.string().meta({ format: 'binary' })
+const files = Object.fromEntries(
+  Object.entries(mediaTypes).map(([format, type]) => [type, { schema: format === 'json' ? z.unknown() : binary }]),
+)
 
 export function serveDataObjects(http: Http, app: App): void {
   http.get(
@@ -48,7 +54,7 @@ export function serveDataObjects(http: Http, app: App): void {
     },
     async (request) => {
       const { profile, driftTouches, ...object } = await data.findObject(app, callerOf(request), ids(request.params))
-      return { ...wireObject(object, driftTouches), profile: wireProfile(profile) }
+      return { ...wireObject(object, driftTouches), profile: toWire(describedObject.shape.profile, profile) }
     },
   )
 
@@ -127,7 +133,7 @@ export function serveObjectContent(http: Http, app: App): void {
         tags,
         summary: 'The stored file itself',
         params: ofObject,
-        response: { 200: z.any().describe('The file.'), ...refusals },
+        response: { 200: { description: 'The file, in the format of the object.', content: files }, ...refusals },
       },
     },
     async (request, reply) => {
@@ -147,42 +153,12 @@ function ids(params: { project_id: string; data_object_id: string }): { projectI
 }
 
 function wireObject(object: data.DataObject, queries?: string[]): z.output<typeof dataObject> {
-  return {
-    id: object.id,
-    kind: object.kind,
-    format: object.format,
-    datasource_id: object.datasourceId,
-    table_name: object.tableName,
-    version: object.version,
-    row_count: object.rowCount,
-    size_bytes: object.sizeBytes,
-    columns:
-      object.columns?.map(({ name, type, sourceKey }) => ({
-        name,
-        type,
-        ...(sourceKey !== undefined && sourceKey !== name && { source_key: sourceKey }),
-      })) ?? null,
-    drift: object.drift === null ? null : { ...object.drift, ...(queries !== undefined && { queries }) },
-    truncated: object.truncated,
-    created_at: object.createdAt.toISOString(),
-  }
-}
-
-function wireProfile(profile: data.Profile | null): z.output<typeof describedObject>['profile'] {
-  if (profile === null) return null
-  return {
-    row_count: profile.rowCount,
-    columns: profile.columns.map((column) => ({
-      name: column.name,
-      type: column.type,
-      null_count: column.nullCount,
-      distinct_count: column.distinctCount,
-      distinct_is_exact: column.distinctIsExact,
-      min: column.min,
-      max: column.max,
-      top_values: column.topValues,
-      histogram: column.histogram,
-      looks_like: column.looksLike,
-    })),
-  }
+  const columns =
+    object.columns?.map(({ name, type, sourceKey }) => ({
+      name,
+      type,
+      ...(sourceKey !== undefined && sourceKey !== name && { sourceKey }),
+    })) ?? null
+  const drift = object.drift === null ? null : { ...object.drift, ...(queries !== undefined && { queries }) }
+  return toWire(dataObject, { ...object, columns, drift })
 }

@@ -19,6 +19,7 @@ import { refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import type { Http } from '../http.ts'
 import { named, ofQuery, wireContent } from './queries.ts'
+import { toWire } from '../wire-codec.ts'
 
 const tags = ['queries']
 const path = '/v1/projects/:project_id/queries/:query_name'
@@ -80,6 +81,7 @@ export function serveDeploying(http: Http, app: App): void {
   )
 }
 
+// Over 70 lines: a list of routes.
 export function serveVersions(http: Http, app: App): void {
   http.get(
     `${path}/versions`,
@@ -147,10 +149,7 @@ export function serveVersions(http: Http, app: App): void {
     async (request) => {
       const input = { ...named(request.params), ...request.query }
       const page = await queries.listHistory(app, callerOf(request), input)
-      const data = page.items.map(({ previousVersion, at, ...entry }) => {
-        return { ...entry, previous_version: previousVersion, at: at.toISOString() }
-      })
-      return { data, next_cursor: page.nextCursor }
+      return { data: page.items.map((entry) => toWire(historyEntry, entry)), next_cursor: page.nextCursor }
     },
   )
 
@@ -168,10 +167,7 @@ export function serveVersions(http: Http, app: App): void {
     async (request) => {
       const input = { projectId: request.params.project_id, ...request.query }
       const page = await queries.listDeployments(app, callerOf(request), input)
-      const data = page.items.map(({ deployedAt, deployedBy, ...entry }) => {
-        return { ...entry, deployed_at: deployedAt.toISOString(), deployed_by: deployedBy }
-      })
-      return { data, next_cursor: page.nextCursor }
+      return { data: page.items.map((entry) => toWire(liveDeployment, entry)), next_cursor: page.nextCursor }
     },
   )
 }
@@ -188,6 +184,6 @@ function wireReport(report: queries.DeployReport): z.output<typeof deployment> {
     callers: callers.map(({ keyId, name, lastCalledAt }) => {
       return { key_id: keyId, name, last_called_at: lastCalledAt.toISOString() }
     }),
-    routing: queries.wireRouting(routing),
+    routing: queries.wireRegressions(routing),
   }
 }

@@ -6,6 +6,7 @@ import * as questions from '../../questions/index.ts'
 import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import type { Http } from '../http.ts'
+import { fromWire, toWire } from '../wire-codec.ts'
 
 const tags = ['questions']
 const ofProject = z.object({ project_id: z.string() })
@@ -43,7 +44,7 @@ export function serveEvaluations(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const input = { projectId: request.params.project_id, ...expectedOf(request.body) }
+      const input = { projectId: request.params.project_id, ...fromWire(newEvaluation, request.body) }
       return reply.code(201).send(wireCase(await questions.createCase(app, callerOf(request), input)))
     },
   )
@@ -61,7 +62,7 @@ export function serveEvaluations(http: Http, app: App): void {
     },
     async (request) => {
       const { project_id: projectId, evaluation_id: id } = request.params
-      const input = { projectId, id, ...expectedOf(request.body) }
+      const input = { projectId, id, ...fromWire(newEvaluation, request.body) }
       return wireCase(await questions.updateCase(app, callerOf(request), input))
     },
   )
@@ -133,24 +134,8 @@ export function serveEvaluationRuns(http: Http, app: App): void {
   )
 }
 
-function expectedOf(body: z.output<typeof newEvaluation>) {
-  return {
-    question: body.question,
-    expectedQuery: body.expected_query,
-    expectedParameters: body.expected_parameters,
-  }
-}
-
 export function wireCase(found: questions.EvaluationCase): z.output<typeof evaluation> {
-  return {
-    id: found.id,
-    question: found.question,
-    expected_query: found.expectedQuery,
-    expected_parameters: found.expectedParameters,
-    source: found.source,
-    created_at: found.createdAt.toISOString(),
-    created_by: found.createdBy,
-  }
+  return toWire(evaluation, found)
 }
 
 function wireRun({ at, ...run }: questions.EvaluationRun): z.output<typeof evaluationRun> {

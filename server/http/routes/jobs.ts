@@ -4,9 +4,10 @@ import { job, jobsQuery } from '../../../api/jobs.ts'
 import type { App } from '../../app.ts'
 import * as jobs from '../../jobs/index.ts'
 import { refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
+import { callerOf, requireStill } from '../caller.ts'
 import type { EventStreams } from '../event-streams.ts'
 import type { Http } from '../http.ts'
+import { toWire } from '../wire-codec.ts'
 
 const tags = ['jobs']
 const ofProject = z.object({ project_id: z.string() })
@@ -86,29 +87,16 @@ export function serveJobEvents(http: Http, app: App, streams: EventStreams): voi
     async (request, reply) => {
       const projectId = request.params.project_id
       const caller = callerOf(request)
-      return streams.answer(reply, ({ send, end }) =>
-        jobs.watchJobs(app, caller, { projectId, onJob: (each) => send('job', wireJob(each)), onEnd: end }),
-      )
+      return streams.answer(reply, {
+        caller,
+        subscribe: ({ send, end }) =>
+          jobs.watchJobs(app, caller, { projectId, onJob: (each) => send('job', wireJob(each)), onEnd: end }),
+        stillMay: () => requireStill(app, request, projectId),
+      })
     },
   )
 }
 
 export function wireJob(each: jobs.JobRecord): z.output<typeof job> {
-  return {
-    id: each.id,
-    job_type: each.jobType,
-    status: each.status,
-    project_id: each.projectId,
-    source: each.source,
-    source_id: each.sourceId,
-    source_event_type: each.sourceEventType,
-    created_at: each.createdAt.toISOString(),
-    attempt: each.attempt,
-    max_attempts: each.maxAttempts,
-    progress: each.progress,
-    started_at: each.startedAt?.toISOString() ?? null,
-    finished_at: each.finishedAt?.toISOString() ?? null,
-    error: each.error,
-    retried_from: each.retriedFrom,
-  }
+  return toWire(job, each)
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
-import type { apiKey, changeApiKey, reach } from '../../../api/keys.ts'
+import { apiKey, type changeApiKey, type reach } from '../../../api/keys.ts'
 import type * as access from '../../access/index.ts'
+import { toWire } from '../wire-codec.ts'
 
 type Changes = { [Name in keyof access.KeyInput]?: access.KeyInput[Name] | undefined }
 
@@ -22,31 +23,21 @@ export function inputOf(body: z.output<typeof changeApiKey>): Changes {
 }
 
 export function wirePermissions(permissions: readonly access.Permission[]): z.output<typeof apiKey>['permissions'] {
-  return permissions.map(({ projectId, environments, queries }) => ({
-    project_id: projectId,
-    environments: environments === '*' ? environments : [...environments],
-    ...(queries !== null && { queries: [...queries] }),
-  }))
+  return toWire(
+    apiKey.shape.permissions,
+    permissions.map(({ projectId, environments, queries }) => ({
+      projectId,
+      environments: environments === '*' ? environments : [...environments],
+      ...(queries !== null && { queries: [...queries] }),
+    })),
+  )
 }
 
-export function wireKey(key: access.ApiKey): z.output<typeof apiKey> {
-  return {
-    id: key.id,
-    name: key.name,
-    start: key.start,
-    last4: key.last4,
-    permissions: wirePermissions(key.permissions),
-    fixed_parameters: key.fixedParameters,
-    plan: key.plan,
-    rate_limit: key.rate && { per_minute: key.rate.perMinute, burst: key.rate.burst },
-    daily_quota: key.perDay,
-    status: key.status,
-    created_by: key.createdBy,
-    created_at: key.createdAt.toISOString(),
-    expires_at: key.expiresAt?.toISOString() ?? null,
-    last_used_at: key.lastUsedAt?.toISOString() ?? null,
-    previous_secret_until: key.previousSecretUntil?.toISOString() ?? null,
-  }
+const keyFacts = apiKey.omit({ permissions: true })
+
+export function wireKey({ permissions, rate, perDay, ...key }: access.ApiKey): z.output<typeof apiKey> {
+  const facts = toWire(keyFacts, { ...key, rateLimit: rate, dailyQuota: perDay })
+  return { ...facts, permissions: wirePermissions(permissions) }
 }
 
 export function wireReach({ projectId, projectName, environments }: access.Reach): z.output<typeof reach> {

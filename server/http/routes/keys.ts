@@ -11,6 +11,7 @@ import { inputOf, wireKey, wireReach } from './key-wire.ts'
 const tags = ['keys']
 const ofKey = z.object({ key_id: z.string() })
 
+// Over 70 lines: a list of routes.
 export function serveKeys(http: Http, app: App): void {
   http.post(
     '/v1/api-keys',
@@ -142,13 +143,14 @@ export function servePlans(http: Http, app: App): void {
     '/v1/plans',
     { schema: { tags, summary: 'The plans an API key can have', response: { 200: list, ...refusals } } },
     async (request) => {
-      callerOf(request)
+      const grantable = new Set(access.grantablePlans(app.config, callerOf(request)).map(({ name }) => name))
       const data = app.config.plans.map(({ name, rate, perDay }) => ({
         name,
         per_minute: rate?.perMinute ?? null,
         burst: rate?.burst ?? null,
         per_day: perDay,
         default: name === app.config.defaultPlan,
+        grantable: grantable.has(name),
       }))
       return { data, next_cursor: null }
     },

@@ -5,6 +5,7 @@ import type { App } from '../../app.ts'
 import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import { pageLink, type Http } from '../http.ts'
+import { toWire } from '../wire-codec.ts'
 
 const tags = ['people']
 const ofProject = z.object({ project_id: z.string() })
@@ -107,10 +108,10 @@ export function serveInvitations(http: Http, app: App): void {
   )
 }
 
-function wireMember({ userId, createdAt, ...rest }: access.Member): z.output<typeof member> {
-  return { ...rest, user_id: userId, created_at: createdAt.toISOString() }
+function wireMember(found: access.Member): z.output<typeof member> {
+  return toWire(member, found)
 }
 
-function wireInvitation({ createdAt, expiresAt, ...rest }: access.Invitation): z.output<typeof invitation> {
-  return { ...rest, created_at: createdAt.toISOString(), expires_at: expiresAt.toISOString() }
+function wireInvitation(found: access.Invitation): z.output<typeof invitation> {
+  return toWire(invitation, found)
 }

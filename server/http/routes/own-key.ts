@@ -4,6 +4,7 @@ import { resolveScope } from '../../access/index.ts'
 import { refusals } from '../answers.ts'
 import type { Http } from '../http.ts'
 import { addressOf, keyCallerOf } from '../query-call.ts'
+import { setRateHeaders } from '../rate-headers.ts'
 import { wirePermissions } from './key-wire.ts'
 
 /** The first call a client makes: is the key good, what does it reach, and where would a call go. */
@@ -22,8 +23,9 @@ export function serveOwnKey(http: Http): void {
         response: { 200: ownKey, ...refusals },
       },
     },
-    async (request) => {
-      const { key } = keyCallerOf(request)
+    async (request, reply) => {
+      const { key, standings } = keyCallerOf(request)
+      setRateHeaders(reply, standings)
       const { projectId, environment } = resolveScope(key, addressOf(request))
       return {
         id: key.id,

@@ -6,6 +6,7 @@ import * as projects from '../../projects/index.ts'
 import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import type { Http } from '../http.ts'
+import { toWire } from '../wire-codec.ts'
 
 const tags = ['projects']
 const ofProject = z.object({ project_id: z.string() })
@@ -122,10 +123,10 @@ export function serveEnvironments(http: Http, app: App): void {
   )
 }
 
-function wireProject({ createdAt, ...rest }: projects.Project): z.output<typeof project> {
-  return { ...rest, created_at: createdAt.toISOString() }
+function wireProject(found: projects.Project): z.output<typeof project> {
+  return toWire(project, found)
 }
 
-function wireEnvironment({ name, createdAt }: projects.Environment): z.output<typeof environment> {
-  return { name, created_at: createdAt.toISOString() }
+function wireEnvironment(found: projects.Environment): z.output<typeof environment> {
+  return toWire(environment, found)
 }

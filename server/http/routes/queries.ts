@@ -10,6 +10,7 @@ import {
   previewAnswer,
   previewQuery,
   query,
+  queryContent,
 } from '../../../api/queries.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
@@ -19,12 +20,14 @@ import { callerOf } from '../caller.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
 import { aroundRows, sendBytes } from '../query-answer.ts'
+import { fromWire, toWire } from '../wire-codec.ts'
 
 const tags = ['queries']
 const ofProject = z.object({ project_id: z.string() })
 export const ofQuery = ofProject.extend({ query_name: z.string() })
 const path = '/v1/projects/:project_id/queries'
 
+// Over 70 lines: a list of routes.
 export function serveQueries(http: Http, app: App): void {
   http.get(
     path,
@@ -56,10 +59,8 @@ export function serveQueries(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const { name, sql, description, slots, examples, rate_limit: limit, ...settings } = request.body
-      const rateLimit = rateLimitOf(limit)
-      const input = { projectId: request.params.project_id, name, sql, description, slots, examples, rateLimit }
-      const made = await queries.createQuery(app, callerOf(request), { ...input, ...settingsOf(settings) })
+      const input = { projectId: request.params.project_id, ...fromWire(newQuery, request.body) }
+      const made = await queries.createQuery(app, callerOf(request), input)
       return withEtag(reply.code(201), made)
     },
   )
@@ -83,11 +84,8 @@ export function serveQueries(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const { name, sql, description, slots, examples, rate_limit: limit, ...settings } = request.body
+      const { name, ...changes } = fromWire(changeQuery, request.body)
       if (name !== undefined && name !== request.params.query_name) throw cannotRename()
-      const rateLimit = limit === undefined ? undefined : rateLimitOf(limit)
-      const given = { sql, description, slots, examples, rateLimit, ...settingsOf(settings) }
-      const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
       const revision = revisionOf(request.headers['if-match'])
       const input = { ...named(request.params), revision, changes }
       return withEtag(reply, await queries.changeQuery(app, callerOf(request), input))
@@ -145,7 +143,7 @@ export function serveAuthoring(http: Http, app: App): void {
       const { answer } = await queries.previewQuery(app, callerOf(request), input)
       const { rows, columns, rowCount, truncated, elapsedMs, asOf } = answer
       const rest = { columns, row_count: rowCount, truncated, execution_time_ms: elapsedMs, as_of: asOf }
-      return sendBytes(reply, aroundRows(rows, rest))
+      return sendBytes(app, reply, { projectId: request.params.project_id, body: aroundRows(rows, rest) })
     },
   )
 
@@ -170,48 +168,12 @@ export function named(params: z.output<typeof ofQuery>): { projectId: string; na
   return { projectId: params.project_id, name: params.query_name }
 }
 
-type Settings<Value> = { cache_seconds: Value; timeout_ms: Value; max_rows: Value; max_bytes: Value }
-
-function settingsOf<Value>(wire: Settings<Value> | Partial<Settings<Value>>) {
-  return {
-    cacheSeconds: wire.cache_seconds as Value,
-    timeoutMs: wire.timeout_ms as Value,
-    maxRows: wire.max_rows as Value,
-    maxBytes: wire.max_bytes as Value,
-  }
-}
-
-function rateLimitOf(limit: z.output<typeof newQuery>['rate_limit']): queries.QueryContent['rateLimit'] {
-  return limit === null ? null : { perMinute: limit.per_minute, burst: limit.burst }
-}
-
-export function wireContent(content: queries.QueryContent) {
-  return {
-    description: content.description,
-    sql: content.sql,
-    slots: content.slots,
-    examples: content.examples,
-    cache_seconds: content.cacheSeconds,
-    timeout_ms: content.timeoutMs,
-    max_rows: content.maxRows,
-    max_bytes: content.maxBytes,
-    rate_limit:
-      content.rateLimit === null ? null : { per_minute: content.rateLimit.perMinute, burst: content.rateLimit.burst },
-  }
+export function wireContent(content: queries.QueryContent): z.output<typeof queryContent> {
+  return toWire(queryContent, content)
 }
 
 export function wireQuery(found: queries.Query): z.output<typeof query> {
-  return {
-    id: found.id,
-    name: found.name,
-    ...wireContent(found),
-    revision: found.revision,
-    deployments: found.deployments,
-    changed: found.changed,
-    created_at: found.createdAt.toISOString(),
-    updated_at: found.updatedAt.toISOString(),
-    updated_by: found.updatedBy,
-  }
+  return toWire(query, found)
 }
 
 function withEtag(reply: FastifyReply, found: queries.Query): FastifyReply {

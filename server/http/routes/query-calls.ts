@@ -4,35 +4,26 @@ import { z } from 'zod'
 import { answer } from '../../../api/queries.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
-import {
-  directRun,
-  keptAnswer,
-  runQuery,
-  streamQuery,
-  type Answer,
-  type Run,
-  type RunAnswer,
-} from '../../queries/index.ts'
+import { call, type Answer, type CallAnswer, type RunAnswer } from '../../queries/index.ts'
 import { refusals } from '../answers.ts'
-import { openEarlyRefusals } from '../early-refusals.ts'
-import { formatOf, type AnswerFormat } from '../formats.ts'
+import { tellEarlyRefusals } from '../early-refusals.ts'
+import { formatOf, streamFormatOf, type AnswerFormat } from '../formats.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
-import { aroundRows, sendBytes } from '../query-answer.ts'
-import { addressOf, keyCallerOf, limitQuery } from '../query-call.ts'
+import { aroundRows, sendBytes, type Pieces } from '../query-answer.ts'
+import { addressOf, keyCallerOf } from '../query-call.ts'
 import { sendStream } from '../query-stream.ts'
+import { setRateHeaders } from '../rate-headers.ts'
 
 const slotValues = z.record(z.string(), z.unknown()).nullish().meta({ description: 'Values of slots by name.' })
 
 /** The direct endpoint of every deployed query. */
 export function serveQueryCalls(http: Http, app: App): void {
-  const early = openEarlyRefusals(app, 'direct')
-
   http.post(
     '/v1/queries/:query_name',
     {
       config: { door: 'query' },
-      onError: early.onError,
+      onError: tellEarlyRefusals(app, 'direct'),
       validatorCompiler: lightValidator,
       schema: {
         tags: ['calls'],
@@ -45,20 +36,20 @@ export function serveQueryCalls(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const { projectId, environment } = addressOf(request)
-      const call = {
+      const format = formatOf(request.headers.accept)
+      const answered = call(app, keyCallerOf(request), {
         name: request.params.query_name,
-        projectId,
-        environment,
+        ...addressOf(request),
         version: pinnedVersion(request),
         parameters: request.body ?? {},
+        streamAs: streamFormatOf(format),
         fresh: wantsFresh(request),
         signal: () => untilGone(reply),
-      }
-      early.begin(request)
-      const run = directRun(app, keyCallerOf(request), call)
-      if (run instanceof Promise || run.version.rateLimit !== null) return answerLater(app, run, { request, reply })
-      return answerRun(app, run, { request, reply })
+      })
+      if (answered instanceof Promise) return send(app, { request, reply, format }, await answered)
+      send(app, { request, reply, format }, answered)
+      // It has left already: returned, the reply would be waited for.
+      return undefined
     },
   )
 }
@@ -78,63 +69,41 @@ function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-type Call = { request: FastifyRequest; reply: FastifyReply }
+type Reply = { request: FastifyRequest; reply: FastifyReply; format: AnswerFormat }
 
-async function answerLater(app: App, found: Run | Promise<Run>, call: Call): Promise<FastifyReply> {
-  const run = await found
-  if (run.version.rateLimit !== null) await limitQuery(app, run, call)
-  return (await answerRun(app, run, call)) ?? call.reply
+function send(app: App, { request, reply, format }: Reply, answered: CallAnswer): FastifyReply {
+  setRateHeaders(reply, keyCallerOf(request).standings)
+  const { readerBytesPerSecond: leastBytesPerSecond } = app.config.limits
+  if ('chunks' in answered) return sendStream(request, reply, { answer: answered, format, leastBytesPerSecond })
+  return sendWhole(app, { request, reply, format }, answered)
 }
 
-/** Undefined where the answer has left already. */
-function answerRun(app: App, run: Run, call: Call): Promise<FastifyReply> | undefined {
-  const { request, reply } = call
-  const format = formatOf(request.headers.accept)
-  void reply.header('x-sluice-version', run.version.number)
-  if (format !== 'json') return answerInParts(app, run, call, format)
-  const kept = keptAnswer(app, run)
-  if (kept === undefined) return runQuery(app, run).then((answered) => sendAnswer(request, reply, answered))
-  sendAnswer(request, reply, kept)
-  return undefined
-}
-
-async function answerInParts(
-  app: App,
-  run: Run,
-  { request, reply }: Call,
-  format: Exclude<AnswerFormat, 'json'>,
-): Promise<FastifyReply> {
-  const streamed = await streamQuery(app, run, format === 'sse' ? 'json' : format)
-  if (streamed.cache !== null) void reply.header('x-cache', streamed.cache)
-  if (streamed.asOf !== null) void reply.header('x-sluice-as-of', streamed.asOf.toISOString())
-  return sendStream(request, reply, { answer: streamed, format, name: run.name })
-}
-
-function sendAnswer(request: FastifyRequest, reply: FastifyReply, { answer, cache }: RunAnswer): FastifyReply {
-  const { etag } = answer
+function sendWhole(app: App, { request, reply }: Reply, { projectId, answer, cache }: RunAnswer): FastifyReply {
+  const { etag, version } = answer
+  void reply.header('x-sluice-version', version)
   if (cache !== null) void reply.header('x-cache', cache)
   if (etag !== null) {
     void reply.header('etag', etag)
     if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
   }
-  return sendBytes(reply, bodyOf(answer))
+  return sendBytes(app, reply, { projectId, body: bodyOf(answer) })
 }
 
 /** Shorter than this, head and body leave in one write if the body is text. */
 const shortBytes = 16_384
 
 /** Composed once for each answer, however often it is given. */
-function bodyOf(answer: Answer): Buffer | string {
+function bodyOf(answer: Answer): Buffer | string | Pieces {
   const known = bodies.get(answer)
   if (known !== undefined) return known
   const { rows, rowCount, truncated, elapsedMs, version, asOf } = answer
   const rest = { execution_time_ms: elapsedMs, row_count: rowCount, truncated, version, as_of: asOf }
   const bytes = aroundRows(rows, rest)
-  const body = bytes.length < shortBytes ? bytes.toString() : bytes
+  const body = Buffer.isBuffer(bytes) && bytes.length < shortBytes ? bytes.toString() : bytes
   if (answer.etag !== null) bodies.set(answer, body)
   return body
 }
-const bodies = new WeakMap<Answer, Buffer | string>()
+const bodies = new WeakMap<Answer, Buffer | string | Pieces>()
 
 /** By the weak comparison: only what is between the quotes counts. */
 function isKnown(header: string | undefined, etag: string): boolean {

@@ -4,43 +4,30 @@ import { errorEnvelope } from '../../../api/envelope.ts'
 import { askQuestion, questionAnswer } from '../../../api/questions.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
-import { runQuery, streamQuery, type Run } from '../../queries/index.ts'
-import { askedRun, wireRouting } from '../../questions/index.ts'
+import type { RunAnswer } from '../../queries/index.ts'
+import { ask, wireRouting } from '../../questions/index.ts'
 import { refusals } from '../answers.ts'
 import { watchArrivals } from '../arrivals.ts'
-import { openEarlyRefusals } from '../early-refusals.ts'
-import { formatOf } from '../formats.ts'
+import { tellEarlyRefusals } from '../early-refusals.ts'
+import { formatOf, streamFormatOf, type AnswerFormat } from '../formats.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
 import { aroundRows, sendBytes } from '../query-answer.ts'
-import { addressOf, keyCallerOf, limitQuery } from '../query-call.ts'
-import { takePlace, type QuestionPlace } from '../question-place.ts'
+import { addressOf, keyCallerOf } from '../query-call.ts'
 import { sendStream } from '../query-stream.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set on the route of questions. */
-    place: QuestionPlace
-  }
-}
+import { setRateHeaders } from '../rate-headers.ts'
 
 /** The one endpoint for questions in plain language. */
 export function serveQuestions(http: Http, app: App): void {
-  const early = openEarlyRefusals(app, 'question')
   const othersIn = watchArrivals(http.server)
 
   http.post(
     '/v1/query',
     {
       config: { door: 'query' },
-      // Before the body is read: what is refused must cost less than what is answered.
-      onRequest: async (request, reply) => {
-        request.place = takePlace(app.router.turnstile, app.config.limits.questionWaitMs)
-        reply.raw.once('close', request.place.leave)
-        await othersIn()
-      },
-      preValidation: async (request) => request.place.bodyIsIn(),
-      onError: early.onError,
+      // How many have come is known before the first is read, so that those who are too many are refused at once.
+      onRequest: othersIn,
+      onError: tellEarlyRefusals(app, 'question'),
       schema: {
         tags: ['calls'],
         summary: 'Ask in plain language',
@@ -58,7 +45,8 @@ export function serveQuestions(http: Http, app: App): void {
     },
     async (request, reply) => {
       const { body } = request
-      const asked = {
+      const format = questionFormat(request, body.stream)
+      const { decision, answer } = await ask(app, keyCallerOf(request), {
         question: body.query,
         projectId: projectOf(request, body),
         environment: addressOf(request).environment,
@@ -66,22 +54,35 @@ export function serveQuestions(http: Http, app: App): void {
         parameters: body.parameters,
         timeZone: body.time_zone,
         explain: body.explain,
+        streamAs: streamFormatOf(format),
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: () => untilGone(reply),
-        onDecided: request.place.leave,
-      }
-      early.begin(request)
-      const { run, decision } = await askedRun(app, keyCallerOf(request), asked)
-      await limitQuery(app, run, { request, reply })
+      })
       const { unused } = decision.routing.explanation
       const extra = {
         // An answer that leaves a value of the question aside says so without being asked.
         ...(unused.length > 0 && { unused: unused.map(({ text }) => text) }),
         ...(body.explain && { routing: wireRouting(decision) }),
       }
-      return answerRun(app, run, { request, reply, stream: body.stream, extra })
+      setRateHeaders(reply, keyCallerOf(request).standings)
+      // A row a line has no place for the name, so the header says it for every form.
+      void reply.headers({ vary: 'accept', 'x-sluice-query': answer.name })
+      return 'chunks' in answer
+        ? sendStream(request, reply, {
+            answer,
+            format,
+            meta: extra,
+            leastBytesPerSecond: app.config.limits.readerBytesPerSecond,
+          })
+        : sendWhole(app, reply, { answered: answer, extra })
     },
   )
+}
+
+function questionFormat(request: FastifyRequest, stream: boolean): AnswerFormat {
+  const accepted = formatOf(request.headers.accept)
+  if (accepted === 'ndjson') return 'ndjson'
+  return stream || accepted === 'sse' ? 'sse' : 'json'
 }
 
 /** The body names the project; whatever else names one must say the same. */
@@ -95,30 +96,23 @@ function projectOf(request: FastifyRequest, body: z.output<typeof askQuestion>):
   })
 }
 
-type Reply = { request: FastifyRequest; reply: FastifyReply; stream: boolean; extra: Record<string, unknown> }
-
-async function answerRun(app: App, run: Run, { request, reply, stream, extra }: Reply): Promise<FastifyReply> {
-  const accepted = formatOf(request.headers.accept)
-  const format = accepted === 'ndjson' ? 'ndjson' : stream || accepted === 'sse' ? 'sse' : 'json'
-  // A row a line has no place for the name, so the header says it for every form.
-  void reply.headers({ vary: 'accept', 'x-sluice-version': run.version.number, 'x-sluice-query': run.name })
-  if (format === 'json') {
-    const { answer, cache, parameters } = await runQuery(app, run)
-    if (cache !== null) void reply.header('x-cache', cache)
-    const rest = {
-      query_used: run.name,
-      parameters,
-      execution_time_ms: answer.elapsedMs,
-      row_count: answer.rowCount,
-      truncated: answer.truncated,
-      version: answer.version,
-      as_of: answer.asOf,
-      ...extra,
-    }
-    return sendBytes(reply, aroundRows(answer.rows, rest))
+function sendWhole(
+  app: App,
+  reply: FastifyReply,
+  { answered, extra }: { answered: RunAnswer; extra: Record<string, unknown> },
+): FastifyReply {
+  const { projectId, name, answer, cache, parameters } = answered
+  void reply.header('x-sluice-version', answer.version)
+  if (cache !== null) void reply.header('x-cache', cache)
+  const rest = {
+    query_used: name,
+    parameters,
+    execution_time_ms: answer.elapsedMs,
+    row_count: answer.rowCount,
+    truncated: answer.truncated,
+    version: answer.version,
+    as_of: answer.asOf,
+    ...extra,
   }
-  const answer = await streamQuery(app, run, format === 'sse' ? 'json' : format)
-  if (answer.cache !== null) void reply.header('x-cache', answer.cache)
-  if (answer.asOf !== null) void reply.header('x-sluice-as-of', answer.asOf.toISOString())
-  return sendStream(request, reply, { answer, format, name: run.name, meta: extra })
+  return sendBytes(app, reply, { projectId, body: aroundRows(answer.rows, rest) })
 }

@@ -9,8 +9,10 @@ import type { Http } from '../http.ts'
 import { sessionCookie } from '../session-store.ts'
 
 const open = { door: 'open' } as const
+const person = { door: 'person' } as const
 const joined = z.object({ user, project_id: z.string() })
 
+// Over 70 lines: a list of routes.
 export function serveSession(http: Http, app: App): void {
   http.post(
     '/v1/session',
@@ -52,29 +54,33 @@ export function serveSession(http: Http, app: App): void {
 
   http.get(
     '/v1/session',
-    { schema: { tags: ['people'], summary: 'Who is signed in', response: { 200: user, ...refusals } } },
+    { config: person, schema: { tags: ['people'], summary: 'Who is signed in', response: { 200: user, ...refusals } } },
     async (request) => wireUser(await access.findUser(app, personCallerOf(request).userId)),
   )
 
   http.patch(
     '/v1/session/user',
     {
+      config: person,
       schema: {
         tags: ['people'],
         summary: "Change one's own name, e-mail or password",
+        description: 'A new password ends every other session of the same person.',
         body: updateSelf,
         response: { 200: user, ...refusals },
       },
     },
     async (request) => {
       const { current_password: currentPassword, ...changes } = request.body
-      return wireUser(await access.updateSelf(app, personCallerOf(request), { ...changes, currentPassword }))
+      const { sessionId } = request.session
+      const input = { ...changes, currentPassword, sessionId }
+      return wireUser(await access.updateSelf(app, personCallerOf(request), input))
     },
   )
 
   http.delete(
     '/v1/session',
-    { schema: { tags: ['people'], summary: 'Sign out', response: { 204: noContent, ...refusals } } },
+    { config: person, schema: { tags: ['people'], summary: 'Sign out', response: { 204: noContent, ...refusals } } },
     async (request, reply) => {
       personCallerOf(request)
       await request.session.destroy()
@@ -115,9 +121,10 @@ export function serveSession(http: Http, app: App): void {
     },
     async (request, reply) => {
       requireOwnOrigin(app, request)
-      const { token: secret, ...person } = request.body
+      const { token: secret, ...newcomer } = request.body
       const self = request.caller?.kind === 'user' ? request.caller : null
-      const { caller, projectId } = await access.acceptInvitation(app, self, { secret, person, requestId: request.id })
+      const input = { secret, person: newcomer, requestId: request.id }
+      const { caller, projectId } = await access.acceptInvitation(app, self, input)
       return reply.code(201).send({ user: await openSession(app, request, caller), project_id: projectId })
     },
   )

@@ -6,6 +6,7 @@ import type { App } from '../../app.ts'
 import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import type { Http } from '../http.ts'
+import { toWire } from '../wire-codec.ts'
 
 const tags = ['access']
 
@@ -85,33 +86,11 @@ export function serveAudit(http: Http, app: App): void {
   )
 }
 
-function wireToken({
-  projectId,
-  createdBy,
-  createdAt,
-  expiresAt,
-  lastUsedAt,
-  ...rest
-}: access.ManagementToken): z.output<typeof managementToken> {
-  return {
-    ...rest,
-    project_id: projectId,
-    created_by: createdBy,
-    created_at: createdAt.toISOString(),
-    expires_at: expiresAt?.toISOString() ?? null,
-    last_used_at: lastUsedAt?.toISOString() ?? null,
-  }
+function wireToken(token: access.ManagementToken): z.output<typeof managementToken> {
+  return toWire(managementToken, token)
 }
 
 function wireEntry(entry: access.AuditEntry): z.output<typeof auditEntry> {
-  return {
-    id: entry.id,
-    at: entry.at.toISOString(),
-    actor: { kind: entry.actorKind, id: entry.actorId, label: entry.actorLabel },
-    project_id: entry.projectId,
-    action: entry.action,
-    target: entry.target,
-    details: entry.details,
-    request_id: entry.requestId,
-  }
+  const actor = { kind: entry.actorKind, id: entry.actorId, label: entry.actorLabel }
+  return toWire(auditEntry, { ...entry, actor })
 }

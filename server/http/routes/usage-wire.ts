@@ -6,14 +6,14 @@ type Metrics = z.output<typeof metrics>
 type Figures = Report['keys'][number]
 type Times = Report['totals']['times']
 
-const mostPopular = 20
+const maxPopular = 20
 
 export function wireReport({ range, totals, series, queries, questions, ...report }: Report): Metrics {
   const { hit, miss, bypass } = totals.cached
   const popular = (order: (each: Report['queries'][number]) => number): Metrics['popular_queries'] =>
     queries
       .toSorted((left, right) => order(right) - order(left) || left.query.localeCompare(right.query))
-      .slice(0, mostPopular)
+      .slice(0, maxPopular)
       .map(wirePopular)
   return {
     from: range.from.toISOString(),

@@ -11,7 +11,7 @@ import {
 import type { App } from '../../app.ts'
 import * as usage from '../../usage/index.ts'
 import { refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
+import { callerOf, requireStill } from '../caller.ts'
 import type { EventStreams } from '../event-streams.ts'
 import type { Http } from '../http.ts'
 import { wireReport, wireRequest } from './usage-wire.ts'
@@ -98,14 +98,17 @@ export function serveRequestEvents(http: Http, app: App, streams: EventStreams):
       const { key_id: keyId, ...query } = request.query
       const input = { projectId: request.params.project_id, keyId, ...query }
       const caller = callerOf(request)
-      return streams.answer(reply, ({ send, end }) =>
-        usage.tailRequests(app, caller, {
-          ...input,
-          onRequest: (each) => send('request', wireRequest(each)),
-          onGap: () => send('gap', {}),
-          onEnd: end,
-        }),
-      )
+      return streams.answer(reply, {
+        caller,
+        subscribe: ({ send, end }) =>
+          usage.tailRequests(app, caller, {
+            ...input,
+            onRequest: (each) => send('request', wireRequest(each)),
+            onGap: () => send('gap', {}),
+            onEnd: end,
+          }),
+        stillMay: () => requireStill(app, request, input.projectId),
+      })
     },
   )
 }

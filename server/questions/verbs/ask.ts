@@ -1,12 +1,24 @@
 import { isDeepStrictEqual } from 'node:util'
-import { permittedQueries, placeFor, resolveCall, withFixedParameters, type KeyCaller } from '../../access/index.ts'
-import type { App } from '../../app.ts'
+import { permittedQueries, resolveCall, withFixedParameters, type KeyCaller } from '../../access/index.ts'
+import type { ReadFormat } from '../../data/index.ts'
 import { Failure } from '../../failure.ts'
-import { checkSlots, type LiveVersion, type Run } from '../../queries/index.ts'
-import { languageOf } from '../reading/language.ts'
-import { route as routeQuestion, type Explanation } from '../route.ts'
-import type { Place } from '../router/snapshot.ts'
+import { languageOf } from '../../language/index.ts'
+import {
+  answerRun,
+  checkSlots,
+  limitRun,
+  tellRefusal,
+  type CallAnswer,
+  type CallParts,
+  type LiveVersion,
+  type Run,
+} from '../../queries/index.ts'
+import { route as routeQuestion, type Explanation } from '../../router/index.ts'
+import type { Router } from '../indexes/open.ts'
+import type { Place } from '../indexes/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
+import type { QuestionLog } from './log.ts'
+import type { LanguageModel } from './model.ts'
 import { refusalOf } from './refusal.ts'
 
 export type Question = {
@@ -18,68 +30,79 @@ export type Question = {
   parameters: Readonly<Record<string, unknown>>
   timeZone: string
   explain: boolean
+  /** Rows in parts and in this format; without it, the whole result as JSON. */
+  streamAs?: ReadFormat | undefined
   fresh: boolean
   signal: () => AbortSignal
-  /** Called once it is known what answers: what follows is the query's own time. */
-  onDecided: () => void
 }
 
-type Parts = Pick<App, 'deployments' | 'router' | 'languageModel' | 'questionLog' | 'observe' | 'now'>
+/** What a question was taken for, and the rows of the query that answers it. */
+export type QuestionAnswer = { decision: Decision; answer: CallAnswer }
 
-/** From a question to what is to be run, or the refusal. The one door of questions with an API key. */
-export async function askedRun(
-  app: Parts,
-  caller: KeyCaller,
-  input: Question,
-): Promise<{ run: Run; decision: Decision }> {
-  const { key } = caller
+type Parts = CallParts & {
+  router: Router
+  languageModel: LanguageModel | null
+  questionLog: QuestionLog
+}
+
+/**
+ * Answers a question: lets it in unless too many are being read, finds the query that answers it, counts the call
+ * against that query's own limit, and runs it. How it ended is told once.
+ */
+export async function ask(app: Parts, caller: KeyCaller, input: Question): Promise<QuestionAnswer> {
   const startedMs = performance.now()
   let place: { projectId: string; environment: string } | null = null
   let decision: Decision | null = null
   try {
-    place = resolveCall(key, input, app.deployments)
-    const only = onlyOf(app, caller, place)
-    const asked = await route(
-      app,
-      { ...place, only },
-      {
-        ...input,
-        given: givenOf(caller, input),
-        signal: input.signal(),
-      },
-    )
-    decision = asked.decision
-    input.onDecided()
-    const { version } = asked
+    place = resolveCall(caller.key, input, app.deployments)
+    const routed = await admitAndRoute(app, caller, { input, place })
+    decision = routed.decision
+    const { version } = routed
     const { routing } = decision
     if (routing.outcome !== 'answer' || version === null) {
       throw refusalOf(decision, { slots: version?.slots ?? null, explain: input.explain })
     }
     const parameters = parametersOf(caller, input, { routing, version })
     checkFound(input, { decision, version, parameters })
-    note(app, caller, { input, place, decision, outcome: 'answered', parameters })
-    const { fresh, signal, question } = input
-    const confidence = routing.explanation.confidence
+    const { confidence } = routing.explanation
     const run: Run = {
       ...place,
       name: routing.query,
       version,
       parameters,
-      keyId: key.id,
+      caller,
       requestId: caller.requestId,
       entry: 'question',
-      question: { text: question, confidence },
+      question: { text: input.question, confidence },
       routeMs: performance.now() - startedMs,
-      fresh,
-      signal,
+      fresh: input.fresh,
+      signal: input.signal,
     }
-    return { run, decision }
+    await limitRun(app, caller, run)
+    note(app, caller, { input, place, decision, outcome: 'answered', parameters })
+    return { decision, answer: await answerRun(app, run, input.streamAs) }
   } catch (error) {
-    if (error instanceof Failure) {
-      const elapsedMs = performance.now() - startedMs
-      sayRefused(app, caller, { input, place, decision, failure: error, elapsedMs })
-    }
+    tellRefused(app, caller, { input, place, decision, error, elapsedMs: performance.now() - startedMs })
     throw error
+  }
+}
+
+/**
+ * Only as many questions are let in as are read in time, those of a busy key or project refused first; they are refused
+ * before anything is done for them.
+ */
+async function admitAndRoute(
+  app: Parts,
+  caller: KeyCaller,
+  { input, place }: { input: Question; place: { projectId: string; environment: string } },
+): Promise<Routed> {
+  const asker = { projectId: place.projectId, keyId: caller.key.id }
+  const leave = app.router.admission.enter(asker)
+  try {
+    const asking = { ...input, asker, given: givenOf(caller, input), signal: input.signal() }
+    return await route(app, { ...place, only: onlyOf(app, caller, place) }, asking)
+  } finally {
+    leave()
   }
 }
 
@@ -103,7 +126,7 @@ async function route(app: Parts, place: Place, asking: Asking): Promise<Routed> 
   for (const fresh of [undefined, 'fresh'] as const) {
     const index = await app.router.index(place, fresh)
     if (queryName !== undefined && !index.queries.some(({ query }) => query.name === queryName)) continue
-    const decision = await keptToItself(app, { place, asking }, await decide(app, index, asking))
+    const decision = await refuseOutOfReach(app, { place, asking }, await decide(app, index, asking))
     const { routing } = decision
     if (!('query' in routing)) return { decision, version: null }
     const live = app.deployments.find({ ...place, name: routing.query })
@@ -116,7 +139,7 @@ async function route(app: Parts, place: Place, asking: Asking): Promise<Routed> 
  * To a key that is limited to few queries any question looks like one of theirs. One that a query beyond its reach
  * would answer is refused, as any other that has no answer: the refusal is the same and names nothing.
  */
-async function keptToItself(
+async function refuseOutOfReach(
   app: Parts,
   { place, asking }: { place: Place; asking: Asking },
   decision: Decision,
@@ -124,15 +147,15 @@ async function keptToItself(
   const { routing, decidedBy } = decision
   if (place.only === null || decidedBy === 'caller') return decision
   // Those without any answer look the same as those whose answer is out of reach.
-  if (routing.outcome === 'no_match' && routing.because !== 'opposed') return { ...decision, isVeiled: true }
+  if (routing.outcome === 'no_match' && routing.because !== 'opposed') return { ...decision, isRedacted: true }
   if (!('query' in routing)) return decision
   const whole = await app.router.index({ ...place, only: null })
   const options = { timeZone: asking.timeZone, now: new Date(app.now()) }
-  const other = await app.router.turnstile.timed(() => routeQuestion(whole, asking.question, options))
+  const other = await app.router.admission.timed(asking.asker, () => routeQuestion(whole, asking.question, options))
   if (!('query' in other) || place.only.includes(other.query)) return decision
   const because = languageOf(asking.question) === null ? 'not_confident' : 'other_language'
   const { explanation } = routing
-  return { ...decision, isVeiled: true, routing: { outcome: 'no_match', because, explanation } }
+  return { ...decision, isRedacted: true, routing: { outcome: 'no_match', because, explanation } }
 }
 
 const noExplanation: Explanation = {
@@ -144,7 +167,7 @@ const noExplanation: Explanation = {
   confidence: null,
   threshold: 0,
   margin: null,
-  marginLeast: 0,
+  minMargin: 0,
   encoder: 'neural',
 }
 const nothingDeployed: Decision = {
@@ -228,36 +251,22 @@ type Refusal = {
   input: Question
   place: { projectId: string; environment: string } | null
   decision: Decision | null
-  failure: Failure
+  error: unknown
   elapsedMs: number
 }
 
-/** A question that found nothing to run is a call all the same. */
-function sayRefused(app: Parts, caller: KeyCaller, refusal: Refusal): void {
-  const { input, place, decision, failure, elapsedMs } = refusal
-  const { reason = null } = failure
-  if (place !== null && decision !== null && failure.code === 'unanswerable') {
-    const outcome = reason as Noted['outcome']
+/** A question that found nothing to run is a call all the same, and one to learn from. */
+function tellRefused(app: Parts, caller: KeyCaller, { input, place, decision, error, elapsedMs }: Refusal): void {
+  if (place !== null && decision !== null && error instanceof Failure && error.code === 'unanswerable') {
+    const outcome = error.reason as Noted['outcome']
     note(app, caller, { input, place, decision, outcome, parameters: decision.routing.explanation.parameters })
   }
-  const confidence = decision?.routing.explanation.confidence ?? null
-  app.observe({
-    kind: 'query-answered',
-    requestId: caller.requestId,
+  tellRefusal(app, caller, {
     entry: 'question',
-    ...(place ?? placeFor(caller.key, input)),
-    query: decision !== null && 'query' in decision.routing ? decision.routing.query : null,
-    version: null,
-    keyId: caller.key.id,
-    question: { text: input.question, confidence },
-    code: failure.code,
-    reason,
-    totalMs: elapsedMs,
+    ...(place ?? { projectId: input.projectId, environment: input.environment }),
+    name: decision !== null && 'query' in decision.routing ? decision.routing.query : null,
+    question: { text: input.question, confidence: decision?.routing.explanation.confidence ?? null },
     routeMs: elapsedMs,
-    queueMs: 0,
-    sqlMs: 0,
-    rows: 0,
-    bytes: 0,
-    cache: null,
+    error,
   })
 }

@@ -1,6 +1,13 @@
 import { requireRole, type Caller } from '../../access/index.ts'
-import type { App } from '../../app.ts'
-import { pageAfter, type Page, type QuestionOutcome, type QuestionResolution } from '../../store/index.ts'
+import {
+  pageAfter,
+  type Page,
+  type QuestionOutcome,
+  type QuestionResolution,
+  type Database,
+} from '../../store/index.ts'
+import type { Router } from '../indexes/open.ts'
+import type { QuestionLog } from './log.ts'
 
 export type LoggedQuestion = {
   id: string
@@ -37,7 +44,7 @@ type Filter = {
 
 /** Newest first. */
 export async function listQuestions(
-  app: Pick<App, 'store' | 'questionLog'>,
+  app: { store: Database; questionLog: QuestionLog },
   caller: Caller,
   input: Filter & { limit: number; cursor?: string | undefined },
 ): Promise<Page<LoggedQuestion>> {
@@ -65,13 +72,13 @@ export async function listQuestions(
 }
 
 /** So many different texts are compared with each other, the newest first. */
-const mostTexts = 500
+const maxTexts = 500
 /** From this cosine on two questions count as wanting the same. A first setting, tried on few groups. */
 const sameCosine = 0.75
 
 /** What was not answered and nobody has dealt with yet, in groups of about the same question. */
 export async function groupQuestions(
-  app: Pick<App, 'store' | 'questionLog' | 'router'>,
+  app: { store: Database; questionLog: QuestionLog; router: Router },
   caller: Caller,
   { projectId, environment, limit }: Filter & { limit: number },
 ): Promise<QuestionGroup[]> {
@@ -93,7 +100,7 @@ export async function groupQuestions(
     .$if(environment !== undefined, (query) => query.where('environment', '=', environment ?? ''))
     .groupBy(['text', 'outcome', 'query'])
     .orderBy('lastAt', 'desc')
-    .limit(mostTexts)
+    .limit(maxTexts)
     .execute()
   const asked = rows.map(({ text, outcome, query, count, lastAt }): Asked => {
     return { text: text ?? '', outcome, query, count: Number(count), lastAt }

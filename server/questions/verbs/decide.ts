@@ -1,7 +1,8 @@
-import type { App } from '../../app.ts'
-import { routePinned } from '../pin.ts'
-import { route, type Routing } from '../route.ts'
-import type { ProjectIndex } from '../indexing/index-project.ts'
+import type { Router } from '../indexes/open.ts'
+import type { Holder } from '../../fair-share.ts'
+import type { LanguageModel } from './model.ts'
+import { route, routePinned, type ProjectIndex, type Routing } from '../../router/index.ts'
+import type { Clock } from '../../clock.ts'
 
 /** What became of a question, and who settled it: the router itself, the optional model, or a caller who named the query. */
 export type Decision = {
@@ -9,10 +10,11 @@ export type Decision = {
   decidedBy: 'router' | 'model' | 'caller'
   elapsedMs: number
   /** How sure the router was and what it read is not for who asked: it would tell what others may ask. */
-  isVeiled?: true
+  isRedacted?: true
 }
 
 export type Asking = {
+  asker: Holder
   question: string
   timeZone: string
   /** Values that stand as they are. */
@@ -23,7 +25,7 @@ export type Asking = {
 
 /** Routes a question in an index; where the router is of two minds the model may help. */
 export async function decide(
-  app: Pick<App, 'now' | 'languageModel' | 'router'>,
+  app: { now: Clock; languageModel: LanguageModel | null; router: Router },
   index: ProjectIndex,
   asking: Asking,
 ): Promise<Decision> {
@@ -35,7 +37,7 @@ export async function decide(
     decidedBy,
     elapsedMs: performance.now() - startedMs,
   })
-  const routing = await app.router.turnstile.timed(() =>
+  const routing = await app.router.admission.timed(asking.asker, () =>
     name === undefined ? route(index, question, options) : routePinned(index, question, { ...options, name }),
   )
   const helped = await app.languageModel?.help(index, { ...asking, now: options.now }, routing)

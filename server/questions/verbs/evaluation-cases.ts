@@ -1,7 +1,7 @@
+import { fixedLimits } from '../../../api/limits.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Database, EvaluationResult } from '../../store/index.ts'
-import type { ProjectIndex } from '../indexing/index-project.ts'
-import { route } from '../route.ts'
+import { route, type ProjectIndex } from '../../router/index.ts'
 
 /** What a question must be routed to. */
 export type EvaluationCase = {
@@ -16,16 +16,13 @@ export type EvaluationCase = {
   createdBy: string
 }
 
-/** Each deployment runs all of them. */
-export const mostCases = 2_000
-
 export async function readCases(store: Pick<Database, 'db'>, projectId: string): Promise<EvaluationCase[]> {
   const rows = await store.db
     .selectFrom('evaluation_cases')
     .selectAll()
     .where('project_id', '=', projectId)
     .orderBy('id')
-    .limit(mostCases)
+    .limit(fixedLimits.evaluationCases.value)
     .execute()
   return rows.map(caseOf)
 }

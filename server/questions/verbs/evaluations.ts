@@ -1,11 +1,21 @@
+import { fixedLimits } from '../../../api/limits.ts'
 import type { Transaction } from 'kysely'
 import { recordAct, requireRole, type Caller } from '../../access/index.ts'
-import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import { isUniqueViolation, pageAfter, type EvaluationResult, type Page, type Tables } from '../../store/index.ts'
-import { caseOf, evaluate, mostCases, readCases, type EvaluationCase } from './evaluation-cases.ts'
+import {
+  isUniqueViolation,
+  pageAfter,
+  type EvaluationResult,
+  type Page,
+  type Tables,
+  type Database,
+} from '../../store/index.ts'
+import type { Router } from '../indexes/open.ts'
+import { caseOf, evaluate, readCases, type EvaluationCase } from './evaluation-cases.ts'
 import { storable } from './log.ts'
+import { hasQuery, type Deployments } from '../../queries/index.ts'
+import type { Clock } from '../../clock.ts'
 
 export type EvaluationRun = {
   id: string
@@ -26,7 +36,7 @@ type Expected = {
   expectedParameters: Record<string, unknown> | null
 }
 
-type Parts = Pick<App, 'store'>
+type Parts = { store: Database }
 
 export async function createCase(
   app: Parts,
@@ -116,7 +126,7 @@ export async function listCases(app: Parts, caller: Caller, input: Paged): Promi
 
 /** Asks every case of what is deployed now and keeps the results. */
 export async function runEvaluations(
-  app: Pick<App, 'store' | 'router' | 'deployments' | 'now'>,
+  app: { store: Database; router: Router; deployments: Deployments; now: Clock },
   caller: Caller,
   input: { projectId: string; environment: string },
 ): Promise<EvaluationRun> {
@@ -172,13 +182,7 @@ export async function findRun(
 /** A misspelled name would be a case that fails for ever. */
 async function requireExpected(app: Parts, projectId: string, { expectedQuery }: Expected): Promise<void> {
   if (expectedQuery === null) return
-  const found = await app.store.db
-    .selectFrom('queries')
-    .select('id')
-    .where('project_id', '=', projectId)
-    .where('name', '=', expectedQuery)
-    .executeTakeFirst()
-  if (found !== undefined) return
+  if (await hasQuery(app.store, { projectId, name: expectedQuery })) return
   throw new Failure('invalid_request', {
     reason: 'invalid_field',
     details: [{ field: 'expected_query', message: `the project has no query ${expectedQuery}` }],
@@ -199,8 +203,8 @@ async function requireRoom(transaction: Transaction<Tables>, projectId: string):
     .select((is) => is.fn.countAll<number>().as('count'))
     .where('project_id', '=', projectId)
     .executeTakeFirstOrThrow()
-  if (count < mostCases) return
-  const message = `is one too many: a project has at most ${mostCases} evaluation cases`
+  if (count < fixedLimits.evaluationCases.value) return
+  const message = `is one too many: a project has at most ${fixedLimits.evaluationCases.value} evaluation cases`
   throw new Failure('invalid_request', { reason: 'invalid_field', details: [{ field: 'question', message }] })
 }
 

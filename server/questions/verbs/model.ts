@@ -1,16 +1,22 @@
 import { z } from 'zod'
+import type { SlotSchema } from '../../../api/slots.ts'
 import { memorySink, type Outbound } from '../../connections/index.ts'
 import type { Observe } from '../../observe.ts'
-import type { ProjectIndex } from '../indexing/index-project.ts'
-import type { RoutableQuery, SlotProperty } from '../project.ts'
-import { routePinned } from '../pin.ts'
-import type { Routing } from '../route.ts'
-import type { Asking } from './decide.ts'
+import { routePinned, type ProjectIndex, type RoutableQuery, type Routing } from '../../router/index.ts'
+
+/** A question with what the caller has said about it. */
+type Asked = {
+  question: string
+  timeZone: string
+  given: Record<string, unknown>
+  signal?: AbortSignal | undefined
+  now: Date
+}
 
 /** An OpenAI-compatible endpoint. It sees a question and the schemas of a few queries; never a row. */
 export type LanguageModel = {
   /** Settles what the router leaves open, or null: then the router's own answer stands. */
-  help(index: ProjectIndex, asking: Asking & { now: Date }, routing: Routing): Promise<Routing | null>
+  help(index: ProjectIndex, asking: Asked, routing: Routing): Promise<Routing | null>
 }
 
 export type LanguageModelOptions = {
@@ -23,12 +29,12 @@ export type LanguageModelOptions = {
 }
 
 /** More would make the answer slower and no better. */
-const mostCandidates = 5
+const maxCandidates = 5
 /** What lies further behind the best is no rival of it, whatever a model says. */
 const nearScore = 2
 const answerBytes = 65_536
 /** A model that hangs must not hold the places of all who ask: beyond so many the router's own answer stands at once. */
-const mostAtOnce = 16
+const maxAtOnce = 16
 
 const completion = z.object({ choices: z.array(z.object({ message: z.object({ content: z.string() }) })).min(1) })
 const choice = z.object({ query: z.string().nullable(), parameters: z.record(z.string(), z.unknown()).default({}) })
@@ -41,7 +47,7 @@ export function openLanguageModel(options: LanguageModelOptions): LanguageModel 
   return {
     async help(index, asking, routing) {
       const candidates = candidatesFor(index, routing)
-      if (candidates.length === 0 || asked >= mostAtOnce) return null
+      if (candidates.length === 0 || asked >= maxAtOnce) return null
       asked += 1
       try {
         const chosen = await choose({ ...options, url }, { asking, candidates })
@@ -65,13 +71,11 @@ function candidatesFor(index: ProjectIndex, routing: Routing): RoutableQuery[] {
     const { candidates } = routing.explanation
     const least = (candidates[0]?.score ?? 0) - nearScore
     const near = candidates.filter(({ score }, at) => at < 2 || score > least)
-    return named(near.slice(0, mostCandidates).map(({ name }) => name))
+    return named(near.slice(0, maxCandidates).map(({ name }) => name))
   }
   if (routing.outcome !== 'missing_slots') return []
   const [query] = named([routing.query])
-  return query !== undefined && unsaid(routing).some((slot) => isOpenText(query.slots.properties?.[slot]))
-    ? [query]
-    : []
+  return query !== undefined && unsaid(routing).some((slot) => isOpenText(query.slots.properties[slot])) ? [query] : []
 }
 
 /** Slots of which the question says nothing. What it says against one is not for a model to overrule. */
@@ -79,11 +83,11 @@ function unsaid({ missing, gaps }: Extract<Routing, { outcome: 'missing_slots' }
   return missing.filter((name) => !gaps.some(({ slot }) => slot === name))
 }
 
-function isOpenText(property: SlotProperty | undefined): boolean {
-  return property?.type === 'string' && property.enum === undefined && property.format === undefined
+function isOpenText(slot: SlotSchema | undefined): boolean {
+  return slot?.type === 'string' && slot.enum === undefined && slot.format === undefined
 }
 
-type Request = { asking: Asking & { now: Date }; candidates: RoutableQuery[] }
+type Request = { asking: Asked; candidates: RoutableQuery[] }
 
 async function choose(
   { url, model, apiKey, timeoutMs, outbound }: LanguageModelOptions & { url: string },
@@ -170,7 +174,7 @@ type Settling = { chosen: Choice; candidates: RoutableQuery[]; routing: Routing 
 /** What the model says counts only as far as it names a candidate and open-text slots; the router reads the rest. */
 async function settle(
   index: ProjectIndex,
-  asking: Asking & { now: Date },
+  asking: Asked,
   { chosen, candidates, routing }: Settling,
 ): Promise<Routing | null> {
   const query = candidates.find(({ name }) => name === chosen.query)
@@ -180,7 +184,7 @@ async function settle(
   }
   const said = Object.entries(chosen.parameters).filter(
     ([slot, value]) =>
-      isOpenText(query.slots.properties?.[slot]) && typeof value === 'string' && isIn(asking.question, value),
+      isOpenText(query.slots.properties[slot]) && typeof value === 'string' && isIn(asking.question, value),
   )
   const { timeZone, now, given } = asking
   const options = { name: query.name, timeZone, now }

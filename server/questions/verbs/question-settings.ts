@@ -1,13 +1,16 @@
 import { recordAct, requireRole, type Caller } from '../../access/index.ts'
-import type { App } from '../../app.ts'
-import type { Database, QuestionLogging } from '../../store/index.ts'
+import { holdFreeProjects, lockProject } from '../../projects/index.ts'
+import type { Connection, Database, QuestionLogging } from '../../store/index.ts'
+import { forgetWords } from '../../usage/index.ts'
+import type { Config } from '../../config.ts'
+import type { Clock } from '../../clock.ts'
 
 export type QuestionSettings = { log: QuestionLogging; retentionDays: number }
 
 type Chosen = { projectId: string } & QuestionSettings
 
 export async function findQuestionSettings(
-  app: Pick<App, 'store' | 'config'>,
+  app: { store: Database; config: Config },
   caller: Caller,
   projectId: string,
 ): Promise<QuestionSettings> {
@@ -22,14 +25,14 @@ export async function findQuestionSettings(
 
 /** Takes effect for questions from now on; `off` also removes what is kept, `redacted` its texts. */
 export async function changeQuestionSettings(
-  app: Pick<App, 'store' | 'now'>,
+  app: { store: Database; now: Clock },
   caller: Caller,
   { projectId, log, retentionDays }: Chosen,
 ): Promise<QuestionSettings> {
   await requireRole(app, caller, projectId, 'owner')
   await app.store.db.transaction().execute(async (transaction) => {
     // Who writes questions down holds the project and reads the settings after: none comes in behind the change.
-    await transaction.selectFrom('projects').select('id').where('id', '=', projectId).forUpdate().execute()
+    await lockProject(transaction, projectId)
     const settings = { log, retention_days: retentionDays }
     await transaction
       .insertInto('question_settings')
@@ -66,26 +69,29 @@ async function applySettings({ db }: Pick<Database, 'db'>, settings: Chosen, now
       .where((is) => is.or([is('text', 'is not', null), is('parameters', 'is not', null)]))
       .execute()
   }
-  await db
-    .updateTable('request_batches')
-    .set({ question: null })
-    .where('project_id', '=', projectId)
-    .where('entry', '=', 'question')
-    .where('question', 'is not', null)
-    .$if(log === 'full', (query) => query.where('start', '<', oldest))
-    .execute()
-  await db
-    .deleteFrom('usage_questions')
-    .where('project_id', '=', projectId)
-    .$if(log === 'full', (query) => query.where('start', '<', oldest))
-    .execute()
+  await forgetWords({ db }, { projectId, before: log === 'full' ? oldest : null })
+}
+
+/**
+ * Those of the projects that want the words of questions kept, and will until the transaction of the connection ends.
+ * One that is locked is being deleted or changes what it wants: it is left out rather than waited for. The settings are
+ * read behind the lock, so that none of them is older than what is written under it.
+ */
+export async function holdWordKeepers(connection: Connection, projectIds: string[]): Promise<Set<string>> {
+  const keepers = await holdFreeProjects(connection, projectIds)
+  const { rows } = await connection.query<{ project_id: string }>(
+    "select project_id from question_settings where log <> 'full' and project_id = any($1)",
+    [projectIds],
+  )
+  for (const { project_id: id } of rows) keepers.delete(id)
+  return keepers
 }
 
 const vectorDays = 30
 const runDays = 365
 
 /** Removes questions that have had their time, and vectors of texts that no index has used for long. */
-export async function forgetOldQuestions(app: Pick<App, 'store' | 'config' | 'now'>): Promise<void> {
+export async function forgetOldQuestions(app: { store: Database; config: Config; now: Clock }): Promise<void> {
   const { db } = app.store
   const daysAgo = (days: number): Date => new Date(app.now() - days * dayMs)
   const settings = await db

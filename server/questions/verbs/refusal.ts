@@ -1,7 +1,7 @@
 import type { SlotsSchema } from '../../../api/slots.ts'
 import { Failure } from '../../failure.ts'
-import type { Explanation } from '../route.ts'
 import type { Decision } from './decide.ts'
+import type { Explanation } from '../../router/index.ts'
 
 type Refused = Exclude<Decision['routing'], { outcome: 'answer' }>
 
@@ -17,9 +17,9 @@ export function refusalOf(
     return new Failure('unanswerable', { reason: 'no_match', message: noMatch(routing, candidates), fields })
   }
   if (routing.outcome === 'ambiguous') {
-    const { marginLeast } = routing.explanation
+    const { minMargin } = routing.explanation
     const best = candidates[0]?.score ?? 0
-    const close = candidates.filter(({ score }, at) => at < 2 || best - score < marginLeast)
+    const close = candidates.filter(({ score }, at) => at < 2 || best - score < minMargin)
     return new Failure('unanswerable', {
       reason: 'ambiguous',
       message: `Several queries could answer this: ${close.map(({ name }) => name).join(', ')}. Ask more exactly, or add query_name to say which.`,
@@ -85,12 +85,12 @@ export function candidatesOf({ candidates }: Explanation) {
   }))
 }
 
-const veil = { confidence: null, parameters: {}, sources: {}, unused: [] }
+const redacted = { confidence: null, parameters: {}, sources: {}, unused: [] }
 
 /** Why a question was routed as it was, in wire names. */
-export function wireRouting({ routing: { explanation: known }, decidedBy, elapsedMs, isVeiled }: Decision) {
-  const explanation = isVeiled === true ? { ...known, ...veil } : known
-  const { matchedExample, sources, unused, confidence, threshold, margin, marginLeast, encoder } = explanation
+export function wireRouting({ routing: { explanation: known }, decidedBy, elapsedMs, isRedacted }: Decision) {
+  const explanation = isRedacted === true ? { ...known, ...redacted } : known
+  const { matchedExample, sources, unused, confidence, threshold, margin, minMargin, encoder } = explanation
   return {
     candidates: candidatesOf(explanation),
     matched_example: matchedExample,
@@ -100,7 +100,7 @@ export function wireRouting({ routing: { explanation: known }, decidedBy, elapse
     confidence: round(confidence),
     threshold: round(threshold),
     margin: round(margin),
-    least_margin: marginLeast,
+    least_margin: minMargin,
     encoder,
     decided_by: decidedBy,
     routing_time_ms: round(elapsedMs),

@@ -1,13 +1,16 @@
 import { requireRole, type Caller } from '../../access/index.ts'
-import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
-import { changeQuery, createQuery, findQuery, type Query } from '../../queries/index.ts'
-import type { QuestionResolution } from '../../store/index.ts'
+import { changeQuery, createQuery, defaultSettings, findQuery, type Query } from '../../queries/index.ts'
+import type { QuestionResolution, Database } from '../../store/index.ts'
+import type { Router } from '../indexes/open.ts'
+import { routable } from '../indexes/snapshot.ts'
 import type { EvaluationCase } from './evaluation-cases.ts'
 import { createCase } from './evaluations.ts'
-import { storable } from './log.ts'
-import { routePinned } from '../pin.ts'
-import { routable } from '../router/snapshot.ts'
+import { storable, type QuestionLog } from './log.ts'
+import { routePinned } from '../../router/index.ts'
+import type { Catalogs, Engine } from '../../data/index.ts'
+import type { Clock } from '../../clock.ts'
+import type { Config } from '../../config.ts'
 
 /** What people asked, and what to make of it. */
 export type Resolve = {
@@ -24,7 +27,15 @@ export type Resolve = {
 
 export type Resolved = { resolved: number; query: Query | null; cases: EvaluationCase[] }
 
-type Parts = Pick<App, 'store' | 'catalogs' | 'engine' | 'router' | 'questionLog' | 'now'>
+type Parts = {
+  config: Pick<Config, 'limits'>
+  store: Database
+  catalogs: Catalogs
+  engine: Engine
+  router: Router
+  questionLog: QuestionLog
+  now: Clock
+}
 
 /** One act makes of a group of questions examples of a query, evaluation cases, a new draft, or nothing. */
 export async function resolveQuestions(app: Parts, caller: Caller, asked: Resolve): Promise<Resolved> {
@@ -115,11 +126,7 @@ async function makeDraft(app: Parts, caller: Caller, { projectId, name, question
     sql: statement,
     description: questions[0] ?? '',
     examples: questions.map((question) => ({ question, parameters: {} })),
-    cacheSeconds: null,
-    timeoutMs: null,
-    maxRows: null,
-    maxBytes: null,
-    rateLimit: null,
+    ...defaultSettings,
   })
 }
 

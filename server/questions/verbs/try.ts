@@ -1,10 +1,24 @@
 import type { SlotsSchema } from '../../../api/slots.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
-import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
-import { findQuery, previewQuery, runQuery, type RunAnswer } from '../../queries/index.ts'
-import { routable, type Place } from '../router/snapshot.ts'
+import {
+  findQuery,
+  previewQuery,
+  runQuery,
+  type RunAnswer,
+  type Answers,
+  type QueryCallers,
+  type Deployments,
+} from '../../queries/index.ts'
+import type { Router } from '../indexes/open.ts'
+import { routable, type Place } from '../indexes/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
+import type { LanguageModel } from './model.ts'
+import type { Database } from '../../store/index.ts'
+import type { Catalogs, Engine } from '../../data/index.ts'
+import type { Observe } from '../../observe.ts'
+import type { Config } from '../../config.ts'
+import type { Clock } from '../../clock.ts'
 
 export type Trial = {
   projectId: string
@@ -26,20 +40,19 @@ export type Tried = {
   answer: RunAnswer | null
 }
 
-type Parts = Pick<
-  App,
-  | 'store'
-  | 'catalogs'
-  | 'engine'
-  | 'answers'
-  | 'queryCallers'
-  | 'deployments'
-  | 'router'
-  | 'languageModel'
-  | 'observe'
-  | 'config'
-  | 'now'
->
+type Parts = {
+  store: Database
+  catalogs: Catalogs
+  engine: Engine
+  answers: Answers
+  queryCallers: QueryCallers
+  deployments: Deployments
+  router: Router
+  languageModel: LanguageModel | null
+  observe: Observe
+  config: Config
+  now: Clock
+}
 
 /** Asks as an author: what would be chosen and why, and only with `run` the rows too. Not counted as a question. */
 export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Promise<Tried> {
@@ -54,8 +67,9 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
   if (queryName !== undefined && !index.queries.some(({ query }) => query.name === queryName)) {
     throw new Failure('not_found', { message: `${queryName} is not deployed in ${environment}.` })
   }
-  const asking: Asking = { question, timeZone, given, queryName, signal: signal() }
-  const leave = app.router.turnstile.enter()
+  const asker = { projectId, keyId: '' }
+  const asking: Asking = { asker, question, timeZone, given, queryName, signal: signal() }
+  const leave = app.router.admission.enter(asker)
   const decision = await decide(app, index, asking).finally(leave)
   const { routing } = decision
   if (!('query' in routing)) return { decision, slots: null, answer: null }
@@ -76,7 +90,8 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
     name,
     version: live.version,
     parameters,
-    keyId: null,
+    caller: null,
+    requestId: caller.requestId,
     entry: 'preview' as const,
     signal,
   }

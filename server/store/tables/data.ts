@@ -8,7 +8,7 @@ export type DataTables = {
   column_values: ColumnValuesTable
   jobs: JobsTable
   idempotent_calls: IdempotentCallsTable
-  datasource_turns: DatasourceTurnsTable
+  leases: LeasesTable
 }
 
 type DatasourcesTable = {
@@ -93,9 +93,8 @@ type JobsTable = {
   finished_at: Date | null
 }
 
-type DatasourceTurnsTable = {
-  project_id: string
-  datasource_id: string
+type LeasesTable = {
+  name: string
   holder: string
   until: Date
 }

@@ -1,3 +1,4 @@
+import type { AlertType } from '../../../api/alerts.ts'
 import type { Generated } from 'kysely'
 import type { CreatedAt, Json } from './columns.ts'
 
@@ -77,16 +78,6 @@ type UsageProgressTable = {
   grain: string
   until: Date
 }
-
-export type AlertType =
-  | 'error_rate_above'
-  | 'p95_latency_above'
-  | 'requests_above'
-  | 'requests_below'
-  | 'unanswered_rate_above'
-  | 'job_failed'
-  | 'data_stale'
-  | 'schema_drift'
 
 type AlertsTable = {
   id: string

@@ -1,4 +1,5 @@
-import type { AlertType, ChannelType } from '../../store/index.ts'
+import type { AlertType } from '../../../api/alerts.ts'
+import type { ChannelType } from '../../store/index.ts'
 
 export type Alert = {
   id: string
@@ -70,56 +71,10 @@ export const alertColumns = [
   'created_at as createdAt',
 ] as const
 
-const minuteMs = 60_000
-
 /** What was measured; `enough`: there was traffic enough to judge by. */
 export type Measured = { value: number; enough: boolean }
 
 export type Verdict = Pick<Alert, 'state' | 'pendingSince' | 'startedAt' | 'notifiedAt'> & { event: EventKind | null }
-
-/** From an alert as it stands and what was measured to how it stands now and what is to be told. */
-export function judge(alert: Alert, { value, enough }: Measured, at: Date): Verdict {
-  const limit = alert.state === 'firing' ? (alert.resolveThreshold ?? alert.threshold) : alert.threshold
-  const isBad = enough && isBeyond(alert, value, limit)
-  if (!isBad) {
-    const event = alert.state === 'firing' ? 'resolved' : null
-    return {
-      state: 'ok',
-      pendingSince: null,
-      startedAt: null,
-      notifiedAt: event === null ? alert.notifiedAt : at,
-      event,
-    }
-  }
-  const pendingSince = alert.pendingSince ?? at
-  if (alert.state === 'firing') {
-    const { startedAt, notifiedAt, remindMinutes } = alert
-    const isDue = remindMinutes !== null && minutesBetween(notifiedAt ?? at, at) >= remindMinutes
-    return {
-      state: 'firing',
-      pendingSince,
-      startedAt,
-      notifiedAt: isDue ? at : notifiedAt,
-      event: isDue ? 'reminder' : null,
-    }
-  }
-  if (minutesBetween(pendingSince, at) < alert.forMinutes) {
-    return { state: 'ok', pendingSince, startedAt: null, notifiedAt: alert.notifiedAt, event: null }
-  }
-  return { state: 'firing', pendingSince, startedAt: at, notifiedAt: at, event: 'firing' }
-}
-
-function isBeyond({ type, windowMinutes }: Alert, value: number, limit: number | null): boolean {
-  if (type === 'requests_below') return value < (limit ?? 0)
-  if (type === 'job_failed' || type === 'schema_drift') return value >= Math.max(1, limit ?? 1)
-  // Without a limit it is the schedule that promises, and the window is the grace it has.
-  if (type === 'data_stale' && limit === null) return value > windowMinutes
-  return value > (limit ?? 0)
-}
-
-function minutesBetween(from: Date, to: Date): number {
-  return (to.getTime() - from.getTime()) / minuteMs
-}
 
 export function messageOf(alert: Alert, verdict: Pick<Verdict, 'state' | 'startedAt'>, event: MessageEvent): Message {
   const { kind, value, at } = event

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { Transaction } from 'kysely'
-import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
 import type { ChannelType, Tables } from '../../store/index.ts'
 import { invalid } from '../range.ts'
 import type { Channel } from './alert.ts'
 import type { ChannelSecrets } from './send.ts'
+import type { Vault } from '../../access/index.ts'
+import type { Post } from './post.ts'
+import type { Alerts } from './open.ts'
 
 export type ChannelInput =
   /** One that is there already, as it is. */
@@ -16,7 +18,26 @@ export type ChannelInput =
   | { type: 'email'; to: string[] }
 
 type NewChannel = Channel & { sealed: Buffer | null }
-type Parts = Pick<App, 'vault' | 'outbound' | 'alerts'>
+type Parts = { vault: Vault; post: Post; alerts: Alerts }
+
+/** Seals the secrets of every channel anew, and answers how many there were. */
+export async function resealChannels(
+  transaction: Transaction<Tables>,
+  reseal: (sealed: Buffer) => Buffer,
+): Promise<number> {
+  const rows = await transaction
+    .selectFrom('alert_channels')
+    .select(['id', 'sealed_secrets'])
+    .where('sealed_secrets', 'is not', null)
+    .forUpdate()
+    .execute()
+  for (const { id, sealed_secrets: sealed } of rows) {
+    if (sealed === null) continue
+    const changes = { sealed_secrets: reseal(sealed) }
+    await transaction.updateTable('alert_channels').set(changes).where('id', '=', id).execute()
+  }
+  return rows.length
+}
 
 /** What is wrong with a channel is said before anything is written. A secret that is not given is made. */
 export async function readChannels(app: Parts, inputs: ChannelInput[]): Promise<Array<NewChannel | { id: string }>> {
@@ -54,7 +75,7 @@ async function readUrl(app: Parts, text: string, field: string): Promise<URL> {
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
     throw invalid(field, 'must be an http(s) address')
   if (url.username !== '' || url.password !== '') throw invalid(field, 'must hold no user name or password')
-  const problem = await app.outbound.check(url.href)
+  const problem = await app.post.check(url.href)
   // A name that does not resolve today may tomorrow; an address that is forbidden stays so.
   if (problem?.code !== 'url_not_allowed') return url
   const { message } = problem

@@ -1,6 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import type { Vault } from '../../access/index.ts'
 import type { Observe } from '../../observe.ts'
-import type { ChannelType, Database } from '../../store/index.ts'
+import {
+  claimLeases,
+  inTransaction,
+  releaseLeases,
+  unleased,
+  type ChannelType,
+  type Database,
+} from '../../store/index.ts'
 import type { Message } from './alert.ts'
 import type { ChannelSecrets, Sender, Sent } from './send.ts'
 
@@ -24,21 +32,23 @@ const secondMs = 1000
 const pausesMs = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400].map((seconds) => seconds * secondMs)
 const givenUpMs = 24 * 3_600 * secondMs
 /** Someone who has not finished by then is taken for dead. */
-const leaseMs = 180 * secondMs
-const mostAtOnce = 50
+const leaseSeconds = 180
+const maxAtOnce = 50
 
 /**
  * Delivers what is due. Each delivery is claimed first, so that replicas share the work; all go at once, so that one
  * receiver that hangs holds up nobody else's. What a crash interrupts is tried again: a receiver may see it twice.
  */
 export async function deliverDue(parts: Parts, { now, signal }: { now: () => Date; signal: AbortSignal }) {
-  const claimed = await claim(parts.store, now())
+  const holder = randomUUID()
+  const claimed = await claim(parts.store, { at: now(), holder })
   await Promise.all(
     claimed.map(async (delivery) => {
       const at = now()
       try {
         const sent = await send(parts, delivery, { at, signal })
         await settle(parts, delivery, { sent, at: now() })
+        await releaseLeases(parts.store.pool, [leaseName(delivery)], holder)
       } catch (error) {
         // It stays claimed until its lease is over, and is then due again.
         if (!signal.aborted) parts.observe({ kind: 'fault', where: 'alert-deliveries', error })
@@ -48,20 +58,35 @@ export async function deliverDue(parts: Parts, { now, signal }: { now: () => Dat
   return claimed.length
 }
 
-async function claim({ pool }: Pick<Database, 'pool'>, at: Date): Promise<Claimed[]> {
-  const { rows } = await pool.query<Claimed>(
-    `with due as (
-       select id from alert_deliveries where status = 'pending' and next_attempt_at <= $1
-        order by next_attempt_at limit ${mostAtOnce} for update skip locked),
-     taken as (
-       update alert_deliveries d set attempt = attempt + 1, next_attempt_at = $2 from due where d.id = due.id
-       returning d.*)
-     select t.id, t.alert_id as "alertId", t.channel_type as "channelType", t.target, t.attempt,
-            t.created_at as "createdAt", e.message, c.id as "channelId", c.sealed_secrets as sealed
-       from taken t join alert_events e on e.id = t.event_id left join alert_channels c on c.id = t.channel_id`,
-    [at, new Date(at.getTime() + leaseMs)],
+/** Each has a lease of its own: a process that dies leaves them due, and the next may try once the lease has lapsed. */
+async function claim(store: Pick<Database, 'pool'>, { at, holder }: { at: Date; holder: string }): Promise<Claimed[]> {
+  const { rows: due } = await store.pool.query<{ id: string }>(
+    `select id from alert_deliveries where status = 'pending' and next_attempt_at <= $1
+        and ${unleased("'delivery/' || id")}
+      order by next_attempt_at limit ${maxAtOnce}`,
+    [at],
   )
-  return rows
+  if (due.length === 0) return []
+  let claimed: Claimed[] = []
+  await inTransaction(store, async (connection) => {
+    const names = await claimLeases(connection, due.map(leaseName), { holder, seconds: leaseSeconds })
+    const { rows } = await connection.query<Claimed>(
+      `with taken as (
+         update alert_deliveries set attempt = attempt + 1
+          where 'delivery/' || id = any($1) and id = any($2) and status = 'pending' and next_attempt_at <= $3
+         returning *)
+       select t.id, t.alert_id as "alertId", t.channel_type as "channelType", t.target, t.attempt,
+              t.created_at as "createdAt", e.message, c.id as "channelId", c.sealed_secrets as sealed
+         from taken t join alert_events e on e.id = t.event_id left join alert_channels c on c.id = t.channel_id`,
+      [names, due.map(({ id }) => id), at],
+    )
+    claimed = rows
+  })
+  return claimed
+}
+
+function leaseName({ id }: { id: string }): string {
+  return `delivery/${id}`
 }
 
 async function send(

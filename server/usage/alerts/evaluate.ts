@@ -1,53 +1,41 @@
 import type { Observe } from '../../observe.ts'
-import type { Database } from '../../store/index.ts'
-import { alertColumns, judge, type Alert, type Verdict } from './alert.ts'
-import { measure } from './measure.ts'
+import { unlessLocked, type Database } from '../../store/index.ts'
+import { alertColumns, type Alert, type Verdict } from './alert.ts'
+import { alertTypeOf } from './alert-types.ts'
+import { judge } from './judge.ts'
 import { announce } from './notify.ts'
+import type { AlertSources } from './sources.ts'
 
-type Parts = { store: Pick<Database, 'db' | 'pool'>; observe: Observe }
-
-/** Any two numbers; locks with two keys meet no others of ours but these. */
-const lock = '(1936356709, 4)'
+type Parts = { store: Pick<Database, 'db' | 'pool'>; sources: AlertSources; observe: Observe }
 
 /**
  * Looks at every alert once. One replica at a time does it, and none when another has within the interval: false then.
  * An alert that cannot be judged is said and left as it is; the others are judged all the same.
  */
 export async function evaluateAlerts(
-  { store, observe }: Parts,
+  { store, sources, observe }: Parts,
   { at, intervalMs }: { at: Date; intervalMs: number },
 ): Promise<boolean> {
-  const client = await store.pool.connect()
-  // The lock ends with the connection, so one that cannot be unlocked must not go back to the pool.
-  let isLost = false
-  try {
-    const { rows } = await client.query<{ taken: boolean }>(`select pg_try_advisory_lock${lock} as taken`)
-    if (rows[0]?.taken !== true) return false
-    try {
-      if (!(await isDue(store, at, intervalMs))) return false
-      const run = async (text: string, values: unknown[]) =>
-        (await client.query<Record<string, unknown>>(text, values)).rows
-      const alerts = await store.db.selectFrom('alerts').select(alertColumns).where('enabled', '=', true).execute()
-      for (const alert of alerts) {
-        try {
-          const measured = await measure(run, alert, at)
-          const verdict = judge(alert, measured, at)
-          await keep(store, { alert, verdict, value: measured.value, at })
-          const { state } = verdict
-          if (state !== alert.state) {
-            observe({ kind: 'alert-changed', alertId: alert.id, projectId: alert.projectId, state })
-          }
-        } catch (error) {
-          observe({ kind: 'fault', where: 'alerts', error })
+  return unlessLocked(store, 'alerts', async (connection) => {
+    if (!(await isDue(store, at, intervalMs))) return false
+    const run = async (text: string, values: unknown[]) =>
+      (await connection.query<Record<string, unknown>>(text, values)).rows
+    const alerts = await store.db.selectFrom('alerts').select(alertColumns).where('enabled', '=', true).execute()
+    for (const alert of alerts) {
+      try {
+        const measured = await alertTypeOf(alert.type).measure({ run, store, sources }, alert, at)
+        const verdict = judge(alert, measured, at)
+        await keep(store, { alert, verdict, value: measured.value, at })
+        const { state } = verdict
+        if (state !== alert.state) {
+          observe({ kind: 'alert-changed', alertId: alert.id, projectId: alert.projectId, state })
         }
+      } catch (error) {
+        observe({ kind: 'fault', where: 'alerts', error })
       }
-      return true
-    } finally {
-      await client.query(`select pg_advisory_unlock${lock}`).catch(() => (isLost = true))
     }
-  } finally {
-    client.release(isLost)
-  }
+    return true
+  })
 }
 
 async function isDue({ db }: Pick<Database, 'db'>, at: Date, intervalMs: number): Promise<boolean> {

@@ -1,9 +1,10 @@
 import type { Caller } from '../../access/index.ts'
-import type { App } from '../../app.ts'
-import { pageAfter, type ChannelType, type Page } from '../../store/index.ts'
+import { pageAfter, type ChannelType, type Page, type Database } from '../../store/index.ts'
 import type { EventKind } from './alert.ts'
 import { requireAlert } from './manage.ts'
 import { dropDeleted, dropRemoved } from './notify.ts'
+import type { Clock } from '../../clock.ts'
+import type { Config } from '../../config.ts'
 
 export type AlertEvent = {
   id: string
@@ -31,7 +32,7 @@ export type Delivery = {
 type Input = { projectId: string; alertId: string; limit: number; cursor?: string | undefined }
 
 /** Newest first. */
-export async function listEvents(app: Pick<App, 'store'>, caller: Caller, input: Input): Promise<Page<AlertEvent>> {
+export async function listEvents(app: { store: Database }, caller: Caller, input: Input): Promise<Page<AlertEvent>> {
   await requireAlert(app, caller, { ...input, least: 'viewer' })
   return pageAfter(
     (after, limit) =>
@@ -49,7 +50,7 @@ export async function listEvents(app: Pick<App, 'store'>, caller: Caller, input:
 }
 
 /** Newest first. */
-export async function listDeliveries(app: Pick<App, 'store'>, caller: Caller, input: Input): Promise<Page<Delivery>> {
+export async function listDeliveries(app: { store: Database }, caller: Caller, input: Input): Promise<Page<Delivery>> {
   await requireAlert(app, caller, { ...input, least: 'viewer' })
   return pageAfter(
     (after, limit) =>
@@ -83,7 +84,7 @@ export async function listDeliveries(app: Pick<App, 'store'>, caller: Caller, in
  * What alerts went through is history for a while, and then nothing. Deliveries go with their events, deleted alerts and
  * removed channels with their last delivery.
  */
-export async function forgetOldAlerts(app: Pick<App, 'store' | 'now' | 'config'>): Promise<void> {
+export async function forgetOldAlerts(app: { store: Database; now: Clock; config: Config }): Promise<void> {
   const before = new Date(app.now() - app.config.limits.alertRetentionDays * 86_400_000)
   await app.store.db.deleteFrom('alert_events').where('at', '<', before).execute()
   await dropDeleted(app.store.db)

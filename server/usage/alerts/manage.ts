@@ -1,15 +1,25 @@
-import { personOf, recordAct, requireRole, type Caller } from '../../access/index.ts'
+import { personOf, recordAct, requireRole, type Caller, type Vault } from '../../access/index.ts'
 import type { Transaction } from 'kysely'
-import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import { pageAfter, type Page, type Role, type Tables } from '../../store/index.ts'
-import { invalid } from '../range.ts'
+import type { Config } from '../../config.ts'
+import {
+  lockProjectForQuota,
+  pageAfter,
+  refuseFull,
+  type Page,
+  type Role,
+  type Tables,
+  type Database,
+} from '../../store/index.ts'
 import { alertColumns, type Alert, type Channel } from './alert.ts'
 import { makeSecret, readChannels, writeChannels, type ChannelInput } from './channels.ts'
 import { announce, dropDeleted } from './notify.ts'
 import { checkRules } from './rules.ts'
 import type { ChannelSecrets } from './send.ts'
+import type { Post } from './post.ts'
+import type { Alerts } from './open.ts'
+import type { Clock } from '../../clock.ts'
 
 export type AlertRecord = Alert & { channels: Channel[] }
 
@@ -28,15 +38,14 @@ export type AlertInput = Pick<
   | 'enabled'
 > & { channels: ChannelInput[] }
 
-type Parts = Pick<App, 'store' | 'vault' | 'outbound' | 'alerts' | 'now'>
+type Parts = { store: Database; vault: Vault; post: Post; alerts: Alerts; now: Clock }
+type MakingParts = Parts & { config: Pick<Config, 'limits'> }
 type Place = { projectId: string; alertId: string }
 
 type Held = Pick<Alert, 'state' | 'value' | 'startedAt'>
 
-const mostAlerts = 200
-
 export async function createAlert(
-  app: Parts,
+  app: MakingParts,
   caller: Caller,
   { projectId, ...input }: AlertInput & { projectId: string },
 ): Promise<AlertRecord> {
@@ -45,13 +54,15 @@ export async function createAlert(
   const channels = await readChannels(app, input.channels)
   const id = newId('alert', app.now())
   await app.store.db.transaction().execute(async (transaction) => {
+    await lockProjectForQuota(transaction, projectId)
     const { count } = await transaction
       .selectFrom('alerts')
       .select((row) => row.fn.countAll<number>().as('count'))
       .where('project_id', '=', projectId)
       .where('deleted_at', 'is', null)
       .executeTakeFirstOrThrow()
-    if (count >= mostAlerts) throw invalid('name', `is one too many: a project has at most ${mostAlerts} alerts`)
+    const most = app.config.limits.alertsPerProject
+    refuseFull({ count, most, what: 'Alerts of a project are' })
     await transaction
       .insertInto('alerts')
       .values({ ...columnsOf(input), id, project_id: projectId, created_by: personOf(caller) })
@@ -63,13 +74,13 @@ export async function createAlert(
   return withSecrets(await read(app, { projectId, alertId: id }), channels)
 }
 
-export async function findAlert(app: Pick<App, 'store'>, caller: Caller, place: Place): Promise<AlertRecord> {
+export async function findAlert(app: { store: Database }, caller: Caller, place: Place): Promise<AlertRecord> {
   await requireRole(app, caller, place.projectId, 'viewer')
   return read(app, place)
 }
 
 export async function listAlerts(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   input: { projectId: string; limit: number; cursor?: string | undefined },
 ): Promise<Page<AlertRecord>> {
@@ -159,7 +170,7 @@ function watchesElse(before: Alert, after: Alert): boolean {
  * still to be told, its channels are kept out of sight.
  */
 export async function deleteAlert(
-  app: Pick<App, 'store' | 'now'>,
+  app: { store: Database; now: Clock },
   caller: Caller,
   { projectId, alertId }: Place,
 ): Promise<void> {
@@ -232,7 +243,7 @@ export async function rotateAlertSecret(
 
 /** An alert of another project is as missing as one that does not exist. */
 export async function requireAlert(
-  app: Pick<App, 'store'>,
+  app: { store: Database },
   caller: Caller,
   { projectId, alertId, least }: Place & { least: Role },
 ): Promise<void> {
@@ -240,7 +251,7 @@ export async function requireAlert(
   await read(app, { projectId, alertId })
 }
 
-async function read(app: Pick<App, 'store'>, { projectId, alertId }: Place): Promise<AlertRecord> {
+async function read(app: { store: Database }, { projectId, alertId }: Place): Promise<AlertRecord> {
   const alert = await app.store.db
     .selectFrom('alerts')
     .select(alertColumns)
@@ -256,7 +267,7 @@ function missing(alertId: string): never {
   throw new Failure('not_found', { message: `There is no alert ${alertId}.` })
 }
 
-async function channelsOf(app: Pick<App, 'store'>, alertIds: string[]): Promise<Map<string, Channel[]>> {
+async function channelsOf(app: { store: Database }, alertIds: string[]): Promise<Map<string, Channel[]>> {
   const found = new Map<string, Channel[]>()
   if (alertIds.length === 0) return found
   const rows = await app.store.db

@@ -1,11 +1,13 @@
 import type { Vault } from '../../access/index.ts'
-import type { App } from '../../app.ts'
+import { openPeriodic, type Periodic } from '../../flow/index.ts'
 import type { Observe } from '../../observe.ts'
 import type { Database } from '../../store/index.ts'
 import type { Usage } from '../record.ts'
 import { deliverDue } from './deliver.ts'
 import { evaluateAlerts } from './evaluate.ts'
 import { openSender } from './send.ts'
+import type { Post } from './post.ts'
+import type { AlertSources } from './sources.ts'
 
 export type Alerts = {
   /** Looks at every alert as of now, unless another replica just has: false then. */
@@ -14,15 +16,19 @@ export type Alerts = {
   deliver(): Promise<number>
   /** Whether alerts can go out by e-mail. */
   sendsMail: boolean
+  /** What alerts ask of other rooms. */
+  sources: AlertSources
   /** From now on this process does both by itself. */
   start(): void
   close(): Promise<void>
 }
 
-type AlertsOptions = Pick<App, 'outbound'> & {
+type AlertsOptions = {
+  post: Post
   store: Pick<Database, 'db' | 'pool'>
   vault: Vault
   usage: Usage
+  sources: AlertSources
   observe: Observe
   now: () => number
   intervalMs: number
@@ -33,21 +39,21 @@ type AlertsOptions = Pick<App, 'outbound'> & {
 
 const deliverMs = 1_000
 /** Rounds of deliveries that may be under way at once; receivers that hang fill some. */
-const mostRounds = 8
+const maxRounds = 8
 
 export function openAlerts(options: AlertsOptions): Alerts {
-  const { store, vault, usage, observe, intervalMs } = options
+  const { store, vault, usage, sources, observe, intervalMs } = options
   const sender = openSender(options)
   const closing = new AbortController()
   const now = (): Date => new Date(options.now())
   const rounds = new Set<Promise<unknown>>()
-  const timers: NodeJS.Timeout[] = []
-  let evaluating: Promise<unknown> | undefined
+  let evaluating: Periodic | undefined
+  let delivering: NodeJS.Timeout | undefined
 
   const evaluate = async (): Promise<boolean> => {
     // What this process has seen counts; without it the round is a second behind.
     await usage.flush().catch(() => undefined)
-    return evaluateAlerts({ store, observe }, { at: now(), intervalMs })
+    return evaluateAlerts({ store, sources, observe }, { at: now(), intervalMs })
   }
   const deliver = (): Promise<number> => {
     const round = deliverDue({ store, vault, sender, observe }, { now, signal: closing.signal })
@@ -61,22 +67,18 @@ export function openAlerts(options: AlertsOptions): Alerts {
     evaluate,
     deliver,
     sendsMail: sender.sendsMail,
+    sources,
     start() {
-      timers.push(
-        setInterval(() => {
-          evaluating ??= evaluate()
-            .catch(fault)
-            .finally(() => (evaluating = undefined))
-        }, intervalMs),
-        setInterval(() => {
-          if (rounds.size < mostRounds) deliver().catch(fault)
-        }, deliverMs),
-      )
+      evaluating = openPeriodic({ everyMs: intervalMs, work: evaluate, onError: fault })
+      // Rounds may overlap: one receiver that hangs must not hold up the others.
+      delivering = setInterval(() => {
+        if (rounds.size < maxRounds) deliver().catch(fault)
+      }, deliverMs)
     },
     async close() {
-      for (const timer of timers) clearInterval(timer)
+      clearInterval(delivering)
       closing.abort()
-      await evaluating
+      await evaluating?.close()
       await Promise.all(rounds)
       sender.close()
     },

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { createTransport } from 'nodemailer'
-import type { App } from '../../app.ts'
 import type { ChannelType } from '../../store/index.ts'
 import type { Message } from './alert.ts'
 import { htmlOf, slackText, subjectOf, textOf } from './words.ts'
+import type { Post } from './post.ts'
 
 /** What a channel keeps sealed. `previous` is still signed with until its time is over. */
 export type ChannelSecrets = {
@@ -33,14 +33,18 @@ export type Sender = {
   close(): void
 }
 
-const answerBytes = 65_536
-
+// Over 70 lines: one function for each channel, over the same mail server and post.
 export function openSender({
-  outbound,
+  post,
   smtpUrl,
   mailFrom,
   timeoutMs,
-}: Pick<App, 'outbound'> & { smtpUrl: string | undefined; mailFrom: string; timeoutMs: number }): Sender {
+}: {
+  post: Post
+  smtpUrl: string | undefined
+  mailFrom: string
+  timeoutMs: number
+}): Sender {
   const mail =
     smtpUrl === undefined
       ? null
@@ -55,21 +59,10 @@ export function openSender({
           disableUrlAccess: true,
         })
 
-  async function post(url: string, headers: Record<string, string>, options: { body: string; signal: AbortSignal }) {
-    const request = {
-      url,
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'user-agent': 'Sluice', ...headers },
-      body: Buffer.from(options.body),
-      secretHeaders: [],
-      secretQuery: [],
-    }
-    const limits = { maxWireBytes: answerBytes, maxDecodedBytes: answerBytes, beyond: 'cut' as const }
-    // What a receiver answers beyond its status is of no concern. A redirect is none of its rights.
-    const sending = { ...limits, timeoutMs, redirects: 0, retries: 0, sink: nowhere, signal: options.signal }
-    const answer = await outbound.send(request, sending)
+  async function send(url: string, headers: Record<string, string>, options: { body: string; signal: AbortSignal }) {
+    const answer = await post.send(url, { headers, timeoutMs, ...options })
     if (!answer.ok) {
-      const { code, message } = answer.error
+      const { code, message } = answer
       return { ok: false as const, status: null, error: message, final: code === 'url_not_allowed' }
     }
     const { status } = answer
@@ -105,7 +98,7 @@ export function openSender({
       const { type, secrets, message, id } = outgoing
       if (type === 'email') return sendMail(outgoing)
       const { url = '' } = secrets
-      if (type === 'slack') return post(url, {}, { body: JSON.stringify({ text: slackText(message) }), signal })
+      if (type === 'slack') return send(url, {}, { body: JSON.stringify({ text: slackText(message) }), signal })
       const body = JSON.stringify(message)
       const timestamp = Math.floor(at.getTime() / 1000)
       const keys = [secrets.secret, previousAt(secrets, at)].filter((secret) => secret !== undefined)
@@ -114,13 +107,11 @@ export function openSender({
         'webhook-timestamp': String(timestamp),
         'webhook-signature': keys.map((key) => signatureOf(key, `${id}.${timestamp}.${body}`)).join(' '),
       }
-      return post(url, headers, { body, signal })
+      return send(url, headers, { body, signal })
     },
     close: () => mail?.close(),
   }
 }
-
-const nowhere = { open: async () => ({ write: async () => {}, close: async () => {} }) }
 
 function previousAt({ previous }: ChannelSecrets, at: Date): string | undefined {
   return previous !== undefined && previous.untilMs > at.getTime() ? previous.secret : undefined

@@ -1,36 +1,7 @@
 import type { Message } from './alert.ts'
+import { alertTypeOf } from './alert-types.ts'
 
 /** What people read of an alert. */
-
-const units: Record<Message['data']['alert_type'], (value: number) => string> = {
-  error_rate_above: percent,
-  unanswered_rate_above: percent,
-  p95_latency_above: (value) => `${Math.round(value)} ms`,
-  requests_above: plain,
-  requests_below: plain,
-  job_failed: plain,
-  data_stale: (value) => `${Math.round(value)} min`,
-  schema_drift: plain,
-}
-
-const metrics: Record<Message['data']['alert_type'], string> = {
-  error_rate_above: 'error rate',
-  unanswered_rate_above: 'share of unanswered questions',
-  p95_latency_above: '95th percentile of response times',
-  requests_above: 'requests',
-  requests_below: 'requests',
-  job_failed: 'failed jobs',
-  data_stale: 'age of the data',
-  schema_drift: 'deployed queries that a schema change touches',
-}
-
-function percent(value: number): string {
-  return `${Math.round(value * 1000) / 10} %`
-}
-
-function plain(value: number): string {
-  return String(Math.round(value))
-}
 
 export function subjectOf({ type, data }: Message): string {
   const state = { 'alert.firing': 'Firing', 'alert.resolved': 'Resolved', 'alert.test': 'Test' }[type]
@@ -44,11 +15,11 @@ export function slackText(message: Message): string {
 
 function sentenceOf(message: Message): string {
   const { data } = message
-  const unit = units[data.alert_type]
-  const value = data.value === null ? '' : ` is ${unit(data.value)}`
-  const threshold = data.threshold === null ? '' : `, threshold ${unit(data.threshold)}`
+  const { metric, show } = alertTypeOf(data.alert_type)
+  const value = data.value === null ? '' : ` is ${show(data.value)}`
+  const threshold = data.threshold === null ? '' : `, threshold ${show(data.threshold)}`
   const where = [data.query, data.environment].filter((part) => part !== null).join(' in ')
-  return `${subjectOf(message)}. The ${metrics[data.alert_type]}${value}${threshold}${where === '' ? '' : ` (${where})`}.`
+  return `${subjectOf(message)}. The ${metric}${value}${threshold}${where === '' ? '' : ` (${where})`}.`
 }
 
 export function textOf(message: Message): string {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { executeRequest, type HttpConfiguration, testConnectionRequest } from '../../../api/connections.ts'
 import { buildRequest, executeConfiguration } from '../../../server/connections/build-request.ts'
-import { hidden, isSecretName, redact, redactUrl } from '../../../server/connections/secrets.ts'
 import { Failure } from '../../../server/failure.ts'
 
 const url = 'https://api.example/v1/items'
@@ -254,57 +253,5 @@ describe('execute', () => {
     expect(refusal(() => read({ ...base, authType: 'basic', connect_spec: spec() })).message).toContain(
       'auth is not complete',
     )
-  })
-})
-
-describe('secrets', () => {
-  test.each([
-    'Authorization',
-    'Cookie',
-    'Set-Cookie',
-    'X-API-Key',
-    'apikey',
-    'access_token',
-    'client_secret',
-    'PASSWORD',
-  ])('%s', (name) => {
-    expect(isSecretName(name)).toBe(true)
-  })
-
-  test.each(['accept', 'page', 'X-Request-Id', 'user'])('%s is none', (name) => {
-    expect(isSecretName(name)).toBe(false)
-  })
-
-  test('no secret is left in a configuration that is shown', () => {
-    const parameters = { api_key: { value: 'S3', required: true }, page: { value: 1, required: false } }
-    const configuration = get({
-      url: `${url}?token=S3&page=1&access%5Ftoken=S3`,
-      headers: { Authorization: 'S3', 'X-Api-Key': 'S3', Accept: 'text/csv' },
-      parameters,
-      parameterGroups: [{ name: 'g', parameters }],
-      authType: 'API Key',
-      auth: { key: 'X-Key', value: 'S3', in: 'header' },
-    })
-    const shown = redact(configuration)
-    expect(JSON.stringify(shown)).not.toContain('S3')
-    expect(shown).toMatchObject({
-      url: `${url}?token=***&page=1&access%5Ftoken=***`,
-      headers: { Authorization: hidden, Accept: 'text/csv' },
-      parameters: { api_key: { value: hidden, required: true }, page: { value: 1 } },
-      auth: { key: 'X-Key', value: hidden, in: 'header' },
-    })
-    expect(configuration.headers).toMatchObject({ Authorization: 'S3' })
-    for (const auth of [
-      { token: 'S3' },
-      { username: 'S3', password: 'S3' },
-      { token_url: url, client_id: 'S3', client_secret: 'S3' },
-    ]) {
-      expect(JSON.stringify(redact(get({ auth })))).not.toContain('S3')
-    }
-  })
-
-  test('user information in an address is a secret too', () => {
-    expect(redactUrl('https://u:S3@example.org/x?a=1')).toBe('https://example.org/x?a=1')
-    expect(redactUrl('not a url?key=S3')).toBe('not a url?***')
   })
 })

@@ -124,12 +124,12 @@ describe('tries', () => {
   test('a wait grows, is capped, and never exceeds its bound', () => {
     fc.assert(
       fc.property(fc.nat(40), fc.double({ min: 0, max: 0.999, noNaN: true }), (attempt, chance) => {
-        const wait = backoffMs(attempt, chance, { baseMs: 100, mostMs: 5000 })
+        const wait = backoffMs(attempt, chance, { baseMs: 100, maxMs: 5000 })
         expect(wait).toBeGreaterThanOrEqual(0)
         expect(wait).toBeLessThanOrEqual(Math.min(5000, 100 * 2 ** attempt))
       }),
     )
-    expect([0, 1, 2, 9].map((attempt) => backoffMs(attempt, 0.5, { baseMs: 100, mostMs: 5000 }))).toEqual([
+    expect([0, 1, 2, 9].map((attempt) => backoffMs(attempt, 0.5, { baseMs: 100, maxMs: 5000 }))).toEqual([
       50, 100, 200, 2500,
     ])
   })

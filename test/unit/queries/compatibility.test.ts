@@ -32,6 +32,8 @@ test.each<[string, ReturnType<typeof contract>, ReturnType<typeof contract>, str
   ['optional becomes required', contract({}, { a: text }), contract({}, { a: text }, ['a']), 'breaking'],
   ['required becomes optional', contract({}, { a: text }, ['a']), contract({}, { a: text }), 'additive'],
   ['another type', contract({}, { a: text }), contract({}, { a: { type: 'integer' } }), 'breaking'],
+  ['text to a time', contract({}, { a: text }), contract({}, { a: { ...text, format: 'time' } }), 'breaking'],
+  ['a title', contract({}, { a: text }), contract({}, { a: { ...text, title: 'Region' } }), 'compatible'],
   ['integer to number', contract({}, { a: { type: 'integer' } }), contract({}, { a: { type: 'number' } }), 'additive'],
   [
     'fewer choices',

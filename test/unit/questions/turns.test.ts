@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openTurns } from '../../../server/questions/router/turns.ts'
+import { openTurns } from '../../../server/questions/indexes/turns.ts'
 
 const once = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

@@ -116,7 +116,7 @@ test('what is learned on the way is what the rows hold, at any cut of the pieces
         const reader = createRowReader(64)
         for (const line of lines) reader.read(Buffer.from(line))
         expect(facts(learned?.shape)).toEqual(facts(reader.shape))
-        expect(learned?.longestBytes).toBeGreaterThanOrEqual(Math.max(...lines.map((line) => Buffer.byteLength(line))))
+        expect(learned?.maxBytes).toBeGreaterThanOrEqual(Math.max(...lines.map((line) => Buffer.byteLength(line))))
       },
     ),
     { numRuns: 300 },

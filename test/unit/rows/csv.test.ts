@@ -46,7 +46,7 @@ describe('later pages', () => {
   const page = async (body: string, options: Partial<NormaliseOptions>) => {
     const input = join(folder(), 'page')
     await writeFile(input, body)
-    return normalise(input, join(folder(), 'pages'), { depthAtMost: 64, append: true, ...options })
+    return normalise(input, join(folder(), 'pages'), { maxDepth: 64, append: true, ...options })
   }
   const written = async () => {
     const text = await readFile(join(folder(), 'pages'), 'utf8')

@@ -20,7 +20,7 @@ export function useRows() {
     const output = join(folder, `${runs}.rows`)
     await writeFile(input, body)
     try {
-      const result = await normalise(input, output, { contentType: 'application/json', depthAtMost: 64, ...options })
+      const result = await normalise(input, output, { contentType: 'application/json', maxDepth: 64, ...options })
       const text = await readFile(output, 'utf8')
       return { ...result, text, lines: text.split('\n').slice(0, -1) }
     } finally {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cover } from '../../../server/usage/figures.ts'
-import type { Stored } from '../../../server/usage/rollup.ts'
+import type { Stored } from '../../../server/usage/grains.ts'
 import { addLatency, bucketOf, percentile, type Latencies } from '../../../server/usage/latencies.ts'
 
 function latenciesOf(times: number[]): Latencies {

@@ -48,7 +48,8 @@ export function AlertForm({ place, initial, verb, act, onDone, onClose }: Props)
           data={alertChoices}
           value={form.values.type}
           onChange={(type) => {
-            const chosen = kindOf(type ?? '')
+            if (type === null) return
+            const chosen = kindOf(type)
             const untouched = form.values.name === kindOf(form.values.type).name || form.values.name.trim() === ''
             form.setValues({
               type: chosen.type,
@@ -81,7 +82,7 @@ function Limits({ form }: { form: Form }) {
   return (
     <Group grow align="flex-start">
       <NumberInput
-        label={kind.type === 'requests_below' ? 'Below' : 'Above'}
+        label={kind.fires === 'below' ? 'Below' : 'Above'}
         description={kind.unit}
         placeholder={kind.optional ? 'as scheduled' : undefined}
         min={0}
@@ -150,7 +151,7 @@ function Finer({ form }: { form: Form }) {
             {kind.windowed && (
               <Group grow align="flex-start">
                 <NumberInput
-                  label={`Well again ${kind.type === 'requests_below' ? 'above' : 'below'}`}
+                  label={`Well again ${kind.fires === 'below' ? 'above' : 'below'}`}
                   description={kind.unit}
                   placeholder="the same"
                   min={0}

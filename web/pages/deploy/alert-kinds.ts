@@ -5,6 +5,8 @@ type Kind = {
   label: string
   /** What it is for, as the name that is offered. */
   name: string
+  /** On which side of the threshold. */
+  fires: 'above' | 'below'
   /** What stands beside the threshold; null where there is none to set. */
   unit: string | null
   /** From what is typed to what is stored: a share is typed as a percentage. */
@@ -18,11 +20,12 @@ type Kind = {
   scoped: boolean
 }
 
-const kinds: Kind[] = [
-  {
-    type: 'error_rate_above',
+/** All that the web app knows of each type. One that is missing does not compile. */
+const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
+  error_rate_above: {
     label: 'Too many errors',
     name: 'Too many errors',
+    fires: 'above',
     unit: '% of calls',
     factor: 0.01,
     threshold: 5,
@@ -30,10 +33,10 @@ const kinds: Kind[] = [
     windowed: true,
     scoped: true,
   },
-  {
-    type: 'p95_latency_above',
+  p95_latency_above: {
     label: 'Too slow',
     name: 'Slow answers',
+    fires: 'above',
     unit: 'ms for 95 of 100 calls',
     factor: 1,
     threshold: 1000,
@@ -41,10 +44,10 @@ const kinds: Kind[] = [
     windowed: true,
     scoped: true,
   },
-  {
-    type: 'requests_above',
+  requests_above: {
     label: 'More calls than usual',
     name: 'Many calls',
+    fires: 'above',
     unit: 'calls',
     factor: 1,
     threshold: 1000,
@@ -52,10 +55,10 @@ const kinds: Kind[] = [
     windowed: true,
     scoped: true,
   },
-  {
-    type: 'requests_below',
+  requests_below: {
     label: 'Fewer calls than usual',
     name: 'Few calls',
+    fires: 'below',
     unit: 'calls',
     factor: 1,
     threshold: 1,
@@ -63,10 +66,10 @@ const kinds: Kind[] = [
     windowed: true,
     scoped: true,
   },
-  {
-    type: 'unanswered_rate_above',
+  unanswered_rate_above: {
     label: 'Too many unanswered questions',
     name: 'Unanswered questions',
+    fires: 'above',
     unit: '% of questions',
     factor: 0.01,
     threshold: 30,
@@ -74,10 +77,10 @@ const kinds: Kind[] = [
     windowed: true,
     scoped: true,
   },
-  {
-    type: 'job_failed',
+  job_failed: {
     label: 'A refresh failed',
     name: 'Failed refresh',
+    fires: 'above',
     unit: null,
     factor: 1,
     threshold: null,
@@ -85,10 +88,10 @@ const kinds: Kind[] = [
     windowed: false,
     scoped: false,
   },
-  {
-    type: 'data_stale',
+  data_stale: {
     label: 'Data is late',
     name: 'Late data',
+    fires: 'above',
     unit: 'minutes old',
     factor: 1,
     threshold: null,
@@ -96,10 +99,10 @@ const kinds: Kind[] = [
     windowed: false,
     scoped: false,
   },
-  {
-    type: 'schema_drift',
+  schema_drift: {
     label: 'The shape of data changed',
     name: 'Changed data',
+    fires: 'above',
     unit: null,
     factor: 1,
     threshold: null,
@@ -107,24 +110,21 @@ const kinds: Kind[] = [
     windowed: false,
     scoped: false,
   },
-]
+}
 
-export const alertChoices = kinds.map(({ type, label }) => ({ value: type, label }))
+const types = Object.keys(kinds) as AlertType[]
 
-export function kindOf(type: string): Kind {
-  const [first] = kinds
-  const found = kinds.find((kind) => kind.type === type) ?? first
-  if (found === undefined) throw new Error(`There is no alert of type ${type}.`)
-  return found
+export const alertChoices = types.map((type) => ({ value: type, label: kinds[type].label }))
+
+export function kindOf(type: AlertType): Kind {
+  return { type, ...kinds[type] }
 }
 
 /** When it fires, as a sentence. */
 export function sayRule({ type, threshold, window_minutes: minutes, environment, query }: Alert): string {
-  const { label, unit, factor, windowed } = kindOf(type)
+  const { label, unit, factor, windowed, fires } = kindOf(type)
   const limit =
-    threshold === null || unit === null
-      ? ''
-      : `: ${type === 'requests_below' ? 'below' : 'above'} ${Number((threshold / factor).toFixed(2))} ${unit}`
+    threshold === null || unit === null ? '' : `: ${fires} ${Number((threshold / factor).toFixed(2))} ${unit}`
   const where = [query ?? '', environment === null ? '' : `in ${environment}`].filter((each) => each !== '').join(' ')
   return `${label}${limit}${windowed ? ` within ${minutes} min` : ''}${where === '' ? '' : ` · ${where}`}`
 }

@@ -70,7 +70,9 @@ export function KeyForm<Answer>({ initial, verb, act, onDone, onClose }: Props<A
           <Select label="It is good for" data={ends} {...form.getInputProps('lifetimeDays')} />
           <Select
             label="Plan"
-            data={(plans.data ?? []).map((plan) => ({ value: plan.name, label: sayLimits(plan) }))}
+            data={(plans.data ?? [])
+              .filter((plan) => plan.grantable || plan.name === form.values.plan)
+              .map((plan) => ({ value: plan.name, label: sayLimits(plan) }))}
             {...form.getInputProps('plan')}
             value={form.values.plan === '' ? usual : form.values.plan}
           />

@@ -105,14 +105,15 @@ function Slots({ slots: { properties, required } }: { slots: SlotsSchema }) {
   )
 }
 
+const formats = { date: 'a date', 'date-time': 'a moment', time: 'a time of day' }
+
 function sayKind(slot: SlotSchema): string {
   if (slot.type === 'array') return `a list, each ${sayKind({ ...slot.items })}`
   if ('enum' in slot && slot.enum !== undefined) {
     const some = slot.enum.slice(0, 6).map(String).join(', ')
     return `one of ${some}${slot.enum.length > 6 ? ` and ${slot.enum.length - 6} more` : ''}`
   }
-  if (slot.type === 'string')
-    return slot.format === 'date' ? 'a date' : slot.format === 'date-time' ? 'a moment' : 'text'
+  if (slot.type === 'string') return slot.format === undefined ? 'text' : formats[slot.format]
   if (slot.type === 'boolean') return 'true or false'
   const bounds = [
     slot.minimum === undefined ? '' : ` from ${slot.minimum}`,

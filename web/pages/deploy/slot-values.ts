@@ -55,10 +55,12 @@ export function exampleValues(
   )
 }
 
+const examples = { date: '2025-01-01', 'date-time': '2025-01-01T00:00:00Z', time: '08:30:00' }
+
 function exampleOf(slot: SlotSchema): unknown {
   if (slot.type === 'array') return [exampleOf({ ...slot.items })]
   if (slot.type === 'boolean') return true
   if (slot.enum !== undefined) return slot.enum[0]
   if (slot.type !== 'string') return slot.minimum ?? 1
-  return slot.format === 'date' ? '2025-01-01' : slot.format === 'date-time' ? '2025-01-01T00:00:00Z' : 'text'
+  return slot.format === undefined ? 'text' : examples[slot.format]
 }

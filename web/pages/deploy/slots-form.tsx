@@ -79,7 +79,7 @@ function SlotField({ name, slot, required, value, error, onChange }: FieldProps)
   return (
     <TextInput
       {...shared}
-      type={slot.type === 'string' && slot.format === 'date' ? 'date' : 'text'}
+      type={inputTypeOf(slot)}
       inputMode={slot.type === 'integer' ? 'numeric' : slot.type === 'number' ? 'decimal' : 'text'}
       autoComplete="off"
       spellCheck={false}
@@ -87,4 +87,10 @@ function SlotField({ name, slot, required, value, error, onChange }: FieldProps)
       onChange={(event) => onChange(event.currentTarget.value)}
     />
   )
+}
+
+/** Days and times have a control of the browser's own; a moment may have an offset, which that one cannot hold. */
+function inputTypeOf(slot: SlotSchema): 'date' | 'time' | 'text' {
+  if (slot.type !== 'string') return 'text'
+  return slot.format === 'date' || slot.format === 'time' ? slot.format : 'text'
 }

@@ -1,6 +1,7 @@
+import { isSecretName } from '../../../../api/secret-names.ts'
 import type { AuthType, Configuration, Datasource, Pagination } from '../wire.ts'
 
-export type Pair = { id: number; name: string; value: string; required: boolean }
+export type Pair = { id: number; name: string; value: string; required: boolean; secret: boolean }
 export type ParameterGroup = { id: number; name: string; active: boolean; parameters: Pair[] }
 
 /** A connection as it stands in the form: every field a text, every table a list of lines. */
@@ -29,8 +30,8 @@ export function newId(): number {
   return lastId
 }
 
-export function newPair(name = '', value = '', required = false): Pair {
-  return { id: newId(), name, value, required }
+export function newPair(name = '', value = '', marks: { required?: boolean; secret?: boolean } = {}): Pair {
+  return { id: newId(), name, value, required: marks.required ?? false, secret: marks.secret ?? false }
 }
 
 export const emptyDraft: Draft = {
@@ -66,8 +67,7 @@ export function draftOf(source: Datasource): Draft {
 
 /** What stays in the browser of an edit that is not saved: everything but what is typed to be secret. */
 export function keepable(draft: Draft): Draft {
-  const open = (pairs: Pair[]): Pair[] =>
-    pairs.map((pair) => (secretName.test(pair.name) ? { ...pair, value: '' } : pair))
+  const open = (pairs: Pair[]): Pair[] => pairs.map((pair) => (isSecret(pair) ? { ...pair, value: '' } : pair))
   return {
     ...draft,
     auth: {},
@@ -77,15 +77,17 @@ export function keepable(draft: Draft): Draft {
   }
 }
 
-/** Names whose values the API hides as well. */
-const secretName = /authorization|cookie|key|token|secret|password/i
+/** What the API hides as well: by its name, or because its author says so. */
+function isSecret({ name, secret }: Pair): boolean {
+  return secret || isSecretName(name)
+}
 
 /** A kept edit: its lines are numbered anew, so that none is mistaken for another, and its secrets are the stored ones. */
 export function takenUp(kept: Draft, stored: Draft): Draft {
   const anew = (pairs: Pair[], before: Pair[]): Pair[] =>
-    pairs.map(({ name, value, required }) => {
-      const known = before.find((pair) => pair.name === name)?.value ?? ''
-      return newPair(name, secretName.test(name) ? known : value, required)
+    pairs.map((pair) => {
+      const known = before.find(({ name }) => name === pair.name)?.value ?? ''
+      return newPair(pair.name, isSecret(pair) ? known : pair.value, pair)
     })
   return {
     ...kept,
@@ -117,7 +119,9 @@ export function readConfiguration(config: Configuration): Partial<Draft> {
       active: group.active ?? false,
       parameters: pairsOf(group.parameters),
     })),
-    headers: Object.entries(config.headers ?? {}).map(([name, value]) => newPair(name, value)),
+    headers: Object.entries(config.headers ?? {}).map(([name, header]) =>
+      typeof header === 'string' ? newPair(name, header) : newPair(name, header.value, marksOf(header)),
+    ),
     authType: (config.authType ?? 'None') as AuthType,
     auth: Object.fromEntries(Object.entries(config.auth ?? {}).map(([name, value]) => [name, textOf(value)])),
     ...(body !== undefined && {
@@ -135,7 +139,7 @@ export function configurationOf(draft: Draft): Configuration {
   return {
     url: draft.url.trim(),
     method: draft.method,
-    ...(headers.length > 0 && { headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])) }),
+    ...(headers.length > 0 && { headers: headersOf(headers) }),
     ...(named(draft.parameters).length > 0 && { parameters: parametersOf(draft.parameters) }),
     ...(groups.length > 0 && {
       parameterGroups: groups.map(({ name, active, parameters }) => ({
@@ -171,14 +175,31 @@ function fieldsOf(text: string): Record<string, string> {
 }
 
 function pairsOf(parameters: NonNullable<Configuration['parameters']>): Pair[] {
-  return Object.entries(parameters).map(([name, { value, required }]) =>
-    newPair(name, Array.isArray(value) ? value.map(textOf).join(', ') : textOf(value), required ?? false),
+  return Object.entries(parameters).map(([name, { value, ...marks }]) =>
+    newPair(name, Array.isArray(value) ? value.map(textOf).join(', ') : textOf(value), marksOf(marks)),
   )
+}
+
+function marksOf({
+  required = false,
+  secret = false,
+}: {
+  required?: boolean | undefined
+  secret?: boolean | undefined
+}) {
+  return { required, secret }
+}
+
+function headersOf(pairs: Pair[]): NonNullable<Configuration['headers']> {
+  return Object.fromEntries(pairs.map(({ name, value, secret }) => [name, secret ? { value, secret } : value] as const))
 }
 
 function parametersOf(pairs: Pair[]): NonNullable<Configuration['parameters']> {
   return Object.fromEntries(
-    named(pairs).map(({ name, value, required }) => [name, { ...(value !== '' && { value }), required }]),
+    named(pairs).map(({ name, value, required, secret }) => [
+      name,
+      { ...(value !== '' && { value }), required, ...(secret && { secret }) },
+    ]),
   )
 }
 

@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Checkbox, TextInput } from '@mantine/core'
 import { Plus, X } from 'lucide-react'
+import { isSecretName } from '../../../../api/secret-names.ts'
 import { newPair, type Pair } from './draft.ts'
 import classes from './connection.module.css'
 
@@ -50,6 +51,14 @@ export function Pairs({ what, pairs, onChange, withRequired = false, disabled = 
               onChange={(event) => change(pair.id, { required: event.currentTarget.checked })}
             />
           )}
+          <Checkbox
+            label="secret"
+            size="xs"
+            title={isSecretName(pair.name) ? 'Secret by its name' : 'Stored sealed and shown to no one again'}
+            checked={pair.secret || isSecretName(pair.name)}
+            disabled={disabled || isSecretName(pair.name)}
+            onChange={(event) => change(pair.id, { secret: event.currentTarget.checked })}
+          />
           <ActionIcon
             variant="subtle"
             color="gray"

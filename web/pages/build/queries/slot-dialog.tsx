@@ -1,6 +1,7 @@
 import { Button, Checkbox, Code, Group, Modal, Select, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { SlotSchema, SlotsSchema } from '../wire.ts'
+import { freshSlot, slotRow, slotTypeChoices, slotTypeOf, type SlotTypeName } from './slot-types.ts'
 
 type Props = {
   name: string | null
@@ -45,16 +46,6 @@ export function SlotDialog({ name, slots, tables, onClose, onChange }: Props) {
   )
 }
 
-const types = [
-  { value: 'string', label: 'Text' },
-  { value: 'date', label: 'Day' },
-  { value: 'date-time', label: 'Moment' },
-  { value: 'integer', label: 'Whole number' },
-  { value: 'number', label: 'Number' },
-  { value: 'boolean', label: 'True or false' },
-  { value: 'array', label: 'List of texts' },
-]
-
 type FormProps = {
   slot: SlotSchema
   required: boolean
@@ -64,8 +55,9 @@ type FormProps = {
 }
 
 function SlotForm({ slot, required: was, tables, onClose, onSave }: FormProps) {
-  const [type, setType] = useState(typeNameOf(slot))
+  const [type, setType] = useState(slotTypeOf(slot))
   const [required, setRequired] = useState(was)
+  const [title, setTitle] = useState(slot.title ?? '')
   const [description, setDescription] = useState(slot.description ?? '')
   const [from, setFrom] = useState(slot['x-values-from'] ?? '')
   const [choices, setChoices] = useState('enum' in slot ? (slot.enum ?? []).map(String) : [])
@@ -73,23 +65,29 @@ function SlotForm({ slot, required: was, tables, onClose, onSave }: FormProps) {
     slot.default === undefined || slot.default === null ? '' : String(slot.default),
   )
   const columns = Object.entries(tables).flatMap(([table, names]) => names.map((column) => `${table}.${column}`))
-  const hasChoices = type === 'string' || type === 'integer' || type === 'number'
+  const { hasChoices } = slotRow(type)
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
         onSave(
-          slotOf({ before: slot, type, description, from, fallback, choices: hasChoices ? choices : [] }),
+          slotOf({ before: slot, type, title, description, from, fallback, choices: hasChoices ? choices : [] }),
           required,
         )
       }}
     >
       <Stack gap="md">
-        <Select label="It takes" data={types} value={type} onChange={(next) => setType(next ?? 'string')} />
+        <Select label="It takes" data={slotTypeChoices} value={type} onChange={(next) => setType(next ?? 'string')} />
         <Checkbox
           label="Callers must give it"
           checked={required}
           onChange={(event) => setRequired(event.currentTarget.checked)}
+        />
+        <TextInput
+          label="Title"
+          description="What people call it, where that is not its name."
+          value={title}
+          onChange={(event) => setTitle(event.currentTarget.value)}
         />
         <TextInput
           label="Description"
@@ -128,13 +126,10 @@ function SlotForm({ slot, required: was, tables, onClose, onSave }: FormProps) {
   )
 }
 
-function typeNameOf(slot: SlotSchema): string {
-  return slot.type === 'string' && slot.format !== undefined ? slot.format : slot.type
-}
-
 type Written = {
   before: SlotSchema
-  type: string
+  type: SlotTypeName
+  title: string
   description: string
   from: string
   fallback: string
@@ -142,25 +137,18 @@ type Written = {
 }
 
 /** What the form does not show (limits, patterns, synonyms) stays while the type does. */
-function slotOf({ before, type, description, from, fallback, choices }: Written): SlotSchema {
-  const { description: _old, 'x-values-from': _from, default: _default, ...rest } = before
+function slotOf({ before, type, title, description, from, fallback, choices }: Written): SlotSchema {
+  const { title: _title, description: _old, 'x-values-from': _from, default: _default, ...rest } = before
   if ('enum' in rest) delete rest.enum
-  const same = typeNameOf(before) === type
-  const isTime = type === 'date' || type === 'date-time'
-  const fresh = isTime
-    ? { type: 'string', format: type }
-    : type === 'array'
-      ? { type, items: { type: 'string' } }
-      : { type }
-  const numeric = type === 'integer' || type === 'number'
+  const same = slotTypeOf(before) === type
+  const { read } = slotRow(type)
   const made = {
-    ...(same ? rest : fresh),
+    ...(same ? rest : freshSlot(type)),
+    ...(title.trim() !== '' && { title: title.trim() }),
     ...(description.trim() !== '' && { description: description.trim() }),
     ...(from !== '' && { 'x-values-from': from }),
-    ...(choices.length > 0 && { enum: numeric ? choices.map(Number) : choices }),
-    ...(fallback !== '' && {
-      default: numeric ? Number(fallback) : type === 'boolean' ? fallback === 'true' : fallback,
-    }),
+    ...(choices.length > 0 && { enum: choices.map(read) }),
+    ...(fallback !== '' && { default: read(fallback) }),
   }
   // Of the shapes above; the server has the last word when it is inspected.
   return made as SlotSchema

@@ -2,6 +2,7 @@ import { Autocomplete, Select, TagsInput, TextInput } from '@mantine/core'
 import { newestRows, useObjects } from '../../../things.ts'
 import { useObject } from '../asked.ts'
 import type { SlotSchema } from '../wire.ts'
+import { slotRow, slotTypeOf } from './slot-types.ts'
 import type { SlotValue } from './slots.ts'
 
 type Props = {
@@ -28,12 +29,13 @@ export function SlotField({ projectId, name, slot, required, value, onChange, er
     placeholder: fallback === '' ? (required ? undefined : 'not given') : fallback,
   }
   const text = typeof value === 'string' ? value : ''
+  const { input } = slotRow(slotTypeOf(slot))
   if (slot.type === 'array') {
     return (
       <TagsInput {...common} data={choices ?? offered} value={Array.isArray(value) ? value : []} onChange={onChange} />
     )
   }
-  if (choices !== null || slot.type === 'boolean') {
+  if (choices !== null || input === 'choice') {
     return (
       <Select
         {...common}
@@ -45,8 +47,8 @@ export function SlotField({ projectId, name, slot, required, value, onChange, er
       />
     )
   }
-  if (slot.type === 'string' && slot.format === 'date') {
-    return <TextInput {...common} type="date" value={text} onChange={(event) => onChange(event.currentTarget.value)} />
+  if (input === 'date' || input === 'time') {
+    return <TextInput {...common} type={input} value={text} onChange={(event) => onChange(event.currentTarget.value)} />
   }
   return (
     <Autocomplete
@@ -57,7 +59,7 @@ export function SlotField({ projectId, name, slot, required, value, onChange, er
       limit={20}
       spellCheck={false}
       autoComplete="off"
-      inputMode={slot.type === 'string' ? 'text' : 'decimal'}
+      inputMode={input}
     />
   )
 }

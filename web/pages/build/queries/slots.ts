@@ -1,4 +1,5 @@
 import type { SlotsSchema } from '../wire.ts'
+import { slotRow, slotTypeOf } from './slot-types.ts'
 
 /** What stands in the form for a slot: text for most, a list of texts for lists. */
 export type SlotValue = string | string[]
@@ -45,11 +46,8 @@ export function parametersOf(slots: SlotsSchema, values: SlotValues): Record<str
   )
 }
 
-/** Numbers beyond what a script holds exactly stay text, as the API takes them. */
-function typed(slot: { type: string }, text: string): unknown {
-  if (slot.type === 'boolean') return text === 'true'
-  if (slot.type === 'integer') return Number.isSafeInteger(Number(text)) ? Number(text) : text
-  return slot.type === 'number' && text.trim() !== '' && !Number.isNaN(Number(text)) ? Number(text) : text
+function typed(slot: { type: string; format?: string | undefined }, text: string): unknown {
+  return slotRow(slotTypeOf(slot)).read(text)
 }
 
 /** Parameters of an example as they stand in the form. */

@@ -1,0 +1,43 @@
+/**
+ * Limits that are part of the contract: the schemas state them, so they are the same in every installation. Limits that
+ * an installation can set are in `server/config.ts`; `GET /v1/limits` reports both. The unit is the last word.
+ */
+export const fixedLimits = {
+  nameChars: fixed(120, 'Longest name of a project, datasource, key, token or alert.'),
+  passwordChars: fixed(200, 'Longest password.'),
+  pageItems: fixed(200, 'Most entries of a page of a list.'),
+  urlChars: fixed(8_192, 'Longest address of an external API.'),
+  extractorChars: fixed(1_024, 'Longest `responsePathExtractor`.'),
+  curlChars: fixed(100_000, 'Longest cURL command that is imported.'),
+  loadPages: fixed(1_000, 'Most pages of one load.'),
+  keptVersions: fixed(1_000, 'Most versions of its data that a datasource can keep.'),
+  sqlChars: fixed(100_000, 'Longest SQL of a query.'),
+  queryDescriptionChars: fixed(4_000, 'Longest description of a query.'),
+  queryExamples: fixed(500, 'Most example questions of a query.'),
+  exampleChars: fixed(1_000, 'Longest example question.'),
+  querySlots: fixed(50, 'Most slots of a query.'),
+  slotTitleChars: fixed(100, 'Longest title of a slot.'),
+  slotDescriptionChars: fixed(1_000, 'Longest description of a slot.'),
+  slotChoices: fixed(1_000, 'Most values of an `enum`.'),
+  slotSynonyms: fixed(50, 'Most other words for a value.'),
+  slotPatternChars: fixed(500, 'Longest `pattern` of a slot.'),
+  slotDefaultChars: fixed(8_192, 'Longest text that a slot has by default.'),
+  slotDefaultItems: fixed(1_000, 'Most items that a list slot has by default.'),
+  slotItems: fixed(10_000, 'Most items of a list in a call: more than this is a table, not a parameter.'),
+  slotMatchedChars: fixed(10_000, 'Longest text that is matched with a `pattern`.'),
+  keyPermissions: fixed(100, 'Most permissions of an API key.'),
+  permissionEnvironments: fixed(20, 'Most environments that one permission names.'),
+  permissionQueries: fixed(500, 'Most queries that one permission names.'),
+  fixedParameters: fixed(50, 'Most parameters that an API key fixes.'),
+  evaluationCases: fixed(2_000, 'Most evaluation cases of a project: each deployment asks all of them.'),
+  questionChars: fixed(2_000, 'Longest question.'),
+  resolvedQuestions: fixed(100, 'Most logged questions that are turned into examples at once.'),
+  alertChannels: fixed(10, 'Most channels of an alert.'),
+  alertRecipients: fixed(20, 'Most recipients of a channel by e-mail.'),
+} as const satisfies Record<string, FixedLimit>
+
+type FixedLimit = { value: number; sentence: string }
+
+function fixed<Value extends number>(value: Value, sentence: string): { value: Value; sentence: string } {
+  return { value, sentence }
+}

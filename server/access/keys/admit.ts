@@ -1,0 +1,122 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { FailureReason } from '../../../api/failures.ts'
+import type { Clock } from '../../clock.ts'
+import type { Config } from '../../config.ts'
+import { Failure } from '../../failure.ts'
+import type { Attempts } from '../attempts.ts'
+import { credentialKind, hashCredential } from '../credential.ts'
+import { countedFailure } from '../failed-credentials.ts'
+import type { Buckets } from '../limits/buckets.ts'
+import { takeCall, type Standing, type Verdict } from '../limits/limiter.ts'
+import { ratePolicy } from '../limits/policies.ts'
+import type { Keys } from './feed.ts'
+import type { KeyRecord } from './record.ts'
+import type { KeyCredential } from './snapshot.ts'
+import type { KeyUses } from './uses.ts'
+
+/**
+ * One call with an API key: who calls, and how far the call has come. It lives as long as the call.
+ * Not a `Caller`: no management verb can be handed one.
+ */
+export type KeyCaller = {
+  kind: 'key'
+  key: KeyRecord
+  requestId: string
+  /** Where the key stands with every limit that has counted the call so far, for the headers of the answer. */
+  standings: Standing[]
+  /** How the call ended has been told, so nobody else tells it. */
+  isTold: boolean
+}
+
+/** A call over the limit is refused, and still a call: whoever refuses it knows whose it was. */
+export type Admission = { caller: KeyCaller; refusal: Failure | null }
+
+type Parts = {
+  keys: Keys
+  keyUses: KeyUses
+  buckets: Buckets
+  authenticationAttempts: Attempts
+  config: Pick<Config, 'managementToken'>
+  now: Clock
+}
+
+/** `credential` reads what the transport was given: what it refuses counts as any other secret that is not good. */
+type Presented = { credential: () => KeyCredential; address: string; requestId: string }
+
+/**
+ * From a secret to its caller, counted against the limits of the key. A secret that is not good counts as a failure of
+ * the address it came from. Waits only where limits are kept elsewhere: on the way of every call each wait shows.
+ */
+export function admit(app: Parts, input: Presented): Admission | Promise<Admission> {
+  const caller = authenticate(app, input)
+  const verdict = takeCall(app.buckets, caller.key.id, caller.key.policies)
+  return verdict instanceof Promise ? verdict.then((taken) => admitted(caller, taken)) : admitted(caller, verdict)
+}
+
+function admitted(caller: KeyCaller, { waitSeconds, standings }: Verdict): Admission {
+  caller.standings = standings
+  return { caller, refusal: waitSeconds > 0 ? tooMany('Too many calls with this API key.', waitSeconds) : null }
+}
+
+type LimitedQuery = { id: string; name: string; rateLimit: { perMinute: number; burst: number } }
+
+/** The limit that a query has of its own, for each key. */
+export async function admitToQuery(
+  app: { buckets: Buckets },
+  caller: KeyCaller,
+  { id, name, rateLimit }: LimitedQuery,
+): Promise<void> {
+  const verdict = await takeCall(app.buckets, `${caller.key.id} ${id}`, [ratePolicy(name, rateLimit)])
+  caller.standings = [...caller.standings, ...verdict.standings]
+  if (verdict.waitSeconds > 0) throw tooMany(`Too many calls of ${name} with this API key.`, verdict.waitSeconds)
+}
+
+function tooMany(what: string, waitSeconds: number): Failure {
+  return new Failure('rate_limit_exceeded', {
+    message: `${what} Wait ${waitSeconds} s.`,
+    retryAfterSeconds: waitSeconds,
+  })
+}
+
+/** The caller behind an API key, without a look into the database. */
+function authenticate(app: Parts, { credential: present, address, requestId }: Presented): KeyCaller {
+  try {
+    const credential = present()
+    credential.hash ??= readSecret(app, credential.secret)
+    const key = findKey(app, credential)
+    app.keyUses.note(key.id)
+    return { kind: 'key', key, requestId, standings: [], isTold: false }
+  } catch (error) {
+    throw countedFailure(app, address, error)
+  }
+}
+
+function readSecret(app: Parts, secret: string): Buffer {
+  const kind = credentialKind(secret)
+  if (kind === 'mgmt' || kind === 'link' || (kind === undefined && isOperator(app, secret))) {
+    throw refused('wrong_kind', 'Query endpoints take an API key (slc_live_… or slc_test_…), not a management token.')
+  }
+  if (kind === undefined) throw refused('malformed', 'The API key is malformed: copy it whole.')
+  return hashCredential(secret)
+}
+
+function findKey(app: Parts, credential: KeyCredential): KeyRecord {
+  const found = app.keys.find(credential)
+  if (found === undefined) throw refused('unknown', 'This API key does not exist.')
+  const { key, secret } = found
+  if (key.state === 'revoked') throw refused('revoked', 'This API key was revoked.')
+  if (key.state === 'disabled') throw refused('disabled', 'This API key is disabled. Its owner can enable it again.')
+  if (key.expiresAtMs <= app.now()) throw refused('expired', 'This API key has expired.')
+  if (secret === 'previous' && key.previousUntilMs <= app.now()) {
+    throw refused('expired', 'This API key was rotated and its old secret has expired. Use the new one.')
+  }
+  return key
+}
+
+function isOperator({ config: { managementToken } }: Parts, secret: string): boolean {
+  return managementToken !== undefined && timingSafeEqual(hashCredential(secret), hashCredential(managementToken))
+}
+
+function refused(reason: FailureReason<'authentication_failed'>, message: string): Failure {
+  return new Failure('authentication_failed', { reason, message })
+}

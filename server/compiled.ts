@@ -1,0 +1,9 @@
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+
+/** For the environment of a child process, which inherits none: where this process keeps its compiled modules. */
+export function compileCache(): { NODE_COMPILE_CACHE?: string } {
+  const folder = getCompileCacheDir()
+  // Node answers the folder of its own version, inside the one that was named.
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
+}

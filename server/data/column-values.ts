@@ -1,0 +1,37 @@
+import type { Database } from '../store/index.ts'
+import type { DatasourceDirectory } from './datasource-directory.ts'
+
+/**
+ * The distinct values of columns as the last refresh of each table found them, the most frequent first. Columns are
+ * named `table.column`; one that has no values is not in the answer.
+ */
+export async function readColumnValues(
+  { store, datasources }: { store: Pick<Database, 'db'>; datasources: DatasourceDirectory },
+  projectId: string,
+  wanted: ReadonlySet<string>,
+): Promise<Record<string, string[]>> {
+  if (wanted.size === 0) return {}
+  const places = [...wanted].map((place) => place.split(/\.(.*)/s))
+  const tables = new Set(places.map(([table = '']) => table))
+  const sources = await datasources.ofProject(projectId)
+  const ids = [...sources].filter(([, { tableName }]) => tables.has(tableName)).map(([id]) => id)
+  if (ids.length === 0) return {}
+  const rows = await store.db
+    .selectFrom('column_values')
+    .select(['datasource_id', 'column_name', 'value'])
+    .where('datasource_id', 'in', ids)
+    .where(
+      'column_name',
+      'in',
+      places.map(([, column = '']) => column),
+    )
+    .orderBy('occurrences', 'desc')
+    .orderBy('value')
+    .execute()
+  const values: Record<string, string[]> = {}
+  for (const { datasource_id: id, column_name: column, value } of rows) {
+    const place = `${sources.get(id)?.tableName}.${column}`
+    if (wanted.has(place)) (values[place] ??= []).push(value)
+  }
+  return values
+}

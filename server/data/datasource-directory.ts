@@ -1,0 +1,10 @@
+import type { Transaction } from 'kysely'
+import type { Tables } from '../store/index.ts'
+
+/** A port: what data is fetched for. `server/connections`, which stands on this room, fills it. */
+export type DatasourceDirectory = {
+  /** The datasources of a project by their ids, each with the table that its data is served as. */
+  ofProject(projectId: string): Promise<Map<string, { name: string; tableName: string }>>
+  /** How many versions of its data one keeps; undefined where it is gone. */
+  keepVersions(transaction: Transaction<Tables>, datasourceId: string): Promise<number | undefined>
+}

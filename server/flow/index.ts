@@ -1,0 +1,5 @@
+export { openBatchWriter, type Backlog, type BatchWriter } from './batch-writer.ts'
+export { openBoundedQueue, type BoundedQueue } from './bounded-queue.ts'
+export { openRereads } from './rereads.ts'
+export { createSerial, openPeriodic, type Periodic } from './serial.ts'
+export { untilAborted, within } from './within.ts'

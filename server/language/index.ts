@@ -1,0 +1,18 @@
+export { anyMonth, dayValue, inclusive, iso, localDay, todayOf, type DateSpan } from './calendar.ts'
+export { languageOf } from './language.ts'
+export { fitting, link, type Linker } from './link.ts'
+export { learnContext, newContexts, shape, type Contexts, type KnownReadings, type TextShape } from './mask.ts'
+export { overlaps, type CallerTime, type Linked, type Reading, type Span } from './span.ts'
+export {
+  writeCommandIn,
+  directionAt,
+  directionsIn,
+  superlativesIn,
+  isExcluded,
+  hasNegation,
+  type Direction,
+} from './qualifiers.ts'
+export { isFunctionWord, stem, words, type Word } from './text.ts'
+export { convert, isSameKind, unitAt, unitNamed, type Unit } from './units.ts'
+export { addValue, newTrie, sameValue, type ValueTrie } from './value-trie.ts'
+export type { ValueKind, ValueType } from './value-type.ts'

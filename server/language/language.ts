@@ -1,0 +1,37 @@
+import { detectAll } from 'tinyld'
+import { isFunctionWord, words } from './text.ts'
+
+/** The language a question is most likely written in; null where nothing speaks for another than English. */
+export type Language = (typeof otherLanguages)[number] | 'other'
+
+/** Those in which days are read, too. */
+const otherLanguages = ['de', 'fr', 'es', 'it', 'nl', 'pt'] as const
+const compared = ['en', ...otherLanguages]
+
+// Most letters of another script: whatever it says, it is not English.
+const otherScript = /[\p{L}--\p{Script=Latin}]/gv
+const anyLetter = /\p{L}/gu
+// Names say nothing about the language they stand in.
+const capitalised = /(?<!\p{L})\p{Lu}[\p{L}\p{M}’']*/gu
+
+// More function words of English make it English, whatever else it looks like: nearly every question stops here.
+const maxEnglishShare = 0.2
+const minWords = 2
+// So much tells the language as well as all of it; the detector's time grows with the text.
+const maxChars = 200
+// How much likelier than English another language must be: below, short English questions are taken for Dutch.
+const minLead = 0.05
+
+export function languageOf(text: string): Language | null {
+  const letters = text.match(anyLetter)?.length ?? 0
+  if (letters > 0 && (text.match(otherScript)?.length ?? 0) * 2 > letters) return 'other'
+  const said = words(text)
+  if (said.filter((word) => isFunctionWord(word.text)).length > maxEnglishShare * said.length) return null
+  const unnamed = text.replaceAll(capitalised, ' ').slice(0, maxChars)
+  if (words(unnamed).length < minWords) return null
+  const likely = detectAll(unnamed, { only: compared })
+  const [best] = likely
+  const english = likely.find(({ lang }) => lang === 'en')?.accuracy ?? 0
+  if (best === undefined || best.accuracy - english <= minLead) return null
+  return otherLanguages.find((language) => language === best.lang) ?? null
+}

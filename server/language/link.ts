@@ -1,0 +1,213 @@
+import { anyMonth, monthNames, type DateSpan } from './calendar.ts'
+import { recogniseDates } from './dates.ts'
+import {
+  recogniseFigures,
+  recogniseIdentifiers,
+  recogniseNumbers,
+  recogniseQuoted,
+  recogniseTimes,
+  type Recognised,
+} from './recognise.ts'
+import { overlaps, type CallerTime, type Linked, type Reading, type Span } from './span.ts'
+import { fold, words, type Word } from './text.ts'
+import { findValues, type ValueTrie } from './value-trie.ts'
+import type { ValueKind, ValueType } from './value-type.ts'
+
+/** What the words of a project's questions can stand for. */
+export type Linker = {
+  trie: ValueTrie
+  types: Map<string, ValueType>
+  byKind: Map<ValueKind, ValueType[]>
+  mayBeTypo: (word: string) => boolean
+  /** Words that name what is no number: the 12 of "customer 12" is hardly an amount. */
+  unnumbered: Set<string>
+  /** Words with digits that descriptions use, as "CO2": no numbers of anything. */
+  described: Set<string>
+  /** A value of each list. */
+  samples: string[]
+}
+
+// The encoder reads no further either; more words and spans would only cost time, quadratic in their number.
+const maxWords = 64
+const maxSpans = 24
+
+/** Finds every span of the text that could fill some slot of the project. */
+export function link(linker: Linker, text: string, clock: CallerTime): Linked {
+  const found = words(text).slice(0, maxWords)
+  const read = text.slice(0, (found.at(-1)?.end ?? 0) + 1)
+  const spans = [...valueSpans(linker, read, found), ...recognisedSpans(linker, read, found, clock)]
+  const strong = merge(spans.filter(({ weak }) => !weak)).slice(0, maxSpans)
+  const weak = merge(spans.filter((span) => span.weak && !strong.some((other) => overlaps(span, other))))
+  return { text, words: found, spans: strong, weak: weak.slice(0, maxSpans) }
+}
+
+function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {
+  return findValues(linker.trie, found, linker.mayBeTypo).flatMap(({ from, to, entry, quality }) => {
+    const type = linker.types.get(entry.type)
+    const [first, last] = [found[from], found[to - 1]]
+    if (type === undefined || first === undefined || last === undefined) return []
+    const value = String(entry.value)
+    // Signs belong to a value that is written with them: "B+" is not "B".
+    const literal = text.slice(first.start, first.start + value.length)
+    const signed = /[^\p{L}\p{N}\s]$/u.test(value) && literal.toLowerCase() === value.toLowerCase()
+    const end = signed ? first.start + value.length : last.end
+    const said = text.slice(first.start, end)
+    // A capital letter in the middle of a sentence tells the value "Other" from the word.
+    const written = said === value && /\p{Lu}/u.test(said) && from > 0
+    const exact = quality * (said === value ? 1.05 : 1) * (signed ? 1.1 : 1)
+    const reading = { type, value: entry.value, quality: exact, days: null }
+    return [{ from, to, start: first.start, end, readings: [reading], weak: entry.ordinary && !written && !signed }]
+  })
+}
+
+// A number that a pattern was written for is hardly an amount.
+const patternQuality = 1.5
+
+function recognisedSpans(linker: Linker, text: string, found: Word[], clock: CallerTime): Span[] {
+  const types = (kind: ValueKind): ValueType[] => linker.byKind.get(kind) ?? []
+  const times = types('time').length > 0 ? recogniseTimes(text) : []
+  const seen: Recognised[] = [...times]
+  if (types('number').length > 0) seen.push(...recogniseNumbers(text))
+  if (types('text').length > 0) {
+    const isNamed = ({ value }: Recognised): boolean => linker.described.has(fold(String(value)))
+    seen.push(...recogniseQuoted(text), ...recogniseIdentifiers(text).filter((each) => !isNamed(each)))
+  }
+  const spans = seen.flatMap((each) => {
+    const readings = types(each.kind).flatMap((type) => {
+      const value = fitting(type, each.value)
+      return value === undefined ? [] : [{ type, value, quality: 1, days: null }]
+    })
+    const [span] = place(found, each.start, each.end, readings)
+    const before = found[(span?.from ?? 0) - 1]?.stem
+    const isOthers = each.kind === 'number' && before !== undefined && linker.unnumbered.has(before)
+    return span === undefined ? [] : [{ ...span, weak: isOthers }]
+  })
+  const patterned = types('text').filter(({ pattern }) => pattern !== null)
+  const figures = patterned.length === 0 ? [] : recogniseFigures(text)
+  for (const { start, end, value } of figures) {
+    const fits = patterned.filter(({ pattern }) => pattern?.test(String(value)) === true)
+    spans.push(
+      ...place(
+        found,
+        start,
+        end,
+        fits.map((type) => ({ type, value, quality: patternQuality, days: null })),
+      ),
+    )
+  }
+  return [...spans, ...daySpans(linker, { text, found, times }, clock)]
+}
+
+/** The value as a pattern takes it: who types a number of letters and digits seldom types its capitals. */
+export function fitting({ pattern }: ValueType, value: unknown): unknown {
+  if (pattern === null) return value
+  const said = String(value)
+  if (pattern.test(said)) return value
+  return [said.toUpperCase(), said.toLowerCase()].find((form) => pattern.test(form))
+}
+
+// A day is said in words of its own: it stands before the numbers inside it.
+const dateQuality = 1.5
+const monthWord = new RegExp(String.raw`(?<!\p{L})(${anyMonth})[a-z]{0,6}\.?(?!\p{L})`, 'iu')
+
+type Read = { text: string; found: Word[]; times: Recognised[] }
+
+function daySpans(linker: Linker, { text, found, times }: Read, clock: CallerTime): Span[] {
+  const dated = linker.byKind.get('date') ?? []
+  const numbers = linker.byKind.get('number') ?? []
+  const yearly = numbers.filter(({ labelStems }) => labelStems.has('year'))
+  const monthly = numbers.filter(({ label }) => /\bmonth\b/.test(label))
+  if (dated.length === 0 && monthly.length === 0) return []
+  return recogniseDates(text, clock).flatMap((each) => {
+    const asDays = (type: ValueType, days: DateSpan): Reading => {
+      return { type, value: days.first, quality: dateQuality, days }
+    }
+    const day = times.length === 0 ? each : withoutTimes(text, each, times)
+    const whole = dated.filter(({ isInstant }) => isInstant || day === each).map((type) => asDays(type, each))
+    const cut = dated.filter(({ isInstant }) => !isInstant && day !== each).map((type) => asDays(type, day))
+    // "last year" is also the number of a year, for a slot that holds one.
+    const year = each.open === null ? yearOf(each) : null
+    if (year !== null) whole.push(...yearly.map((type) => ({ type, value: year, quality: 1, days: null })))
+    return [
+      ...place(found, each.start, each.end, whole),
+      ...place(found, day.start, day.end, cut),
+      ...monthSpans(text, { found, days: each, monthly }),
+    ]
+  })
+}
+
+/** "March 2025" for slots that hold a month and a year. */
+function monthSpans(
+  text: string,
+  { found, days, monthly }: { found: Word[]; days: DateSpan; monthly: ValueType[] },
+): Span[] {
+  const isMonth =
+    days.first.endsWith('-01') && days.first.slice(0, 7) === days.last.slice(0, 7) && days.first !== days.last
+  const named = monthly.length === 0 || !isMonth ? null : monthWord.exec(text.slice(days.start, days.end))
+  if (named === null) return []
+  const value = monthNames.indexOf((named[1] ?? '').toLowerCase()) + 1
+  const start = days.start + named.index
+  return place(
+    found,
+    start,
+    start + named[0].length,
+    monthly.map((type) => ({ type, value, quality: 1, days: null })),
+  )
+}
+
+const dangling =
+  /^(?:[\s,-]|\b(?:on|at|of)\b)+|(?:[\s,–-]|\b(?:from|after|before|at|until|till|between|by|since|and|to|around)\b)+$/giu
+
+/** The day of "yesterday from 8 pm to 11 pm", where the hours are values of their own. */
+function withoutTimes(text: string, days: DateSpan, times: Recognised[]): DateSpan {
+  const inside = times.filter(({ start, end }) => start < days.end && days.start < end)
+  if (inside.length === 0) return days
+  const first = Math.min(...inside.map(({ start }) => start))
+  const last = Math.max(...inside.map(({ end }) => end))
+  const pieces = [
+    [days.start, Math.max(days.start, first)],
+    [Math.min(days.end, last), days.end],
+  ].map(([from = 0, to = 0]) => {
+    const said = text.slice(from, to)
+    const kept = said.replaceAll(dangling, '')
+    const start = from + (kept === '' ? 0 : said.indexOf(kept))
+    return { start, end: start + kept.length }
+  })
+  const [piece] = pieces.sort((a, b) => b.end - b.start - (a.end - a.start))
+  if (piece === undefined || piece.end === piece.start) return days
+  // What opens the whole ("after 3 pm on Friday") speaks of the hour.
+  const open =
+    piece.start - days.start < 4 ? { open: days.open, isStrict: days.isStrict } : { open: null, isStrict: false }
+  return { ...days, ...piece, ...open }
+}
+
+function yearOf({ first, last }: DateSpan): number | null {
+  const year = first.slice(0, 4)
+  return first === `${year}-01-01` && last === `${year}-12-31` ? Number(year) : null
+}
+
+function place(found: Word[], start: number, end: number, readings: Reading[]): Span[] {
+  const from = found.findIndex((word) => word.end > start)
+  const beyond = found.findIndex((word) => word.start >= end)
+  const to = beyond < 0 ? found.length : beyond
+  return readings.length === 0 || from < 0 || to <= from ? [] : [{ from, to, start, end, readings, weak: false }]
+}
+
+/** Spans over the same words become one span with several readings, the best value of each type kept. */
+function merge(spans: Span[]): Span[] {
+  const byPlace = new Map<string, Span>()
+  for (const span of spans) {
+    const place = `${span.from}:${span.to}`
+    const known = byPlace.get(place)
+    if (known === undefined) byPlace.set(place, { ...span, readings: [...span.readings] })
+    else for (const reading of span.readings) addReading(known.readings, reading)
+  }
+  return [...byPlace.values()].sort((a, b) => a.from - b.from || b.to - a.to)
+}
+
+function addReading(readings: Reading[], reading: Reading): void {
+  const at = readings.findIndex(({ type }) => type.key === reading.type.key)
+  const known = readings[at]
+  if (known === undefined) readings.push(reading)
+  else if (reading.quality > known.quality) readings[at] = reading
+}

@@ -1,0 +1,18 @@
+import type { DateSpan } from './calendar.ts'
+import type { Word } from './text.ts'
+import type { ValueType } from './value-type.ts'
+
+/** One way to read a span: the slot type it would fill and the value it would give. */
+export type Reading = { type: ValueType; value: unknown; quality: number; days: DateSpan | null }
+
+/** A stretch of a text that could fill a slot. Weak spans are ordinary words too: never masked, used only when needed. */
+export type Span = { from: number; to: number; start: number; end: number; readings: Reading[]; weak: boolean }
+
+/** `spans` may overlap: "colorado river" and "colorado". Which of them stand is decided by the words around them. */
+export type Linked = { text: string; words: Word[]; spans: Span[]; weak: Span[] }
+
+export type CallerTime = { now: Date; timeZone: string }
+
+export function overlaps(left: Span, right: Span): boolean {
+  return left.from < right.to && right.from < left.to
+}

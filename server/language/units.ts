@@ -1,0 +1,111 @@
+import type { Linked, Span } from './span.ts'
+
+/** What a number counts. Units of one dimension are told into each other by their sizes; money never is. */
+export type Unit = { name: string; dimension: string; size: number }
+
+const table: Record<string, Array<[size: number, words: string]>> = {
+  time: [
+    [1, 'seconds sec secs'],
+    [60, 'minute minutes mins'],
+    [3_600, 'hour hours hr hrs'],
+    [86_400, 'day days'],
+    [604_800, 'week weeks'],
+  ],
+  // No number of days is a month.
+  calendar: [
+    [1, 'month months'],
+    [3, 'quarters'],
+    [12, 'year years'],
+  ],
+  mass: [
+    [1, 'g gram grams'],
+    [1_000, 'kg kgs kilo kilos kilogram kilograms'],
+    [1_000_000, 'tonne tonnes ton tons'],
+  ],
+  length: [
+    [1, 'mm millimetres millimeters'],
+    [10, 'cm centimetres centimeters'],
+    [1_000, 'metre metres meter meters'],
+    [1_000_000, 'km kilometre kilometres kilometer kilometers'],
+    [1_609_344, 'mile miles'],
+  ],
+  volume: [
+    [1, 'ml millilitres milliliters'],
+    [1_000, 'litre litres liter liters'],
+  ],
+  energy: [
+    [1, 'kwh'],
+    [1_000, 'mwh'],
+    [1_000_000, 'gwh'],
+  ],
+  power: [
+    [1, 'kw kilowatt kilowatts'],
+    [1_000, 'mw megawatt megawatts'],
+  ],
+  data: [
+    [1, 'mb megabyte megabytes'],
+    [1_000, 'gb gigabyte gigabytes'],
+    [1_000_000, 'tb terabyte terabytes'],
+  ],
+  share: [[1, '% percent pct percentage']],
+  // A rate is nothing that a question knows.
+  euro: [[1, '€ eur euro euros']],
+  dollar: [[1, '$ usd dollar dollars']],
+  pound: [[1, '£ gbp pound pounds']],
+  cent: [[1, 'cent cents']],
+}
+
+const units = new Map<string, Unit>()
+for (const [dimension, sizes] of Object.entries(table)) {
+  for (const [size, words] of sizes) {
+    const all = words.split(' ')
+    const name = all.toSorted((a, b) => b.length - a.length)[0] ?? dimension
+    for (const word of all) units.set(word, { name, dimension, size })
+  }
+}
+
+/** Units that are written right behind the digits: "50kg". */
+export const gluedUnits = 'kgs?|km|cm|mm|ml|[kmg]wh|kw|[gt]b|mins?|hrs?'
+
+// `year` holds the number of a year and `meter_id` that of a meter; `years` and `meters` count them.
+const counting = /^(?:[a-z]{3,}s|percent|percentage|euro|(?!day)[a-z]{1,3})$/
+const inUnits = /\bin ([a-z%€$£]+)/iu
+
+/** What a slot counts, by its name, its title or what its description says behind "in". */
+export function unitNamed(names: string, description: string): Unit | null {
+  for (const word of [...names.split(' '), inUnits.exec(description)?.[1]?.toLowerCase() ?? '']) {
+    const unit = units.get(word)
+    if (unit !== undefined && counting.test(word)) return unit
+  }
+  return null
+}
+
+const sign = /[€$£%]|(?:per ?cent|euros?|dollars?|pounds?|usd|eur|gbp)$/iu
+const glued = new RegExp(`^(?:${gluedUnits})(?![\\p{L}\\p{N}])`, 'iu')
+
+/** What the number of a span counts, by its sign or the word behind it. */
+export function unitAt({ text, words }: Pick<Linked, 'text' | 'words'>, { start, end, to }: Span): Unit | null {
+  const said = text.slice(start, end)
+  const own = sign.exec(said)?.[0].toLowerCase().replace(' ', '') ?? glued.exec(text.slice(end))?.[0].toLowerCase()
+  if (own !== undefined) return units.get(own) ?? null
+  const next = words[to]
+  return next !== undefined && /^[\s-]*$/.test(text.slice(end, next.start)) ? (units.get(next.text) ?? null) : null
+}
+
+export function isUnit(word: string): boolean {
+  return units.has(word)
+}
+
+/** The number as another unit counts it; null where there is no such number. */
+export function convert(value: number, from: Unit, to: Unit): number | null {
+  if (from.dimension !== to.dimension) return null
+  // Sizes are whole, their quotients are not: what only rounding made is cut.
+  return from.size === to.size ? value : Number(((value * from.size) / to.size).toPrecision(12))
+}
+
+const kindred = [new Set(['time', 'calendar']), new Set(['euro', 'dollar', 'pound', 'cent'])]
+
+/** Whether two units measure the same thing, though one may have no number for the other: weeks and months. */
+export function isSameKind(left: Unit, right: Unit): boolean {
+  return kindred.some((kind) => kind.has(left.dimension) && kind.has(right.dimension))
+}

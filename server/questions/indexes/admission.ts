@@ -1,0 +1,71 @@
+import { createFairQueue } from '../../fair-queue.ts'
+import { createShares, type Holder } from '../../fair-share.ts'
+import { Failure } from '../../failure.ts'
+
+/**
+ * Lets questions in as long as those inside are expected to be read in time; refuses the rest at once. Who holds much
+ * of the room is refused before who holds little, and those inside are read in turns.
+ */
+export type Admission = {
+  /** Counts a question from its arrival until it calls back, or refuses it. */
+  enter(asker: Holder): () => void
+  /** Reads a question in its asker's turn; how often one is done is what the next ones expect. */
+  timed<Value>(asker: Holder, work: () => Promise<Value>): Promise<Value>
+}
+
+// Before the first ones tell. Then how often one is done, the last ones counting most.
+const usualMs = 5
+const newestShare = 0.1
+// So few are always let in: one slow question must not shut the door behind itself.
+const alwaysInside = 8
+/** Enough that the encoder always has the next one, few enough that a turn comes soon. */
+const readAtOnce = 8
+export function openAdmission(waitMs: number, clockMs: () => number = () => performance.now()): Admission {
+  const inside = createShares()
+  const waiting = createFairQueue<() => void>()
+  let reading = 0
+  let eachMs = usualMs
+  let sinceMs = 0
+
+  function hasRoom(asker: Holder): boolean {
+    return inside.mayHoldMore(asker, Math.max(alwaysInside, Math.floor(waitMs / eachMs) + 1))
+  }
+
+  async function turn({ projectId, keyId }: Holder): Promise<void> {
+    if (reading < readAtOnce) {
+      // After a rest the time without questions says nothing.
+      if (reading === 0) sinceMs = clockMs()
+      reading += 1
+      return
+    }
+    await new Promise<void>((resolve) => {
+      waiting.push([projectId, keyId], resolve)
+    })
+  }
+
+  return {
+    enter(asker) {
+      if (!hasRoom(asker)) throw new Failure('overloaded', { retryAfterSeconds: 1 })
+      inside.add(asker, 1)
+      let isInside = true
+      return () => {
+        if (isInside) inside.add(asker, -1)
+        isInside = false
+      }
+    },
+    async timed(asker, work) {
+      await turn(asker)
+      try {
+        return await work()
+      } finally {
+        const nowMs = clockMs()
+        eachMs += newestShare * (nowMs - sinceMs - eachMs)
+        sinceMs = nowMs
+        // The place goes to the next one itself: who comes in this moment does not slip in before.
+        const next = waiting.take()
+        if (next === undefined) reading -= 1
+        else next()
+      }
+    },
+  }
+}

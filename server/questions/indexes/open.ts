@@ -1,0 +1,261 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { dataChanged, type DatasourceDirectory } from '../../data/index.ts'
+import { Failure } from '../../failure.ts'
+import { within } from '../../flow/index.ts'
+import type { Observe } from '../../observe.ts'
+import type { DeployGate, Deployments } from '../../queries/index.ts'
+import type { Database } from '../../store/index.ts'
+import { lazyEncoder, type LazyEncoder } from './lazy-encoder.ts'
+import { findLosses } from './losses.ts'
+import { findRegressions, keepResults } from './regressions.ts'
+import { readProject, type Place } from './snapshot.ts'
+import { openTurns } from './turns.ts'
+import { openAdmission, type Admission } from './admission.ts'
+import { buildIndex, type ProjectIndex, type RoutableProject, type RoutableQuery } from '../../router/index.ts'
+
+/** An index for each place that is asked, kept fresh behind the questions. */
+export type Router = DeployGate & {
+  /** The newest index of a place. Waits for the first one, no longer than the limit; a later one takes its place unseen. */
+  index(place: Place, fresh?: 'fresh'): Promise<ProjectIndex>
+  /** As it would be with a query changed. Built for the occasion. */
+  trial(place: Place, changed: RoutableQuery): Promise<ProjectIndex>
+  /** Who comes to ask passes here first, and is refused at once where too many are being read. */
+  admission: Admission
+  /** Vectors of texts, for whoever compares questions with each other. */
+  encode(texts: string[]): Promise<Float32Array[]>
+  /** Opens the encoder before the first question needs it. What goes wrong is observed, and met again by who asks. */
+  warm(): Promise<void>
+  health(): { encoder: ReturnType<LazyEncoder['state']>; indexes: number }
+  close(): Promise<void>
+}
+
+export type RouterOptions = {
+  modelDir: string
+  threads: number
+  queueLength: number
+  /** Longest expected wait of a question for its turn. */
+  questionWaitMs: number
+  /** Longest wait of a question for its first index. */
+  waitMs: number
+  maxBytes: number
+  store: Database
+  datasources: DatasourceDirectory
+  deployments: Deployments
+  observe: Observe
+  now: () => number
+}
+
+type Entry = {
+  place: Place
+  index: ProjectIndex | null
+  fingerprint: string
+  /** Something may have changed since it was built. */
+  stale: boolean
+  building: Promise<void> | null
+  usedAtMs: number
+}
+
+type Built = { index: ProjectIndex; fingerprint: string; sizeBytes: number }
+
+/** A trial is most often what is deployed a moment later: then it is the index. */
+const trialMs = 60_000
+const maxTrials = 2
+
+/** What nobody asked for so long is built again when somebody does. */
+const idleMs = 600_000
+const settleMs = 15_000
+/** Few, so that questions asked meanwhile find a nearly empty queue. */
+const textsAtOnce = 8
+/** More at once would only make each wait longer. */
+const buildsAtOnce = 2
+/** Builds for an occasion beyond so many that wait already are refused. */
+const maxWaiting = 64
+
+// Over 70 lines: what it returns shares the entries, the trials and the turns.
+export async function openRouter(options: RouterOptions): Promise<Router> {
+  const { store, datasources, deployments, observe, now } = options
+  const entries = new LRUCache<string, Entry>({ maxSize: options.maxBytes })
+  const trials = new LRUCache<string, Built>({ max: maxTrials, ttl: trialMs, ttlAutopurge: true })
+  const encoder = lazyEncoder(options)
+  const turns = openTurns(buildsAtOnce)
+  let closed = false
+
+  async function build(place: Place, input: { changed?: RoutableQuery; before?: Entry }): Promise<Built | null> {
+    const project = await readProject({ store, datasources, deployments }, place, input.changed)
+    const fingerprint = createHash('sha256').update(JSON.stringify(project)).digest('base64url')
+    if (input.before?.index !== null && input.before?.fingerprint === fingerprint) return null
+    const tried = trials.get(keyOf(place))
+    if (tried?.fingerprint === fingerprint) return tried
+    const { building, asking } = await encoder.open()
+    const startedMs = performance.now()
+    const built = await buildIndex(building, project, input.before?.index?.vectors)
+    observe({
+      kind: 'question-index-built',
+      projectId: place.projectId,
+      environment: place.environment,
+      queries: project.queries.length,
+      elapsedMs: Math.round(performance.now() - startedMs),
+    })
+    return { index: { ...built, encoder: asking }, fingerprint, sizeBytes: sizeOf(built, project) }
+  }
+
+  function refresh(entry: Entry): Promise<void> {
+    if (!entry.stale && entry.building === null) return Promise.resolve()
+    entry.building ??= turns
+      .repeat(
+        () => entry.stale && !closed,
+        () => rebuild(entry),
+      )
+      .finally(() => {
+        entry.building = null
+      })
+    return entry.building
+  }
+
+  async function rebuild(entry: Entry): Promise<void> {
+    entry.stale = false
+    try {
+      const built = await build(entry.place, { before: entry })
+      if (built === null) return
+      Object.assign(entry, built)
+      const key = keyOf(entry.place)
+      if (entries.peek(key) !== entry) return
+      // The cache does not weigh a value again that it holds already.
+      entries.delete(key)
+      // One that is larger than all the room still has it alone: it would be built for every question otherwise.
+      entries.set(key, entry, { size: Math.min(built.sizeBytes, options.maxBytes) })
+    } catch (error) {
+      entry.stale = true
+      throw error
+    }
+  }
+
+  function renew(entry: Entry): void {
+    refresh(entry).catch((error: unknown) => {
+      if (!closed && !(error instanceof Failure)) observe({ kind: 'fault', where: 'question-index', error })
+    })
+  }
+
+  function outdate(isTouched: (place: Place) => boolean): void {
+    for (const [key, entry] of entries.entries()) {
+      if (!isTouched(entry.place)) continue
+      entry.stale = true
+      if (now() - entry.usedAtMs > idleMs && entry.building === null) entries.delete(key)
+      else renew(entry)
+    }
+  }
+
+  function entryOf(place: Place): Entry {
+    const key = keyOf(place)
+    const known = entries.get(key)
+    if (known !== undefined) return known
+    const entry: Entry = { place, index: null, fingerprint: '', stale: true, building: null, usedAtMs: now() }
+    entries.set(key, entry, { size: 1 })
+    return entry
+  }
+
+  const stopDeployments = deployments.onChange((changed) =>
+    outdate(
+      (place) =>
+        changed === null || (place.projectId === changed.projectId && place.environment === changed.environment),
+    ),
+  )
+  const stopData = await store.listen(
+    dataChanged,
+    (projectId) => outdate((place) => place.projectId === projectId),
+    () => outdate(() => true),
+  )
+
+  const router: Omit<Router, 'regressions' | 'losses' | 'keepResults'> = {
+    async index(place, fresh) {
+      const entry = entryOf(place)
+      entry.usedAtMs = now()
+      if (entry.index !== null && fresh === undefined) {
+        if (entry.stale && entry.building === null) renew(entry)
+        return entry.index
+      }
+      await awaited(refresh(entry), options.waitMs)
+      if (entry.index === null) throw new Failure('overloaded', { retryAfterSeconds: 1 })
+      return entry.index
+    },
+    async trial(place, changed) {
+      if (turns.waiting() >= maxWaiting) throw new Failure('overloaded', { retryAfterSeconds: 5 })
+      const before = entries.peek(keyOf(place))
+      let isAwaited = true
+      const work = turns.take(async () => {
+        // Who has stopped waiting must not make the others wait.
+        if (!isAwaited || closed) throw new Failure('overloaded', { retryAfterSeconds: 5 })
+        return build(place, { changed, ...(before !== undefined && { before: { ...before, fingerprint: '' } }) })
+      })
+      const built = await awaited(work, options.waitMs * 3).finally(() => (isAwaited = false))
+      if (built === null) throw new Failure('internal_error')
+      trials.set(keyOf(place), built)
+      return built.index
+    },
+    async settle({ projectId, environment }) {
+      const touched = [...entries.values()].filter(
+        ({ place }) => place.projectId === projectId && place.environment === environment,
+      )
+      await Promise.all(touched.map((entry) => awaited(refresh(entry), settleMs).catch(() => undefined)))
+    },
+    admission: openAdmission(options.questionWaitMs),
+    async encode(texts) {
+      const { asking } = await encoder.open()
+      const vectors: Float32Array[] = []
+      for (let at = 0; at < texts.length; at += textsAtOnce) {
+        vectors.push(...(await asking.encode(texts.slice(at, at + textsAtOnce))))
+      }
+      return vectors
+    },
+    warm: () =>
+      encoder.open().then(
+        () => undefined,
+        () => undefined,
+      ),
+    health: () => ({ encoder: encoder.state(), indexes: entries.size }),
+    async close() {
+      closed = true
+      stopDeployments()
+      stopData()
+      entries.clear()
+      trials.clear()
+      await encoder.close()
+    },
+  }
+  return {
+    ...router,
+    regressions: (input) => findRegressions({ ...router, store, deployments, now }, input),
+    losses: (input) => findLosses({ ...router, store, deployments, now }, input),
+    keepResults: (place, results) => keepResults(store, place, results),
+  }
+}
+
+function keyOf({ projectId, environment, only }: Place): string {
+  return `${projectId}\n${environment}\n${only === null ? '*' : only.toSorted().join(',')}`
+}
+
+const textBytes = 4_000
+const valueBytes = 1_000
+
+/** Near enough: vectors, the two whitened spaces, the words and the values. */
+function sizeOf({ texts, queries, encoder }: ProjectIndex, project: RoutableProject): number {
+  const vectorBytes = encoder.dimensions * 4
+  const listed = Object.values(project.values).reduce((sum, values) => sum + values.length, 0)
+  return (
+    texts.length * (2 * vectorBytes + textBytes) +
+    queries.length * 5 * vectorBytes +
+    2 * encoder.dimensions * vectorBytes +
+    listed * valueBytes
+  )
+}
+
+/** Waits for an index that is being built. */
+function awaited<Value>(work: Promise<Value>, limitMs: number): Promise<Value> {
+  return within(limitMs, work, () => {
+    throw new Failure('overloaded', {
+      message: 'The questions of this project are being read. Try again in a moment.',
+      retryAfterSeconds: 2,
+    })
+  })
+}

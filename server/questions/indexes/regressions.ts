@@ -1,0 +1,87 @@
+import { routable, type Place } from './snapshot.ts'
+import { evaluate, readCases, type EvaluationCase } from '../verbs/evaluation-cases.ts'
+import { reaskExamples, type ProjectIndex, type RoutableQuery } from '../../router/index.ts'
+import { newId } from '../../ids.ts'
+import type { ChangedQuery, Deployments, EvaluatedPlace, Regression, RoutingReport } from '../../queries/index.ts'
+import type { Database, EvaluationResult } from '../../store/index.ts'
+
+type Parts = {
+  store: Pick<Database, 'db'>
+  deployments: Pick<Deployments, 'list'>
+  now: () => number
+  index(place: Place, fresh?: 'fresh'): Promise<ProjectIndex>
+  trial(place: Place, changed: RoutableQuery): Promise<ProjectIndex>
+}
+
+const maxShown = 50
+
+/** Re-asks every stored question of a place as if the changed query were deployed there. */
+export async function findRegressions(
+  parts: Parts,
+  { changed, ...where }: { projectId: string; environment: string; changed: ChangedQuery },
+): Promise<RoutingReport> {
+  const place: Place = { ...where, only: null }
+  const live = parts.deployments.list(place.projectId, place.environment)
+  const cases = await readCases(parts.store, place.projectId)
+  const examples = [changed, ...live.map(({ version }) => version)].reduce((sum, each) => sum + each.examples.length, 0)
+  if (examples + cases.length === 0) return { checked: 0, regressions: [], results: [] }
+  const query = routable(changed)
+  const after = await parts.trial(place, query)
+  const before = live.length === 0 ? null : await parts.index(place, 'fresh')
+  const reasked = await reaskExamples({ before, after, changed: query, maxShown })
+  const reviewed = await reaskCases({ before, after, cases, now: parts.now() }, changed.name)
+  return {
+    checked: reasked.checked + reviewed.results.length,
+    regressions: [
+      ...reasked.taken.map((each): Regression => ({ ...each, source: 'example' })),
+      ...reviewed.regressions,
+    ],
+    results: reviewed.results,
+  }
+}
+
+type Review = { before: ProjectIndex | null; after: ProjectIndex; cases: EvaluationCase[]; now: number }
+
+async function reaskCases(
+  { before, after, cases, now }: Review,
+  changed: string,
+): Promise<{ regressions: Regression[]; results: EvaluationResult[] }> {
+  // A case about a query that is not deployed here says nothing about this place.
+  const known = new Set(after.queries.map(({ query }) => query.name))
+  const about = cases.filter(({ expectedQuery }) => expectedQuery === null || known.has(expectedQuery))
+  const results = await evaluate(after, about, now)
+  const failed = about.filter((_, at) => results[at]?.passed === false)
+  const earlier = await evaluate(before, failed, now)
+  const regressions = failed.flatMap(({ question, expectedQuery, source }, at): Regression[] => {
+    const isNew = earlier[at]?.passed === true || expectedQuery === changed
+    const got = results.find((each) => each.question === question)?.got
+    const takenBy = got?.outcome === 'answered' ? got.query : null
+    if (!isNew) return []
+    return [{ question, query: expectedQuery, takenBy, source: source === 'confirmed' ? 'confirmed' : 'evaluation' }]
+  })
+  return { regressions: regressions.slice(0, maxShown), results }
+}
+
+/** Keeps what an evaluation found, for the version that it was about. */
+export async function keepResults(
+  store: Pick<Database, 'db'>,
+  place: EvaluatedPlace,
+  results: EvaluationResult[],
+): Promise<string> {
+  const id = newId('evaluationRun')
+  await store.db
+    .insertInto('evaluation_runs')
+    .values({
+      id,
+      project_id: place.projectId,
+      environment: place.environment,
+      by: place.by,
+      query: place.query ?? null,
+      version: place.version ?? null,
+      total: results.length,
+      passed: results.filter(({ passed }) => passed).length,
+      results: JSON.stringify(results),
+    })
+    .execute()
+  return id
+}

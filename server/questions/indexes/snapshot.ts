@@ -1,0 +1,56 @@
+import type { SlotsSchema } from '../../../api/slots.ts'
+import { readColumnValues, type DatasourceDirectory } from '../../data/index.ts'
+import type { Deployments } from '../../queries/index.ts'
+import type { Database, QueryExample } from '../../store/index.ts'
+import { spoken, type RoutableProject, type RoutableQuery } from '../../router/index.ts'
+
+/** Where a question goes; `only` are the names that a key is limited to, null where it reaches every query. */
+export type Place = { projectId: string; environment: string; only: readonly string[] | null }
+
+export type Parts = {
+  store: Pick<Database, 'db'>
+  datasources: DatasourceDirectory
+  deployments: Pick<Deployments, 'list'>
+}
+
+/** What can be asked in a place now; with `changed` as it would be with that query deployed. */
+export async function readProject(
+  parts: Parts,
+  { projectId, environment, only }: Place,
+  changed?: RoutableQuery,
+): Promise<RoutableProject> {
+  const live = parts.deployments
+    .list(projectId, environment)
+    .filter(({ name }) => (only === null || only.includes(name)) && name !== changed?.name)
+    .map(({ name, version }) => routable({ name, ...version }))
+  const queries = [...live, ...(changed === undefined ? [] : [changed])]
+  // The same queries in the same order give the same scores, in every process.
+  queries.sort((a, b) => (a.name < b.name ? -1 : 1))
+  return { queries, values: await readColumnValues(parts, projectId, valueColumns(queries)) }
+}
+
+export function routable(query: {
+  name: string
+  description: string
+  examples: QueryExample[]
+  slots: SlotsSchema
+}): RoutableQuery {
+  const { name, description, examples, slots } = query
+  return {
+    name,
+    description: description.trim() === '' ? spoken(name) : description,
+    examples,
+    slots: { properties: slots.properties, required: slots.required },
+  }
+}
+
+/** The columns that slots take their values from. */
+function valueColumns(queries: RoutableQuery[]): Set<string> {
+  return new Set(
+    queries.flatMap(({ slots }) =>
+      Object.values(slots.properties).flatMap(
+        (slot) => slot['x-values-from'] ?? (slot.type === 'array' ? slot.items['x-values-from'] : undefined) ?? [],
+      ),
+    ),
+  )
+}

@@ -1,0 +1,111 @@
+import { anyMonth, words, type DateSpan } from '../../language/index.ts'
+import { daysAt, isJoined, wordsAround, type Gap, type QueryReading, type Source } from './gap.ts'
+import { spoken, type Slot } from '../project.ts'
+
+/** A day that the slot cannot take as it was said: one that does not exist, or more or less than the slot holds. */
+export function daysGap(reading: QueryReading, slot: Slot, source: Source): Gap | null {
+  if (slot.type.kind === 'number') return partOfYear(reading, slot, source)
+  const days = slot.type.kind === 'date' ? daysAt(reading.linked, source) : null
+  if (days === null) return null
+  if (!days.isReal) {
+    return { slot: slot.name, message: `is no day of the calendar: ${source.text}`, isOpposed: false }
+  }
+  const vague = days.first === days.last ? null : vagueBefore.exec(reading.linked.text.slice(0, source.start))?.[0]
+  if (vague !== undefined && vague !== null) {
+    return { slot: slot.name, message: `names no exact days: ${vague}${source.text}`, isOpposed: false }
+  }
+  const hour = hourOfDay(reading, slot, { source, days })
+  if (hour !== null) return hour
+  return days.open === null
+    ? (oneDay(reading, slot, { source, days }) ?? oneEnd(reading, slot, { source, days }))
+    : null
+}
+
+// Whoever says so means some of the days, and only they know which.
+const vagueBefore = /\b(?:spring|summer|autumn|fall|winter|early|late|mid)(?:\s+of\s+|\s+|-)$/iu
+
+type Said = { source: Source; days: DateSpan }
+
+/** "deliveries tomorrow after 3 pm" of a query that knows no hours. */
+function hourOfDay({ query, linked }: QueryReading, slot: Slot, { source, days }: Said): Gap | null {
+  if (
+    days.time === null ||
+    days.isCounted ||
+    slot.type.isInstant ||
+    query.slots.some(({ type }) => type.kind === 'time')
+  )
+    return null
+  return { slot: slot.name, message: `cannot hold an hour: “${wordsAround(linked, source)}”`, isOpposed: true }
+}
+
+const periodWord = /\b(?:day|week|month|quarter|year|period)s?\b/u
+
+/** "deliveries this week" of a query for one day: its Monday is not what was asked. */
+function oneDay(reading: QueryReading, slot: Slot, { source, days }: Said): Gap | null {
+  if (slot.role !== null || days.first === days.last || slot.list) return null
+  const unit = periodWord.exec(`${spoken(slot.name)} ${slot.type.label}`)?.[0]
+  if ((unit !== undefined && !unit.startsWith('day')) || speaksOfStretches(reading)) return null
+  return { slot: slot.name, message: `takes one day, and the question names more: ${source.text}`, isOpposed: false }
+}
+
+/** "punctuality in 2024" of a query that only knows since when: what came after would be in the answer. */
+function oneEnd(reading: QueryReading, slot: Slot, { source, days }: Said): Gap | null {
+  const { query, found, linked } = reading
+  const isAlone = query.slots.filter(({ type }) => type.kind === 'date').length === 1
+  if (slot.role === null || !isAlone || speaksOfStretches(reading)) return null
+  const isCut = slot.role === 'start' ? days.last < found.today() : days.first !== days.last
+  if (!isCut) return null
+  const lacking = slot.role === 'start' ? 'cannot have an end' : 'cannot have a beginning'
+  return { slot: slot.name, message: `${lacking}: “${wordsAround(linked, source)}”`, isOpposed: true }
+}
+
+/** Whether the query's own texts name several days where a slot takes one: then its author knows what it does with them. */
+function speaksOfStretches({ texts }: QueryReading): boolean {
+  return texts.some(({ linked }) =>
+    linked.spans.some(({ readings }) =>
+      readings.some(({ days }) => days !== null && days.open === null && days.first !== days.last),
+    ),
+  )
+}
+
+const partBefore = new RegExp(
+  `(?:\\b(?:(?:${anyMonth})[a-z]{0,6}\\.?|q[1-4]|h[12]|quarter|half)|\\d/)[\\s,]*(?:of\\s+)?$`,
+  'iu',
+)
+const partAfter = new RegExp(`^(?:[-/]\\d|\\s+(?:q[1-4]|h[12]|(?:${anyMonth})[a-z]{0,6})\\b)`, 'iu')
+const fourDigits = /^(?:19|20)\d{2}$/
+
+/** "March 2025" for a slot that holds a year: the whole year is not what was asked. */
+function partOfYear(
+  { linked: { text }, found, query: { said } }: QueryReading,
+  slot: Slot,
+  source: Source,
+): Gap | null {
+  if (!slot.type.labelStems.has('year') || !fourDigits.test(source.text)) return null
+  const before = partBefore.exec(text.slice(0, source.start))
+  const after = partAfter.exec(text.slice(source.end))
+  if (before === null && after === null) return null
+  const start = before?.index ?? source.start
+  const end = source.end + (after?.[0].length ?? 0)
+  const isHeard = Object.values(found.sources).some(
+    (other) => other.start !== source.start && other.start < end && start < other.end,
+  )
+  // A query whose texts say "March" themselves means it.
+  const isSaid = words(text.slice(start, end)).every(({ stem }) => fourDigits.test(stem) || said.has(stem))
+  if (isHeard || isSaid) return null
+  return { slot: slot.name, message: `cannot hold all of “${text.slice(start, end)}”`, isOpposed: true }
+}
+
+/** "in March and June" is not all that lies between. */
+export function twoStretches({ linked, query: { slots }, found: { sources } }: QueryReading): Gap[] {
+  const dated = slots.filter(({ type, name }) => type.kind === 'date' && name in sources)
+  const [start, end] = (['start', 'end'] as const).map((role) => dated.find((slot) => slot.role === role))
+  const [first, last] = [sources[start?.name ?? ''], sources[end?.name ?? '']]
+  if (end === undefined || first === undefined || last === undefined || first.start === last.start) return []
+  const isOpen = [first, last].some((place) => daysAt(linked, place)?.open !== null)
+  if (isOpen || !isJoined(linked, first, last)) return []
+  const named = `${first.text}, ${last.text}`
+  return [
+    { slot: end.name, message: `takes one stretch of days, and the question names two: ${named}`, isOpposed: false },
+  ]
+}

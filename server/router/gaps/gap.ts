@@ -1,0 +1,88 @@
+import {
+  isFunctionWord,
+  isExcluded,
+  type DateSpan,
+  type Linked,
+  type TextShape,
+  type Span,
+} from '../../language/index.ts'
+import type { IndexedText } from '../indexing/index-text.ts'
+import type { IndexedQuery } from '../project-index.ts'
+import type { Slot } from '../project.ts'
+
+/** A slot of which the question says something that must not be bound as it stands, in words for who asks. */
+export type Gap = {
+  slot: string
+  message: string
+  /** The question means something else than the query: no value would make it the answer. */
+  isOpposed: boolean
+  /** How many values beside the one that the slot takes. */
+  surplus?: number
+}
+
+/** The words of the question that gave a slot its value. */
+export type Source = { start: number; end: number; text: string }
+
+export type Found = {
+  parameters: Record<string, unknown>
+  sources: Record<string, Source>
+  /** The day it is for the caller. */
+  today: () => string
+}
+/** A question read for one query. */
+export type QueryReading = {
+  linked: Linked
+  marks: TextShape['marks']
+  query: IndexedQuery
+  texts: IndexedText[]
+  found: Found
+}
+export type Place = Pick<Source, 'start' | 'end'>
+
+/** Where the query's own texts name a value of the slot. */
+export type Use = { linked: Linked; span: Span }
+
+export function usesOf(texts: IndexedText[], slot: Slot): Use[] {
+  return texts.flatMap(({ linked, shape, roles }) => {
+    const mark = shape.marks[roles.find((role) => role.slot === slot.name)?.mark ?? -1]
+    return mark === undefined ? [] : [{ linked, span: mark.span }]
+  })
+}
+
+export function wordsAt({ words: all }: Linked, { start, end }: Place): { from: number; to: number } {
+  const from = all.findIndex((word) => word.end > start)
+  return { from, to: all.findLastIndex((word) => word.start < end) + 1 }
+}
+
+export function daysAt({ spans, weak }: Linked, { start, end }: Place): DateSpan | null {
+  const span = [...spans, ...weak].find((each) => each.start === start && each.end === end)
+  return span?.readings.find(({ days }) => days !== null)?.days ?? null
+}
+
+const joining = /[&/+]|\b(?:and|or|nor|to|plus|versus|vs)\b/iu
+const beginning = /^(?:have|has|had|is|are|was|were|do|does|did|who|whose|which|that|where|when|why)$/
+
+export function isFree({ sources }: Found, span: Place): boolean {
+  return !Object.values(sources).some(({ start, end }) => span.start < end && start < span.end)
+}
+
+export function isJoined(linked: Linked, left: Place, right: Place): boolean {
+  const [first, second] = left.start < right.start ? [left, right] : [right, left]
+  const [from, to] = [wordsAt(linked, first).to, wordsAt(linked, second).from]
+  if (isExcluded(linked, wordsAt(linked, right).from)) return false
+  const between = linked.words.slice(from, to)
+  const text = linked.text.slice(first.end, second.start)
+  if (/^\s*,\s*(?:the\s+)?$/iu.test(text)) return true
+  if (/^\d[-–][$€£]?\d$/u.test(linked.text.slice(first.end - 1, second.start + 1))) return true
+  const own = between.filter((word) => !isFunctionWord(word.text) && !joining.test(word.text))
+  return own.length < 2 && joining.test(text) && !between.some((word) => beginning.test(word.text))
+}
+
+// Enough of what stands before a value to see what is said of it.
+const shownWords = 4
+
+/** The words of a place with what stands before them, as they are shown to who asks. */
+export function wordsAround(linked: Linked, { start, end }: Place): string {
+  const { from } = wordsAt(linked, { start, end })
+  return linked.text.slice(linked.words[Math.max(0, from - shownWords)]?.start, end)
+}

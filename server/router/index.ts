@@ -1,0 +1,7 @@
+export { cannotRead, openEncoder, type Encoder } from './encoder/encoder.ts'
+export { buildIndex } from './indexing/index-project.ts'
+export { routePinned } from './pin.ts'
+export type { ProjectIndex } from './project-index.ts'
+export { spoken, type RoutableProject, type RoutableQuery } from './project.ts'
+export { reaskExamples } from './reask-examples.ts'
+export { route, type Explanation, type Routing } from './route.ts'

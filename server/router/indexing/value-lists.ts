@@ -1,0 +1,67 @@
+import { isDeepStrictEqual } from 'node:util'
+import { addValue, newTrie, type ValueTrie } from '../../language/index.ts'
+import { yieldToEventLoop } from '../yield-to-event-loop.ts'
+import { slotsOf, type ListedValue, type RoutableProject, type ValueRules } from '../project.ts'
+
+/** The trie, and one value from the middle of each list, as people would write it. */
+export async function buildTrie(
+  project: RoutableProject,
+  isOrdinary: (stem: string, listSize: number) => boolean,
+): Promise<{ trie: ValueTrie; samples: string[] }> {
+  const trie = newTrie()
+  const lists = await valueLists(project)
+  for (const [type, list] of lists) {
+    for (const { surface, value } of list.flatMap(withAnd)) {
+      addValue(trie, { type, value, surface }, (stem) => isOrdinary(stem, list.length))
+      await yieldToEventLoop()
+    }
+  }
+  return { trie, samples: [...lists.values()].flatMap((list) => list[Math.floor(list.length / 2)]?.surface ?? []) }
+}
+
+type Listed = { surface: string; value: unknown }
+
+async function valueLists(project: RoutableProject): Promise<Map<string, Listed[]>> {
+  const lists = new Map<string, Listed[]>()
+  for (const query of project.queries) {
+    for (const { type, rules } of slotsOf(query)) {
+      if (type.kind !== 'values') continue
+      const known = lists.get(type.key)
+      if (known === undefined) {
+        const listed = rules.valuesFrom === null ? [] : (project.values[rules.valuesFrom] ?? []).flatMap(surfaces)
+        lists.set(type.key, [...listed, ...enumValues(rules), ...synonymsOf(rules)])
+      } else known.push(...synonymsOf(rules).filter((each) => !known.some((other) => isDeepStrictEqual(other, each))))
+    }
+    await yieldToEventLoop()
+  }
+  return lists
+}
+
+function surfaces(listed: ListedValue): Listed[] {
+  if (typeof listed !== 'object') return [{ surface: String(listed), value: listed }]
+  return [
+    { surface: String(listed.value), value: listed.value },
+    { surface: listed.label, value: listed.value },
+  ]
+}
+
+/** "Salt & Pepper" is said "salt and pepper", and the other way round. */
+function withAnd(listed: Listed): Listed[] {
+  const { surface, value } = listed
+  if (surface.includes('&')) return [listed, { surface: surface.replaceAll('&', ' and '), value }]
+  return /\sand\s/iu.test(surface) ? [listed, { surface: surface.replaceAll(/\sand\s/giu, ' & '), value }] : [listed]
+}
+
+function enumValues({ choices }: ValueRules): Listed[] {
+  return choices.flatMap((value) =>
+    [String(value), String(value).replaceAll('_', ' ')].map((surface) => ({ surface, value })),
+  )
+}
+
+/** What people say for a value, whether an enum lists it or a column holds it. */
+function synonymsOf({ choices, synonyms }: ValueRules): Listed[] {
+  return Object.entries(synonyms).flatMap(([name, said]) => {
+    const value = choices.find((each) => String(each) === name) ?? name
+    return said.map((surface) => ({ surface, value }))
+  })
+}

@@ -1,0 +1,73 @@
+import type { Contexts, Linker } from '../language/index.ts'
+import type { Encoder } from './encoder/encoder.ts'
+import type { IndexedText } from './indexing/index-text.ts'
+import type { RoutableQuery, Slot } from './project.ts'
+import type { LexicalIndex } from './ranking/lexical.ts'
+import type { RoughSums } from './ranking/scan-kernel.ts'
+import type { Matrix } from './ranking/vectors.ts'
+import type { Whitened } from './ranking/whiten.ts'
+
+export type IndexedQuery = {
+  query: RoutableQuery
+  slots: Slot[]
+  /** Its texts are `texts.slice(from, to)`. */
+  from: number
+  to: number
+  /** How many of its texts say a word; its name and its slots say theirs too. */
+  said: Map<string, number>
+  /** Values that its texts name without binding them to a slot: part of what it means. */
+  fixed: Set<string>
+}
+
+/** Everything a question is compared with. Never changed once built: a new one takes its place. */
+export type ProjectIndex = {
+  encoder: Encoder
+  linker: Linker
+  contexts: Contexts
+  queries: IndexedQuery[]
+  texts: IndexedText[]
+  /** Words that name some slot: beside a number they say what it counts. */
+  labels: Set<string>
+  raw: Matrix
+  masked: Matrix
+  maskedCentroids: Matrix
+  /** How long the sum of a query's vectors is; by it sums of products become products with their mean. */
+  lengths: Record<'raw' | 'masked', Float32Array>
+  /** Means of raw and masked vectors together, roughly, to find what is worth a closer look. */
+  roughCentroids: RoughSums
+  names: Matrix
+  /** Each type of slot as a text that holds nothing but its mask. */
+  bareTypes: Map<string, Float32Array>
+  whiteRaw: Whitened & { pulls: Matrix }
+  whiteMasked: Whitened
+  lexical: LexicalIndex
+  /** Questions of other worlds; none where a project is so large that its own queries say more. */
+  far: Matrix
+  calibration: Calibration
+  vectors: VectorCache
+}
+
+/** An index before it knows its own threshold. */
+export type Uncalibrated = Omit<ProjectIndex, 'calibration'>
+
+/** Embeds texts, each once. */
+export type Embed = (texts: string[]) => Promise<Matrix>
+
+/** Vectors by text: what makes a second build of a project cheap. Holds one model's vectors only. */
+export type VectorCache = { modelHash: string; byText: Map<string, Float32Array> }
+
+/** How close a project's texts lie to each other. */
+export type Neighbours = {
+  /** To the nearest other query, on average. */
+  neighbourCosine: number
+  neighbourWhite: number
+  /** Of each query: its texts to the nearest other text of their own. */
+  ownCosine: Float32Array
+}
+
+/** What a project's own texts say about its questions: how close neighbours lie, and where to stop answering. */
+export type Calibration = Neighbours & {
+  threshold: number
+  /** How many of the project's own examples, and of how many far-away questions, the threshold stands on. */
+  basis: { examples: number; far: number }
+}

@@ -1,0 +1,111 @@
+import { overlaps, type Linked, type Span } from '../../language/index.ts'
+import type { Features } from '../constants.ts'
+import type { IndexedQuery } from '../project-index.ts'
+import type { Slot } from '../project.ts'
+import type { Asked } from './evidence.ts'
+
+type SlotFit = Pick<Features, 'slotsMissing' | 'spansUnused' | 'exactSignature'>
+
+// Part of a slot: an ordinary word that could be its value, or a text that only the fill can find.
+const weakShare = 0.7
+const openShare = 0.9
+
+/** How a question's spans fit the slots of one query after the other, by type alone. */
+export function slotFitter(
+  { linked, shape: { marks } }: Pick<Asked, 'linked' | 'shape'>,
+  labels: Set<string>,
+): (query: IndexedQuery) => SlotFit {
+  // Spans that stand come first: one inside another span is taken only when its query needs it.
+  const standing = marks.map(({ span }) => span)
+  const all = [...standing, ...linked.spans.filter((span) => !standing.includes(span))]
+  const named = labelledNumbers(linked, labels)
+  const hasOneDate = linked.spans.filter(({ readings }) => readings.some(({ days }) => days !== null)).length === 1
+  return ({ slots, fixed, said }) => {
+    if (slots.length === 0 && marks.length === 0) return { slotsMissing: 0, spansUnused: 0, exactSignature: 1 }
+    const isOthers = (span: Span): boolean => {
+      const label = named.get(span)
+      return label !== undefined && !said.has(label)
+    }
+    const own = fixed.size === 0 ? [] : linked.spans.filter((span) => hasValueOf(span, fixed))
+    const free = all.filter((span) => !isOthers(span) && !own.some((other) => overlaps(span, other)))
+    const wanted = (hasOneDate ? withoutRangeEnds(slots) : slots).filter(({ required }) => required)
+    const matched = match(wanted, free)
+    const extra = match(
+      slots.filter(({ required }) => !required),
+      free.filter((span) => !matched.used.some((other) => overlaps(span, other))),
+    )
+    const unmet = wanted.filter((slot) => !matched.filled.has(slot))
+    const weak = match(
+      unmet,
+      linked.weak.filter((span) => !isOthers(span)),
+    )
+    const open = unmet.filter(({ type }) => type.kind === 'text' || type.kind === 'boolean').length
+    const missing = Math.max(0, unmet.length - weak.filled.size * weakShare - open * openShare)
+    const filled = [...matched.filled, ...extra.filled]
+    const listed = standing.filter((span) => filled.some((slot) => slot.list && canBe(span, slot)))
+    const unused = countUnused(standing, [...own, ...matched.used, ...extra.used, ...listed])
+    return {
+      slotsMissing: missing,
+      spansUnused: unused,
+      exactSignature: missing < 1 - weakShare + 0.05 && unused === 0 ? 1 : 0,
+    }
+  }
+}
+
+function hasValueOf({ readings }: Span, values: Set<string>): boolean {
+  return readings.some(({ value }) => values.has(String(value)))
+}
+
+function canBe({ readings }: Span, slot: Slot): boolean {
+  return readings.some(({ type }) => type.key === slot.type.key)
+}
+
+/** Spans that fill nothing and say nothing that another one says, which does. */
+function countUnused(standing: Span[], used: Span[]): number {
+  if (standing.length === 0) return 0
+  const values = new Set(used.flatMap(({ readings }) => readings.map(({ value }) => String(value))))
+  return standing.filter((span) => !used.some((other) => overlaps(span, other)) && !hasValueOf(span, values)).length
+}
+
+/** "customer 12": the word before a number that names what it counts. To a query that does not know it the number means nothing. */
+function labelledNumbers({ words, spans, weak }: Linked, labels: Set<string>): Map<Span, string> {
+  const labelled = new Map<Span, string>()
+  for (const span of [...spans, ...weak]) {
+    const before = words[span.from - 1]?.stem
+    if (before === undefined || !labels.has(before)) continue
+    if (span.readings.every(({ type }) => type.kind === 'number')) labelled.set(span, before)
+  }
+  return labelled
+}
+
+/** One stretch of days fills both ends of a range: with a single date in the question only its start is wanted. */
+function withoutRangeEnds(slots: Slot[]): Slot[] {
+  const days = slots.filter(({ type }) => type.kind === 'date')
+  if (days.length < 2 || !days.some((slot) => slot.role === 'start')) return slots
+  return slots.filter((slot) => slot.type.kind !== 'date' || slot.role !== 'end')
+}
+
+type Matching = { filled: Set<Slot>; used: Span[] }
+
+const nothingMatched: Matching = { filled: new Set(), used: [] }
+
+/** A large pairing of slots with spans that can be read as their type, by augmenting paths; used spans never overlap. */
+function match(slots: Slot[], spans: Span[]): Matching {
+  if (slots.length === 0 || spans.length === 0) return nothingMatched
+  const owner = new Map<Span, Slot>()
+  const tryFill = (slot: Slot, seen: Set<Span>): boolean => {
+    for (const span of spans) {
+      if (seen.has(span) || !canBe(span, slot)) continue
+      seen.add(span)
+      const holder = owner.get(span)
+      const blocked = holder === undefined && [...owner.keys()].some((other) => overlaps(span, other))
+      if (!blocked && (holder === undefined || tryFill(holder, seen))) {
+        owner.set(span, slot)
+        return true
+      }
+    }
+    return false
+  }
+  const filled = new Set(slots.filter((slot) => tryFill(slot, new Set())))
+  return { filled, used: [...owner.keys()] }
+}

@@ -1,0 +1,23 @@
+import { sql, type Transaction } from 'kysely'
+import { Failure } from '../failure.ts'
+import type { Tables } from './tables.ts'
+
+/** One at a time adds to a project, so that two who each find room for one do not both take it. */
+export async function lockProjectForQuota(transaction: Transaction<Tables>, projectId: string): Promise<void> {
+  // Rows that name the project may be written meanwhile: only who adds something counted waits.
+  await transaction.selectFrom('projects').select('id').where('id', '=', projectId).forNoKeyUpdate().execute()
+}
+
+/** One at a time adds to what all projects, or a person, have together. Ends with the transaction. */
+export async function lockQuota(transaction: Transaction<Tables>, name: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`quota ${name}`}, 0))`.execute(transaction)
+}
+
+/** Refuses one more where as many as may be are there already. */
+export function refuseFull({ count, most, what }: { count: number; most: number; what: string }): void {
+  if (count < most) return
+  throw new Failure('conflict', {
+    reason: 'quota_exceeded',
+    message: `${what} at most ${most}. Delete one first, or ask an administrator for more.`,
+  })
+}

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { expectStatus, type Answer, type TestApp } from '../harness/app.ts'
+import { execute, openAppWithSource, type Source } from '../harness/source.ts'
+
+let t: TestApp
+let source: Source
+let projectId: string
+beforeAll(async () => {
+  ;({ t, source } = await openAppWithSource({
+    SLUICE_PROJECTS_PER_PERSON: '2',
+    SLUICE_ENVIRONMENTS_PER_PROJECT: '4',
+    SLUICE_MEMBERS_PER_PROJECT: '3',
+    SLUICE_DATASOURCES_PER_PROJECT: '2',
+    SLUICE_QUERIES_PER_PROJECT: '2',
+    SLUICE_KEYS_PER_PROJECT: '2',
+    SLUICE_ALERTS_PER_PROJECT: '2',
+    SLUICE_TOKENS_PER_PERSON: '2',
+    SLUICE_EVENT_STREAMS_PER_PERSON: '2',
+    SLUICE_STORED_BYTES_PER_PROJECT: '1048576',
+  }))
+})
+afterAll(() => t.close())
+beforeEach(async () => {
+  projectId = await t.project()
+})
+
+/** How many of so many at once were made; every other one must say that there is no room. */
+async function madeOf(answers: Array<Promise<Answer>>): Promise<number> {
+  const settled = await Promise.all(answers)
+  const refused = settled.filter(({ status }) => status !== 200 && status !== 201)
+  for (const { status, body } of refused) {
+    expect({ status, ...body }).toMatchObject({ status: 409, error: 'conflict', reason: 'quota_exceeded' })
+  }
+  return settled.length - refused.length
+}
+
+const five = [1, 2, 3, 4, 5]
+
+describe('five who make one at the same time find room for as many as there may be', () => {
+  test('datasources', async () => {
+    const path = () => `/v1/projects/${projectId}/datasources`
+    expect(await madeOf(five.map((at) => t.operator.post(path(), { name: `Source ${at}`, kind: 'http_api' })))).toBe(2)
+  })
+
+  test('queries, and one that is deleted makes room', async () => {
+    const path = `/v1/projects/${projectId}/queries`
+    const make = (name: string) => t.operator.post(path, { name, sql: 'SELECT 1 AS one' })
+    expect(await madeOf(five.map((at) => make(`query_${at}`)))).toBe(2)
+    const [first] = (await t.operator.get(path)).body.data
+    await expectStatus(204, t.operator.delete(`${path}/${first.name}`))
+    expect(await madeOf([make('again'), make('and_again')])).toBe(1)
+  })
+
+  test('environments', async () => {
+    const path = `/v1/projects/${projectId}/environments`
+    expect(await madeOf(five.map((at) => t.operator.post(path, { name: `place_${at}` })))).toBe(1)
+  })
+
+  test('keys, by each project they reach; a revoked one makes room', async () => {
+    const other = await t.project()
+    const make = (...projects: string[]) =>
+      t.operator.post('/v1/api-keys', {
+        name: 'x',
+        permissions: projects.map((project) => ({ project_id: project, environments: '*' })),
+      })
+    expect(await madeOf(five.map((at) => (at % 2 === 0 ? make(projectId, other) : make(other, projectId))))).toBe(2)
+    expect(await madeOf([make(other)])).toBe(0)
+    const third = await t.project()
+    const { body: key } = await expectStatus(201, make(third))
+    const reachMore = { permissions: [third, other].map((project) => ({ project_id: project, environments: '*' })) }
+    expect(await madeOf([t.operator.patch(`/v1/api-keys/${key.id}`, reachMore)])).toBe(0)
+    const held = (await t.operator.get('/v1/api-keys')).body.data.find((each: { permissions: unknown[] }) =>
+      JSON.stringify(each.permissions).includes(other),
+    )
+    await expectStatus(204, t.operator.delete(`/v1/api-keys/${held.id}`))
+    expect(await madeOf([t.operator.patch(`/v1/api-keys/${key.id}`, reachMore)])).toBe(1)
+  })
+
+  test('members, those invited included', async () => {
+    const path = `/v1/projects/${projectId}/invitations`
+    expect(await madeOf(five.map(() => t.operator.post(path, { role: 'viewer' })))).toBe(3)
+  })
+
+  test('alerts', async () => {
+    const path = `/v1/projects/${projectId}/alerts`
+    const channels = [{ type: 'webhook', url: 'https://example.com/hook' }]
+    const alert = { type: 'requests_above', threshold: 100, channels }
+    expect(await madeOf(five.map((at) => t.operator.post(path, { ...alert, name: `Alert ${at}` })))).toBe(2)
+  })
+
+  test('projects and tokens of one person; an administrator makes more projects', async () => {
+    const person = await t.member(projectId, 'viewer')
+    expect(await madeOf(five.map((at) => person.post('/v1/projects', { name: `Mine ${at}` })))).toBe(2)
+    const token = { name: 'x', role: 'viewer', project_id: projectId }
+    expect(await madeOf(five.map(() => person.post('/v1/management-tokens', token)))).toBe(2)
+    const administrator = await t.administrator()
+    expect(await madeOf(five.map((at) => administrator.post('/v1/projects', { name: `Theirs ${at}` })))).toBe(5)
+  })
+})
+
+describe('data that a project keeps', () => {
+  const run = (datasourceId: string) => execute(t.operator, { projectId, datasourceId, url: source.url })
+  // Random enough that Parquet does not make it small.
+  const rows = (count: number) =>
+    Array.from({ length: count }, (_, id) => ({ id, text: crypto.randomUUID() + crypto.randomUUID() }))
+
+  test('is refused beyond the limit, and what was there still serves', async () => {
+    source.answer([{ id: 1 }])
+    await expectStatus(200, run(`ds_${projectId}`))
+    source.answer(rows(30_000))
+    expect(await run(`ds_${projectId}`)).toMatchObject({ status: 409, body: { reason: 'quota_exceeded' } })
+    const kept = await t.operator.get(`/v1/projects/${projectId}/datasources/ds_${projectId}`)
+    expect(kept.body.last_error).toMatchObject({ code: 'quota_exceeded' })
+    const versions = await t.operator.get(`/v1/projects/${projectId}/data-objects`)
+    expect(versions.body.data.filter((each: { kind: string }) => each.kind === 'response_data')).toHaveLength(1)
+    source.answer([{ id: 2 }])
+    await expectStatus(200, run(`ds_${projectId}`))
+  })
+})
+
+describe('event streams', () => {
+  test('429 for the third of one person, while another opens theirs; the tokens of a person count as the person', async () => {
+    const base = await t.listen()
+    const first = await t.member(projectId, 'viewer')
+    const second = await t.member(projectId, 'viewer')
+    const tokenOf = async (person: typeof first) =>
+      (
+        await expectStatus(
+          201,
+          person.post('/v1/management-tokens', { name: 'x', role: 'viewer', project_id: projectId }),
+        )
+      ).body.secret
+    const leaving = new AbortController()
+    const open = async (token: string, until: AbortSignal) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const url = `${base}/v1/projects/${projectId}/jobs/events`
+      const answer = await fetch(url, { headers, signal: until })
+      if (answer.status !== 200) await answer.text()
+      return answer.status
+    }
+    const [one, two] = [await tokenOf(first), await tokenOf(first)]
+    const statuses = []
+    for (const token of [one, two, one, two]) statuses.push(await open(token, leaving.signal))
+    expect(statuses).toEqual([200, 200, 429, 429])
+    expect(await open(await tokenOf(second), leaving.signal)).toBe(200)
+    leaving.abort()
+    const again = new AbortController()
+    await vi.waitFor(async () => expect(await open(one, again.signal)).toBe(200), 10_000)
+    again.abort()
+  })
+})

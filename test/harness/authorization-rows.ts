@@ -1,0 +1,274 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Ids, Maker } from './authorization-stage.ts'
+
+/** Who may call: the least role in the project, or another rule by name. `rulesOf` says what each means for each caller. */
+export type Rule =
+  | 'open'
+  | 'signed-in'
+  | 'person'
+  | 'viewer'
+  | 'editor'
+  | 'owner'
+  | 'administrator'
+  | 'owner-of-key'
+  | 'owner-of-token'
+  | 'maker-of-tokens'
+  | 'maker-of-projects'
+  | 'any-key'
+  | 'key-of-project'
+  | 'nobody'
+
+export type Row = {
+  rule: Rule
+  /** What whoever may call is answered; 200 unless given. */
+  status?: number
+  search?: string
+  body?: Record<string, unknown> | ((ids: Ids) => Record<string, unknown>)
+  /** Parameters that name something new for each call, because the call uses it up. */
+  fresh?: Partial<Record<keyof Ids, Maker>>
+  /** Each call signs in anew, because the call ends or replaces the session. */
+  session?: 'fresh'
+  /** The answer has no end. */
+  stream?: true
+}
+
+const row =
+  (rule: Rule) =>
+  (rest: Omit<Row, 'rule'> = {}): Row => ({ rule, ...rest })
+const open = row('open')
+const viewer = row('viewer')
+const editor = row('editor')
+const owner = row('owner')
+const ownerOfKey = row('owner-of-key')
+
+const sql = 'SELECT id FROM orders'
+const evaluation = { question: 'Which orders came from the north?', expected_query: null }
+const alert = { name: 'errors', type: 'requests_above', threshold: 100 }
+/** Also where the web app is not built, the page is nobody's secret. */
+const isBuilt = existsSync(join(import.meta.dirname, '../../web/dist/index.html'))
+const page = open({ status: isBuilt ? 200 : 404 })
+
+const projects: Record<string, Row> = {
+  'GET /v1/projects': row('signed-in')(),
+  'POST /v1/projects': row('maker-of-projects')({ status: 201, body: { name: 'Another' } }),
+  'GET /v1/projects/:project_id': viewer(),
+  'PATCH /v1/projects/:project_id': owner({ body: { name: 'Shop' } }),
+  'DELETE /v1/projects/:project_id': owner({ status: 204, fresh: { project_id: 'project' } }),
+  'GET /v1/projects/:project_id/environments': viewer(),
+  'POST /v1/projects/:project_id/environments': owner({ status: 201, body: ({ unique }) => ({ name: unique }) }),
+  'DELETE /v1/projects/:project_id/environments/:environment': owner({
+    status: 204,
+    fresh: { environment: 'environment' },
+  }),
+  'GET /v1/projects/:project_id/members': viewer(),
+  'PATCH /v1/projects/:project_id/members/:user_id': owner({ body: { role: 'viewer' } }),
+  'DELETE /v1/projects/:project_id/members/:user_id': owner({ status: 204, fresh: { user_id: 'member' } }),
+  'GET /v1/projects/:project_id/invitations': owner(),
+  'POST /v1/projects/:project_id/invitations': owner({ status: 201, body: { role: 'viewer' } }),
+  'DELETE /v1/projects/:project_id/invitations/:invitation_id': owner({
+    status: 204,
+    fresh: { invitation_id: 'invitation' },
+  }),
+}
+
+const data: Record<string, Row> = {
+  'POST /v1/http/test-connection': row('signed-in')({ body: ({ url }) => ({ url, method: 'GET' }) }),
+  'POST /v1/http/import-curl': row('signed-in')({ body: { command: 'curl https://example.org' } }),
+  'POST /v1/http/execute-request': editor({
+    body: ({ project_id, datasource_id, url }) => ({
+      project_id,
+      datasource_id,
+      connect_spec: { name: 'stock', id: 'http_api' },
+      url,
+      method: 'GET',
+    }),
+  }),
+  'GET /v1/projects/:project_id/datasources': viewer(),
+  'POST /v1/projects/:project_id/datasources': editor({
+    status: 201,
+    body: ({ unique }) => ({ name: unique, kind: 'http_api' }),
+  }),
+  'GET /v1/projects/:project_id/datasources/:datasource_id': viewer(),
+  'PATCH /v1/projects/:project_id/datasources/:datasource_id': editor({ body: { keep_versions: 5 } }),
+  'DELETE /v1/projects/:project_id/datasources/:datasource_id': editor({
+    status: 204,
+    fresh: { datasource_id: 'datasource' },
+  }),
+  'POST /v1/projects/:project_id/datasources/:datasource_id/refresh': editor({
+    status: 201,
+    fresh: { datasource_id: 'datasource' },
+  }),
+  'GET /v1/projects/:project_id/data-objects': viewer(),
+  'GET /v1/projects/:project_id/data-objects/:data_object_id': viewer(),
+  'DELETE /v1/projects/:project_id/data-objects/:data_object_id': editor({
+    status: 204,
+    fresh: { data_object_id: 'dataObject' },
+  }),
+  'GET /v1/projects/:project_id/data-objects/:data_object_id/lineage': viewer(),
+  'GET /v1/projects/:project_id/data-objects/:data_object_id/rows': viewer(),
+  'GET /v1/projects/:project_id/data-objects/:data_object_id/download': viewer(),
+  'GET /v1/projects/:project_id/jobs': viewer(),
+  'GET /v1/projects/:project_id/jobs/events': viewer({ stream: true }),
+  'GET /v1/jobs/:job_id': viewer(),
+  'POST /v1/jobs/:job_id/cancel': editor({ fresh: { job_id: 'queuedJob' } }),
+  'POST /v1/jobs/:job_id/retry': editor({ status: 201, fresh: { job_id: 'cancelledJob' } }),
+}
+
+const query = '/v1/projects/:project_id/queries/:query_name'
+const queries: Record<string, Row> = {
+  'GET /v1/projects/:project_id/queries': viewer(),
+  'POST /v1/projects/:project_id/queries': editor({ status: 201, body: ({ unique }) => ({ name: unique, sql }) }),
+  'POST /v1/projects/:project_id/queries/inspect': editor({ body: { sql } }),
+  [`GET ${query}`]: viewer(),
+  [`PUT ${query}`]: editor({ body: { description: 'The orders that came from a region' } }),
+  [`DELETE ${query}`]: editor({ status: 204, fresh: { query_name: 'query' } }),
+  [`POST ${query}/preview`]: editor({ body: { parameters: { region: 'north' } } }),
+  [`POST ${query}/explain`]: editor({ body: { parameters: { region: 'north' } } }),
+  [`POST ${query}/deploy`]: editor({
+    fresh: { query_name: 'query' },
+    body: { environment: 'development', force: true },
+  }),
+  [`POST ${query}/promote`]: editor({ body: { from: 'production', to: 'staging', check: true } }),
+  [`POST ${query}/rollback`]: editor({ body: { version: 1 } }),
+  [`POST ${query}/undeploy`]: editor({ body: { check: true } }),
+  [`GET ${query}/versions`]: viewer(),
+  [`GET ${query}/versions/:version`]: viewer(),
+  [`GET ${query}/diff`]: viewer({ search: '?from=1' }),
+  [`GET ${query}/history`]: viewer(),
+  'GET /v1/projects/:project_id/deployments': viewer(),
+}
+
+const questions: Record<string, Row> = {
+  'POST /v1/projects/:project_id/ask': viewer({ body: { question: 'Which orders came from the south?' } }),
+  'GET /v1/projects/:project_id/questions': viewer(),
+  'GET /v1/projects/:project_id/questions/unanswered': viewer(),
+  'POST /v1/projects/:project_id/questions/resolve': editor({
+    body: { questions: ['What is the weather?'], as: 'dismissed' },
+  }),
+  'GET /v1/projects/:project_id/questions/settings': viewer(),
+  'PUT /v1/projects/:project_id/questions/settings': owner({ body: { log: 'full', retention_days: 30 } }),
+  'GET /v1/projects/:project_id/evaluations': viewer(),
+  'POST /v1/projects/:project_id/evaluations': editor({
+    status: 201,
+    body: ({ unique }) => ({ question: `Is ${unique} there?`, expected_query: null }),
+  }),
+  'PUT /v1/projects/:project_id/evaluations/:evaluation_id': editor({ body: evaluation }),
+  'DELETE /v1/projects/:project_id/evaluations/:evaluation_id': editor({
+    status: 204,
+    fresh: { evaluation_id: 'evaluation' },
+  }),
+  'POST /v1/projects/:project_id/evaluations/run': editor({ status: 201, body: {} }),
+  'GET /v1/projects/:project_id/evaluations/runs': viewer(),
+  'GET /v1/projects/:project_id/evaluations/runs/:run_id': viewer(),
+}
+
+const usage: Record<string, Row> = {
+  'GET /v1/projects/:project_id/metrics': viewer(),
+  'GET /v1/projects/:project_id/requests': viewer(),
+  'GET /v1/projects/:project_id/requests/events': viewer({ stream: true }),
+  'GET /v1/projects/:project_id/alerts': viewer(),
+  'POST /v1/projects/:project_id/alerts': editor({ status: 201, body: alert }),
+  'GET /v1/projects/:project_id/alerts/:alert_id': viewer(),
+  'PATCH /v1/projects/:project_id/alerts/:alert_id': editor({ body: { threshold: 90 } }),
+  'DELETE /v1/projects/:project_id/alerts/:alert_id': editor({ status: 204, fresh: { alert_id: 'alert' } }),
+  'POST /v1/projects/:project_id/alerts/:alert_id/test': editor(),
+  'POST /v1/projects/:project_id/alerts/:alert_id/channels/:channel_id/rotate': editor(),
+  'GET /v1/projects/:project_id/alerts/:alert_id/history': viewer(),
+  'GET /v1/projects/:project_id/alerts/:alert_id/deliveries': viewer(),
+}
+
+const credentials: Record<string, Row | Row[]> = {
+  'GET /v1/api-keys': row('signed-in')(),
+  'POST /v1/api-keys': owner({
+    status: 201,
+    body: ({ project_id }) => ({ name: 'one more', permissions: [{ project_id, environments: '*' }] }),
+  }),
+  'GET /v1/api-keys/:key_id': ownerOfKey(),
+  'PATCH /v1/api-keys/:key_id': ownerOfKey({ body: { name: 'renamed' } }),
+  'DELETE /v1/api-keys/:key_id': ownerOfKey({ status: 204, fresh: { key_id: 'key' } }),
+  'POST /v1/api-keys/:key_id/rotate': ownerOfKey({ fresh: { key_id: 'key' } }),
+  'POST /v1/api-keys/:key_id/disable': ownerOfKey({ fresh: { key_id: 'key' } }),
+  'POST /v1/api-keys/:key_id/enable': ownerOfKey({ fresh: { key_id: 'key' } }),
+  'GET /v1/api-keys/:key_id/reach': ownerOfKey(),
+  'GET /v1/api-keys/:key_id/usage': ownerOfKey(),
+  'GET /v1/plans': row('signed-in')(),
+  'GET /v1/management-tokens': row('signed-in')(),
+  'POST /v1/management-tokens': row('maker-of-tokens')({
+    status: 201,
+    body: ({ project_id }) => ({ name: 'CI', role: 'viewer', project_id }),
+  }),
+  'DELETE /v1/management-tokens/:token_id': row('owner-of-token')({ status: 204, fresh: { token_id: 'token' } }),
+  'GET /v1/audit': [row('administrator')(), owner({ search: '?project_id=:project_id' })],
+}
+
+const people: Record<string, Row> = {
+  'POST /v1/session': open({
+    status: 201,
+    session: 'fresh',
+    body: ({ email, password }) => ({ email, password }),
+  }),
+  'POST /v1/session/link': open({
+    status: 201,
+    session: 'fresh',
+    fresh: { link: 'signInLink' },
+    body: ({ link }) => ({ token: link }),
+  }),
+  'GET /v1/session': row('person')(),
+  'DELETE /v1/session': row('person')({ status: 204, session: 'fresh' }),
+  'PATCH /v1/session/user': row('person')({ body: {} }),
+  'POST /v1/invitations/read': open({ fresh: { link: 'joinLink' }, body: ({ link }) => ({ token: link }) }),
+  'POST /v1/invitations/accept': open({
+    status: 201,
+    session: 'fresh',
+    fresh: { link: 'joinLink' },
+    body: ({ link, unique }) => ({
+      token: link,
+      name: unique,
+      email: `${unique}@example.org`,
+      password: 'a password of ten',
+    }),
+  }),
+}
+
+const service: Record<string, Row> = {
+  'GET /v1/limits': row('signed-in')(),
+  'GET /healthz': open(),
+  'GET /readyz': open(),
+  'GET /metrics': open(),
+  'GET /v1/openapi.json': open(),
+  // Under another name of the server only.
+  'GET /sample/shops': row('nobody')(),
+  'GET /sample/products': row('nobody')(),
+  'GET /sample/orders': row('nobody')(),
+}
+
+const calls: Record<string, Row> = {
+  'GET /v1/key': row('any-key')(),
+  'POST /v1/queries/:query_name': row('key-of-project')({
+    search: '?project_id=:project_id',
+    body: { region: 'north' },
+  }),
+  'POST /v1/query': row('key-of-project')({
+    body: ({ project_id }) => ({ query: 'Which orders came from the north?', project_id }),
+  }),
+}
+
+/** The web app's pages: built or not, they are for everybody. */
+const pages = Object.fromEntries(
+  ['/', '/sign-in', '/join', '/p/*', '/account', '/docs', '/docs/*'].map((path) => [`GET ${path}`, page]),
+)
+
+/** Every route and who may call it. A route that is not here fails the test, and so does a row without a route. */
+export const authorizationRows: Record<string, Row | Row[]> = {
+  ...projects,
+  ...data,
+  ...queries,
+  ...questions,
+  ...usage,
+  ...credentials,
+  ...people,
+  ...service,
+  ...calls,
+  ...pages,
+}

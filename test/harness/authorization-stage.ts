@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto'
+import { makeSignInLink, openSession } from '../../server/access/index.ts'
+import { newId } from '../../server/ids.ts'
+import { expectStatus, operatorToken, type Person, type TestApp } from './app.ts'
+import { openQueryProject, type QueryProject } from './queries.ts'
+import { inRegion } from './questions.ts'
+import type { Source } from './source.ts'
+
+/** What a call of the matrix names: the parameters of its path, and what bodies are made of. */
+export type Ids = {
+  project_id: string
+  environment: string
+  user_id: string
+  invitation_id: string
+  datasource_id: string
+  data_object_id: string
+  job_id: string
+  query_name: string
+  version: string
+  evaluation_id: string
+  run_id: string
+  alert_id: string
+  channel_id: string
+  key_id: string
+  token_id: string
+  /** The secret of a sign-in link or of an invitation. */
+  link: string
+  email: string
+  password: string
+  /** Where an external API answers. */
+  url: string
+  /** A name that nothing has yet. */
+  unique: string
+}
+
+export const callers = [
+  'nobody',
+  'viewer',
+  'editor',
+  'owner',
+  'stranger',
+  'key',
+  'foreign key',
+  'token',
+  'viewer token',
+  'foreign token',
+  'operator',
+  'owner from another site',
+  'owner without origin',
+] as const
+export type CallerName = (typeof callers)[number]
+
+type Makers = ReturnType<typeof makersOf>
+export type Maker = keyof Makers
+
+export type Stage = {
+  ids: Ids
+  make(maker: Maker): Promise<string>
+  unique(): string
+  /** The headers that make a request this caller's; of people with a session that nobody else uses. */
+  headersOf(caller: CallerName, session?: 'fresh'): Promise<Record<string, string>>
+}
+
+/** A project with one of everything, a second one, and everybody who might call. */
+export async function openAuthorizationStage(t: TestApp, source: Source): Promise<Stage> {
+  const own = await openQueryProject(t)
+  const foreign = await openQueryProject(t)
+  await own.deploy(inRegion)
+  source.answer([{ id: 1, name: 'one' }])
+  const people = {
+    viewer: await t.member(own.projectId, 'viewer'),
+    editor: await t.member(own.projectId, 'editor'),
+    owner: await t.member(own.projectId, 'owner'),
+    stranger: await t.member(foreign.projectId, 'owner'),
+  }
+  let count = 0
+  const unique = (): string => `thing_${(count += 1)}`
+  const makers = makersOf({ t, own, source, owner: people.owner, unique })
+  const ids = await makeIds({ t, own, source, makers, owner: people.owner })
+  const sessions = new Map<Person, string>()
+  for (const person of Object.values(people)) sessions.set(person, await signedIn(t, person))
+  const sessionOf = async (person: Person, kind?: 'fresh'): Promise<Record<string, string>> => {
+    const sessionId = kind === 'fresh' ? await signedIn(t, person) : (sessions.get(person) ?? '')
+    return { cookie: `sluice_session=${sessionId}` }
+  }
+  const tokens = {
+    token: await makeToken(people.owner, 'owner'),
+    'viewer token': await makeToken(people.owner, 'viewer'),
+    'foreign token': await makeToken(people.stranger, 'owner'),
+    operator: operatorToken,
+    key: own.secret,
+    'foreign key': foreign.secret,
+  }
+  return {
+    ids,
+    unique,
+    make: (maker) => makers[maker](),
+    async headersOf(caller, kind) {
+      if (caller === 'nobody') return {}
+      if (caller === 'owner from another site') {
+        return { ...(await sessionOf(people.owner, kind)), origin: 'https://elsewhere.example' }
+      }
+      // What a browser sends where a page of another site made it call.
+      if (caller === 'owner without origin') {
+        return { ...(await sessionOf(people.owner, kind)), 'sec-fetch-site': 'cross-site' }
+      }
+      if (caller in people) return sessionOf(people[caller as keyof typeof people], kind)
+      return { authorization: `Bearer ${tokens[caller as keyof typeof tokens]}` }
+    },
+  }
+}
+
+async function makeToken(person: Person, role: string): Promise<string> {
+  return (await expectStatus(201, person.post('/v1/management-tokens', { name: role, role }))).body.secret
+}
+
+/** As signing in does, without the second that a password takes. */
+async function signedIn(t: TestApp, person: Person): Promise<string> {
+  const caller = {
+    kind: 'user',
+    userId: person.userId,
+    label: person.email,
+    administrator: false,
+    requestId: null,
+  } as const
+  const sessionId = randomUUID()
+  await openSession(t.app, caller, { sessionId, expiresAt: new Date(t.app.now() + 86_400_000) })
+  return sessionId
+}
+
+type Parts = { t: TestApp; own: QueryProject; source: Source; owner: Person; unique: () => string }
+
+/** Each makes something new of its kind and says its id. */
+function makersOf({ t, own, source, owner, unique }: Parts) {
+  const path = `/v1/projects/${own.projectId}`
+  const made = async (url: string, body: Record<string, unknown>, field = 'id'): Promise<string> =>
+    (await expectStatus(201, t.operator.post(url, body))).body[field]
+  const { db } = t.app.store
+  const member = async (): Promise<string> => {
+    const id = newId('user')
+    await db
+      .insertInto('users')
+      .values({ id, name: unique(), email: `${unique()}@example.org` })
+      .execute()
+    await db.insertInto('members').values({ project_id: own.projectId, user_id: id, role: 'viewer' }).execute()
+    return id
+  }
+  const datasource = () =>
+    made(`${path}/datasources`, { name: unique(), kind: 'http_api', config: { url: source.url, method: 'GET' } })
+  const queuedJob = async () => made(`${path}/datasources/${await datasource()}/refresh`, {})
+  return {
+    member,
+    datasource,
+    queuedJob,
+    async project() {
+      const id = await t.project()
+      await db.insertInto('members').values({ project_id: id, user_id: owner.userId, role: 'owner' }).execute()
+      return id
+    },
+    environment: () => made(`${path}/environments`, { name: unique() }, 'name'),
+    invitation: () => made(`${path}/invitations`, { role: 'viewer' }),
+    async joinLink() {
+      return (await made(`${path}/invitations`, { role: 'viewer' }, 'link')).split('#')[1] ?? ''
+    },
+    signInLink: async () => makeSignInLink(t.app, await member()),
+    /** Another version of the table that is there, in the same file. */
+    async dataObject() {
+      const last = await db
+        .selectFrom('data_objects')
+        .selectAll()
+        .where('project_id', '=', own.projectId)
+        .orderBy('version', 'desc')
+        .executeTakeFirstOrThrow()
+      const id = newId('dataObject')
+      const { columns, drift: _drift, profile: _profile, created_at: _at, ...rest } = last
+      const copy = { ...rest, columns: JSON.stringify(columns), id, version: last.version + 1 }
+      await db.insertInto('data_objects').values(copy).execute()
+      return id
+    },
+    async cancelledJob() {
+      const id = await queuedJob()
+      await expectStatus(200, t.operator.post(`/v1/jobs/${id}/cancel`))
+      return id
+    },
+    query: () => made(`${path}/queries`, { name: unique(), sql: 'SELECT count(*) AS n FROM orders' }, 'name'),
+    evaluation: () => made(`${path}/evaluations`, { question: `Is ${unique()} there?`, expected_query: null }),
+    alert: () => made(`${path}/alerts`, { name: unique(), type: 'requests_above', threshold: 100 }),
+    key: () =>
+      made('/v1/api-keys', { name: unique(), permissions: [{ project_id: own.projectId, environments: '*' }] }),
+    async token() {
+      const body = { name: unique(), role: 'viewer' }
+      return (await expectStatus(201, owner.post('/v1/management-tokens', body))).body.id as string
+    },
+  }
+}
+
+async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promise<Ids> {
+  const { t, own, source, makers, owner } = parts
+  const path = `/v1/projects/${own.projectId}`
+  const { body: objects } = await expectStatus(200, t.operator.get(`${path}/data-objects`))
+  const { body: run } = await expectStatus(201, t.operator.post(`${path}/evaluations/run`, {}))
+  const channels = [{ type: 'webhook', url: source.url }]
+  const { body: alert } = await expectStatus(
+    201,
+    t.operator.post(`${path}/alerts`, { name: 'many', type: 'requests_above', threshold: 100, channels }),
+  )
+  return {
+    project_id: own.projectId,
+    environment: 'staging',
+    user_id: await makers.member(),
+    invitation_id: await makers.invitation(),
+    datasource_id: await makers.datasource(),
+    data_object_id: objects.data[0].id,
+    job_id: await makers.queuedJob(),
+    query_name: inRegion.name,
+    version: '1',
+    evaluation_id: await makers.evaluation(),
+    run_id: run.id,
+    alert_id: alert.id,
+    channel_id: alert.channels[0].id,
+    key_id: await makers.key(),
+    token_id: await makers.token(),
+    link: await makers.joinLink(),
+    email: owner.email,
+    password: owner.password,
+    url: source.url,
+    unique: 'thing_0',
+  }
+}

@@ -1,0 +1,196 @@
+import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openStage, percentile, type Project, type Stage } from './stage.ts'
+
+const count = {
+  sql: 'SELECT count(*) AS orders FROM orders',
+  description: 'How many orders there are',
+  examples: [{ question: 'how many orders are there' }, { question: 'number of orders' }],
+}
+const attackMs = 10_000
+const betweenMs = 40
+const maxMs = 1_000
+
+let stage: Stage
+let bad: Project
+let good: Project
+beforeAll(async () => {
+  stage = await openStage()
+  const endless = 'SELECT count(*) AS n FROM range(10000000) a(i), range(10000000) b(j) WHERE i * j = -'
+  bad = await stage.project({
+    order_count: count,
+    large: { sql: "SELECT i, repeat('x', 600) AS x FROM range(100000) t(i)" },
+    ...Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`endless_${at}`, { sql: endless + (at + 1) }])),
+  })
+  good = await stage.project({ order_count: count })
+  for (const project of [bad, good]) {
+    for (let at = 0; at < 5; at += 1) await (await stage.call(project, 'order_count')).text()
+    await (await stage.ask(project, 'number of orders')).text()
+  }
+}, 120_000)
+afterAll(() => stage.close())
+
+type Figures = { calls: number; failed: number; p50: number; p99: number }
+
+/** Calls again and again for as long as the attack goes on, and says how long each took. */
+async function callMeanwhile(call: () => Promise<Response>, until: AbortSignal): Promise<Figures> {
+  const times: number[] = []
+  let failed = 0
+  while (!until.aborted) {
+    const startedMs = performance.now()
+    const answer = await call()
+    await answer.text()
+    times.push(performance.now() - startedMs)
+    if (answer.status !== 200) failed += 1
+    await wait(betweenMs)
+  }
+  const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)].map(Math.round)
+  return { calls: times.length, failed, p50: p50 ?? 0, p99: p99 ?? 0 }
+}
+
+type Attack = (over: AbortSignal) => Array<Promise<unknown>>
+
+/**
+ * Runs an attack for a while, and meanwhile each of the calls of those who have nothing to do with it. Answers what was
+ * wrong with these.
+ */
+async function attacked(
+  name: string,
+  attack: Attack,
+  calls: Record<string, () => Promise<Response>>,
+): Promise<string[]> {
+  const over = new AbortController()
+  const attacks = attack(over.signal).map((each) => each.catch(() => undefined))
+  await wait(500)
+  const measuring = Object.entries(calls).map(
+    async ([who, call]) => [who, await callMeanwhile(call, over.signal)] as const,
+  )
+  await wait(attackMs)
+  over.abort()
+  const figures = await Promise.all(measuring)
+  await Promise.all(attacks)
+  for (const [who, { calls: made, failed, p50, p99 }] of figures) {
+    process.stdout.write(`${name}: ${who}: p50 ${p50} ms, p99 ${p99} ms, ${failed} of ${made} failed\n`)
+  }
+  return figures.flatMap(([who, { failed, p99 }]) => [
+    ...(failed > 0 ? [`${who}: ${failed} failed`] : []),
+    ...(p99 >= maxMs ? [`${who}: p99 ${p99} ms`] : []),
+  ])
+}
+
+/** So many who each do it again as soon as it is done. */
+function crowd(size: number, over: AbortSignal, act: (at: number) => Promise<unknown>): Array<Promise<unknown>> {
+  return Array.from({ length: size }, async (_, at) => {
+    while (!over.aborted) await act(at).catch(() => undefined)
+  })
+}
+
+const goodCall = () => stage.call(good, 'order_count')
+const goodQuestion = () => stage.ask(good, 'number of orders')
+
+test('nothing', async () => {
+  expect(await attacked('quiet', () => [], { call: goodCall, question: goodQuestion })).toEqual([])
+}, 60_000)
+
+test('a flood of questions', async () => {
+  let asked = 0
+  const flood: Attack = (over) =>
+    crowd(60, over, async () => {
+      asked += 1
+      await (await stage.ask(bad, `how many orders are there ${asked}`, over)).text()
+    })
+  expect(await attacked('flood of questions', flood, { call: goodCall, question: goodQuestion })).toEqual([])
+}, 60_000)
+
+test('24 answers of 60 MB at once', async () => {
+  const readers: Attack = (over) =>
+    crowd(24, over, async () => {
+      const answer = await stage.call(bad, 'large', {}, over)
+      for await (const chunk of answer.body ?? []) void chunk
+    })
+  expect(await attacked('large answers', readers, { call: goodCall, question: goodQuestion })).toEqual([])
+}, 90_000)
+
+test('24 who ask for 60 MB and read nothing', async () => {
+  const { port } = new URL(stage.url)
+  const idle: Attack = (over) =>
+    Array.from(
+      { length: 24 },
+      () =>
+        new Promise((resolve) => {
+          const socket = connect(Number(port), '127.0.0.1', () => {
+            socket.write(
+              `POST /v1/queries/large HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${bad.secret}\r\n` +
+                'content-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
+            )
+          })
+          socket.pause()
+          socket.on('error', () => undefined).on('close', resolve)
+          over.addEventListener('abort', () => socket.destroy())
+        }),
+    )
+  expect(await attacked('slow readers', idle, { call: goodCall, question: goodQuestion })).toEqual([])
+}, 90_000)
+
+test('200 event streams of one caller', async () => {
+  const path = `/v1/projects/${bad.projectId}/jobs/events`
+  const token = { name: 'x', role: 'viewer', project_id: bad.projectId }
+  const secret = String((await stage.manage('POST', '/v1/management-tokens', token))['secret'])
+  const streams: Attack = (over) =>
+    Array.from({ length: 200 }, async () => {
+      const headers = { authorization: `Bearer ${secret}` }
+      const answer = await fetch(stage.url + path, { headers, signal: over })
+      for await (const chunk of answer.body ?? []) void chunk
+    })
+  const other = String(
+    (await stage.manage('POST', '/v1/management-tokens', { ...token, project_id: good.projectId }))['secret'],
+  )
+  const open = async () => {
+    const leaving = new AbortController()
+    const headers = { authorization: `Bearer ${other}` }
+    const url = `${stage.url}/v1/projects/${good.projectId}/jobs/events`
+    const { status } = await fetch(url, { headers, signal: leaving.signal })
+    leaving.abort()
+    return new Response('', { status })
+  }
+  expect(await attacked('event streams', streams, { call: goodCall, 'event stream': open })).toEqual([])
+}, 60_000)
+
+test('twelve endless queries of a project, one and the same or each another', async () => {
+  const own = () => stage.call(bad, 'order_count')
+  const same: Attack = (over) => crowd(12, over, async () => (await stage.call(bad, 'endless_0', {}, over)).text())
+  expect(await attacked('one endless query', same, { 'own other query': own, neighbour: goodCall })).toEqual([])
+  const each: Attack = (over) =>
+    crowd(12, over, async (at) => (await stage.call(bad, `endless_${at}`, {}, over)).text())
+  expect(await attacked('twelve endless queries', each, { 'own other query': own, neighbour: goodCall })).toEqual([])
+}, 120_000)
+
+test('two tables of 5,000 columns are prepared', async () => {
+  const wide = Array.from({ length: 200 }, (_, row) =>
+    Object.fromEntries(Array.from({ length: 5_000 }, (_, column) => [`c${column}`, `${row} ${column}`])),
+  )
+  const jobs = [
+    await stage.fetchTable(bad.projectId, 'wide_one', wide),
+    await stage.fetchTable(bad.projectId, 'wide_two', wide),
+  ]
+  const startedMs = performance.now()
+  const small = await stage.fetchTable(good.projectId, 'small', [{ id: 1 }])
+  const preparing: Attack = (over) => [stateOf(jobs[0] ?? '', over)]
+  const until = AbortSignal.timeout(120_000)
+  const smallMs = stateOf(small, until).then(() => Math.round(performance.now() - startedMs))
+  expect(await attacked('wide tables', preparing, { call: goodCall, question: goodQuestion })).toEqual([])
+  const tookMs = await smallMs
+  process.stdout.write(`wide tables: a small table was ready after ${tookMs} ms\n`)
+  expect(tookMs).toBeLessThan(10_000)
+}, 180_000)
+
+async function stateOf(jobId: string, until: AbortSignal): Promise<unknown> {
+  while (!until.aborted) {
+    const { status } = await stage.manage('GET', `/v1/jobs/${jobId}`)
+    if (status === 'succeeded') return status
+    if (status === 'failed') throw new Error(`the job ${jobId} failed`)
+    await wait(100)
+  }
+  return undefined
+}
