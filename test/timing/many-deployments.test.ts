@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../server/ids.ts'
 import { openDeployments } from '../../server/queries/deployments.ts'
@@ -14,12 +16,11 @@ const count = 10_000
 test('10,000 deployments: read at start within seconds, held in less than 60 MB, found at once', async () => {
   const projectId = await t.project()
   await fill(projectId)
-  globalThis.gc?.()
-  const before = process.memoryUsage().heapUsed
+  const before = heldBytes()
   const startedMs = performance.now()
   const deployments = await openDeployments({ store: t.app.store, observe: () => undefined })
   expect(performance.now() - startedMs).toBeLessThan(10_000)
-  expect(process.memoryUsage().heapUsed - before).toBeLessThan(60_000_000)
+  expect(heldBytes() - before).toBeLessThan(60_000_000)
   const foundMs = performance.now()
   for (let index = 0; index < count; index += 1) {
     expect(deployments.has(projectId, 'production', `query_${index}`)).toBe(true)
@@ -28,6 +29,14 @@ test('10,000 deployments: read at start within seconds, held in less than 60 MB,
   expect(deployments.projectsWith('query_77', 'production')).toEqual([projectId])
   await deployments.close()
 })
+
+/** Of the heap, without what is only waiting to be collected. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  return process.memoryUsage().heapUsed
+}
 
 async function fill(projectId: string): Promise<void> {
   const slots = { type: 'object', properties: { region: { type: 'string' }, year: { type: 'integer' } }, required: [] }

@@ -8,7 +8,9 @@ type Scheme = 'light' | 'dark'
 /** Where screenshots are kept, to be looked at. */
 export const artefacts = join(import.meta.dirname, '../artefacts')
 
+/** Only for those who look at them (`npm run pictures`): no test reads one, and drawing them is most of a page's cost. */
 export async function takePicture(page: Page, name: string): Promise<void> {
+  if (process.env['TEST_PICTURES'] !== 'yes') return
   await mkdir(artefacts, { recursive: true })
   await page.screenshot({ path: join(artefacts, `${name}.png`) })
 }

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { artefacts, takePicture } from './barriers.ts'
+import { takePicture } from './barriers.ts'
 import { deployedList, openStage, rail, waitMs, type Stage } from './stage.ts'
 
 const run = promisify(execFile)
@@ -61,7 +62,7 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   expect(JSON.stringify(pasted)).not.toContain(secret)
   const byCurl = await run('bash', ['-c', pasted['curl'] ?? ''], { env, timeout: waitMs })
   expect(JSON.parse(byCurl.stdout)).toMatchObject({ data: [{ region: 'south' }], version: 1 })
-  const script = join(artefacts, 'snippet.mts')
+  const script = join(await mkdtemp(join(tmpdir(), 'sluice-snippet-')), 'snippet.mts')
   await writeFile(script, pasted['TypeScript'] ?? '')
   const byTypeScript = await run(process.execPath, [script], { env, timeout: waitMs })
   expect(byTypeScript.stdout).toContain("region: 'south'")

@@ -4,6 +4,7 @@ import { expectStatus } from '../harness/app.ts'
 import { openReceiver, type Receiver } from '../harness/receivers.ts'
 import type { Visitor } from '../harness/web.ts'
 import { findBarriers } from './barriers.ts'
+import { moveTo } from './navigate.ts'
 import { deployedList, openStage, salesSql, waitMs, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -257,8 +258,7 @@ const pages: Shown[] = [
 test.each(pages)('$name has no barrier, no complaint and no sideways scroll', async ({ name, at, ready, look }) => {
   const { page, complaints } = desk
   await page.setViewportSize({ width: 1280, height: 800 })
-  await page.goto('about:blank')
-  await page.goto(`/p/${stage.projectId}/deploy/${at}`)
+  await moveTo(page, `/p/${stage.projectId}/deploy/${at}`)
   await ready(page)
   expect(await findBarriers(page, name, look?.(page))).toEqual([])
   expect(complaints.splice(0)).toEqual([])

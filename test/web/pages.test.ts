@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectStatus, type Person } from '../harness/app.ts'
 import { openTestWeb, type TestWeb, type Visitor } from '../harness/web.ts'
 import { findBarriers } from './barriers.ts'
+import { load, moveTo } from './navigate.ts'
 
 let t: TestWeb
 let owner: Person
@@ -245,9 +246,7 @@ function visitorOf(person: Person | null): Promise<Visitor> {
 test.each(pages)('$name has no barrier, no complaint and no sideways scroll', async ({ name, path, who, ready }) => {
   const { page, complaints } = await visitorOf(who())
   await page.setViewportSize({ width: 1280, height: 800 })
-  // Through an empty page: a path that differs only after its # would load nothing.
-  await page.goto('about:blank')
-  await page.goto(await path())
+  await (who() === null ? load(page, await path()) : moveTo(page, await path()))
   await ready(page)
   expect(await findBarriers(page, name)).toEqual([])
   expect(complaints.splice(0)).toEqual([])
