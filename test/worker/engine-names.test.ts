@@ -72,6 +72,8 @@ const awkward = [
   'x'.repeat(300),
 ]
 
+const formats = ['json', 'ndjson', 'csv', 'parquet', 'arrow'] as const
+
 async function throughEverything(source: ConvertCall['source'], rowCount: number): Promise<void> {
   const dir = join(fixture.dir, `round-${(round += 1)}`)
   await mkdir(dir)
@@ -97,7 +99,8 @@ async function throughEverything(source: ConvertCall['source'], rowCount: number
     const input = { slots: [], maxRows: 10, maxBytes: 10_000_000 }
     for (const sql of ['SELECT * FROM rows', `SELECT ${listed} FROM rows`]) {
       await engine.inspect('project', catalog, { sql, slots: [] })
-      for (const format of ['json', 'ndjson', 'csv', 'parquet', 'arrow'] as const) {
+      // How an answer is written does not depend on how its rows were found: each way once.
+      for (const format of catalog === catalogs[0] && sql.includes('*') ? formats : (['json'] as const)) {
         const { columns, rowCount: read, bytes } = await engine.read('project', catalog, { ...input, sql, format })
         expect(columns.map(({ name }) => name)).toEqual(names)
         expect(read).toBe(rowCount)
