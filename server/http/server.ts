@@ -37,6 +37,7 @@ import { serveSession } from './routes/session.ts'
 import { serveRequestEvents, serveUsage } from './routes/usage.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
 import { openSessionStore, sessionCookie } from './session-store.ts'
+import { endSilentConnections } from './silent-connections.ts'
 import { serveWeb } from './web.ts'
 
 /** Builds the server without listening, so that a test can call it without a port. */
@@ -71,6 +72,7 @@ export async function buildHttp(app: App): Promise<Http> {
   separateSample(http)
   acceptJsonOnly(http, limits)
   observeRequests(http, app)
+  endSilentConnections(http)
 
   await http.register(fastifySwagger, openapiOptions)
   await http.register(async (calls) => serveCalls(calls.withTypeProvider<ZodTypeProvider>(), app))
