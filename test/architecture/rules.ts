@@ -93,6 +93,7 @@ const leaves = new Set([
   'server/fair-queue.ts',
   'server/fair-share.ts',
   'server/compiled.ts',
+  'server/leave-signals.ts',
 ])
 
 /** A file that every room of the server may import as types. */

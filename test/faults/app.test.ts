@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { makeDataDir } from '../harness/data-dir.ts'
 import { operatorToken } from '../harness/app.ts'
-import { processTree, runService, startService, type ServiceProcess } from '../harness/process.ts'
+import { isAlive, processTree, runService, startService, type ServiceProcess } from '../harness/process.ts'
 import { openUpstream } from '../harness/upstream.ts'
 
 const headers = { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' }
@@ -221,15 +220,6 @@ async function killOne(
 
 async function postmasterOf(folder: string): Promise<number> {
   return Number((await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
-}
-
-/** One that has ended and waits to be collected by whoever inherited it is not. */
-function isAlive(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('Z') === false
-  } catch {
-    return false
-  }
 }
 
 /** Awaits a condition, with a deadline. */
