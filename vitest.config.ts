@@ -43,6 +43,7 @@ export default defineConfig({
         ? [{ extends: true as const, test: { name: 'neighbours', include: ['test/neighbours/**/*.test.ts'] } }]
         : []),
       { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], testTimeout: 120_000 } },
+      { extends: true, test: { name: 'secrets', include: ['test/secrets/**/*.test.ts'] } },
       { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'], testTimeout: 60_000 } },
       // What is measured by the clock runs when nothing else does, one file after the other.
       { extends: true, test: { name: 'timing', include: ['test/timing/**/*.test.ts'], ...alone(1) } },
