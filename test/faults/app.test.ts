@@ -31,27 +31,7 @@ async function start(environment: Record<string, string> = {}): Promise<ServiceP
   return service
 }
 
-describe('kill -9 of any process of the tree at any time', () => {
-  test('the next start works and every acknowledged write is there', { timeout: 180_000 }, async () => {
-    const acknowledged = new Set<string>()
-    const victims = ['the service', 'PostgreSQL', 'an executor', 'everything'] as const
-    for (let round = 0; round < 8; round += 1) {
-      const service = await start()
-      expect(await missing(service, acknowledged), `round ${round}`).toEqual([])
-      const stop = new AbortController()
-      const writers = Array.from({ length: 4 }, () => write(service, acknowledged, stop.signal))
-      await until(() => acknowledged.size > (round + 1) * 5)
-      await killOne(service, victims[round % victims.length] ?? 'everything')
-      stop.abort()
-      await Promise.all(writers)
-      service.kill('SIGKILL')
-      await service.exited
-    }
-    const service = await start()
-    expect(await missing(service, acknowledged)).toEqual([])
-    expect(acknowledged.size).toBeGreaterThan(40)
-  })
-
+describe('kill -9 of one process, while the others go on', () => {
   test('a service whose database is killed serves again by itself', async () => {
     const service = await start()
     await killOne(service, 'PostgreSQL')
@@ -169,24 +149,10 @@ describe('starts and stops', () => {
   })
 })
 
-async function write(service: ServiceProcess, acknowledged: Set<string>, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const name = `p${Math.random()}`
-    const status = await post(service, name).catch(() => 0)
-    if (status === 201) acknowledged.add(name)
-    if (status === 0) return
-  }
-}
-
 async function post(service: ServiceProcess, name: string): Promise<number> {
   const body = JSON.stringify({ name })
   const signal = AbortSignal.timeout(10_000)
   return (await fetch(`${service.url}/v1/projects`, { method: 'POST', headers, body, signal })).status
-}
-
-async function missing(service: ServiceProcess, acknowledged: Set<string>): Promise<string[]> {
-  const there = new Set(await projectNames(service))
-  return [...acknowledged].filter((name) => !there.has(name))
 }
 
 async function projectNames(service: ServiceProcess): Promise<string[]> {
@@ -200,17 +166,12 @@ async function projectNames(service: ServiceProcess): Promise<string[]> {
   return names
 }
 
-async function killOne(
-  service: ServiceProcess,
-  victim: 'the service' | 'PostgreSQL' | 'an executor' | 'everything',
-): Promise<void> {
+async function killOne(service: ServiceProcess, victim: 'PostgreSQL' | 'an executor'): Promise<void> {
   const postmaster = await postmasterOf(dataDir)
   const executors = processTree(service.pid).filter((pid) => pid !== service.pid && pid !== postmaster)
   const chosen = {
-    'the service': [service.pid],
     PostgreSQL: [postmaster],
     'an executor': executors.slice(0, 1),
-    everything: [...processTree(service.pid), ...processTree(postmaster)],
   }[victim]
   expect(chosen.length).toBeGreaterThan(0)
   for (const pid of chosen) {

@@ -80,7 +80,10 @@ async function start(): Promise<ServiceProcess> {
   })
 }
 
-type Sent = { status: number; body: Record<string, any>; headers: Headers }
+/** A test asserts on whatever came back. */
+// oxlint-disable-next-line typescript/no-explicit-any
+type Json = Record<string, any>
+type Sent = { status: number; body: Json; headers: Headers }
 
 /** Calls and keeps the answer for the search, but for one that shows a secret to who made it, once. */
 async function call(
@@ -102,7 +105,7 @@ async function call(
   return { status: answer.status, body: isJson ? JSON.parse(text) : {}, headers: answer.headers }
 }
 
-async function made(path: string, body: unknown, shows?: true): Promise<Record<string, any>> {
+async function made(path: string, body: unknown, shows?: true): Promise<Json> {
   const sent = await call('POST', path, { body, ...(shows && { shows }) })
   expect([200, 201, 202], `${path}: ${JSON.stringify(sent.body)}`).toContain(sent.status)
   return sent.body
