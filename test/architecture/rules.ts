@@ -94,6 +94,7 @@ const leaves = new Set([
   'server/fair-share.ts',
   'server/compiled.ts',
   'server/leave-signals.ts',
+  'server/disk-failure.ts',
 ])
 
 /** A file that every room of the server may import as types. */
