@@ -6,6 +6,8 @@ import { reportTo } from './test/harness/reporter.ts'
 const hasRedis = (process.env['TEST_REDIS_URL'] ?? '') !== ''
 /** Set by `npm run test:neighbours`: minutes of load, whose figures mean something on a quiet machine alone. */
 const withNeighbours = process.env['TEST_NEIGHBOURS'] === 'yes'
+/** Set by `npm run test:soak`: half an hour of load. */
+const withSoak = process.env['TEST_SOAK'] === 'yes'
 /** Set by `npm test`, which reads it. */
 const report = process.env['TEST_REPORT'] ?? ''
 
@@ -42,7 +44,9 @@ export default defineConfig({
       ...(withNeighbours
         ? [{ extends: true as const, test: { name: 'neighbours', include: ['test/neighbours/**/*.test.ts'] } }]
         : []),
+      ...(withSoak ? [{ extends: true as const, test: { name: 'soak', include: ['test/soak/**/*.test.ts'] } }] : []),
       { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], testTimeout: 120_000 } },
+      { extends: true, test: { name: 'secrets', include: ['test/secrets/**/*.test.ts'] } },
       { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'], testTimeout: 60_000 } },
       // What is measured by the clock runs when nothing else does, one file after the other.
       { extends: true, test: { name: 'timing', include: ['test/timing/**/*.test.ts'], ...alone(1) } },

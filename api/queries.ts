@@ -13,7 +13,10 @@ const example = z.strictObject({
   question: z.string().trim().min(1).max(fixedLimits.exampleChars.value),
   parameters: parameters.default({}),
 })
-const versionNumber = z.int().min(1).max(2_147_483_647)
+const maxVersion = 2_147_483_647
+const versionNumber = z.int().min(1).max(maxVersion)
+/** In a query string, where everything is text. */
+const writtenVersion = z.coerce.number().int().min(1).max(maxVersion)
 
 /** What an author writes. A field of a query is added here; the compiler names what else must know it. */
 const body = {
@@ -182,8 +185,8 @@ export const versionsDiff = z.object({
   diff: z.string().meta({ description: 'A unified diff of SQL, slots and settings; empty when they are equal.' }),
 })
 export const diffQuery = z.strictObject({
-  from: z.coerce.number().pipe(versionNumber),
-  to: z.union([z.literal('draft'), z.coerce.number().pipe(versionNumber)]).default('draft'),
+  from: writtenVersion,
+  to: z.union([z.literal('draft'), writtenVersion]).default('draft'),
 })
 export const historyEntry = z.object({
   id: z.string(),

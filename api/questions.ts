@@ -5,10 +5,7 @@ import { query } from './queries.ts'
 
 const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
 
-const question = z
-  .string()
-  .max(fixedLimits.questionChars.value)
-  .refine((text) => text.trim() !== '', 'must not be empty')
+const question = z.string().max(fixedLimits.questionChars.value).regex(/\S/, 'must not be empty')
 
 const timeZone = z
   .string()

@@ -32,11 +32,10 @@ try {
     isStopping = true
     server.kill(signal)
   }
-  // Ctrl-C reaches the server by itself, being in the same group; other signals are passed on.
-  process.on('SIGINT', () => (isStopping = true))
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, stop)
-  // npm runs this in a shell, and who ends npm ends that shell and nothing more. Told once: at a second signal the server
-  // leaves what is in flight, and its database.
+  // The server may have heard it too, being in the same group; it takes both for one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop)
+  // npm runs this in a shell, and who ends npm ends that shell and nothing more. Told once: at a third request the
+  // server leaves what is in flight, and its database.
   const shell = process.ppid
   const watch = () => process.ppid === shell || isStopping || stop()
   if (process.env.npm_lifecycle_event !== undefined) setInterval(watch, parentLookMs).unref()

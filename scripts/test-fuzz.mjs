@@ -14,7 +14,12 @@ const startLimitMs = 60_000
 const stopLimitMs = 30_000
 const operator = 'operator-token-of-the-fuzzer'
 const { values: flags } = parseArgs({
-  options: { seed: { type: 'string' }, examples: { type: 'string', default: '6' }, only: { type: 'string' } },
+  options: {
+    seed: { type: 'string' },
+    examples: { type: 'string', default: '6' },
+    only: { type: 'string' },
+    minutes: { type: 'string', default: '20' },
+  },
 })
 
 installMissing()
@@ -27,7 +32,7 @@ for (const seed of seeds) {
   try {
     const more = flags.only === undefined ? [] : ['--only', flags.only]
     const args = [join(root, 'test/fuzz/fuzz.py'), '--url', service.url, '--token', operator]
-    const options = ['--seed', seed, '--examples', flags.examples, ...more]
+    const options = ['--seed', seed, '--examples', flags.examples, '--minutes', flags.minutes, ...more]
     const { status } = spawnSync(python, [...args, ...options], { cwd: root, stdio: 'inherit' })
     if (status !== 0) process.exitCode = 1
   } finally {
@@ -51,7 +56,7 @@ function environment() {
   ]
   for (const [command, args] of steps) {
     if (spawnSync(command, args, { stdio: 'inherit' }).status !== 0)
-      throw new Error(`${command} failed; it needs Python 3.10`)
+      throw new Error(`${command} failed; it needs Python 3.11`)
   }
   return found
 }

@@ -143,7 +143,7 @@ export async function openApp(
     const vault = await openInstalledVault({ store, dataDir, secretKey: config.secretKey })
     const files = await openFiles({ dir: join(dataDir, 'files'), now })
     const datasources = openDatasourceDirectory(store)
-    const catalogs = opened(await openCatalogs({ store, files, datasources }), (part) => part.close())
+    const catalogs = opened(await openCatalogs({ store, files, datasources, observe, now }), (part) => part.close())
     const engine = opened(await openEngine({ ...engineOptions(config), observe, now }), (part) =>
       part.close(limits.shutdownTimeoutMs),
     )

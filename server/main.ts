@@ -8,6 +8,7 @@ import { ensureExample, type Example } from './example/index.ts'
 import { keepHouse } from './housekeeping.ts'
 import { buildHttp, type Http } from './http/index.ts'
 import { output } from './output.ts'
+import { openStopRequests } from './stop-requests.ts'
 
 /** A caller whose connection finds no room here tries again after 1, 3, 7, 15 and 31 seconds, and blames the answer. */
 const connectionsWaiting = 4_096
@@ -25,6 +26,7 @@ async function main(): Promise<void> {
     for (const mistake of config.mistakes) say(`Configuration: ${mistake}.`)
     process.exit(1)
   }
+  const requests = hearSignals()
   const app = await openApp(config)
   const http = await buildHttp(app)
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
@@ -32,7 +34,7 @@ async function main(): Promise<void> {
   app.alerts.start()
   collectAll()
   await http.listen({ port: config.port, host: config.host, backlog: connectionsWaiting })
-  stopOnSignal(app, http, keepHouse(app))
+  requests.onStop(stopper(app, http, keepHouse(app)))
   // Behind the first answers: a start does not wait for it, and the first question seldom does.
   void app.router.warm()
   const address = addressOf(app, http)
@@ -91,12 +93,21 @@ function welcome(address: string, linkSecret: string | undefined, example: Examp
   return `${lines.map((line) => `  ${line}`.trimEnd()).join('\n')}\n`
 }
 
-/** Finishes what is in flight, then closes everything; a second signal ends at once. */
-function stopOnSignal(app: App, http: Http, stopHousekeeping: () => Promise<void>): void {
-  let stopping = false
-  const stop = (signal: NodeJS.Signals): void => {
-    if (stopping) process.exit(1)
-    stopping = true
+/** From the first moment on: a start that is cut in the middle would leave its database behind. */
+function hearSignals(): ReturnType<typeof openStopRequests> {
+  const requests = openStopRequests({ end: () => process.exit(1), nowMs: () => performance.now() })
+  process.on('SIGTERM', requests.ask)
+  process.on('SIGINT', requests.ask)
+  // Nobody is at that terminal any more to be impatient.
+  process.on('SIGHUP', requests.askOnce)
+  // Under `npm start` a channel to the launcher exists; when the launcher is gone, however it went, so are we.
+  process.once('disconnect', () => requests.askOnce('SIGTERM'))
+  return requests
+}
+
+/** Finishes what is in flight, then closes everything. */
+function stopper(app: App, http: Http, stopHousekeeping: () => Promise<void>): (signal: NodeJS.Signals) => void {
+  return (signal) => {
     const startedAt = performance.now()
     app.observe({ kind: 'app-stopping', signal })
     const late = setTimeout(() => http.server.closeAllConnections(), app.config.limits.shutdownTimeoutMs)
@@ -114,12 +125,6 @@ function stopOnSignal(app: App, http: Http, stopHousekeeping: () => Promise<void
         process.exit(0)
       })
   }
-  // Under `npm start` a channel to the launcher exists; when the launcher is gone, however it went, so are we.
-  process.once('disconnect', () => stop('SIGTERM'))
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
-  // A terminal that closes says so to every process in it, and the launcher passes it on: the same news twice.
-  process.on('SIGHUP', () => stopping || stop('SIGHUP'))
 }
 
 function addressOf(app: App, http: Http): string {

@@ -18,15 +18,23 @@ const minuteMs = 60_000
 export function openAttempts(perMinute: number, now: () => number): Attempts {
   const arrivals = new LRUCache<string, number>({ max: maxKeys })
   const spacingMs = minuteMs / perMinute
+  /** Further away than that it is only by a clock that was set back: nobody waits for as long as it was moved. */
+  const furthestMs = minuteMs + spacingMs
+  const arrivalOf = (key: string): number | undefined => {
+    const arrival = arrivals.peek(key)
+    if (arrival === undefined || arrival <= now() + furthestMs) return arrival
+    arrivals.set(key, now() + furthestMs)
+    return now() + furthestMs
+  }
   return {
     waitSeconds(key) {
       // Asking keeps nobody: only a failure is remembered.
-      const arrival = arrivals.peek(key)
+      const arrival = arrivalOf(key)
       if (arrival === undefined) return 0
       return Math.max(0, Math.ceil((arrival + spacingMs - minuteMs - now()) / 1000))
     },
     recordFailure(key) {
-      arrivals.set(key, Math.max(arrivals.peek(key) ?? 0, now()) + spacingMs)
+      arrivals.set(key, Math.max(arrivalOf(key) ?? 0, now()) + spacingMs)
     },
   }
 }

@@ -20,7 +20,11 @@ export type TokenSource = {
 }
 type TokenAnswer = { ok: true; token: string | undefined } | { ok: false; error: OutboundError }
 type Timing = { timeoutMs: number; signal?: AbortSignal | undefined }
-type Entry = { expiresAt: number; answer: Promise<TokenAnswer> }
+type Entry = {
+  askedAt: number
+  expiresAt: number
+  answer: Promise<TokenAnswer>
+}
 type Credentials = { token_url: string; client_id: string; client_secret: string; scope?: string | undefined }
 
 /** Client-credentials tokens, kept in memory until they expire. Callers that ask at the same time share one call. */
@@ -42,8 +46,11 @@ export function createTokenSource(outbound: Outbound, now: () => number = Date.n
       // The key is a hash, so that the secrets are held once, in the call alone.
       const key = createHash('sha256').update(JSON.stringify(auth)).digest('base64')
       const known = entries.get(key)
-      if (known !== undefined && known.expiresAt > now()) return withinTime(known.answer, auth, timing)
+      // Asked for later than now: the clock was set back, and nobody knows how long the token is good.
+      if (known !== undefined && known.askedAt <= now() && known.expiresAt > now())
+        return withinTime(known.answer, auth, timing)
       const entry: Entry = {
+        askedAt: now(),
         expiresAt: now() + timing.timeoutMs,
         answer: Promise.resolve({ ok: true, token: undefined }),
       }

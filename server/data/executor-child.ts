@@ -63,6 +63,8 @@ export function startExecutor(
     {
       cwd: tempDir,
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+      // A signal to our whole process group is for us; it would come before the process can say that it heeds none.
+      detached: true,
       env: {
         UV_THREADPOOL_SIZE: String(settings.concurrency + spareThreads),
         TZ: 'UTC',

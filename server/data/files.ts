@@ -3,6 +3,7 @@ import { createReadStream, type ReadStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { LRUCache } from 'lru-cache'
 
 export type FileFormat = 'json' | 'parquet' | 'duckdb'
 export type KeptFile = { hash: string; sizeBytes: number }
@@ -18,6 +19,10 @@ export type Files = {
   /** Where the engine can read it. */
   pathOf(hash: string, format: FileFormat): string
   stream(hash: string, format: FileFormat): ReadStream
+  /** Whether its content is still what its name says. Read once, and again when the file has changed or is doubted. */
+  isIntact(hash: string, format: FileFormat): Promise<boolean>
+  /** Something went wrong while it was read: what was known about it is no longer believed. */
+  doubt(path: string): void
   remove(hash: string, format: FileFormat): Promise<void>
   /** Removes what no row names any more, and what was never finished. Returns how many files went. */
   sweep(isNamed: (hash: string) => boolean): Promise<number>
@@ -25,14 +30,31 @@ export type Files = {
 
 /** A younger file may belong to a transaction that has not committed yet. */
 const orphanAgeMs = 60 * 60 * 1000
+const maxSeenIntact = 50_000
 
 export async function openFiles({ dir, now }: { dir: string; now: () => number }): Promise<Files> {
   const temporary = join(dir, 'unfinished')
   await mkdir(temporary, { recursive: true, mode: 0o700 })
   const pathOf = (hash: string, format: FileFormat): string => join(dir, hash.slice(0, 2), `${hash}.${format}`)
+  /** What each file looked like when its content was right. */
+  const seenIntact = new LRUCache<string, string>({ max: maxSeenIntact })
 
   return {
     pathOf,
+    doubt: (path) => void seenIntact.delete(path),
+    async isIntact(hash, format) {
+      const path = pathOf(hash, format)
+      try {
+        const look = await lookOf(path)
+        if (seenIntact.get(path) === look) return true
+        if ((await digest(path)).hash !== hash) return false
+        seenIntact.set(path, look)
+        return true
+      } catch {
+        // Gone, or a disk that does not give it.
+        return false
+      }
+    },
     temporaryPath: (extension) => join(temporary, `${randomUUID()}.${extension}`),
     async keep(path, format) {
       const { hash, sizeBytes } = await digest(path)
@@ -43,6 +65,7 @@ export async function openFiles({ dir, now }: { dir: string; now: () => number }
       // The rename itself must survive a power cut before a row may speak of it.
       await sync(join(home, '..'))
       await sync(dir)
+      seenIntact.set(home, await lookOf(home))
       return { hash, sizeBytes }
     },
     stream: (hash, format) => createReadStream(pathOf(hash, format)),
@@ -68,6 +91,11 @@ async function digest(path: string): Promise<KeptFile> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash)
   return { hash: hash.digest('hex'), sizeBytes: (await stat(path)).size }
+}
+
+async function lookOf(path: string): Promise<string> {
+  const { size, mtimeMs, ino } = await stat(path)
+  return `${ino} ${size} ${mtimeMs}`
 }
 
 async function sync(path: string): Promise<void> {

@@ -361,13 +361,13 @@ export function createPool(options: PoolOptions) {
 
   async function close(timeoutMs: number): Promise<void> {
     closing = true
-    const deadlineMs = now() + timeoutMs
-    while (seats.some((seat) => seat.tickets.size > 0) && now() < deadlineMs) await pause(5)
+    const deadlineMs = performance.now() + timeoutMs
+    while (seats.some((seat) => seat.tickets.size > 0) && performance.now() < deadlineMs) await pause(5)
     const left = seats.flatMap((seat) => (seat.respawn === null ? [] : [seat.respawn]))
     left.forEach((timer) => clearTimeout(timer))
     for (const seat of seats) seat.child?.end()
-    const killAtMs = now() + killAfterMs
-    while (seats.some((seat) => seat.child !== null) && now() < killAtMs) await pause(5)
+    const killAtMs = performance.now() + killAfterMs
+    while (seats.some((seat) => seat.child !== null) && performance.now() < killAtMs) await pause(5)
     for (const seat of seats) seat.child?.kill()
     while (seats.some((seat) => seat.child !== null)) await pause(5)
   }

@@ -27,7 +27,8 @@ export function createQuarantine({ forMs, now }: { forMs: number; now: () => num
   const isHeld = (held: Map<string, number>, key: string): boolean => {
     const endsMs = held.get(key)
     if (endsMs === undefined) return false
-    if (endsMs > now()) return true
+    // Longer than it could be at most: the clock was set back.
+    if (endsMs > now() && endsMs <= now() + forMs) return true
     held.delete(key)
     return false
   }

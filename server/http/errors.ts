@@ -3,6 +3,7 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import type { ErrorEnvelope } from '../../api/envelope.ts'
 import { failures, type FailureCode } from '../../api/failures.ts'
 import type { App } from '../app.ts'
+import { asDiskFailure } from '../disk-failure.ts'
 import { Failure, type FailureDetail } from '../failure.ts'
 import { asStoreFailure } from '../store/index.ts'
 import { isGone } from './gone.ts'
@@ -81,7 +82,7 @@ export function envelopeOf(failure: Failure, requestId: string): ErrorEnvelope {
 
 /** What an error is to the caller of this route. */
 export function asFailure(error: FastifyError, request: FastifyRequest): Failure {
-  if (error instanceof Failure) return error
+  if (error instanceof Failure) return (error.code === 'internal_error' ? asDiskFailure(error) : undefined) ?? error
   const code = request.routeOptions.config.door === 'query' ? 'invalid_query' : 'invalid_request'
   if (hasZodFastifySchemaValidationErrors(error)) {
     const details = error.validation.flatMap((entry) => describeIssue(entry))
@@ -96,7 +97,8 @@ export function asFailure(error: FastifyError, request: FastifyRequest): Failure
   if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error instanceof SyntaxError) {
     return new Failure(code, { reason: 'malformed_json', message: 'The body is not valid JSON.' })
   }
-  return frameworkFailure(error, code) ?? asStoreFailure(error) ?? new Failure('internal_error', { cause: error })
+  const known = frameworkFailure(error, code) ?? asDiskFailure(error) ?? asStoreFailure(error)
+  return known ?? new Failure('internal_error', { cause: error })
 }
 
 /** A validation issue in words that say what to do. Unknown keys are refused by name, each on its own line. */

@@ -1,5 +1,6 @@
 import { failures } from '../../api/failures.ts'
 import { Failure } from '../failure.ts'
+import { asDiskFailure } from '../disk-failure.ts'
 import { asStoreFailure, type JobError } from '../store/index.ts'
 import type { JobContext, JobHandler } from './job.ts'
 import type { Outcome } from './records.ts'
@@ -93,7 +94,8 @@ function cannotHeal(error: unknown): boolean {
 
 /** What the user may read of an error: a failure's own words, and of anything else only that it was ours. */
 function jobErrorOf(error: unknown): JobError {
-  const failure: Failure = error instanceof Failure ? error : (asStoreFailure(error) ?? new Failure('internal_error'))
+  const ours = error instanceof Failure && error.code !== 'internal_error' ? error : undefined
+  const failure: Failure = ours ?? asDiskFailure(error) ?? asStoreFailure(error) ?? new Failure('internal_error')
   const row = failures[failure.code]
   return {
     code: 'wire' in row ? row.wire : failure.code,

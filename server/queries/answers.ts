@@ -30,7 +30,7 @@ type Flight = { answer: Promise<Answer>; waiting: number; stop: AbortController 
 type Options = { maxBytes: number; maxBytesInFlight: number; now: () => number }
 
 export function openAnswers({ maxBytes, maxBytesInFlight, now }: Options): Answers {
-  const kept = new LRUCache<string, { answer: Answer; until: number }>({
+  const kept = new LRUCache<string, { answer: Answer; madeAt: number; ttlMs: number }>({
     maxSize: maxBytes,
     // One answer may not push all others out.
     maxEntrySize: Math.max(1, Math.floor(maxBytes / 4)),
@@ -42,7 +42,7 @@ export function openAnswers({ maxBytes, maxBytesInFlight, now }: Options): Answe
     const stop = new AbortController()
     const answer = work(stop.signal)
       .then((made) => {
-        kept.set(key, { answer: made, until: now() + ttlMs })
+        kept.set(key, { answer: made, madeAt: now(), ttlMs })
         return made
       })
       .finally(() => {
@@ -59,7 +59,10 @@ export function openAnswers({ maxBytes, maxBytesInFlight, now }: Options): Answe
     room: openAnswerRoom(maxBytesInFlight),
     get(key) {
       const found = kept.get(key)
-      if (found === undefined || found.until > now()) return found?.answer
+      if (found === undefined) return undefined
+      const ageMs = now() - found.madeAt
+      // Younger than new: the clock was set back, and nobody knows how old it is.
+      if (ageMs >= 0 && ageMs < found.ttlMs) return found.answer
       kept.delete(key)
       return undefined
     },

@@ -93,8 +93,7 @@ export async function runQuery(app: RunParts, run: Run): Promise<RunAnswer> {
   const watch = watchRun(app, run)
   try {
     const bound = bindSlots(run.version.compiled(), run.parameters)
-    const catalog = await app.catalogs.get(run.projectId)
-    const { answer, cache } = await answerWhole(app, run, { bound, catalog })
+    const { answer, cache } = await reading(app, run, (catalog) => answerWhole(app, run, { bound, catalog }))
     watch.done({
       rows: answer.rowCount,
       bytes: answer.rows.length,
@@ -114,10 +113,12 @@ export async function streamQuery(app: RunParts, run: Run, format: ReadFormat): 
   const cache = keepsAnswers(run.version) ? 'bypass' : null
   try {
     const bound = bindSlots(run.version.compiled(), run.parameters)
-    const catalog = await app.catalogs.get(run.projectId)
     const { queryStreamRows, queryStreamBytes } = app.config.limits
     const limits = { maxRows: queryStreamRows, maxBytes: queryStreamBytes }
-    const stream = await app.engine.stream(run.projectId, catalog, readInput(run, bound, { ...limits, format }))
+    const { stream, catalog } = await reading(app, run, async (found) => ({
+      stream: await app.engine.stream(run.projectId, found, readInput(run, bound, { ...limits, format })),
+      catalog: found,
+    }))
     return {
       name: run.name,
       columns: stream.columns,
@@ -131,6 +132,22 @@ export async function streamQuery(app: RunParts, run: Run, format: ReadFormat): 
   } catch (error) {
     watch.failed(error)
     throw error
+  }
+}
+
+/** Reads the project's tables, and once more where a file turns out to be damaged: the last whole version serves. */
+async function reading<Result>(
+  { catalogs }: RunParts,
+  { projectId }: Run,
+  use: (catalog: ProjectCatalog) => Promise<Result>,
+): Promise<Result> {
+  const catalog = await catalogs.get(projectId)
+  try {
+    return await use(catalog)
+  } catch (error) {
+    const other = await catalogs.withoutDamaged(projectId, catalog, error)
+    if (other === undefined) throw error
+    return use(other)
   }
 }
 

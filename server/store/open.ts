@@ -76,6 +76,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await server.sweep().catch((error: unknown) => observe({ kind: 'fault', where: 'store', error }))
     const moved = await bringForward(config, (client) => migrate(client, migrations))
     if (moved.to > moved.from) observe({ kind: 'migrated', ...moved })
+    // Nobody but who holds the folder uses this server: leases in it are those of a process that was killed, and jobs
+    // and tables would wait for them to run out.
+    if (server.kind === 'embedded') await pool.query('delete from leases')
   } catch (error) {
     await close()
     throw error

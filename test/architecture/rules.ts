@@ -93,6 +93,8 @@ const leaves = new Set([
   'server/fair-queue.ts',
   'server/fair-share.ts',
   'server/compiled.ts',
+  'server/leave-signals.ts',
+  'server/disk-failure.ts',
 ])
 
 /** A file that every room of the server may import as types. */

@@ -6,6 +6,7 @@ refused for its shape, and what it forbids is not accepted. At the end every ope
 
 import argparse
 import random
+import re
 import sys
 import time
 
@@ -25,6 +26,15 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 PASSWORD = "a password of the fuzzer"
 # What the fuzzer cannot reach: a link is printed to a terminal, and a run of jobs that is over when it looks.
 MAY_NEVER_SUCCEED = {"POST /v1/session/link"}
+# A refusal of the shape of a request, as opposed to one of what it says.
+SHAPE_REFUSED = re.compile(r"The (body|querystring|params|headers) (is|are) not as expected: ")
+# What JSON Schema cannot say, by the words of the refusal.
+BEYOND_SCHEMAS = (
+    # Which fields `auth` has, its `authType` says.
+    "authType is required when auth is given",
+    "auth.",
+    "must be a time zone",
+)
 
 
 class World:
@@ -172,8 +182,6 @@ class World:
             "datasource_id": [self.ids["datasource_id"]],
             "sql": ["select count(*) as n from orders", "select * from shops where region = $region"],
             "environment": ["production", "staging"],
-            "from": ["production"],
-            "to": ["staging"],
             "query": ["what are the top 5 coffee products", "sales_by_region"],
             "question": ["revenue in the north"],
             "query_name": ["sales_by_region"],
@@ -209,6 +217,7 @@ class Fuzzer:
         self.successes = {}
         self.failures = {}
         self.calls = 0
+        self.deadline = time.monotonic() + options.minutes * 60
 
     def run(self):
         for found in self.schema.get_all_operations():
@@ -216,10 +225,32 @@ class Fuzzer:
             if self.options.only and self.options.only not in operation.label:
                 continue
             self.successes[operation.label] = 0
+            self.follow_recipe(operation)
             for caller in self.world.callers:
                 for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+                    if time.monotonic() > self.deadline:
+                        print(f"FAILED {operation.label}: not reached within {self.options.minutes} minutes", flush=True)
+                        return 1
                     self.fuzz(operation, caller, mode)
         return self.report()
+
+    def follow_recipe(self, operation):
+        """A call that succeeds, for what chance would not bring about."""
+        recipe = RECIPES.get(operation.label)
+        if recipe is None:
+            return
+        caller, values = recipe(self.world)
+        path_parameters = {**self.world.ids, **values.get("path", {})}
+        names = re.findall(r"{(\w+)}", operation.path)
+        case = operation.Case(
+            path_parameters={name: path_parameters[name] for name in names},
+            query=values.get("query", {}),
+            **({"body": values["body"], "media_type": "application/json"} if "body" in values else {}),
+        )
+        before = self.successes[operation.label]
+        self.send(case, caller, GenerationMode.POSITIVE)
+        if self.successes[operation.label] == before:
+            self.note(operation.label, caller, "its recipe did not succeed")
 
     def fuzz(self, operation, caller, mode):
         # Of those who are refused whatever they say, a few are enough.
@@ -250,8 +281,11 @@ class Fuzzer:
                 self.note(operation.label, caller, f"could not be generated: {type(error).__name__}: {str(error)[:300]}")
 
     def judge(self, case, caller, mode, chance):
-        label = case.operation.label
         self.fill(case, caller, mode, chance)
+        self.send(case, caller, mode)
+
+    def send(self, case, caller, mode):
+        label = case.operation.label
         session = self.world.callers[caller]
         if case.operation.path.endswith(STREAMS):
             with session.get(self.world.url + case.formatted_path, params=case.query, stream=True, timeout=30) as answer:
@@ -273,16 +307,16 @@ class Fuzzer:
             checks.remove(not_a_server_error)
         try:
             case.validate_response(answer, checks=checks)
-        except Exception as error:
+        except (Exception, BaseExceptionGroup) as error:
             self.note(label, caller, f"{answer.status_code}: {first_line(error)} | {describe(case)} → {answer.text[:300]}")
         if mode == GenerationMode.POSITIVE and answer.status_code == 400:
             message = answer.json().get("message", "")
-            if " is not as expected: " in message:
+            if SHAPE_REFUSED.match(message) and not any(rule in message for rule in BEYOND_SCHEMAS):
                 self.note(label, caller, f"the document allows it, the server does not: {message[:300]} | {describe(case)}")
 
     def fill(self, case, caller, mode, chance):
         """Real ids where there are any, and something new where the call would use it up."""
-        names = list(case.path_parameters or {})
+        names = re.findall(r"{(\w+)}", case.operation.path)
         for at, name in enumerate(names):
             if mode == GenerationMode.NEGATIVE and chance.random() < 0.3:
                 continue
@@ -308,11 +342,12 @@ class Fuzzer:
                 case.body.pop(name, None)
 
     def note(self, label, caller, text):
-        self.failures.setdefault((label, text.split(" | ")[0][:160]), f"{label} as {caller}: {text}")
+        key = (label, text.split(" | ")[0][:160])
+        if key not in self.failures:
+            self.failures[key] = text
+            print(f"FAILED {label} as {caller}: {text}\n", flush=True)
 
     def report(self):
-        for text in self.failures.values():
-            print(f"FAILED {text}\n")
         silent = [label for label, count in self.successes.items() if count == 0 and label not in MAY_NEVER_SUCCEED]
         for label in silent:
             print(f"FAILED {label}: no call succeeded, so no answer of its own was seen")
@@ -320,6 +355,85 @@ class Fuzzer:
         print(f"seed {self.options.seed}: {self.calls} calls of {len(self.successes)} operations, {succeeded} answered")
         print(f"{len(self.failures) + len(silent)} failed")
         return 1 if self.failures or silent else 0
+
+
+def project(**values):
+    return lambda world: ("owner", {key: value(world) if callable(value) else value for key, value in values.items()})
+
+
+def deployed(world, versions=1):
+    """A query of its own with so many versions, the last of them live."""
+    name = world.make("query_name")
+    path = f"{world.path}/queries/{name}"
+    for version in range(versions):
+        if version > 0:
+            answer = world.call("PUT", path, {"sql": f"select count(*) + {version} as n from orders"})
+            if answer.status_code != 200:
+                raise RuntimeError(f"PUT {path}: {answer.status_code} {answer.text}")
+        world.made(f"{path}/deploy", {"environment": "production", "force": True})
+    return name
+
+
+def failed_job(world):
+    """A refresh of an address that answers nothing, at its end."""
+    config = {"url": "http://127.0.0.1:1/", "method": "GET"}
+    made = world.made(f"{world.path}/datasources", {"name": world.unique(), "kind": "http_api", "config": config})
+    job = world.made(f"{world.path}/datasources/{made['id']}/refresh", {})["id"]
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if world.call("GET", f"/v1/jobs/{job}").json()["status"] == "failed":
+            return job
+        time.sleep(0.2)
+    raise RuntimeError("the refresh did not fail")
+
+
+def missed_question(world):
+    """A question that nothing answers, as the log has it."""
+    text = f"who sings {world.unique()} in the opera"
+    world.call("POST", "/v1/query", {"query": text, "project_id": world.project}, world.callers["key"])
+    return text
+
+
+RECIPES = {
+    "POST /v1/query": lambda world: (
+        "key",
+        {"body": {"query": "what are the top 5 coffee products", "project_id": world.project}},
+    ),
+    "POST /v1/http/execute-request": project(
+        body=lambda world: {
+            "project_id": world.project,
+            "datasource_id": world.make("datasource_id"),
+            "connect_spec": {"name": "s", "id": "http_api"},
+            "url": world.dictionary()["url"][0],
+            "method": "GET",
+        }
+    ),
+    "POST /v1/jobs/{job_id}/retry": project(path=lambda world: {"job_id": failed_job(world)}),
+    "POST /v1/projects/{project_id}/queries/{query_name}/preview": project(body={"parameters": {"region": "north"}}),
+    "POST /v1/projects/{project_id}/queries/{query_name}/explain": project(body={"parameters": {"region": "north"}}),
+    "POST /v1/projects/{project_id}/queries/{query_name}/rollback": project(
+        path=lambda world: {"query_name": deployed(world, versions=2)}, body={"environment": "production"}
+    ),
+    "POST /v1/projects/{project_id}/queries/{query_name}/undeploy": project(
+        path=lambda world: {"query_name": deployed(world)}, body={"environment": "production"}
+    ),
+    "GET /v1/projects/{project_id}/queries/{query_name}/diff": project(query={"from": 1}),
+    "POST /v1/projects/{project_id}/questions/resolve": project(
+        body=lambda world: {"questions": [missed_question(world)], "as": "dismissed"}
+    ),
+    "PUT /v1/projects/{project_id}/evaluations/{evaluation_id}": project(
+        path=lambda world: {"evaluation_id": world.make("evaluation_id")},
+        body=lambda world: {"question": f"Is {world.unique()} there?", "expected_query": None},
+    ),
+    "POST /v1/projects/{project_id}/alerts/{alert_id}/channels/{channel_id}/rotate": project(body={}),
+    "POST /v1/projects/{project_id}/queries/{query_name}/promote": project(
+        path=lambda world: {"query_name": deployed(world)}, body={"from": "production", "to": "staging", "force": True}
+    ),
+    "POST /v1/api-keys": project(
+        body=lambda world: {"name": "k", "permissions": [{"project_id": world.project, "environments": "*"}]}
+    ),
+    "GET /v1/audit": project(query=lambda world: {"project_id": world.project}),
+}
 
 
 def uses_up(label):
@@ -346,6 +460,7 @@ if __name__ == "__main__":
     parser.add_argument("--token", required=True)
     parser.add_argument("--seed", required=True)
     parser.add_argument("--examples", type=int, default=6)
+    parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--only")
     options = parser.parse_args()
     sys.exit(Fuzzer(World(options.url, options.token), options).run())

@@ -19,7 +19,7 @@ declare module 'vitest' {
 /** Projects whose tests ask for databases. */
 const onDatabase = new Set(['api', 'store', 'worker', 'redis', 'web', 'timing', 'timing-web'])
 /** Projects whose tests start servers of their own, with all their durability. */
-const onCluster = new Set(['faults'])
+const onCluster = new Set(['faults', 'secrets'])
 
 /** One server for the whole run: `TEST_DATABASE_URL` where it is set, else an embedded one. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {

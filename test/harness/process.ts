@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { operatorToken } from './app.ts'
 
 const root = join(import.meta.dirname, '../..')
+const stopLimitMs = 30_000
 
 export type ServiceProcess = {
   pid: number
@@ -47,10 +48,52 @@ export async function startService(
     await waitUntilReady(service)
   } catch (error) {
     // The test that fails here has nothing to end it by.
-    service.kill('SIGTERM')
+    await endService(service)
     throw error
   }
   return service
+}
+
+/** Stops it, and ends it where it does not stop. */
+export async function endService(service: Pick<ServiceProcess, 'kill' | 'exited'>): Promise<void> {
+  service.kill('SIGTERM')
+  const late = setTimeout(() => service.kill('SIGKILL'), stopLimitMs)
+  await service.exited
+  clearTimeout(late)
+}
+
+/** Everything that belongs to an installation: the service, what it started, and its database, which is detached. */
+export function installationTree(pid: number, dataDir: string): number[] {
+  return [...processTree(pid), ...postmasterTree(dataDir)]
+}
+
+/** The database server of a data folder and its sessions; none where it has none. */
+export function postmasterTree(dataDir: string): number[] {
+  try {
+    const [postmaster = ''] = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')
+    return processTree(Number(postmaster))
+  } catch {
+    return []
+  }
+}
+
+/** One that has ended and waits to be collected by whoever inherited it is not. */
+export function isAlive(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('Z') === false
+  } catch {
+    return false
+  }
+}
+
+export function killAll(pids: number[], signal: NodeJS.Signals = 'SIGKILL'): void {
+  for (const pid of pids.filter(isAlive)) {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // It has ended since.
+    }
+  }
 }
 
 /** Runs until it ends by itself: for starts that must refuse. */

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openStage, percentile, type Project, type Stage } from './stage.ts'
+import { openInstallation, percentile, type Installation, type Project } from '../harness/installation.ts'
 
 const count = {
   sql: 'SELECT count(*) AS orders FROM orders',
@@ -12,11 +12,11 @@ const attackMs = 10_000
 const betweenMs = 40
 const maxMs = 1_000
 
-let stage: Stage
+let stage: Installation
 let bad: Project
 let good: Project
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await openInstallation()
   const endless = 'SELECT count(*) AS n FROM range(10000000) a(i), range(10000000) b(j) WHERE i * j = -'
   bad = await stage.project({
     order_count: count,
@@ -29,7 +29,8 @@ beforeAll(async () => {
     await (await stage.ask(project, 'number of orders')).text()
   }
 }, 120_000)
-afterAll(() => stage.close())
+// Undefined where it did not start.
+afterAll(() => (stage as Installation | undefined)?.close())
 
 type Figures = { calls: number; failed: number; p50: number; p99: number }
 

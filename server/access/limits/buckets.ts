@@ -1,4 +1,4 @@
-import { spend, waitMicros, type BucketState } from './gcra.ts'
+import { shifted, spend, waitMicros, type BucketState } from './gcra.ts'
 import { dailyName, type Policy } from './policies.ts'
 
 /** What came of a call: the clock it was judged by, and for each policy how long to wait and what it left behind. */
@@ -24,6 +24,20 @@ export type MemoryBuckets = {
 export function openMemoryBuckets(now: () => number): MemoryBuckets {
   const buckets = new Map<string, BucketState>()
   let sweepAtSize = minBeforeSweep
+  let lastMicros = 0
+
+  /** The time; where it is earlier than it was, every bucket goes along. */
+  const tellMicros = (): number => {
+    const nowMicros = now() * 1_000
+    if (nowMicros < lastMicros) {
+      const move = { from: lastMicros, to: nowMicros }
+      for (const [name, state] of buckets) {
+        buckets.set(name, shifted(name.endsWith(`:${dailyName}`) ? 'day' : 'rate', state, move))
+      }
+    }
+    lastMicros = nowMicros
+    return nowMicros
+  }
 
   /** Buckets whose time is past say nothing. Looked for only when there are twice as many as the last time. */
   const sweep = (nowMicros: number): void => {
@@ -38,7 +52,7 @@ export function openMemoryBuckets(now: () => number): MemoryBuckets {
 
   return {
     take(keyId, policies) {
-      const nowMicros = now() * 1_000
+      const nowMicros = tellMicros()
       const names = policies.map((policy) => `${keyId}:${policy.name}`)
       const states = names.map((name) => buckets.get(name) ?? 0)
       const waits = policies.map((policy, at) => waitMicros(policy, states[at] ?? 0, nowMicros))
@@ -48,9 +62,9 @@ export function openMemoryBuckets(now: () => number): MemoryBuckets {
       return { nowMicros, waits, states: spent }
     },
     dailyState: (keyId) => buckets.get(`${keyId}:${dailyName}`),
-    resumeDay: (keyId, state) => keep(`${keyId}:${dailyName}`, state, now() * 1_000),
+    resumeDay: (keyId, state) => keep(`${keyId}:${dailyName}`, state, tellMicros()),
     follow(keyId, policies, taken) {
-      const nowMicros = now() * 1_000
+      const nowMicros = tellMicros()
       // Another clock decided. Days begin together; the moments within them are told by ours.
       for (const [at, { kind, name }] of policies.entries()) {
         const state = taken.states[at] ?? 0

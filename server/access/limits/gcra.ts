@@ -9,6 +9,15 @@ export type BucketState = number
 
 const dayMicros = 86_400_000_000
 
+/** The same standing by a clock that was set back: nobody waits for as long as it was moved. */
+export function shifted(
+  kind: Policy['kind'],
+  state: BucketState,
+  { from, to }: { from: number; to: number },
+): BucketState {
+  return kind === 'day' ? endOfDay(to) + usedToday(state, from) : state - from + to
+}
+
 /** How long until this bucket lets a call through; 0: now. */
 export function waitMicros(policy: Policy, state: BucketState, nowMicros: number): number {
   if (policy.kind === 'day') return usedToday(state, nowMicros) < policy.quota ? 0 : endOfDay(nowMicros) - nowMicros

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
 import { collectYoung } from '../../collect.ts'
+import { asDiskFailure } from '../../disk-failure.ts'
 import { outboundError, thrown } from './error.ts'
 
 const collectEveryBytes = 8_388_608
@@ -33,11 +34,11 @@ export function memorySink(): Sink & { bytes: () => Buffer } {
 export function fileSink(path: string): Sink {
   return {
     async open() {
-      const file = await open(path, 'w', 0o600)
+      const file = await open(path, 'w', 0o600).catch(refuseDisk)
       let uncollected = 0
       return {
         async write(piece) {
-          await file.writeFile(piece)
+          await file.writeFile(piece).catch(refuseDisk)
           uncollected += piece.length
           if (uncollected < collectEveryBytes) return
           uncollected = 0
@@ -47,6 +48,11 @@ export function fileSink(path: string): Sink {
       }
     },
   }
+}
+
+/** Our disk is not the external API's fault. */
+function refuseDisk(error: unknown): never {
+  throw asDiskFailure(error) ?? error
 }
 
 /** The encodings this client asks for and undoes, one at a time. */

@@ -3,6 +3,7 @@ import { Agent, type Dispatcher } from 'undici'
 import { untilAborted } from '../../flow/index.ts'
 import { type OutboundRequest } from '../build-request.ts'
 import { guardedConnector, parseAllow, resolveBySystem, resolveGuarded, type Resolver } from './guard.ts'
+import { Failure } from '../../failure.ts'
 import { classify, lateError, outboundError, thrown, isOutboundError, type OutboundError } from './error.ts'
 import { acceptedEncodings, encodingOf, receive, type BodyLimits, type Sink } from './receive.ts'
 import { isRedirect, redirected } from './redirect.ts'
@@ -141,7 +142,9 @@ export function openOutbound(options: OutboundOptions): Outbound {
       return await receive(head.body, coding, { sink: options.sink, limits, signal })
     } catch (error) {
       letGo(head.body)
-      throw signal.aborted ? error : thrown(classify(error, { url: head.url, hop: head.hop, phase: 'body' }))
+      throw signal.aborted || error instanceof Failure
+        ? error
+        : thrown(classify(error, { url: head.url, hop: head.hop, phase: 'body' }))
     }
   }
 
@@ -172,6 +175,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
         letGo(head.body)
       } catch (error) {
         options.signal?.throwIfAborted()
+        if (error instanceof Failure) throw error
         const url = new URL(request.url)
         const isLate = signal.aborted && !isOutboundError(error)
         const limitMs = total.aborted ? options.timeoutMs : (options.tryTimeoutMs ?? options.timeoutMs)

@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import { leaveSignalsToParent } from '../../leave-signals.ts'
 import { createCalls } from './calls.ts'
 import { createFrameReader, createFrameWriter } from './frames.ts'
 import { createInstances } from './instances.ts'
@@ -8,6 +9,7 @@ import type { ExecutorSettings } from './protocol.ts'
  * The executor: a process that holds DuckDB, answers calls on the socket its parent left at descriptor 3, and ends
  * with it. A crash in here is the parent's to notice and repair.
  */
+leaveSignalsToParent()
 const settings = JSON.parse(process.argv[2] ?? '{}') as ExecutorSettings
 const socket = new Socket({ fd: 3, readable: true, writable: true })
 const send = createFrameWriter(socket)

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { errorEnvelope } from '../../../api/envelope.ts'
 import { askQuestion, questionAnswer } from '../../../api/questions.ts'
 import type { App } from '../../app.ts'
@@ -35,7 +35,14 @@ export function serveQuestions(http: Http, app: App): void {
           'The matching deployed query is chosen, its slots are filled, and it runs. JSON in one piece, server-sent events with `stream`, or NDJSON by Accept.',
         body: askQuestion,
         response: {
-          200: questionAnswer,
+          200: {
+            description: 'The answer.',
+            content: {
+              'application/json': { schema: questionAnswer },
+              'text/event-stream': { schema: z.unknown().describe('Events meta, rows and done, or error.') },
+              'application/x-ndjson': { schema: z.string() },
+            },
+          },
           422: errorEnvelope.describe(
             'Not answerable: `no_match`, `ambiguous` (with candidates) or `missing_slots` (with what was found and a JSON Schema of what is missing).',
           ),

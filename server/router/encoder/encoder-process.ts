@@ -1,5 +1,6 @@
 import { readSync, writeSync } from 'node:fs'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { leaveSignalsToParent } from '../../leave-signals.ts'
 import { headBytes, packWords } from './encoder-pipe.ts'
 
 /**
@@ -7,6 +8,7 @@ import { headBytes, packWords } from './encoder-pipe.ts'
  * parent; a crash of native code in here is the parent's to notice and repair. It does one thing at a time, so it reads
  * and writes without the event loop's detours.
  */
+leaveSignalsToParent()
 const [, , modelPath = ''] = process.argv
 const parent = 3
 

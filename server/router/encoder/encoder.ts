@@ -209,6 +209,8 @@ async function openWorker(modelPath: string, onLost: (error: Error) => void): Pr
     // No environment, so no secret. Large pages: every text reads the whole model, and small ones cost a tenth more.
     env: { GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1', ...compileCache() },
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    // A signal to our whole process group is for us; it would come before the process can say that it heeds none.
+    detached: true,
   })
   const socket = child.stdio[3] as Socket
   const worker: Worker = { child, socket, waiting: new Map(), silence: null, lost: null }
@@ -266,7 +268,8 @@ async function endWorker({ child, lost }: Worker): Promise<void> {
   const ended = new Promise((resolve) => child.once('exit', resolve))
   // Else a process that has nothing more to do ends before its children have.
   child.ref()
-  child.kill()
+  // It holds nothing that could be lost, and heeds no other signal.
+  child.kill('SIGKILL')
   await ended
 }
 

@@ -1,15 +1,19 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { operatorToken } from '../harness/app.ts'
-import { startService } from '../harness/process.ts'
-import { openSource, type Source } from '../harness/source.ts'
+import { operatorToken } from './app.ts'
+import { endService, killAll, postmasterTree, startService, type ServiceProcess } from './process.ts'
+import { openSource, type Source } from './source.ts'
 
 export type Project = { projectId: string; secret: string }
 
 /** The service in a process of its own, so that what its callers do takes none of its time. */
-export type Stage = {
+export type Installation = {
   url: string
+  dataDir: string
+  service: ServiceProcess
+  /** May do everything. */
+  operator: string
   source: Source
   /** A management call; throws unless it succeeds. */
   manage(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>
@@ -22,11 +26,29 @@ export type Stage = {
   close(): Promise<void>
 }
 
-export async function openStage(): Promise<Stage> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'sluice-neighbours-'))
-  await chmod(dataDir, 0o711)
+type Options = {
+  environment?: Record<string, string>
+  dataDir?: string
+  /** What is started, where it is not the service itself. */
+  command?: string[]
+  program?: string
+}
+
+export async function openInstallation(options: Options = {}): Promise<Installation> {
+  const dataDir = options.dataDir ?? (await makeFolder())
   const source = await openSource()
-  const service = await startService(dataDir, { SLUICE_OUTBOUND_ALLOW: source.host, SLUICE_LOG_LEVEL: 'error' })
+  const environment = { SLUICE_OUTBOUND_ALLOW: source.host, SLUICE_LOG_LEVEL: 'error', ...options.environment }
+  const removeAll = async (): Promise<void> => {
+    await source.close()
+    killAll(postmasterTree(dataDir))
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 10 })
+  }
+  const service = await startService(dataDir, environment, options.command, options.program).catch(
+    async (error: unknown) => {
+      await removeAll()
+      throw error
+    },
+  )
   const { url } = service
 
   const send = (path: string, secret: string, body: unknown, signal?: AbortSignal) =>
@@ -37,7 +59,7 @@ export async function openStage(): Promise<Stage> {
       ...(signal !== undefined && { signal }),
     })
 
-  const manage: Stage['manage'] = async (method, path, body) => {
+  const manage: Installation['manage'] = async (method, path, body) => {
     const answer = await fetch(url + path, {
       method,
       headers: {
@@ -51,7 +73,7 @@ export async function openStage(): Promise<Stage> {
     return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)
   }
 
-  const fetchTable: Stage['fetchTable'] = async (projectId, name, rows) => {
+  const fetchTable: Installation['fetchTable'] = async (projectId, name, rows) => {
     source.answer(rows)
     const request = { url: source.url, method: 'GET' }
     const answer = await manage('POST', '/v1/http/execute-request', {
@@ -65,6 +87,9 @@ export async function openStage(): Promise<Stage> {
 
   return {
     url,
+    dataDir,
+    service,
+    operator: operatorToken,
     source,
     manage,
     fetchTable,
@@ -85,12 +110,17 @@ export async function openStage(): Promise<Stage> {
     ask: ({ projectId, secret }, question, signal) =>
       send('/v1/query', secret, { query: question, project_id: projectId }, signal),
     async close() {
-      service.kill('SIGTERM')
-      await service.exited
-      await source.close()
-      await rm(dataDir, { recursive: true, force: true })
+      await endService(service)
+      await removeAll()
     },
   }
+}
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-installation-'))
+  // As root the database runs as someone else, who has to pass.
+  await chmod(folder, 0o711)
+  return folder
 }
 
 /** At least one in a hundred took so long or longer. */
