@@ -101,6 +101,7 @@ export const failures = {
       'too_many_redirects',
       'blocked',
       'not_tabular',
+      'type_mismatch',
     ],
   },
   overloaded: { status: 503, means: 'The service is busy or starting; wait `retry_after` seconds.', reasons: [] },

@@ -78,8 +78,9 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       signal,
     })
     const previous = await newestColumns(app.store, input.datasourceId)
-    const previousColumns = previous?.map(({ name, type, sourceKey = name }) => ({ name, type, sourceKey })) ?? null
-    const call = { source: fetched.source, parquetPath, previousColumns }
+    const columns = previous?.map(({ name, type, sourceKey = name }) => ({ name, type, sourceKey, declared: false }))
+    const contract = columns === undefined ? null : { columns, onMismatch: 'widen' as const }
+    const call = { source: fetched.source, parquetPath, contract }
     const converted = await app.engine.convert(input.projectId, call, left()).catch((error: unknown) => {
       throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error
     })

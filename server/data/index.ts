@@ -8,6 +8,7 @@ export type {
   Catalog,
   CatalogTable,
   Column,
+  Contract,
   ConvertCall,
   Converted,
   ConvertedColumn,

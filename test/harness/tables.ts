@@ -17,7 +17,7 @@ export async function putTable(
   const source = app.files.temporaryPath('ndjson')
   await writeFile(source, linesOf(rows))
   const parquetPath = app.files.temporaryPath('parquet')
-  const input = { source: { kind: 'ndjson' as const, path: source }, parquetPath, previousColumns: null }
+  const input = { source: { kind: 'ndjson' as const, path: source }, parquetPath, contract: null }
   const converted = await app.engine.convert(projectId, input)
   const nativePath = app.files.temporaryPath('duckdb')
   if (native) await app.engine.buildNative({ parquetPath, nativePath })

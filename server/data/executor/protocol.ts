@@ -52,10 +52,30 @@ export type ConvertCall = {
     /** `columns` where they are more than the first line of the file names. */
     | { kind: 'csv'; path: string; columns?: string[] }
   parquetPath: string
-  previousColumns: ConvertedColumn[] | null
+  /** What the columns are to be; null for a table that is made now. */
+  contract: Contract | null
+  /** Where values go that the contract turns into null. */
+  rejectedPath?: string
 }
-export type ConvertedColumn = Column & { sourceKey: string }
-export type Converted = { rowCount: number; sizeBytes: number; columns: ConvertedColumn[] }
+
+/** What happens to data that is not as the columns are to be. */
+export type OnMismatch = 'widen' | 'hold' | 'null' | 'refuse'
+/** `type` is null while no value told it. A declared one is its author's, any other is what the table has now. */
+export type ContractColumn = { sourceKey: string; name: string; type: string | null; declared: boolean }
+export type Contract = { columns: ContractColumn[]; onMismatch: OnMismatch }
+
+/** `untyped`: no value was seen yet, so that the type says nothing. */
+export type ConvertedColumn = Column & { sourceKey: string; untyped?: true }
+/** Values of a column that are not what it is to be, and a few of them as they came. */
+export type Mismatch = { column: string; expected: string; found: string; count: number; examples: string[] }
+export type Converted = {
+  rowCount: number
+  sizeBytes: number
+  columns: ConvertedColumn[]
+  /** The answer was one object, not a list of rows. */
+  isOneObject: boolean
+  mismatches: Mismatch[]
+}
 
 export type LooksLike = 'date' | 'email' | 'url' | 'currency' | 'country' | 'identifier'
 export type ColumnProfile = Column & {
