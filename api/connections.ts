@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { heldBecause } from './data.ts'
 import { fixedLimits } from './limits.ts'
 
 /** The wire of the HTTP operations: configuration, test, execute, pagination, and import of a cURL command. */
@@ -226,6 +227,7 @@ export const executeAnswer = z.strictObject({
   jobs: z.array(job),
   data_object_id: z.string(),
   truncated: z.boolean().optional(),
+  held_because: heldBecause.optional(),
 })
 
 export const curlImportRequest = z.strictObject({

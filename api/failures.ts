@@ -65,6 +65,7 @@ export const failures = {
       'changed_meanwhile',
       'revoked',
       'quota_exceeded',
+      'never_served',
     ],
   },
   payload_too_large: { status: 413, means: 'The request body is larger than the limit.', reasons: [] },

@@ -32,6 +32,7 @@ import {
   type Engine,
   type EngineOptions,
   type Files,
+  type QueryGate,
 } from './data/index.ts'
 import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
@@ -42,6 +43,7 @@ import {
   openAnswers,
   openDeployments,
   openQueryCallers,
+  openQueryGate,
   type Answers,
   type Deployments,
   type QueryCallers,
@@ -91,6 +93,8 @@ export type App = KeyAccess & {
   tokens: TokenSource
   jobs: Jobs
   deployments: Deployments
+  /** Which deployed queries a change of data would break. */
+  queryGate: QueryGate
   answers: Answers
   queryCallers: QueryCallers
   router: Router
@@ -181,6 +185,7 @@ export async function openApp(
       jobs,
       ...keyAccess.access,
       deployments,
+      queryGate: openQueryGate({ engine, catalogs, deployments }),
       answers: openAnswers({ maxBytes: limits.answerCacheBytes, maxBytesInFlight: limits.answersInFlightBytes, now }),
       queryCallers,
       router,

@@ -5,16 +5,20 @@ import { recordAct, type Caller } from '../access/index.ts'
 import {
   dataChanged,
   insertVersion,
-  newestColumns,
+  liveVersion,
   type Catalogs,
+  type Converted,
   type Engine,
   type FetchedVersion,
   type Files,
+  type QueryGate,
 } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import type { JobRecord, Jobs } from '../jobs/index.ts'
-import { lockProjectForQuota, type Tables, type Database } from '../store/index.ts'
+import { lockProjectForQuota, type Database, type HeldBecause, type Tables } from '../store/index.ts'
 import { fetchRows } from './fetch-rows.ts'
+import { judge } from './judge.ts'
+import { contractOf, noRules, readRules } from './table-rules.ts'
 import { refuseFullProject, refuseTooMuch } from './stored-bytes.ts'
 import { maskConfiguration } from './secrets/mask.ts'
 import type { Turn } from './turns.ts'
@@ -33,9 +37,16 @@ export type IngestApp = {
   config: Config
   now: Clock
   catalogs: Catalogs
+  queryGate: QueryGate
 }
 
-export type Ingested = { jobs: JobRecord[]; dataObjectId: string; truncated: boolean }
+export type Ingested = {
+  jobs: JobRecord[]
+  dataObjectId: string
+  truncated: boolean
+  /** Why the data does not serve yet; null where it does. */
+  heldBecause: HeldBecause | null
+}
 
 type Input = {
   projectId: string
@@ -61,6 +72,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
   const bodyPath = app.files.temporaryPath('body')
   const rowsPath = app.files.temporaryPath('rows')
   const parquetPath = app.files.temporaryPath('parquet')
+  const rejectedPath = app.files.temporaryPath('rejected')
   const requestPath = app.files.temporaryPath('json')
   const { signal } = input.turn
   const deadlineMs = performance.now() + app.config.limits.executeTimeoutMs
@@ -77,20 +89,31 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       appendPage: (page) => app.engine.appendPage(input.projectId, page, left()),
       signal,
     })
-    const previous = await newestColumns(app.store, input.datasourceId)
-    const columns = previous?.map(({ name, type, sourceKey = name }) => ({ name, type, sourceKey, declared: false }))
-    const contract = columns === undefined ? null : { columns, onMismatch: 'widen' as const }
-    const call = { source: fetched.source, parquetPath, contract }
+    const { rules, tableName } = (await readRules(app.store.db, input.datasourceId)) ?? {
+      rules: noRules,
+      tableName: '',
+    }
+    const live = await liveVersion(app.store, input.datasourceId)
+    const call = { source: fetched.source, parquetPath, rejectedPath, contract: contractOf(rules, live) }
     const converted = await app.engine.convert(input.projectId, call, left()).catch((error: unknown) => {
       throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error
     })
     await writeFile(requestPath, `${JSON.stringify(maskConfiguration(input.configuration), null, 2)}\n`)
+    const request = await app.files.keep(requestPath, 'json')
+    const rows = await app.files.keep(parquetPath, 'parquet')
+    const arrival = { projectId: input.projectId, tableName, converted, live, rules, limits: left() }
     const stored: FetchedVersion = {
-      request: await app.files.keep(requestPath, 'json'),
-      rows: await app.files.keep(parquetPath, 'parquet'),
+      request,
+      rows,
       rowCount: converted.rowCount,
       columns: converted.columns,
       truncated: fetched.truncated,
+      heldBecause: await judge(app, {
+        ...arrival,
+        parquetPath: app.files.pathOf(rows.hash, 'parquet'),
+        requestHash: request.hash,
+      }),
+      rejected: rules.onMismatch === 'null' ? await keepRejected(app.files, rejectedPath, converted) : null,
     }
     signal.throwIfAborted()
     const ingested = await app.store.db
@@ -99,8 +122,20 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
     app.catalogs.forget(input.projectId)
     return ingested
   } finally {
-    await Promise.all([bodyPath, rowsPath, parquetPath, requestPath].map((path) => rm(path, { force: true })))
+    await Promise.all(
+      [bodyPath, rowsPath, parquetPath, rejectedPath, requestPath].map((path) => rm(path, { force: true })),
+    )
   }
+}
+
+async function keepRejected(
+  files: Files,
+  path: string,
+  { mismatches }: Converted,
+): Promise<FetchedVersion['rejected']> {
+  if (mismatches.length === 0) return null
+  const counts = Object.fromEntries(mismatches.map(({ column, count }) => [column, count]))
+  return { file: await files.keep(path, 'parquet'), counts }
 }
 
 function tooSlow(cause: Failure): Failure {
@@ -119,13 +154,14 @@ async function record(
   await input.turn.keep(transaction)
   await input.before?.(transaction)
   const { projectId, datasourceId } = input
+  const at = new Date(app.now())
   // The datasource's row is the lock under which versions are counted.
   await transaction
     .updateTable('datasources')
-    .set({ refreshed_at: new Date(app.now()), last_error: null })
+    .set({ ...(stored.heldBecause === null && { refreshed_at: at }), last_error: null })
     .where('id', '=', datasourceId)
     .executeTakeFirstOrThrow()
-  const { dataObjectId, version } = await insertVersion(transaction, { projectId, datasourceId }, stored)
+  const { dataObjectId, version } = await insertVersion(transaction, { projectId, datasourceId, at }, stored)
   await refuseTooMuch(transaction, app.config.limits, { ...input, version })
   const job = await app.jobs.enqueue(transaction, {
     projectId,
@@ -136,13 +172,19 @@ async function record(
     input: { data_object_id: dataObjectId },
   })
   await recordAct(transaction, caller, {
-    action: 'datasource.refreshed',
+    action: stored.heldBecause === null ? 'datasource.refreshed' : 'datasource.version_held',
     target: datasourceId,
     projectId,
-    details: { data_object_id: dataObjectId, version, row_count: stored.rowCount },
+    details: {
+      data_object_id: dataObjectId,
+      version,
+      row_count: stored.rowCount,
+      ...(stored.heldBecause !== null && { reason: stored.heldBecause.reason }),
+    },
   })
   await app.store.notify(transaction, dataChanged, projectId)
-  const ingested = { jobs: [job], dataObjectId, truncated: stored.truncated }
+  const { truncated, heldBecause } = stored
+  const ingested = { jobs: [job], dataObjectId, truncated, heldBecause }
   await input.after?.(transaction, ingested)
   return ingested
 }

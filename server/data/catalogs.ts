@@ -1,13 +1,15 @@
 import { LRUCache } from 'lru-cache'
-import type { Database } from '../store/index.ts'
+import type { ColumnRecord, Database } from '../store/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
-import type { Catalog, Column } from './executor/protocol.ts'
+import type { Catalog, CatalogTable, Column } from './executor/protocol.ts'
 import type { Files } from './files.ts'
 
 /** The tables of a project as queries see them now, and how old their data is. */
 export type ProjectCatalog = Catalog & {
   /** When the data of each table was fetched. */
   asOf: Map<string, Date>
+  /** Tables of which pages or rows were left out when they were fetched. */
+  truncated: ReadonlySet<string>
 }
 
 /**
@@ -69,35 +71,49 @@ async function readCatalog({ store, files, datasources }: Parts, projectId: stri
         .onRef('native.version', '=', 'rows.version')
         .on('native.kind', '=', 'prepared'),
     )
-    .distinctOn('rows.datasource_id')
     .select([
       'rows.datasource_id as datasourceId',
       'rows.file_hash as parquetHash',
       'native.file_hash as nativeHash',
       'rows.columns',
+      'rows.truncated',
       'rows.created_at as createdAt',
     ])
     .where('rows.project_id', '=', projectId)
-    .where('rows.kind', '=', 'response_data')
+    .where('rows.is_live', '=', true)
     .orderBy('rows.datasource_id')
-    .orderBy('rows.version', 'desc')
     .execute()
   // Read after the objects, so that each has its datasource, unless that was deleted meanwhile.
   const sources = await datasources.ofProject(projectId)
   const rows = objects.flatMap(({ datasourceId, ...object }) => {
     const source = sources.get(datasourceId)
-    return source === undefined ? [] : [{ ...object, name: source.tableName }]
+    return source === undefined ? [] : [{ ...object, name: source.tableName, hidden: source.hiddenKeys }]
   })
-  const tables = rows.map((row) => ({
-    name: row.name,
-    parquetPath: files.pathOf(row.parquetHash, 'parquet'),
-    ...(row.nativeHash !== null && { nativePath: files.pathOf(row.nativeHash, 'duckdb') }),
-    columns: (row.columns ?? []).map(({ name, type }): Column => ({ name, type })),
-  }))
+  const tables = rows.map(({ name, parquetHash, nativeHash, columns, hidden }): CatalogTable => {
+    const isHidden = (column: ColumnRecord) => hidden.includes(column.sourceKey ?? column.name)
+    const [out, shown] = [columns?.filter(isHidden) ?? [], columns?.filter((column) => !isHidden(column)) ?? []]
+    return {
+      name,
+      parquetPath: files.pathOf(parquetHash, 'parquet'),
+      ...(nativeHash !== null && { nativePath: files.pathOf(nativeHash, 'duckdb') }),
+      columns: shown.map(({ name: column, type }): Column => ({ name: column, type })),
+      // A table has at least one column.
+      ...(out.length > 0 && shown.length > 0 && { hiddenColumns: out.map(({ name: column }) => column) }),
+    }
+  })
   // Content-addressed names make the catalog its own version: the same files are the same catalog.
   const version = tables
-    .map((table) => `${table.name}=${table.nativePath ?? table.parquetPath}`)
+    .map((table) => `${table.name}=${table.nativePath ?? table.parquetPath}${hiddenIn(table)}`)
     .sort()
     .join('\n')
-  return { version, tables, asOf: new Map(rows.map((row) => [row.name, row.createdAt])) }
+  return {
+    version,
+    tables,
+    asOf: new Map(rows.map((row) => [row.name, row.createdAt])),
+    truncated: new Set(rows.filter((row) => row.truncated).map((row) => row.name)),
+  }
+}
+
+function hiddenIn({ hiddenColumns = [] }: CatalogTable): string {
+  return hiddenColumns.length === 0 ? '' : ` without ${JSON.stringify(hiddenColumns)}`
 }

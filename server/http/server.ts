@@ -32,6 +32,7 @@ import { separateSample, serveSample } from './routes/sample.ts'
 import { serveAuthoring, serveQueries } from './routes/queries.ts'
 import { serveQueryCalls } from './routes/query-calls.ts'
 import { serveQuestions } from './routes/questions.ts'
+import { serveDataVersions, serveTableSchemas } from './routes/table-schemas.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveRequestEvents, serveUsage } from './routes/usage.ts'
@@ -137,6 +138,8 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveInvitations(http, app)
   serveConnections(http, app)
   serveDatasources(http, app)
+  serveTableSchemas(http, app)
+  serveDataVersions(http, app)
   serveDataObjects(http, app)
   serveObjectContent(http, app)
   serveJobs(http, app)

@@ -7,9 +7,12 @@ export { asStoreFailure, isRowRefused } from './store-failure.ts'
 export type {
   ChannelType,
   ColumnRecord,
+  ColumnRule,
+  DataCheck,
   DeploymentAct,
   Drift,
   EvaluationResult,
+  HeldBecause,
   JobError,
   JobStatus,
   QueryExample,

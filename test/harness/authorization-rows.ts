@@ -91,6 +91,11 @@ const data: Record<string, Row> = {
   }),
   'GET /v1/projects/:project_id/datasources/:datasource_id': viewer(),
   'PATCH /v1/projects/:project_id/datasources/:datasource_id': editor({ body: { keep_versions: 5 } }),
+  'GET /v1/projects/:project_id/datasources/:datasource_id/schema': viewer(),
+  'PATCH /v1/projects/:project_id/datasources/:datasource_id/schema': editor({ body: { on_mismatch: 'widen' } }),
+  'GET /v1/projects/:project_id/datasources/:datasource_id/versions': viewer(),
+  'POST /v1/projects/:project_id/datasources/:datasource_id/versions/:version/activate': editor(),
+  'POST /v1/projects/:project_id/datasources/:datasource_id/versions/:version/restore': editor(),
   'DELETE /v1/projects/:project_id/datasources/:datasource_id': editor({
     status: 204,
     fresh: { datasource_id: 'datasource' },

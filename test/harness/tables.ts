@@ -44,6 +44,11 @@ export async function putTable(
       .executeTakeFirstOrThrow()
     const shared = { project_id: projectId, datasource_id: datasource, version: (last ?? 0) + 1 }
     await transaction
+      .updateTable('data_objects')
+      .set({ is_live: false })
+      .where('datasource_id', '=', datasource)
+      .execute()
+    await transaction
       .insertInto('data_objects')
       .values({
         ...shared,
@@ -54,6 +59,8 @@ export async function putTable(
         size_bytes: kept.sizeBytes,
         row_count: converted.rowCount,
         columns: JSON.stringify(converted.columns),
+        is_live: true,
+        activated_at: new Date(),
       })
       .execute()
     if (copy !== null) {

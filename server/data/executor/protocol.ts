@@ -4,7 +4,14 @@ import type { ScalarSlotType } from '../../../api/slots.ts'
 
 export type Column = { name: string; type: string }
 
-export type CatalogTable = { name: string; parquetPath: string; nativePath?: string; columns: Column[] }
+/** `columns` are those that SQL sees. */
+export type CatalogTable = {
+  name: string
+  parquetPath: string
+  nativePath?: string
+  columns: Column[]
+  hiddenColumns?: string[]
+}
 
 /** The tables of one scope. Another `version` is another set of files; the same version never changes. */
 export type Catalog = { version: string; tables: CatalogTable[] }
@@ -90,6 +97,16 @@ export type ColumnProfile = Column & {
 }
 export type Profile = { rowCount: number; columns: ColumnProfile[] }
 
+/** What rows are looked at for. The columns are there. */
+export type RowCheck =
+  | { type: 'not_null'; column: string }
+  | { type: 'unique'; columns: string[] }
+  | { type: 'accepted_values'; column: string; values: Array<string | number | boolean> }
+  | { type: 'freshness'; column: string }
+export type CheckCall = { parquetPath: string; checks: RowCheck[] }
+/** `newestMs`: of a freshness check, the newest time that the column holds. */
+export type CheckResult = { failing: number; examples: string[]; newestMs: number | null }
+
 export type NativeCall = { parquetPath: string; nativePath: string }
 export type DistinctCall = { parquetPath: string; columns: string[]; cap: number }
 export type DistinctValues = { values: { value: string; count: number }[]; capped: boolean }
@@ -104,6 +121,7 @@ export type ScopedCall =
 export type FileCall =
   | ({ verb: 'convert' } & ConvertCall)
   | ({ verb: 'appendPage' } & PageCall)
+  | ({ verb: 'checkRows' } & CheckCall)
   | { verb: 'profile'; parquetPath: string }
   | ({ verb: 'buildNative' } & NativeCall)
   | ({ verb: 'distinctValues' } & DistinctCall)
