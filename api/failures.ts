@@ -103,6 +103,7 @@ export const failures = {
       'blocked',
       'not_tabular',
       'type_mismatch',
+      'repeated_page',
     ],
   },
   overloaded: { status: 503, means: 'The service is busy or starting; wait `retry_after` seconds.', reasons: [] },

@@ -16,6 +16,7 @@ import {
   type Tables,
 } from '../store/index.ts'
 import { buildRequest } from './build-request.ts'
+import { checkPagination } from './pages.ts'
 import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
 import { maskConfiguration, restoreConfiguration } from './secrets/mask.ts'
 import { firstFree, refuseReserved, tableNameFor } from './table-name.ts'
@@ -285,6 +286,7 @@ function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges
   const { config, pagination, schedule, scheduleTimeZone = 'UTC', keepVersions } = changes
   // Says at once what is wrong with it, instead of at the first refresh.
   if (config !== undefined) buildRequest(config)
+  if (pagination !== undefined && pagination !== null) checkPagination(pagination)
   return {
     ...(config !== undefined && storeConfiguration(app.vault, config)),
     ...(pagination !== undefined && { pagination: pagination === null ? null : JSON.stringify(pagination) }),

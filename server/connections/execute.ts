@@ -6,6 +6,7 @@ import { executeConfiguration } from './build-request.ts'
 import { insertDatasource } from './datasources.ts'
 import { claimCall, type FirstCall } from './idempotency.ts'
 import { ingest, type Ingested, type IngestApp } from './ingest.ts'
+import { checkPagination } from './pages.ts'
 import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
 import { restoreConfiguration } from './secrets/mask.ts'
 import { takeTurn, type Turn } from './turns.ts'
@@ -25,6 +26,7 @@ export async function executeRequest(
 ): Promise<ExecuteAnswer> {
   const { request, idempotencyKey: key, signal } = input
   const configuration = executeConfiguration(request)
+  if (request.pagination !== undefined) checkPagination(request.pagination)
   await requireRole(app, caller, request.project_id, 'editor')
   if (key === undefined) return answerOf(await execute(app, caller, { request, configuration, signal }))
   const claim = await claimCall(app, { projectId: request.project_id, key, body: request })

@@ -1,16 +1,23 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { STATUS_CODES } from 'node:http'
 import { type HttpConfiguration, type Pagination } from '../../api/connections.ts'
 import type { AnswerBody, ConvertCall, PageCall, PageRows } from '../data/index.ts'
 import { Failure } from '../failure.ts'
-import { charsetOf, parseExact, parsePath } from '../rows/index.ts'
+import { charsetOf, parseExact, parsePath, pick } from '../rows/index.ts'
 import { answerType } from './answer-type.ts'
 import { buildRequest, withQuery, type OutboundRequest } from './build-request.ts'
+import { encodeBody, withBodyValues } from './encode-body.ts'
 import { type TokenSource } from './oauth.ts'
 import { outboundError, toFailure } from './outbound/error.ts'
-import { createPager, firstPage, isCutShort, readsBody } from './pages.ts'
+import {
+  createPager,
+  firstPage,
+  isCutShort,
+  isRepeated,
+  readsBody,
+  readsLastRow,
+  type PageCall as PageOf,
+} from './pages.ts'
 import { fileSink } from './outbound/receive.ts'
 import { retargeted } from './outbound/redirect.ts'
 import { secretBodyStays, type Outbound, type Sent } from './outbound/send.ts'
@@ -139,8 +146,10 @@ async function onePage(run: Run, request: OutboundRequest): Promise<Found> {
 async function allPages(run: Run, request: OutboundRequest, rule: Pagination): Promise<Found> {
   const { rowsPath: path } = run.options
   await writeFile(path, '')
-  let call = atPage(request, firstPage(rule, request.url))
-  const pager = createPager(rule, call.url)
+  const start = firstPage(rule, request.url)
+  const pager = createPager(rule, start)
+  let call = atPage(run, request, start)
+  let asked = start
   let first: PageRows | null = null
   let columns: string[] | null = null
   for (let pages = 1; ; pages += 1) {
@@ -155,12 +164,19 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
     first ??= rows
     columns = rows.columns
     const body = readsBody(rule) ? await parsedBody(run, sent) : null
-    const digest = await digestOf(path, from)
-    const next = pager.next({ url: call.url, headers: sent.headers, body, rowCount: rows.rowCount, digest })
-    if ('end' in next && next.end === 'again') await truncate(path, from)
+    const lastRow = readsLastRow(rule) ? lastRowOf(run, body) : null
+    const { rowCount, digest } = rows
+    const next = pager.next({ call: asked, headers: sent.headers, body, lastRow, rowCount, digest })
+    if ('end' in next && isRepeated(next.end)) await truncate(path, from)
     if ('end' in next) return { source: sourceOf(path, first, columns), pages, truncated: isCutShort(next.end) }
-    call = atPage(call, next.url)
+    asked = next.call
+    call = atPage(run, call, asked)
   }
+}
+
+function lastRowOf({ configuration }: Run, body: unknown): unknown {
+  const rows = pick(body, parsePath(configuration.responsePathExtractor ?? ''))
+  return Array.isArray(rows) ? (rows.at(-1) as unknown) : rows
 }
 
 function sourceOf(path: string, first: PageRows, columns: string[] | null): ConvertCall['source'] {
@@ -173,18 +189,20 @@ function sourceOf(path: string, first: PageRows, columns: string[] | null): Conv
  * The call of another page. A key in the query goes with every page of the same origin, also where the API leaves it out
  * of its links. What was left behind on the way to another origin stays behind.
  */
-function atPage(call: OutboundRequest, address: string): OutboundRequest {
+function atPage({ configuration }: Run, call: OutboundRequest, { url: address, values = [] }: PageOf): OutboundRequest {
   const url = new URL(address)
   const isSame = url.origin === new URL(call.url).origin
   const next = retargeted(call, isSame ? new URL(withQuery(url, call.secretQuery)) : url)
   if (next === null) throw toFailure(secretBodyStays(new URL(call.url)))
-  return next
+  if (values.length === 0) return next
+  const body = encodeBody(configuration.method, withBodyValues(configuration.body, values))
+  return body === null ? next : { ...next, body: body.bytes }
 }
 
 type Before = { first: PageRows | null; columns: string[] | null }
 
 async function appendPage(run: Run, sent: Sent, { first, columns }: Before): Promise<PageRows> {
-  if (first !== null && sent.decodedBytes === 0) return { ...first, rowCount: 0, columns }
+  if (first !== null && sent.decodedBytes === 0) return { ...first, rowCount: 0, digest: '', columns }
   try {
     const call = { body: bodyOf(run, sent), rowsPath: run.options.rowsPath, columns: columns ?? undefined }
     const rows = await run.options.appendPage(call)
@@ -192,7 +210,7 @@ async function appendPage(run: Run, sent: Sent, { first, columns }: Before): Pro
   } catch (error) {
     // Some APIs leave the list out of the page behind the last one.
     const isNoMatch = error instanceof Failure && error.reason === 'extractor_no_match'
-    if (first !== null && isNoMatch) return { ...first, rowCount: 0, columns }
+    if (first !== null && isNoMatch) return { ...first, rowCount: 0, digest: '', columns }
     throw error
   }
   throw new Failure('upstream_error', {
@@ -214,10 +232,4 @@ async function parsedBody(run: Run, sent: Sent): Promise<unknown> {
   } catch {
     return null
   }
-}
-
-async function digestOf(path: string, from: number): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const piece of createReadStream(path, { start: from }) as AsyncIterable<Buffer>) hash.update(piece)
-  return hash.digest('base64')
 }

@@ -34,6 +34,8 @@ export type CsvRows = {
   /** A quoted field goes over several lines. */
   hasLineBreaks: boolean
   newline: '\n' | '\r\n'
+  /** Of the line with the names, where it was written. */
+  headerBytes: number
 }
 
 /**
@@ -56,6 +58,7 @@ export function createCsvReader(options: CsvOptions) {
   let line = 1
   let rowCount = 0
   let maxBytes = 0
+  let headerBytes = 0
   let hasLineBreaks = false
   let carry: Buffer = Buffer.alloc(0)
   /** Of the record under the cursor: where its fields begin and end, without their quotes. */
@@ -89,7 +92,10 @@ export function createCsvReader(options: CsvOptions) {
     width = isLater ? own.length : columns.length
     places = own.every((name, index) => all[index] === name) ? null : own.map((name) => all.indexOf(name))
     cells = columns.map(newCell)
-    if (!isLater && writesHeader) write(`${columns.map((name) => quoted(name)).join(outDelimiter)}${newline}`)
+    if (isLater || !writesHeader) return
+    const header = `${columns.map((name) => quoted(name)).join(outDelimiter)}${newline}`
+    headerBytes = Buffer.byteLength(header)
+    write(header)
   }
 
   /** A later page may come without a header: what names none of the columns, and is as wide, is a row. */
@@ -229,7 +235,7 @@ export function createCsvReader(options: CsvOptions) {
     if (columns === null) {
       throw new Failure('upstream_error', { reason: 'not_tabular', message: 'The CSV of the external API is empty.' })
     }
-    return { rowCount, columns, cells, maxBytes, hasLineBreaks, newline }
+    return { rowCount, columns, cells, maxBytes, hasLineBreaks, newline, headerBytes }
   }
 
   return { push, finish }

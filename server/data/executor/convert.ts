@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { DuckDBConnection } from '@duckdb/node-api'
@@ -93,8 +95,19 @@ async function copyRows(
 
 /** Writes the rows of one page behind those of the pages before. */
 export async function appendPage(call: Cancellable, { body, rowsPath, columns }: PageCall): Promise<PageRows> {
+  const from = await stat(rowsPath).then(
+    ({ size }) => size,
+    () => 0,
+  )
   const found = await normalise(body.path, rowsPath, { ...bodyOptions(body, call), append: true, columns })
-  return { rowCount: found.rowCount, format: found.format, columns: found.columns }
+  const { rowCount, format, csv } = found
+  return { rowCount, format, columns: found.columns, digest: await digestOf(rowsPath, from + (csv?.headerBytes ?? 0)) }
+}
+
+async function digestOf(path: string, start: number): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const piece of createReadStream(path, { start }) as AsyncIterable<Buffer>) hash.update(piece)
+  return hash.digest('base64')
 }
 
 /** Rows one a line, and what is known of them: nothing where they were gathered from pages. */

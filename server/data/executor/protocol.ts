@@ -50,7 +50,8 @@ export type AnswerBody = {
 
 /** `columns`: of CSV from earlier pages. */
 export type PageCall = { body: AnswerBody; rowsPath: string; columns: string[] | undefined }
-export type PageRows = { rowCount: number; format: 'ndjson' | 'csv'; columns: string[] | null }
+/** `digest`: of the rows that the page brought. */
+export type PageRows = { rowCount: number; format: 'ndjson' | 'csv'; columns: string[] | null; digest: string }
 
 export type ConvertCall = {
   source:
