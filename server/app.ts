@@ -37,7 +37,7 @@ import {
 import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
-import { openProjectDirectory } from './projects/index.ts'
+import { openOrigins, openProjectDirectory, type Origins } from './projects/index.ts'
 import {
   hasQuery,
   openAnswers,
@@ -81,6 +81,8 @@ export type App = KeyAccess & {
   alerts: Alerts
   store: Database
   projects: ProjectDirectory
+  /** Which web pages may read answers. */
+  origins: Origins
   datasources: DatasourceDirectory
   vault: Vault
   files: Files
@@ -146,6 +148,7 @@ export async function openApp(
     usage = opened(openUsage({ ...usageOptions(config), store, holdWordKeepers, observe, now }), (part) => part.close())
     const vault = await openInstalledVault({ store, dataDir, secretKey: config.secretKey })
     const files = await openFiles({ dir: join(dataDir, 'files'), now })
+    const origins = opened(await openOrigins(store), (part) => part.close())
     const datasources = openDatasourceDirectory(store)
     const catalogs = opened(await openCatalogs({ store, files, datasources }), (part) => part.close())
     const engine = opened(await openEngine({ ...engineOptions(config), observe, now }), (part) =>
@@ -174,6 +177,7 @@ export async function openApp(
       alerts,
       store,
       projects: openProjectDirectory(store),
+      origins,
       datasources,
       vault,
       files,

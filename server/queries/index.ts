@@ -1,5 +1,5 @@
 export { defaultSettings, type QueryContent } from './content.ts'
-export { openAnswers, type Answer, type Answers } from './answers.ts'
+export { openAnswers, type Answer, type Answers, type IncompleteSource } from './answers.ts'
 export { openQueryCallers, type QueryCallers } from './callers.ts'
 export { answerRun, call, limitRun, type CallAnswer, type CallParts } from './call.ts'
 export { openQueryGate } from './data-change.ts'

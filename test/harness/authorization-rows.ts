@@ -254,6 +254,9 @@ const calls: Record<string, Row> = {
     search: '?project_id=:project_id',
     body: { region: 'north' },
   }),
+  'GET /v1/queries/:query_name': row('key-of-project')({ search: '?project_id=:project_id&region=north' }),
+  'OPTIONS /v1/queries/:query_name': open({ status: 204 }),
+  'OPTIONS /v1/query': open({ status: 204 }),
   'POST /v1/query': row('key-of-project')({
     body: ({ project_id }) => ({ query: 'Which orders came from the north?', project_id }),
   }),

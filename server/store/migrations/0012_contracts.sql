@@ -29,3 +29,6 @@ where kind = 'response_data'
     where newer.datasource_id = data_objects.datasource_id and newer.kind = 'response_data'
   );
 create unique index data_objects_live on data_objects (datasource_id) where is_live;
+
+-- Web pages of these origins may read answers of the project's queries.
+alter table projects add column allowed_origins text[] not null default '{}';
