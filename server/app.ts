@@ -230,7 +230,8 @@ function alertSources({
 
 /** Which room does the work of which job. */
 function registerJobs(app: App): void {
-  app.jobs.register('refresh_datasource', (context) => runRefresh(app, context))
+  const { loadTimeoutMs } = app.config.limits
+  app.jobs.register('refresh_datasource', (context) => runRefresh(app, context), { timeoutMs: loadTimeoutMs + 60_000 })
   app.jobs.registerSchedules(() => runDueSchedules(app))
   app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
 }

@@ -99,7 +99,7 @@ export async function runRefresh(app: ExecuteApp, { job, signal, progress }: Job
   const known = await findKnown(app, job.projectId, job.sourceId)
   // It was deleted while the job waited.
   if (known?.configuration === undefined) return
-  progress(0.1)
+  progress(0.05)
   try {
     await ingest(app, systemCaller, {
       projectId: job.projectId,
@@ -107,6 +107,11 @@ export async function runRefresh(app: ExecuteApp, { job, signal, progress }: Job
       configuration: known.configuration,
       pagination: known.pagination,
       eventType: job.sourceEventType === 'schedule' ? 'schedule' : 'http_api',
+      background: {
+        job,
+        // How many there are is known at the end; until then each page brings it a little nearer.
+        progress: (loaded) => progress(0.9 - 0.85 * (20 / (20 + loaded.pages)), loaded),
+      },
       turn,
     })
   } catch (error) {

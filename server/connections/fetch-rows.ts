@@ -17,6 +17,7 @@ import {
   readsBody,
   readsLastRow,
   type PageCall as PageOf,
+  type PagerState,
 } from './pages.ts'
 import { fileSink } from './outbound/receive.ts'
 import { retargeted } from './outbound/redirect.ts'
@@ -42,7 +43,24 @@ export type FetchOptions = {
   pagination?: Pagination | undefined
   /** Writes the rows of one page behind those of the pages before. */
   appendPage: (page: PageCall) => Promise<PageRows>
+  /** A load that goes on where an earlier attempt stopped: its rows are in `rowsPath` and stay there after a failure. */
+  checkpoint?: { resumed: LoadState | null; save(state: LoadState): Promise<void> } | undefined
+  onPage?: ((loaded: Loaded) => void) | undefined
   signal?: AbortSignal | undefined
+}
+
+/** What a load has fetched so far. */
+export type Loaded = { pages: number; rows: number; bytes: number }
+
+/** How far a load has come, in a form that can be kept. */
+export type LoadState = {
+  /** Of the file of rows. */
+  sizeBytes: number
+  responseBytes: number
+  pager: PagerState
+  next: PageOf
+  first: PageRows
+  columns: string[] | null
 }
 
 export type FetchedRows = {
@@ -67,14 +85,16 @@ export async function fetchRows(configuration: HttpConfiguration, options: Fetch
   const left = () => Math.max(1, Math.round(options.limits.timeoutMs - (performance.now() - started)))
   const token = await options.tokens.token(configuration, { timeoutMs: left(), signal: options.signal })
   if (!token.ok) throw toFailure(token.error)
-  const run: Run = { configuration, options, left, responseBytes: 0 }
+  const { resumed = null } = options.checkpoint ?? {}
+  const run: Run = { configuration, options, left, responseBytes: resumed?.responseBytes ?? 0 }
   const request = buildRequest(configuration, token.token)
   try {
     const found =
       options.pagination === undefined ? await onePage(run, request) : await allPages(run, request, options.pagination)
     return { ...found, responseBytes: run.responseBytes, elapsedMs: Math.round(performance.now() - started) }
   } catch (error) {
-    await Promise.all([options.rowsPath, options.bodyPath].map((path) => rm(path, { force: true })))
+    const gone = options.checkpoint === undefined ? [options.rowsPath, options.bodyPath] : [options.bodyPath]
+    await Promise.all(gone.map((path) => rm(path, { force: true })))
     throw error
   }
 }
@@ -88,7 +108,7 @@ type Run = {
 type Found = Omit<FetchedRows, 'responseBytes' | 'elapsedMs'>
 
 /** One answer into the body file, or the failure it means. */
-async function download(run: Run, request: OutboundRequest, isFirst = true): Promise<Sent> {
+async function download(run: Run, request: OutboundRequest, pagesBefore = 0): Promise<Sent> {
   const { limits, outbound, signal } = run.options
   const room = limits.responseBytes - run.responseBytes
   const sent = await outbound.send(request, {
@@ -104,11 +124,24 @@ async function download(run: Run, request: OutboundRequest, isFirst = true): Pro
   })
   if (!sent.ok) {
     // Where a later page is was the API's word, not the caller's.
-    const isMisled = !isFirst && sent.error.code === 'url_not_allowed'
+    const isMisled = pagesBefore > 0 && sent.error.code === 'url_not_allowed'
+    // The API answered all along; it is the load that takes longer than it may.
+    if (pagesBefore > 0 && sent.error.code === 'timeout' && run.left() <= 1) throw tooLong(run, pagesBefore)
     throw toFailure(isMisled ? { ...sent.error, code: 'blocked' } : sent.error)
   }
   run.responseBytes += sent.decodedBytes
   return sent
+}
+
+function tooLong({ options: { limits, checkpoint } }: Run, pages: number): Failure {
+  const seconds = Math.round(limits.timeoutMs / 1000)
+  const hint =
+    checkpoint === undefined
+      ? 'Refresh the datasource instead: in the background a load may take hours and goes on where it stopped.'
+      : 'The next attempt goes on from there.'
+  return new Failure('upstream_timeout', {
+    message: `${pages} pages were fetched in ${seconds} s, which is all a load like this may take, and there are more. ${hint}`,
+  })
 }
 
 function isRefusal({ status }: Sent): boolean {
@@ -144,16 +177,16 @@ async function onePage(run: Run, request: OutboundRequest): Promise<Found> {
 }
 
 async function allPages(run: Run, request: OutboundRequest, rule: Pagination): Promise<Found> {
-  const { rowsPath: path } = run.options
-  await writeFile(path, '')
-  const start = firstPage(rule, request.url)
-  const pager = createPager(rule, start)
-  let call = atPage(run, request, start)
-  let asked = start
-  let first: PageRows | null = null
-  let columns: string[] | null = null
-  for (let pages = 1; ; pages += 1) {
-    const sent = await download(run, call, pages === 1)
+  const { rowsPath: path, checkpoint, onPage } = run.options
+  const { resumed = null } = checkpoint ?? {}
+  if (resumed === null) await writeFile(path, '')
+  let asked = resumed?.next ?? firstPage(rule, request.url)
+  const pager = createPager(rule, asked, resumed?.pager)
+  let call = atPage(run, request, asked)
+  let first: PageRows | null = resumed?.first ?? null
+  let columns: string[] | null = resumed?.columns ?? null
+  for (let pages = (resumed?.pager.pages ?? 0) + 1; ; pages += 1) {
+    const sent = await download(run, call, pages - 1)
     if (isRefusal(sent)) {
       const end = pager.refused(sent.status)
       if (end === null || first === null) throw refusedBy(sent)
@@ -171,6 +204,10 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
     if ('end' in next) return { source: sourceOf(path, first, columns), pages, truncated: isCutShort(next.end) }
     asked = next.call
     call = atPage(run, call, asked)
+    const walked = pager.state()
+    onPage?.({ pages, rows: walked.rows, bytes: run.responseBytes })
+    const sizeBytes = (await stat(path)).size
+    await checkpoint?.save({ sizeBytes, responseBytes: run.responseBytes, pager: walked, next: asked, first, columns })
   }
 }
 

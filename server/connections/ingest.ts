@@ -16,7 +16,8 @@ import {
 import { Failure } from '../failure.ts'
 import type { JobRecord, Jobs } from '../jobs/index.ts'
 import { lockProjectForQuota, type Database, type HeldBecause, type Tables } from '../store/index.ts'
-import { fetchRows } from './fetch-rows.ts'
+import { openCheckpoint, type Checkpoint } from './checkpoints.ts'
+import { fetchRows, type Loaded } from './fetch-rows.ts'
 import { judge } from './judge.ts'
 import { contractOf, noRules, readRules } from './table-rules.ts'
 import { refuseFullProject, refuseTooMuch } from './stored-bytes.ts'
@@ -55,6 +56,8 @@ type Input = {
   pagination?: Pagination | undefined
   /** `http_api` when someone asked for it, `schedule` when the clock did. */
   eventType: 'http_api' | 'schedule'
+  /** Of a load in the background: it may take long, says how far it is, and goes on after a failure. */
+  background?: { job: JobRecord; progress: (loaded: Loaded) => void } | undefined
   /** The right to fetch this datasource now, while nobody else does. */
   turn: Turn
   /** Joins the transaction that stores the data: before it, to register the datasource. */
@@ -70,23 +73,27 @@ type Input = {
  */
 export async function ingest(app: IngestApp, caller: Caller, input: Input): Promise<Ingested> {
   const bodyPath = app.files.temporaryPath('body')
-  const rowsPath = app.files.temporaryPath('rows')
+  const checkpoint = await checkpointOf(app, input)
+  const rowsPath = checkpoint?.rowsPath ?? app.files.temporaryPath('rows')
   const parquetPath = app.files.temporaryPath('parquet')
   const rejectedPath = app.files.temporaryPath('rejected')
   const requestPath = app.files.temporaryPath('json')
   const { signal } = input.turn
-  const deadlineMs = performance.now() + app.config.limits.executeTimeoutMs
+  const limits = fetchLimits(app, input.background !== undefined)
+  const deadlineMs = performance.now() + limits.timeoutMs
   const left = () => ({ signal, timeoutMs: Math.max(1, Math.round(deadlineMs - performance.now())) })
   await refuseFullProject(app.store.db, app.config.limits, input.projectId)
   try {
     const fetched = await fetchRows(input.configuration, {
       outbound: app.outbound,
       tokens: app.tokens,
-      limits: fetchLimits(app),
+      limits,
       bodyPath,
       rowsPath,
       pagination: input.pagination,
       appendPage: (page) => app.engine.appendPage(input.projectId, page, left()),
+      checkpoint,
+      onPage: input.background?.progress,
       signal,
     })
     const { rules, tableName } = (await readRules(app.store.db, input.datasourceId)) ?? {
@@ -120,11 +127,16 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       .transaction()
       .execute((transaction) => record(app, transaction, caller, { input, stored }))
     app.catalogs.forget(input.projectId)
+    await checkpoint?.forget()
     return ingested
+  } catch (error) {
+    // The datasource may be gone meanwhile; then nobody will go on.
+    await checkpoint?.flush().catch(() => undefined)
+    throw error
   } finally {
-    await Promise.all(
-      [bodyPath, rowsPath, parquetPath, rejectedPath, requestPath].map((path) => rm(path, { force: true })),
-    )
+    // What a load in the background has fetched is for its next attempt.
+    const paths = [bodyPath, parquetPath, rejectedPath, requestPath, ...(checkpoint === undefined ? [rowsPath] : [])]
+    await Promise.all(paths.map((path) => rm(path, { force: true })))
   }
 }
 
@@ -189,11 +201,20 @@ async function record(
   return ingested
 }
 
-function fetchLimits({ config: { limits } }: IngestApp) {
+/** Of one page there is nothing to go on from. */
+async function checkpointOf(app: IngestApp, input: Input): Promise<Checkpoint | undefined> {
+  const { background, pagination, datasourceId, configuration } = input
+  if (background === undefined || pagination === undefined) return undefined
+  const { job } = background
+  const newPath = () => app.files.temporaryPath('rows')
+  return openCheckpoint(app.store, { datasourceId, job, configuration, pagination, newPath })
+}
+
+function fetchLimits({ config: { limits } }: IngestApp, isBackground: boolean) {
   return {
     tryTimeoutMs: limits.executeTryTimeoutMs,
-    timeoutMs: limits.executeTimeoutMs,
-    responseBytes: limits.executeResponseBytes,
+    timeoutMs: isBackground ? limits.loadTimeoutMs : limits.executeTimeoutMs,
+    responseBytes: isBackground ? limits.loadResponseBytes : limits.executeResponseBytes,
     redirects: limits.outboundRedirects,
     retries: limits.outboundTries - 1,
     maxDepth: limits.jsonDepth,

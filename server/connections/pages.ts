@@ -70,14 +70,20 @@ export function firstPage(rule: Pagination, url: string): PageCall {
   ])
 }
 
+/** How far a walk has come, for one that goes on from there. */
+export type PagerState = {
+  before: string | null
+  pages: number
+  rows: number
+  firstRows: number
+  lastRows: number
+}
+const atStart: PagerState = { before: null, pages: 0, rows: 0, firstRows: 0, lastRows: 0 }
+
 /** Walks from page to page. Keeps what it has seen, so that a call that comes again ends the walk. */
-export function createPager(rule: Pagination, first: PageCall) {
+export function createPager(rule: Pagination, first: PageCall, resumed: PagerState = atStart) {
   const calls = new Set([keyOf(first)])
-  let before: string | null = null
-  let pages = 0
-  let rows = 0
-  let firstRows = 0
-  let lastRows = 0
+  let { before, pages, rows, firstRows, lastRows } = resumed
 
   function next(page: Page): NextPage {
     pages += 1
@@ -109,7 +115,9 @@ export function createPager(rule: Pagination, first: PageCall) {
     return null
   }
 
-  return { next, refused }
+  const state = (): PagerState => ({ before, pages, rows, firstRows, lastRows })
+
+  return { next, refused, state }
 }
 
 function keyOf({ url, values = [] }: PageCall): string {

@@ -13,6 +13,7 @@ export type {
   Drift,
   EvaluationResult,
   HeldBecause,
+  JobDetails,
   JobError,
   JobStatus,
   QueryExample,

@@ -32,3 +32,18 @@ create unique index data_objects_live on data_objects (datasource_id) where is_l
 
 -- Web pages of these origins may read answers of the project's queries.
 alter table projects add column allowed_origins text[] not null default '{}';
+
+-- How far a load in the background has come, so that its next attempt goes on from there.
+create table load_checkpoints (
+  datasource_id text primary key references datasources on delete cascade,
+  job_id text not null,
+  -- Of the request and its pagination: another request starts over.
+  request_hash text not null,
+  -- The rows so far, in the data folder of the process that fetched them.
+  rows_path text not null,
+  state jsonb not null,
+  updated_at timestamptz not null default now()
+);
+
+-- What a running job says about itself beyond its progress: pages, rows, bytes.
+alter table jobs add column details jsonb;

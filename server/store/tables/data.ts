@@ -7,6 +7,7 @@ export type DataTables = {
   lineage: LineageTable
   column_values: ColumnValuesTable
   jobs: JobsTable
+  load_checkpoints: LoadCheckpointsTable
   idempotent_calls: IdempotentCallsTable
   leases: LeasesTable
 }
@@ -101,6 +102,18 @@ export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancell
 /** In words for the user: no secret, no row, no detail of our own failures. */
 export type JobError = { code: string; reason?: string; message: string }
 
+/** What a running job says about itself beyond its progress. */
+export type JobDetails = { pages: number; rows: number; bytes: number }
+
+type LoadCheckpointsTable = {
+  datasource_id: string
+  job_id: string
+  request_hash: string
+  rows_path: string
+  state: Json<object>
+  updated_at: Generated<Date>
+}
+
 type JobsTable = {
   id: string
   project_id: string
@@ -113,6 +126,7 @@ type JobsTable = {
   attempt: Generated<number>
   max_attempts: Generated<number>
   progress: Generated<number>
+  details: OptionalJson<JobDetails>
   error: OptionalJson<JobError>
   retried_from: string | null
   cancel_requested_at: Date | null
