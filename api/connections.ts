@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { heldBecause } from './data.ts'
 import { fixedLimits } from './limits.ts'
 
 /** The wire of the HTTP operations: configuration, test, execute, pagination, and import of a cURL command. */
@@ -158,34 +159,61 @@ export const testConnectionAnswer = z.strictObject({
 })
 export type TestConnectionAnswer = z.output<typeof testConnectionAnswer>
 
+const placeOfParameter = z.enum(['query', 'body'], 'must be query or body').default('query').meta({
+  description: 'Where the parameter goes. In the body it is a path: `variables.after`, `from`, `search_after`.',
+})
+
 /** How the rows of further pages are found. Beyond the specification; a setting of the datasource. */
 export const pagination = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('link_header'), ...pageCap() }),
-  z.strictObject({ type: z.literal('next_link'), path: filled('the path of the link'), ...pageCap() }),
+  z.strictObject({ type: z.literal('link_header'), ...pageEnds() }),
+  z.strictObject({ type: z.literal('next_link'), path: filled('the path of the link'), ...pageEnds() }),
   z.strictObject({
     type: z.literal('cursor'),
     path: filled('the path of the cursor'),
+    from: z
+      .enum(['body', 'last_row'], 'must be body or last_row')
+      .default('body')
+      .meta({ description: 'What `path` begins at: the answer, or the last row of the page (`starting_after`).' }),
     parameter: filled('the parameter of the cursor'),
-    ...pageCap(),
+    in: placeOfParameter,
+    ...pageEnds(),
   }),
   z.strictObject({
     type: z.literal('offset'),
     parameter: z.string().min(1).default('offset'),
     limit_parameter: z.string().min(1).default('limit'),
     limit: z.int().min(1).max(100_000).default(100),
-    ...pageCap(),
+    in: placeOfParameter,
+    stop_when: stopWhen(),
+    ...pageEnds(),
   }),
   z.strictObject({
     type: z.literal('page'),
     parameter: z.string().min(1).default('page'),
     first: z.int().min(0).max(1).default(1),
-    ...pageCap(),
+    in: placeOfParameter,
+    stop_when: stopWhen(),
+    ...pageEnds(),
   }),
 ])
 export type Pagination = z.output<typeof pagination>
 
-function pageCap() {
-  return { max_pages: z.int().min(1).max(fixedLimits.loadPages.value).default(100) }
+function stopWhen() {
+  return z.enum(['empty', 'short'], 'must be empty or short').optional().meta({
+    description: 'Which page is the last: one without rows, or one with fewer than the first.',
+  })
+}
+
+function pageEnds() {
+  return {
+    has_more_path: z
+      .string()
+      .min(1)
+      .max(fixedLimits.extractorChars.value)
+      .optional()
+      .meta({ description: 'Where the answer says whether there is more: `has_more`, `data.pageInfo.hasNextPage`.' }),
+    max_pages: z.int().min(1).max(fixedLimits.loadPages.value).default(1_000),
+  }
 }
 
 const config = z.strictObject({
@@ -226,6 +254,7 @@ export const executeAnswer = z.strictObject({
   jobs: z.array(job),
   data_object_id: z.string(),
   truncated: z.boolean().optional(),
+  held_because: heldBecause.optional(),
 })
 
 export const curlImportRequest = z.strictObject({

@@ -21,10 +21,52 @@ export const drift = z
   })
   .meta({ description: 'How the columns differ from the version before; null for the first.' })
 
+export const heldBecause = z
+  .object({
+    reason: z.enum(['error_object', 'type_mismatch', 'check_failed', 'breaking']),
+    message: z.string(),
+    columns: z
+      .array(
+        z.object({
+          name: z.string(),
+          expected: z.string(),
+          found: z.string(),
+          count: z.int(),
+          examples: z.array(z.string()),
+        }),
+      )
+      .optional(),
+    checks: z.array(z.object({ type: z.string(), message: z.string() })).optional(),
+    queries: z.array(z.object({ name: z.string(), environments: z.array(z.string()), message: z.string() })).optional(),
+  })
+  .meta({ id: 'HeldBecause', description: 'Why a version of data waits while the last good one serves.' })
+
+const rejectedCounts = z
+  .record(z.string(), z.int())
+  .nullable()
+  .meta({ description: 'Values by column that were not of its type and became null; rejected_values holds them.' })
+
+export const dataVersion = z
+  .object({
+    version: z.int(),
+    status: z.enum(['live', 'held', 'superseded']),
+    held_because: heldBecause.nullable(),
+    data_object_id: z.string(),
+    row_count: z.int(),
+    new_rows: z.int().meta({ description: 'Rows that this load brought.' }),
+    truncated: z.boolean(),
+    rejected: rejectedCounts,
+    activated_at: timestamp
+      .nullable()
+      .meta({ description: 'When it last began to serve; null for one that never did.' }),
+    created_at: timestamp,
+  })
+  .meta({ id: 'DataVersion' })
+
 export const dataObject = z
   .object({
     id: z.string(),
-    kind: z.enum(['request_config', 'response_data', 'prepared']),
+    kind: z.enum(['request_config', 'response_data', 'prepared', 'rejected_values']),
     format: z.enum(['json', 'parquet', 'duckdb']),
     datasource_id: z.string(),
     table_name: z.string(),
@@ -34,6 +76,9 @@ export const dataObject = z
     columns: z.array(column).nullable(),
     drift: drift.nullable(),
     truncated: z.boolean().meta({ description: 'Whether pages or rows were left out when it was fetched.' }),
+    is_live: z.boolean().meta({ description: 'Whether SQL reads these rows.' }),
+    held_because: heldBecause.nullable(),
+    rejected: rejectedCounts,
     created_at: timestamp,
   })
   .meta({ id: 'DataObject' })
@@ -67,7 +112,7 @@ export const lineageGraph = z.object({
   nodes: z.array(
     z.object({
       id: z.string(),
-      kind: z.enum(['datasource', 'request_config', 'response_data', 'prepared', 'query']),
+      kind: z.enum(['datasource', 'request_config', 'response_data', 'prepared', 'rejected_values', 'query']),
       label: z.string(),
     }),
   ),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { httpConfiguration, pagination } from './connections.ts'
+import { heldBecause } from './data.ts'
 import { displayName, slug, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 
@@ -41,7 +42,11 @@ export const datasource = z
     name: z.string(),
     kind: z.literal('http_api'),
     table_name: z.string(),
-    status: z.enum(['new', 'ready', 'failed']),
+    status: z.enum(['new', 'ready', 'held', 'failed']),
+    held: z
+      .object({ version: z.int(), held_because: heldBecause, created_at: timestamp })
+      .nullable()
+      .meta({ description: 'The newest version of its data, where it waits; the last good one serves.' }),
     config: z.record(z.string(), z.unknown()).nullable().meta({ description: 'Secrets read `***`.' }),
     pagination: z.record(z.string(), z.unknown()).nullable(),
     schedule: z.string().nullable(),
@@ -56,3 +61,92 @@ export const datasource = z
     created_at: timestamp,
   })
   .meta({ id: 'Datasource' })
+
+const columnType = z
+  .string()
+  .trim()
+  .toUpperCase()
+  .regex(
+    /^(VARCHAR|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|TIMESTAMPTZ|JSON|DECIMAL\((?:[1-9]|[12]\d|3[0-8]), ?(?:\d|[12]\d|3[0-8])\))$/,
+    'must be VARCHAR, BIGINT, DOUBLE, DECIMAL(p,s), BOOLEAN, DATE, TIMESTAMP, TIMESTAMPTZ or JSON',
+  )
+  .transform((type) => type.replace(' ', ''))
+  .refine((type) => {
+    const [, width = '38', scale = '0'] = /^DECIMAL\((\d+),(\d+)\)$/.exec(type) ?? []
+    return Number(scale) <= Number(width)
+  }, 'has more decimals than digits')
+
+const columnName = z.string().trim().min(1, 'must not be empty').max(200)
+const columnOf = z.string().min(1).max(1_000)
+
+const check = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('not_null'), column: columnOf }),
+  z.strictObject({ type: z.literal('unique'), columns: z.array(columnOf).min(1).max(20) }),
+  z.strictObject({
+    type: z.literal('accepted_values'),
+    column: columnOf,
+    values: z
+      .array(z.union([z.string().max(1_000), z.number(), z.boolean()]))
+      .min(1)
+      .max(1_000),
+  }),
+  z
+    .strictObject({
+      type: z.literal('row_count_share'),
+      min: z.number().min(0).optional(),
+      max: z.number().min(0).optional(),
+    })
+    .refine(({ min, max }) => min !== undefined || max !== undefined, 'needs min, max or both'),
+  z.strictObject({
+    type: z.literal('freshness'),
+    column: columnOf,
+    max_age_minutes: z.int().min(1).max(5_256_000),
+  }),
+])
+
+const onMismatch = z.enum(['widen', 'hold', 'null', 'refuse']).meta({
+  description:
+    "What happens to values that are not of their column's type: `widen` the column, `hold` the version, make them `null` and keep them aside, or `refuse` the load.",
+})
+const onBreaking = z
+  .enum(['hold', 'serve'])
+  .meta({ description: 'What happens to a version that would break a deployed query.' })
+
+export const tableSchema = z
+  .object({
+    columns: z.array(
+      z.object({
+        name: z.string(),
+        source_name: z.string().meta({ description: 'The key in the response.' }),
+        type: z.string().nullable().meta({ description: 'Null while no value told it.' }),
+        declared: z.boolean().meta({ description: 'Whether the author set the type.' }),
+        hidden: z.boolean(),
+        description: z.string().nullable(),
+        live_name: z.string().nullable(),
+        live_type: z.string().nullable().meta({ description: 'As the data that serves has it.' }),
+      }),
+    ),
+    on_mismatch: onMismatch,
+    on_breaking: onBreaking,
+    checks: z.array(check),
+  })
+  .meta({ id: 'TableSchema' })
+
+export const changeTableSchema = z.strictObject({
+  columns: z
+    .array(
+      z.strictObject({
+        source_name: z.string().max(1_000),
+        name: columnName.nullable().optional(),
+        type: columnType.nullable().optional(),
+        hidden: z.boolean().optional(),
+        description: z.string().trim().max(1_000).nullable().optional(),
+      }),
+    )
+    .max(1_000)
+    .optional()
+    .meta({ description: 'Changes by source_name; null takes one back. Names and types hold from the next load on.' }),
+  on_mismatch: onMismatch.optional(),
+  on_breaking: onBreaking.optional(),
+  checks: z.array(check).max(100).optional().meta({ description: 'All of them; they run before a version serves.' }),
+})

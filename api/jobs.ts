@@ -16,6 +16,10 @@ export const job = z
     attempt: z.int().meta({ description: 'Counts from 1.' }),
     max_attempts: z.int(),
     progress: z.number().min(0).max(1),
+    details: z
+      .object({ pages: z.int(), rows: z.int(), bytes: z.int() })
+      .nullable()
+      .meta({ description: 'What a load has fetched so far.' }),
     started_at: timestamp.nullable().meta({ description: 'When the latest attempt began.' }),
     finished_at: timestamp.nullable(),
     error: z

@@ -199,6 +199,16 @@ export const historyEntry = z.object({
 })
 
 /** The answer of a direct call. */
+export const answerMeta = z
+  .object({
+    truncated_source: z.literal(true),
+    tables: z.array(z.object({ name: z.string(), as_of: timestamp.nullable(), truncated: z.boolean() })),
+  })
+  .optional()
+  .meta({
+    description: 'Only where the result rests on a table of which pages or rows were left out when it was fetched.',
+  })
+
 export const answer = z
   .object({
     data: z.array(z.record(z.string(), z.unknown())),
@@ -207,5 +217,6 @@ export const answer = z
     truncated: z.boolean().meta({ description: 'Whether rows beyond the limit were left out.' }),
     version: z.int(),
     as_of: timestamp.nullable().meta({ description: 'When the oldest data that was read was fetched.' }),
+    meta: answerMeta,
   })
   .meta({ id: 'Answer' })

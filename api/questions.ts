@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { slug, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
-import { query } from './queries.ts'
+import { answerMeta, query } from './queries.ts'
 
 const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
 
@@ -72,6 +72,7 @@ export const questionAnswer = z
     truncated: z.boolean(),
     version: z.int(),
     as_of: timestamp.nullable(),
+    meta: answerMeta,
     unused: z
       .array(z.string())
       .optional()

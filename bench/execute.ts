@@ -1,6 +1,6 @@
 /**
- * What an execute costs beside DuckDB's own reading of the same file, and how much the API process grows meanwhile.
- * `node bench/execute.ts [megabytes]`
+ * What an execute costs beside DuckDB's own reading of the same file, as JSON and as CSV, and how much the API process
+ * grows meanwhile. `node bench/execute.ts [megabytes]`
  */
 import { DuckDBInstance } from '@duckdb/node-api'
 import { createReadStream, createWriteStream, readFileSync } from 'node:fs'
@@ -19,33 +19,49 @@ const headers = { authorization: `Bearer ${operatorToken}`, 'content-type': 'app
 const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'))
 await chmod(folder, 0o711)
 
-const large = join(folder, 'large.json')
-const small = join(folder, 'small.json')
-await writeRows(large, megabytes)
-await writeRows(small, 5)
-const upstream = createServer((request, response) => {
-  response.writeHead(200, { 'content-type': 'application/json' })
-  createReadStream(request.url === '/large' ? large : small).pipe(response)
+type Format = { name: 'JSON' | 'CSV'; path: string; type: string; read: (path: string) => string; goal: number }
+const formats: Format[] = [
+  {
+    name: 'JSON',
+    path: '/large.json',
+    type: 'application/json',
+    read: (path) => `read_json_auto('${path}', sample_size = -1)`,
+    goal: 1.5,
+  },
+  {
+    name: 'CSV',
+    path: '/large.csv',
+    type: 'text/csv',
+    read: (path) => `read_csv('${path}', sample_size = -1)`,
+    goal: 2,
+  },
+]
+await writeRows('/large.json', megabytes, jsonRows)
+await writeRows('/large.csv', megabytes, csvRows)
+await writeRows('/small.json', 5, jsonRows)
+const upstream = createServer(({ url = '' }, response) => {
+  response.writeHead(200, { 'content-type': url.endsWith('csv') ? 'text/csv' : 'application/json' })
+  createReadStream(join(folder, url)).pipe(response)
 })
 await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
 const host = `127.0.0.1:${(upstream.address() as AddressInfo).port}`
 const service = await startService(join(folder, 'data'), { SLUICE_OUTBOUND_ALLOW: host, SLUICE_LOG_LEVEL: 'warn' })
 try {
   const { id: projectId } = (await post(service, '/v1/projects', { name: 'bench' })) as { id: string }
-  await execute(service, projectId, '/small')
-  const bare = await bareDuckDb()
-  const before = residentMegabytes(service.pid)
-  const peak = watchPeak(service.pid)
-  const begin = performance.now()
-  await execute(service, projectId, '/large')
-  const seconds = (performance.now() - begin) / 1000
-  const ratio = seconds / bare
-  console.log(
-    `${megabytes} MB of JSON: execute ${seconds.toFixed(2)} s, DuckDB alone ${bare.toFixed(2)} s: ${ratio.toFixed(2)}x (goal 1.5)`,
-  )
-  console.log(`the API process grew by ${(peak.stop() - before).toFixed(0)} MB (goal 64)`)
+  await execute(service, projectId, '/small.json')
+  for (const { name, path, read, goal } of formats) {
+    // The better of two: the machine is shared.
+    const bare = Math.min(await bareDuckDb(read(join(folder, path))), await bareDuckDb(read(join(folder, path))))
+    const before = residentMegabytes(service.pid)
+    const peak = watchPeak(service.pid)
+    const seconds = Math.min(await timed(service, projectId, path), await timed(service, projectId, path))
+    console.log(
+      `${megabytes} MB of ${name}: execute ${seconds.toFixed(2)} s, DuckDB alone ${bare.toFixed(2)} s: ${(seconds / bare).toFixed(2)}x (goal ${goal})`,
+    )
+    console.log(`the API process grew by ${(peak.stop() - before).toFixed(0)} MB (goal 64)`)
+  }
   const tree = watchPeakOfTree(service.pid)
-  const statuses = await Promise.all(Array.from({ length: 20 }, () => execute(service, projectId, '/small')))
+  const statuses = await Promise.all(Array.from({ length: 20 }, () => execute(service, projectId, '/small.json')))
   console.log(
     `20 executes of 5 MB at once: ${statuses.length} good; the largest executor reached ${tree.stop().toFixed(0)} MB`,
   )
@@ -57,36 +73,51 @@ try {
   await rm(folder, { recursive: true, force: true })
 }
 
-async function writeRows(path: string, size: number): Promise<void> {
-  function* rows(): Generator<string> {
-    yield '['
-    for (let id = 0, bytes = 0; bytes < size * 1e6; id += 1) {
-      const row = {
-        id,
-        name: `Customer ${id}`,
-        region: ['north', 'south'][id % 2],
-        total: id / 100,
-        at: '2026-01-02T03:04:05Z',
-        tags: ['a', 'b'],
-        nested: { x: id, y: 'text'.repeat(8) },
-      }
-      const text = `${id === 0 ? '' : ','}${JSON.stringify(row)}`
-      bytes += text.length
-      yield text
+function* jsonRows(size: number): Generator<string> {
+  yield '['
+  for (let id = 0, bytes = 0; bytes < size * 1e6; id += 1) {
+    const row = {
+      id,
+      name: `Customer ${id}`,
+      region: ['north', 'south'][id % 2],
+      total: id / 100,
+      at: '2026-01-02T03:04:05Z',
+      tags: ['a', 'b'],
+      nested: { x: id, y: 'text'.repeat(8) },
     }
-    yield ']'
+    const text = `${id === 0 ? '' : ','}${JSON.stringify(row)}`
+    bytes += text.length
+    yield text
   }
-  await pipeline(Readable.from(rows()), createWriteStream(path))
-  console.log(`${path.split('/').at(-1)}: ${((await stat(path)).size / 1e6).toFixed(0)} MB`)
+  yield ']'
 }
 
-async function bareDuckDb(): Promise<number> {
+function* csvRows(size: number): Generator<string> {
+  yield 'id,name,region,total,at,paid,note\n'
+  for (let id = 0, bytes = 0; bytes < size * 1e6; id += 1) {
+    const note = id % 5 === 0 ? '"with a comma, and ""quotes"""' : 'text'.repeat(8)
+    const text = `${id},Customer ${id},${id % 2 === 0 ? 'north' : 'south'},${(id / 100).toFixed(2)},2026-01-02T03:04:05Z,${id % 3 === 0},${note}\n`
+    bytes += text.length
+    yield text
+  }
+}
+
+async function writeRows(name: string, size: number, rows: (size: number) => Generator<string>): Promise<void> {
+  await pipeline(Readable.from(rows(size)), createWriteStream(join(folder, name)))
+  console.log(`${name}: ${((await stat(join(folder, name))).size / 1e6).toFixed(0)} MB`)
+}
+
+async function timed(service: ServiceProcess, projectId: string, path: string): Promise<number> {
+  const begin = performance.now()
+  await execute(service, projectId, path)
+  return (performance.now() - begin) / 1000
+}
+
+async function bareDuckDb(source: string): Promise<number> {
   const instance = await DuckDBInstance.create(':memory:', { threads: '2' })
   const connection = await instance.connect()
   const begin = performance.now()
-  await connection.run(
-    `COPY (SELECT * FROM read_json_auto('${large}', sample_size = -1)) TO '${folder}/bare.parquet' (FORMAT parquet, COMPRESSION zstd)`,
-  )
+  await connection.run(`COPY (SELECT * FROM ${source}) TO '${folder}/bare.parquet' (FORMAT parquet, COMPRESSION zstd)`)
   const seconds = (performance.now() - begin) / 1000
   connection.closeSync()
   instance.closeSync()

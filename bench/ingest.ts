@@ -35,7 +35,7 @@ for (let round = 0; round < rounds; round += 1) {
   const converted = await engine.convert('bench', {
     source: { kind: 'ndjson', path },
     parquetPath: join(dir, 'ours.parquet'),
-    previousColumns: null,
+    contract: null,
   })
   ours.push(performance.now() - startedMs)
   if (round === 0)

@@ -32,16 +32,18 @@ import {
   type Engine,
   type EngineOptions,
   type Files,
+  type QueryGate,
 } from './data/index.ts'
 import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
-import { openProjectDirectory } from './projects/index.ts'
+import { openOrigins, openProjectDirectory, type Origins } from './projects/index.ts'
 import {
   hasQuery,
   openAnswers,
   openDeployments,
   openQueryCallers,
+  openQueryGate,
   type Answers,
   type Deployments,
   type QueryCallers,
@@ -79,6 +81,8 @@ export type App = KeyAccess & {
   alerts: Alerts
   store: Database
   projects: ProjectDirectory
+  /** Which web pages may read answers. */
+  origins: Origins
   datasources: DatasourceDirectory
   vault: Vault
   files: Files
@@ -91,6 +95,8 @@ export type App = KeyAccess & {
   tokens: TokenSource
   jobs: Jobs
   deployments: Deployments
+  /** Which deployed queries a change of data would break. */
+  queryGate: QueryGate
   answers: Answers
   queryCallers: QueryCallers
   router: Router
@@ -142,6 +148,7 @@ export async function openApp(
     usage = opened(openUsage({ ...usageOptions(config), store, holdWordKeepers, observe, now }), (part) => part.close())
     const vault = await openInstalledVault({ store, dataDir, secretKey: config.secretKey })
     const files = await openFiles({ dir: join(dataDir, 'files'), now })
+    const origins = opened(await openOrigins(store), (part) => part.close())
     const datasources = openDatasourceDirectory(store)
     const catalogs = opened(await openCatalogs({ store, files, datasources, observe, now }), (part) => part.close())
     const engine = opened(await openEngine({ ...engineOptions(config), observe, now }), (part) =>
@@ -170,6 +177,7 @@ export async function openApp(
       alerts,
       store,
       projects: openProjectDirectory(store),
+      origins,
       datasources,
       vault,
       files,
@@ -181,6 +189,7 @@ export async function openApp(
       jobs,
       ...keyAccess.access,
       deployments,
+      queryGate: openQueryGate({ engine, catalogs, deployments }),
       answers: openAnswers({ maxBytes: limits.answerCacheBytes, maxBytesInFlight: limits.answersInFlightBytes, now }),
       queryCallers,
       router,
@@ -221,7 +230,8 @@ function alertSources({
 
 /** Which room does the work of which job. */
 function registerJobs(app: App): void {
-  app.jobs.register('refresh_datasource', (context) => runRefresh(app, context))
+  const { loadTimeoutMs } = app.config.limits
+  app.jobs.register('refresh_datasource', (context) => runRefresh(app, context), { timeoutMs: loadTimeoutMs + 60_000 })
   app.jobs.registerSchedules(() => runDueSchedules(app))
   app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
 }

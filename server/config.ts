@@ -262,6 +262,16 @@ export const limits = {
   testPreviewBytes: limit(10_485_760, [1_024, 104_857_600], 'Most of a response that a test of a connection shows.'),
   executeTryTimeoutMs: limit(60_000, [100, 3_600_000], 'Longest time one try of an execute may take.'),
   executeTimeoutMs: limit(180_000, [100, 3_600_000], 'Longest time an execute may take with all its tries and pages.'),
+  loadTimeoutMs: limit(
+    21_600_000,
+    [1_000, 86_400_000],
+    'Longest time a refresh may take with all its tries, waits and pages.',
+  ),
+  loadResponseBytes: limit(
+    8_589_934_592,
+    [1_024, 1_099_511_627_776],
+    'Largest response that a refresh stores, all pages together.',
+  ),
   executeResponseBytes: limit(268_435_456, [1_024, 1_099_511_627_776], 'Largest response that an execute stores.'),
   outboundRedirects: limit(5, [0, 20], 'Redirects that an outbound call follows.'),
   outboundTries: limit(3, [1, 10], 'Tries of an outbound GET or HEAD.'),

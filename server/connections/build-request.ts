@@ -221,7 +221,9 @@ export function executeConfiguration(request: ExecuteRequest): HttpConfiguration
   const { body, ...config } = spec.config
   const bodies = [topBody, body].filter((each) => each !== undefined && Object.keys(each).length > 0)
   if (bodies.length > 0) {
-    throw refuse('body', 'is accepted by a test of the connection only, not by execute', 'body_not_accepted')
+    const way =
+      'is not accepted by execute-request. Save this configuration in a datasource (POST or PATCH /v1/projects/{project_id}/datasources) and call its refresh: that sends the body'
+    throw refuse('body', way, 'body_not_accepted')
   }
   const given = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
   const merged: HttpConfiguration = { ...top, ...given }

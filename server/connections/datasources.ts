@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { HttpConfiguration, Pagination } from '../../api/connections.ts'
 import { recordAct, requireRole, type Caller, type Vault } from '../access/index.ts'
-import { dataChanged, refuseInUse, type Catalogs, type DeployedQueries } from '../data/index.ts'
+import { dataChanged, heldVersions, refuseInUse, type Catalogs, type DeployedQueries } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import { nextRun, type JobRecord, type Jobs } from '../jobs/index.ts'
@@ -10,11 +10,13 @@ import {
   lockProjectForQuota,
   pageAfter,
   refuseFull,
+  type Database,
+  type HeldBecause,
   type Page,
   type Tables,
-  type Database,
 } from '../store/index.ts'
 import { buildRequest } from './build-request.ts'
+import { checkPagination } from './pages.ts'
 import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
 import { maskConfiguration, restoreConfiguration } from './secrets/mask.ts'
 import { firstFree, refuseReserved, tableNameFor } from './table-name.ts'
@@ -26,7 +28,9 @@ export type Datasource = {
   name: string
   kind: 'http_api'
   tableName: string
-  status: 'new' | 'ready' | 'failed'
+  status: 'new' | 'ready' | 'held' | 'failed'
+  /** The newest version of its data, where it waits for its author. */
+  held: { version: number; heldBecause: HeldBecause; createdAt: Date } | null
   /** The request configuration with `***` for every secret. */
   config: Record<string, unknown> | null
   pagination: Record<string, unknown> | null
@@ -131,7 +135,8 @@ export async function listDatasources(
     input,
     (datasource) => datasource.id,
   )
-  return { ...page, items: page.items.map(withStatus) }
+  const held = page.items.length === 0 ? new Map() : await heldVersions(app.store, input.projectId)
+  return { ...page, items: page.items.map((row) => withStatus(row, held.get(row.id) ?? null)) }
 }
 
 export async function findDatasource(
@@ -142,7 +147,7 @@ export async function findDatasource(
   await requireRole(app, caller, input.projectId, 'viewer')
   const row = await selectDatasources(app, input.projectId).where('id', '=', input.datasourceId).executeTakeFirst()
   if (row === undefined) throw noDatasource(input.datasourceId)
-  return withStatus(row)
+  return withStatus(row, (await heldVersions(app.store, input.projectId)).get(row.id) ?? null)
 }
 
 export async function updateDatasource(
@@ -281,6 +286,7 @@ function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges
   const { config, pagination, schedule, scheduleTimeZone = 'UTC', keepVersions } = changes
   // Says at once what is wrong with it, instead of at the first refresh.
   if (config !== undefined) buildRequest(config)
+  if (pagination !== undefined && pagination !== null) checkPagination(pagination)
   return {
     ...(config !== undefined && storeConfiguration(app.vault, config)),
     ...(pagination !== undefined && { pagination: pagination === null ? null : JSON.stringify(pagination) }),
@@ -323,10 +329,16 @@ function selectDatasources(app: { store: Database }, projectId: string) {
     .where('project_id', '=', projectId)
 }
 
-function withStatus(row: Omit<Datasource, 'status'>): Datasource {
-  const status = row.lastError !== null ? 'failed' : row.refreshedAt !== null ? 'ready' : 'new'
+function withStatus(row: Omit<Datasource, 'status' | 'held'>, held: Datasource['held']): Datasource {
+  const good = held !== null ? 'held' : row.refreshedAt !== null ? 'ready' : 'new'
+  const status = row.lastError !== null ? 'failed' : good
   // What was stored by an earlier version is masked by today's rules, also before housekeeping has come to it.
-  return { ...row, status, config: row.config === null ? null : maskConfiguration(row.config as HttpConfiguration) }
+  return {
+    ...row,
+    status,
+    held,
+    config: row.config === null ? null : maskConfiguration(row.config as HttpConfiguration),
+  }
 }
 
 function noDatasource(datasourceId: string): Failure {

@@ -9,10 +9,15 @@ export function openDatasourceDirectory({ db }: Store): DatasourceDirectory {
     async ofProject(projectId) {
       const rows = await db
         .selectFrom('datasources')
-        .select(['id', 'name', 'table_name as tableName'])
+        .select(['id', 'name', 'table_name as tableName', 'column_rules'])
         .where('project_id', '=', projectId)
         .execute()
-      return new Map(rows.map(({ id, ...source }) => [id, source]))
+      return new Map(
+        rows.map(({ id, column_rules: rules, ...source }) => {
+          const hiddenKeys = rules.flatMap(({ sourceKey, hidden }) => (hidden === true ? [sourceKey] : []))
+          return [id, { ...source, hiddenKeys }]
+        }),
+      )
     },
     async keepVersions(transaction, datasourceId) {
       const row = await transaction

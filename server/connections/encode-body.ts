@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { bodyTypes, type HttpConfiguration } from '../../api/connections.ts'
 import { Failure } from '../failure.ts'
-import { parsePath } from '../rows/index.ts'
+import { parsePath, type JsonPath } from '../rows/index.ts'
 
 type Encoded = { bytes: Buffer; contentType: string }
 
@@ -36,6 +36,41 @@ export function encodeBody(method: string, body: HttpConfiguration['body']): Enc
     throw refuse('body.content_type', 'is no media type such as text/plain')
   }
   return { ...encoded, contentType: named }
+}
+
+/**
+ * The body with values set at paths of it, objects on the way made where there are none. Paths lead into the content
+ * where a type is named, and into the body itself where it is JSON without one.
+ */
+export function withBodyValues(
+  body: HttpConfiguration['body'],
+  values: Array<{ path: JsonPath; value: unknown }>,
+): HttpConfiguration['body'] {
+  if (values.length === 0) return body
+  const type = bodyTypes.find((each) => each === body?.['type'])
+  if (type === 'raw' || type === 'multipart') {
+    throw refuse('pagination.in', `cannot be body where the body is ${type}; use json, graphql or form`)
+  }
+  const content = type === undefined ? (body ?? {}) : contentOf(type, body?.['content'])
+  const set = values.reduce<unknown>((whole, { path, value }) => withValue(whole, path.steps, value), content)
+  return type === undefined ? (set as Record<string, unknown>) : { ...body, content: set }
+}
+
+function contentOf(type: (typeof bodyTypes)[number], content: unknown): unknown {
+  if (typeof content !== 'string') return content ?? {}
+  if (type === 'graphql') return { query: content }
+  if (type === 'form') return Object.fromEntries(new URLSearchParams(content))
+  return JSON.parse(jsonText(content)) as unknown
+}
+
+function withValue(whole: unknown, [step, ...rest]: Array<string | number>, value: unknown): unknown {
+  if (step === undefined) return value
+  if (Array.isArray(whole)) {
+    const at = Number(step)
+    return (whole as unknown[]).map((item, index) => (index === at ? withValue(item, rest, value) : item))
+  }
+  const object = typeof whole === 'object' && whole !== null ? (whole as Record<string, unknown>) : {}
+  return { ...object, [step]: withValue(object[step], rest, value) }
 }
 
 /** What its author says is secret in it: all, or the fields at these paths. */

@@ -6,6 +6,7 @@ import { executeConfiguration } from './build-request.ts'
 import { insertDatasource } from './datasources.ts'
 import { claimCall, type FirstCall } from './idempotency.ts'
 import { ingest, type Ingested, type IngestApp } from './ingest.ts'
+import { checkPagination } from './pages.ts'
 import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
 import { restoreConfiguration } from './secrets/mask.ts'
 import { takeTurn, type Turn } from './turns.ts'
@@ -25,6 +26,7 @@ export async function executeRequest(
 ): Promise<ExecuteAnswer> {
   const { request, idempotencyKey: key, signal } = input
   const configuration = executeConfiguration(request)
+  if (request.pagination !== undefined) checkPagination(request.pagination)
   await requireRole(app, caller, request.project_id, 'editor')
   if (key === undefined) return answerOf(await execute(app, caller, { request, configuration, signal }))
   const claim = await claimCall(app, { projectId: request.project_id, key, body: request })
@@ -97,7 +99,7 @@ export async function runRefresh(app: ExecuteApp, { job, signal, progress }: Job
   const known = await findKnown(app, job.projectId, job.sourceId)
   // It was deleted while the job waited.
   if (known?.configuration === undefined) return
-  progress(0.1)
+  progress(0.05)
   try {
     await ingest(app, systemCaller, {
       projectId: job.projectId,
@@ -105,6 +107,11 @@ export async function runRefresh(app: ExecuteApp, { job, signal, progress }: Job
       configuration: known.configuration,
       pagination: known.pagination,
       eventType: job.sourceEventType === 'schedule' ? 'schedule' : 'http_api',
+      background: {
+        job,
+        // How many there are is known at the end; until then each page brings it a little nearer.
+        progress: (loaded) => progress(0.9 - 0.85 * (20 / (20 + loaded.pages)), loaded),
+      },
       turn,
     })
   } catch (error) {

@@ -1,16 +1,24 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { STATUS_CODES } from 'node:http'
 import { type HttpConfiguration, type Pagination } from '../../api/connections.ts'
 import type { AnswerBody, ConvertCall, PageCall, PageRows } from '../data/index.ts'
 import { Failure } from '../failure.ts'
-import { charsetOf, parseExact, parsePath } from '../rows/index.ts'
+import { charsetOf, parseExact, parsePath, pick } from '../rows/index.ts'
 import { answerType } from './answer-type.ts'
 import { buildRequest, withQuery, type OutboundRequest } from './build-request.ts'
+import { encodeBody, withBodyValues } from './encode-body.ts'
 import { type TokenSource } from './oauth.ts'
 import { outboundError, toFailure } from './outbound/error.ts'
-import { createPager, firstPage, isCutShort, readsBody } from './pages.ts'
+import {
+  createPager,
+  firstPage,
+  isCutShort,
+  isRepeated,
+  readsBody,
+  readsLastRow,
+  type PageCall as PageOf,
+  type PagerState,
+} from './pages.ts'
 import { fileSink } from './outbound/receive.ts'
 import { retargeted } from './outbound/redirect.ts'
 import { secretBodyStays, type Outbound, type Sent } from './outbound/send.ts'
@@ -35,7 +43,24 @@ export type FetchOptions = {
   pagination?: Pagination | undefined
   /** Writes the rows of one page behind those of the pages before. */
   appendPage: (page: PageCall) => Promise<PageRows>
+  /** A load that goes on where an earlier attempt stopped: its rows are in `rowsPath` and stay there after a failure. */
+  checkpoint?: { resumed: LoadState | null; save(state: LoadState): Promise<void> } | undefined
+  onPage?: ((loaded: Loaded) => void) | undefined
   signal?: AbortSignal | undefined
+}
+
+/** What a load has fetched so far. */
+export type Loaded = { pages: number; rows: number; bytes: number }
+
+/** How far a load has come, in a form that can be kept. */
+export type LoadState = {
+  /** Of the file of rows. */
+  sizeBytes: number
+  responseBytes: number
+  pager: PagerState
+  next: PageOf
+  first: PageRows
+  columns: string[] | null
 }
 
 export type FetchedRows = {
@@ -60,14 +85,16 @@ export async function fetchRows(configuration: HttpConfiguration, options: Fetch
   const left = () => Math.max(1, Math.round(options.limits.timeoutMs - (performance.now() - started)))
   const token = await options.tokens.token(configuration, { timeoutMs: left(), signal: options.signal })
   if (!token.ok) throw toFailure(token.error)
-  const run: Run = { configuration, options, left, responseBytes: 0 }
+  const { resumed = null } = options.checkpoint ?? {}
+  const run: Run = { configuration, options, left, responseBytes: resumed?.responseBytes ?? 0 }
   const request = buildRequest(configuration, token.token)
   try {
     const found =
       options.pagination === undefined ? await onePage(run, request) : await allPages(run, request, options.pagination)
     return { ...found, responseBytes: run.responseBytes, elapsedMs: Math.round(performance.now() - started) }
   } catch (error) {
-    await Promise.all([options.rowsPath, options.bodyPath].map((path) => rm(path, { force: true })))
+    const gone = options.checkpoint === undefined ? [options.rowsPath, options.bodyPath] : [options.bodyPath]
+    await Promise.all(gone.map((path) => rm(path, { force: true })))
     throw error
   }
 }
@@ -81,7 +108,7 @@ type Run = {
 type Found = Omit<FetchedRows, 'responseBytes' | 'elapsedMs'>
 
 /** One answer into the body file, or the failure it means. */
-async function download(run: Run, request: OutboundRequest, isFirst = true): Promise<Sent> {
+async function download(run: Run, request: OutboundRequest, pagesBefore = 0): Promise<Sent> {
   const { limits, outbound, signal } = run.options
   const room = limits.responseBytes - run.responseBytes
   const sent = await outbound.send(request, {
@@ -97,11 +124,24 @@ async function download(run: Run, request: OutboundRequest, isFirst = true): Pro
   })
   if (!sent.ok) {
     // Where a later page is was the API's word, not the caller's.
-    const isMisled = !isFirst && sent.error.code === 'url_not_allowed'
+    const isMisled = pagesBefore > 0 && sent.error.code === 'url_not_allowed'
+    // The API answered all along; it is the load that takes longer than it may.
+    if (pagesBefore > 0 && sent.error.code === 'timeout' && run.left() <= 1) throw tooLong(run, pagesBefore)
     throw toFailure(isMisled ? { ...sent.error, code: 'blocked' } : sent.error)
   }
   run.responseBytes += sent.decodedBytes
   return sent
+}
+
+function tooLong({ options: { limits, checkpoint } }: Run, pages: number): Failure {
+  const seconds = Math.round(limits.timeoutMs / 1000)
+  const hint =
+    checkpoint === undefined
+      ? 'Refresh the datasource instead: in the background a load may take hours and goes on where it stopped.'
+      : 'The next attempt goes on from there.'
+  return new Failure('upstream_timeout', {
+    message: `${pages} pages were fetched in ${seconds} s, which is all a load like this may take, and there are more. ${hint}`,
+  })
 }
 
 function isRefusal({ status }: Sent): boolean {
@@ -137,14 +177,16 @@ async function onePage(run: Run, request: OutboundRequest): Promise<Found> {
 }
 
 async function allPages(run: Run, request: OutboundRequest, rule: Pagination): Promise<Found> {
-  const { rowsPath: path } = run.options
-  await writeFile(path, '')
-  let call = atPage(request, firstPage(rule, request.url))
-  const pager = createPager(rule, call.url)
-  let first: PageRows | null = null
-  let columns: string[] | null = null
-  for (let pages = 1; ; pages += 1) {
-    const sent = await download(run, call, pages === 1)
+  const { rowsPath: path, checkpoint, onPage } = run.options
+  const { resumed = null } = checkpoint ?? {}
+  if (resumed === null) await writeFile(path, '')
+  let asked = resumed?.next ?? firstPage(rule, request.url)
+  const pager = createPager(rule, asked, resumed?.pager)
+  let call = atPage(run, request, asked)
+  let first: PageRows | null = resumed?.first ?? null
+  let columns: string[] | null = resumed?.columns ?? null
+  for (let pages = (resumed?.pager.pages ?? 0) + 1; ; pages += 1) {
+    const sent = await download(run, call, pages - 1)
     if (isRefusal(sent)) {
       const end = pager.refused(sent.status)
       if (end === null || first === null) throw refusedBy(sent)
@@ -155,12 +197,23 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
     first ??= rows
     columns = rows.columns
     const body = readsBody(rule) ? await parsedBody(run, sent) : null
-    const digest = await digestOf(path, from)
-    const next = pager.next({ url: call.url, headers: sent.headers, body, rowCount: rows.rowCount, digest })
-    if ('end' in next && next.end === 'again') await truncate(path, from)
+    const lastRow = readsLastRow(rule) ? lastRowOf(run, body) : null
+    const { rowCount, digest } = rows
+    const next = pager.next({ call: asked, headers: sent.headers, body, lastRow, rowCount, digest })
+    if ('end' in next && isRepeated(next.end)) await truncate(path, from)
     if ('end' in next) return { source: sourceOf(path, first, columns), pages, truncated: isCutShort(next.end) }
-    call = atPage(call, next.url)
+    asked = next.call
+    call = atPage(run, call, asked)
+    const walked = pager.state()
+    onPage?.({ pages, rows: walked.rows, bytes: run.responseBytes })
+    const sizeBytes = (await stat(path)).size
+    await checkpoint?.save({ sizeBytes, responseBytes: run.responseBytes, pager: walked, next: asked, first, columns })
   }
+}
+
+function lastRowOf({ configuration }: Run, body: unknown): unknown {
+  const rows = pick(body, parsePath(configuration.responsePathExtractor ?? ''))
+  return Array.isArray(rows) ? (rows.at(-1) as unknown) : rows
 }
 
 function sourceOf(path: string, first: PageRows, columns: string[] | null): ConvertCall['source'] {
@@ -173,18 +226,20 @@ function sourceOf(path: string, first: PageRows, columns: string[] | null): Conv
  * The call of another page. A key in the query goes with every page of the same origin, also where the API leaves it out
  * of its links. What was left behind on the way to another origin stays behind.
  */
-function atPage(call: OutboundRequest, address: string): OutboundRequest {
+function atPage({ configuration }: Run, call: OutboundRequest, { url: address, values = [] }: PageOf): OutboundRequest {
   const url = new URL(address)
   const isSame = url.origin === new URL(call.url).origin
   const next = retargeted(call, isSame ? new URL(withQuery(url, call.secretQuery)) : url)
   if (next === null) throw toFailure(secretBodyStays(new URL(call.url)))
-  return next
+  if (values.length === 0) return next
+  const body = encodeBody(configuration.method, withBodyValues(configuration.body, values))
+  return body === null ? next : { ...next, body: body.bytes }
 }
 
 type Before = { first: PageRows | null; columns: string[] | null }
 
 async function appendPage(run: Run, sent: Sent, { first, columns }: Before): Promise<PageRows> {
-  if (first !== null && sent.decodedBytes === 0) return { ...first, rowCount: 0, columns }
+  if (first !== null && sent.decodedBytes === 0) return { ...first, rowCount: 0, digest: '', columns }
   try {
     const call = { body: bodyOf(run, sent), rowsPath: run.options.rowsPath, columns: columns ?? undefined }
     const rows = await run.options.appendPage(call)
@@ -192,7 +247,7 @@ async function appendPage(run: Run, sent: Sent, { first, columns }: Before): Pro
   } catch (error) {
     // Some APIs leave the list out of the page behind the last one.
     const isNoMatch = error instanceof Failure && error.reason === 'extractor_no_match'
-    if (first !== null && isNoMatch) return { ...first, rowCount: 0, columns }
+    if (first !== null && isNoMatch) return { ...first, rowCount: 0, digest: '', columns }
     throw error
   }
   throw new Failure('upstream_error', {
@@ -214,10 +269,4 @@ async function parsedBody(run: Run, sent: Sent): Promise<unknown> {
   } catch {
     return null
   }
-}
-
-async function digestOf(path: string, from: number): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const piece of createReadStream(path, { start: from }) as AsyncIterable<Buffer>) hash.update(piece)
-  return hash.digest('base64')
 }

@@ -5,16 +5,21 @@ import { recordAct, type Caller } from '../access/index.ts'
 import {
   dataChanged,
   insertVersion,
-  newestColumns,
+  liveVersion,
   type Catalogs,
+  type Converted,
   type Engine,
   type FetchedVersion,
   type Files,
+  type QueryGate,
 } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import type { JobRecord, Jobs } from '../jobs/index.ts'
-import { lockProjectForQuota, type Tables, type Database } from '../store/index.ts'
-import { fetchRows } from './fetch-rows.ts'
+import { lockProjectForQuota, type Database, type HeldBecause, type Tables } from '../store/index.ts'
+import { openCheckpoint, type Checkpoint } from './checkpoints.ts'
+import { fetchRows, type Loaded } from './fetch-rows.ts'
+import { judge } from './judge.ts'
+import { contractOf, noRules, readRules } from './table-rules.ts'
 import { refuseFullProject, refuseTooMuch } from './stored-bytes.ts'
 import { maskConfiguration } from './secrets/mask.ts'
 import type { Turn } from './turns.ts'
@@ -33,9 +38,16 @@ export type IngestApp = {
   config: Config
   now: Clock
   catalogs: Catalogs
+  queryGate: QueryGate
 }
 
-export type Ingested = { jobs: JobRecord[]; dataObjectId: string; truncated: boolean }
+export type Ingested = {
+  jobs: JobRecord[]
+  dataObjectId: string
+  truncated: boolean
+  /** Why the data does not serve yet; null where it does. */
+  heldBecause: HeldBecause | null
+}
 
 type Input = {
   projectId: string
@@ -44,6 +56,8 @@ type Input = {
   pagination?: Pagination | undefined
   /** `http_api` when someone asked for it, `schedule` when the clock did. */
   eventType: 'http_api' | 'schedule'
+  /** Of a load in the background: it may take long, says how far it is, and goes on after a failure. */
+  background?: { job: JobRecord; progress: (loaded: Loaded) => void } | undefined
   /** The right to fetch this datasource now, while nobody else does. */
   turn: Turn
   /** Joins the transaction that stores the data: before it, to register the datasource. */
@@ -59,47 +73,81 @@ type Input = {
  */
 export async function ingest(app: IngestApp, caller: Caller, input: Input): Promise<Ingested> {
   const bodyPath = app.files.temporaryPath('body')
-  const rowsPath = app.files.temporaryPath('rows')
+  const checkpoint = await checkpointOf(app, input)
+  const rowsPath = checkpoint?.rowsPath ?? app.files.temporaryPath('rows')
   const parquetPath = app.files.temporaryPath('parquet')
+  const rejectedPath = app.files.temporaryPath('rejected')
   const requestPath = app.files.temporaryPath('json')
   const { signal } = input.turn
-  const deadlineMs = performance.now() + app.config.limits.executeTimeoutMs
+  const limits = fetchLimits(app, input.background !== undefined)
+  const deadlineMs = performance.now() + limits.timeoutMs
   const left = () => ({ signal, timeoutMs: Math.max(1, Math.round(deadlineMs - performance.now())) })
   await refuseFullProject(app.store.db, app.config.limits, input.projectId)
   try {
     const fetched = await fetchRows(input.configuration, {
       outbound: app.outbound,
       tokens: app.tokens,
-      limits: fetchLimits(app),
+      limits,
       bodyPath,
       rowsPath,
       pagination: input.pagination,
       appendPage: (page) => app.engine.appendPage(input.projectId, page, left()),
+      checkpoint,
+      onPage: input.background?.progress,
       signal,
     })
-    const previous = await newestColumns(app.store, input.datasourceId)
-    const previousColumns = previous?.map(({ name, type, sourceKey = name }) => ({ name, type, sourceKey })) ?? null
-    const call = { source: fetched.source, parquetPath, previousColumns }
+    const { rules, tableName } = (await readRules(app.store.db, input.datasourceId)) ?? {
+      rules: noRules,
+      tableName: '',
+    }
+    const live = await liveVersion(app.store, input.datasourceId)
+    const call = { source: fetched.source, parquetPath, rejectedPath, contract: contractOf(rules, live) }
     const converted = await app.engine.convert(input.projectId, call, left()).catch((error: unknown) => {
       throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error
     })
     await writeFile(requestPath, `${JSON.stringify(maskConfiguration(input.configuration), null, 2)}\n`)
+    const request = await app.files.keep(requestPath, 'json')
+    const rows = await app.files.keep(parquetPath, 'parquet')
+    const arrival = { projectId: input.projectId, tableName, converted, live, rules, limits: left() }
     const stored: FetchedVersion = {
-      request: await app.files.keep(requestPath, 'json'),
-      rows: await app.files.keep(parquetPath, 'parquet'),
+      request,
+      rows,
       rowCount: converted.rowCount,
       columns: converted.columns,
       truncated: fetched.truncated,
+      heldBecause: await judge(app, {
+        ...arrival,
+        parquetPath: app.files.pathOf(rows.hash, 'parquet'),
+        requestHash: request.hash,
+      }),
+      rejected: rules.onMismatch === 'null' ? await keepRejected(app.files, rejectedPath, converted) : null,
     }
     signal.throwIfAborted()
     const ingested = await app.store.db
       .transaction()
       .execute((transaction) => record(app, transaction, caller, { input, stored }))
     app.catalogs.forget(input.projectId)
+    await checkpoint?.forget()
     return ingested
+  } catch (error) {
+    // The datasource may be gone meanwhile; then nobody will go on.
+    await checkpoint?.flush().catch(() => undefined)
+    throw error
   } finally {
-    await Promise.all([bodyPath, rowsPath, parquetPath, requestPath].map((path) => rm(path, { force: true })))
+    // What a load in the background has fetched is for its next attempt.
+    const paths = [bodyPath, parquetPath, rejectedPath, requestPath, ...(checkpoint === undefined ? [rowsPath] : [])]
+    await Promise.all(paths.map((path) => rm(path, { force: true })))
   }
+}
+
+async function keepRejected(
+  files: Files,
+  path: string,
+  { mismatches }: Converted,
+): Promise<FetchedVersion['rejected']> {
+  if (mismatches.length === 0) return null
+  const counts = Object.fromEntries(mismatches.map(({ column, count }) => [column, count]))
+  return { file: await files.keep(path, 'parquet'), counts }
 }
 
 function tooSlow(cause: Failure): Failure {
@@ -118,13 +166,14 @@ async function record(
   await input.turn.keep(transaction)
   await input.before?.(transaction)
   const { projectId, datasourceId } = input
+  const at = new Date(app.now())
   // The datasource's row is the lock under which versions are counted.
   await transaction
     .updateTable('datasources')
-    .set({ refreshed_at: new Date(app.now()), last_error: null })
+    .set({ ...(stored.heldBecause === null && { refreshed_at: at }), last_error: null })
     .where('id', '=', datasourceId)
     .executeTakeFirstOrThrow()
-  const { dataObjectId, version } = await insertVersion(transaction, { projectId, datasourceId }, stored)
+  const { dataObjectId, version } = await insertVersion(transaction, { projectId, datasourceId, at }, stored)
   await refuseTooMuch(transaction, app.config.limits, { ...input, version })
   const job = await app.jobs.enqueue(transaction, {
     projectId,
@@ -135,22 +184,37 @@ async function record(
     input: { data_object_id: dataObjectId },
   })
   await recordAct(transaction, caller, {
-    action: 'datasource.refreshed',
+    action: stored.heldBecause === null ? 'datasource.refreshed' : 'datasource.version_held',
     target: datasourceId,
     projectId,
-    details: { data_object_id: dataObjectId, version, row_count: stored.rowCount },
+    details: {
+      data_object_id: dataObjectId,
+      version,
+      row_count: stored.rowCount,
+      ...(stored.heldBecause !== null && { reason: stored.heldBecause.reason }),
+    },
   })
   await app.store.notify(transaction, dataChanged, projectId)
-  const ingested = { jobs: [job], dataObjectId, truncated: stored.truncated }
+  const { truncated, heldBecause } = stored
+  const ingested = { jobs: [job], dataObjectId, truncated, heldBecause }
   await input.after?.(transaction, ingested)
   return ingested
 }
 
-function fetchLimits({ config: { limits } }: IngestApp) {
+/** Of one page there is nothing to go on from. */
+async function checkpointOf(app: IngestApp, input: Input): Promise<Checkpoint | undefined> {
+  const { background, pagination, datasourceId, configuration } = input
+  if (background === undefined || pagination === undefined) return undefined
+  const { job } = background
+  const newPath = () => app.files.temporaryPath('rows')
+  return openCheckpoint(app.store, { datasourceId, job, configuration, pagination, newPath })
+}
+
+function fetchLimits({ config: { limits } }: IngestApp, isBackground: boolean) {
   return {
     tryTimeoutMs: limits.executeTryTimeoutMs,
-    timeoutMs: limits.executeTimeoutMs,
-    responseBytes: limits.executeResponseBytes,
+    timeoutMs: isBackground ? limits.loadTimeoutMs : limits.executeTimeoutMs,
+    responseBytes: isBackground ? limits.loadResponseBytes : limits.executeResponseBytes,
     redirects: limits.outboundRedirects,
     retries: limits.outboundTries - 1,
     maxDepth: limits.jsonDepth,

@@ -4,13 +4,16 @@ import { Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
 import type { ColumnRecord, Database } from '../store/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
-import type { Catalog, Column } from './executor/protocol.ts'
+import type { Catalog, CatalogTable, Column } from './executor/protocol.ts'
 import type { Files } from './files.ts'
+import { lastWhole, liveVersions } from './whole-versions.ts'
 
 /** The tables of a project as queries see them now, and how old their data is. */
 export type ProjectCatalog = Catalog & {
   /** When the data of each table was fetched. */
   asOf: Map<string, Date>
+  /** Tables of which pages or rows were left out when they were fetched. */
+  truncated: ReadonlySet<string>
 }
 
 /**
@@ -41,8 +44,6 @@ const maxProjects = 5_000
 const doubtEveryMs = 10_000
 /** What an engine says that cannot make sense of a file. */
 const damageSigns = /^(IO|INTERNAL|FATAL|Serialization|Internal) Error|corrupt|checksum|zstd|parquet/i
-/** How many versions back are looked at for one that is whole. */
-const maxVersionsBack = 20
 
 type Entry = { reading: Promise<ProjectCatalog>; catalog?: ProjectCatalog }
 
@@ -92,95 +93,41 @@ function looksDamaged(error: unknown): boolean {
   return error.code === 'internal_error' || damageSigns.test(error.cause instanceof Error ? error.cause.message : '')
 }
 
-type Served = { datasourceId: string; version: number; columns: ColumnRecord[] | null; createdAt: Date }
-type Version = Served & { parquetHash: string; nativeHash: string | null }
-type Whole = Served & { parquetPath: string; nativePath?: string }
-
 async function readCatalog(parts: Parts, projectId: string): Promise<ProjectCatalog> {
-  const newest = await readVersions(parts, { projectId })
+  const live = await liveVersions(parts, projectId)
   // Read after the objects, so that each has its datasource, unless that was deleted meanwhile.
   const sources = await parts.datasources.ofProject(projectId)
   const rows = []
-  for (const version of newest) {
+  for (const version of live) {
     const source = sources.get(version.datasourceId)
-    if (source !== undefined) rows.push({ ...(await lastWhole(parts, version)), name: source.tableName })
+    if (source === undefined) continue
+    rows.push({ ...(await lastWhole(parts, version)), name: source.tableName, hidden: source.hiddenKeys })
   }
-  const tables = rows.map(({ name, parquetPath, nativePath, columns }) => ({
-    name,
-    parquetPath,
-    ...(nativePath !== undefined && { nativePath }),
-    columns: (columns ?? []).map((column): Column => ({ name: column.name, type: column.type })),
-  }))
+  const tables = rows.map(({ name, parquetPath, nativePath, columns, hidden }): CatalogTable => {
+    const isHidden = (column: ColumnRecord) => hidden.includes(column.sourceKey ?? column.name)
+    const [out, shown] = [columns?.filter(isHidden) ?? [], columns?.filter((column) => !isHidden(column)) ?? []]
+    return {
+      name,
+      parquetPath,
+      ...(nativePath !== undefined && { nativePath }),
+      columns: shown.map(({ name: column, type }): Column => ({ name: column, type })),
+      // A table has at least one column.
+      ...(out.length > 0 && shown.length > 0 && { hiddenColumns: out.map(({ name: column }) => column) }),
+    }
+  })
   // Content-addressed names make the catalog its own version: the same files are the same catalog.
   const version = tables
-    .map((table) => `${table.name}=${table.nativePath ?? table.parquetPath}`)
+    .map((table) => `${table.name}=${table.nativePath ?? table.parquetPath}${hiddenIn(table)}`)
     .sort()
     .join('\n')
-  return { version, tables, asOf: new Map(rows.map((row) => [row.name, row.createdAt])) }
-}
-
-/** The newest version of each table of a project, or the versions of one table before one, newest first. */
-function readVersions(
-  { store }: Parts,
-  of: { projectId: string } | { datasourceId: string; before: number },
-): Promise<Version[]> {
-  const versions = store.db
-    .selectFrom('data_objects as rows')
-    .leftJoin('data_objects as native', (join) =>
-      join
-        .onRef('native.datasource_id', '=', 'rows.datasource_id')
-        .onRef('native.version', '=', 'rows.version')
-        .on('native.kind', '=', 'prepared'),
-    )
-    .select([
-      'rows.datasource_id as datasourceId',
-      'rows.version',
-      'rows.file_hash as parquetHash',
-      'native.file_hash as nativeHash',
-      'rows.columns',
-      'rows.created_at as createdAt',
-    ])
-    .where('rows.kind', '=', 'response_data')
-    .orderBy('rows.datasource_id')
-    .orderBy('rows.version', 'desc')
-  if ('projectId' in of) {
-    return versions.distinctOn('rows.datasource_id').where('rows.project_id', '=', of.projectId).execute()
+  return {
+    version,
+    tables,
+    asOf: new Map(rows.map((row) => [row.name, row.createdAt])),
+    truncated: new Set(rows.filter((row) => row.truncated).map((row) => row.name)),
   }
-  return versions
-    .where('rows.datasource_id', '=', of.datasourceId)
-    .where('rows.version', '<', of.before)
-    .limit(maxVersionsBack)
-    .execute()
 }
 
-/** A version whose file is what it was when it was written; where none is, the newest, whose reads then fail. */
-async function lastWhole(parts: Parts, newest: Version): Promise<Whole> {
-  const found = await whole(parts, newest)
-  if (found !== undefined) return found
-  for (const version of await readVersions(parts, { datasourceId: newest.datasourceId, before: newest.version })) {
-    const older = await whole(parts, version)
-    if (older !== undefined) return older
-  }
-  return { ...newest, parquetPath: parts.files.pathOf(newest.parquetHash, 'parquet') }
-}
-
-/** The copy for speed where it is whole, else the record it was made from. */
-async function whole({ files, observe }: Parts, version: Version): Promise<Whole | undefined> {
-  const { parquetHash, nativeHash, ...served } = version
-  const paths = { parquetPath: files.pathOf(parquetHash, 'parquet') }
-  if (nativeHash !== null) {
-    if (await files.isIntact(nativeHash, 'duckdb')) {
-      return { ...served, ...paths, nativePath: files.pathOf(nativeHash, 'duckdb') }
-    }
-    observe({ kind: 'fault', where: 'data files', error: damaged(version, 'its copy for speed', nativeHash) })
-  }
-  if (await files.isIntact(parquetHash, 'parquet')) return { ...served, ...paths }
-  observe({ kind: 'fault', where: 'data files', error: damaged(version, 'its rows', parquetHash) })
-  return undefined
-}
-
-function damaged({ datasourceId, version }: Version, what: string, hash: string): Error {
-  return new Error(
-    `Version ${version} of ${datasourceId}: ${what} (${hash}) is damaged or gone. What is whole is served; a refresh brings a new version.`,
-  )
+function hiddenIn({ hiddenColumns = [] }: CatalogTable): string {
+  return hiddenColumns.length === 0 ? '' : ` without ${JSON.stringify(hiddenColumns)}`
 }

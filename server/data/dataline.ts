@@ -59,7 +59,7 @@ export async function buildDataline(app: DatalineApp, work: Work): Promise<void>
       .where('id', '=', object.id)
       .execute()
     if (kept !== null) await recordPrepared(transaction, object, kept)
-    if (await isNewest(transaction, object)) await replaceValues(transaction, object.datasource_id, values)
+    if (await bringsValues(transaction, object)) await replaceValues(transaction, object.datasource_id, values)
     const keepVersions = await app.datasources.keepVersions(transaction, object.datasource_id)
     await dropOldVersions(transaction, object.datasource_id, keepVersions ?? 1)
     await app.store.notify(transaction, dataChanged, object.project_id)
@@ -145,21 +145,29 @@ async function recordPrepared(transaction: Transaction<Tables>, rows: Rows, kept
     .execute()
 }
 
-/** A job that is repeated late must not bring back the values of an older version. */
-async function isNewest(transaction: Transaction<Tables>, rows: Rows): Promise<boolean> {
-  const newer = await transaction
+/**
+ * A job that is repeated late, or prepares what is held, must not bring the values of what nobody reads. While the data
+ * that serves is not prepared yet, those of the data before it are better than none.
+ */
+async function bringsValues(transaction: Transaction<Tables>, rows: Rows): Promise<boolean> {
+  const { is_live: isLive, activated_at: activatedAt } = await transaction
+    .selectFrom('data_objects')
+    .select(['is_live', 'activated_at'])
+    .where('id', '=', rows.id)
+    .executeTakeFirstOrThrow()
+  if (isLive || activatedAt === null) return isLive
+  const later = await transaction
     .selectFrom('data_objects')
     .select('id')
     .where('datasource_id', '=', rows.datasource_id)
-    .where('kind', '=', 'response_data')
-    .where('version', '>', rows.version)
+    .where('activated_at', '>', activatedAt)
     .where('profile', 'is not', null)
     .limit(1)
     .executeTakeFirst()
-  return newer === undefined
+  return later === undefined
 }
 
-/** The values of the newest data replace those before, column by column and then whatever column is gone. */
+/** The values of the data that serves replace those before, column by column and then whatever column is gone. */
 async function replaceValues(
   transaction: Transaction<Tables>,
   datasourceId: string,
@@ -182,7 +190,7 @@ async function replaceValues(
   }
 }
 
-/** Keeps as many versions as the datasource says; the files go with the next sweep. */
+/** Keeps as many versions as the datasource says, and the one that serves; the files go with the next sweep. */
 async function dropOldVersions(
   transaction: Transaction<Tables>,
   datasourceId: string,
@@ -190,17 +198,19 @@ async function dropOldVersions(
 ): Promise<void> {
   const versions = await transaction
     .selectFrom('data_objects')
-    .select('version')
+    .select(['version', 'is_live'])
     .where('datasource_id', '=', datasourceId)
     .where('kind', '=', 'response_data')
     .orderBy('version', 'desc')
     .execute()
   const oldest = versions[keepVersions - 1]?.version
   if (oldest === undefined) return
+  const live = versions.find((each) => each.is_live)?.version ?? oldest
   const gone = await transaction
     .deleteFrom('data_objects')
     .where('datasource_id', '=', datasourceId)
     .where('version', '<', oldest)
+    .where('version', '<>', live)
     .returning('id')
     .execute()
   if (gone.length === 0) return

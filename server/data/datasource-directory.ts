@@ -3,8 +3,11 @@ import type { Tables } from '../store/index.ts'
 
 /** A port: what data is fetched for. `server/connections`, which stands on this room, fills it. */
 export type DatasourceDirectory = {
-  /** The datasources of a project by their ids, each with the table that its data is served as. */
-  ofProject(projectId: string): Promise<Map<string, { name: string; tableName: string }>>
+  /**
+   * The datasources of a project by their ids, each with the table that its data is served as and the keys of the
+   * columns that its author hides.
+   */
+  ofProject(projectId: string): Promise<Map<string, { name: string; tableName: string; hiddenKeys: string[] }>>
   /** How many versions of its data one keeps; undefined where it is gone. */
   keepVersions(transaction: Transaction<Tables>, datasourceId: string): Promise<number | undefined>
 }

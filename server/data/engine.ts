@@ -2,6 +2,8 @@ import { mkdir, rm } from 'node:fs/promises'
 import type { Observe } from '../observe.ts'
 import type {
   Catalog,
+  CheckCall,
+  CheckResult,
   Column,
   ConvertCall,
   Converted,
@@ -170,6 +172,11 @@ export async function openEngine(options: EngineOptions) {
     /** The answer of an API, or NDJSON (one object a line) or CSV, to Parquet, every value kept. */
     convert(scope: string, input: ConvertCall, limits?: CallLimits): Promise<Converted> {
       return onFiles(scope, { verb: 'convert', ...input }, limits)
+    },
+
+    /** What of each check the rows of a Parquet file fail. */
+    checkRows(scope: string, input: CheckCall, limits?: CallLimits): Promise<CheckResult[]> {
+      return onFiles(scope, { verb: 'checkRows', ...input }, limits)
     },
 
     /** What each column of a Parquet file holds. */

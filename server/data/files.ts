@@ -31,6 +31,8 @@ export type Files = {
 /** A younger file may belong to a transaction that has not committed yet. */
 const orphanAgeMs = 60 * 60 * 1000
 const maxSeenIntact = 50_000
+/** A load that is told to wait for hours goes on with what it has. */
+const unfinishedAgeMs = 24 * 60 * 60 * 1000
 
 export async function openFiles({ dir, now }: { dir: string; now: () => number }): Promise<Files> {
   const temporary = join(dir, 'unfinished')
@@ -78,7 +80,7 @@ export async function openFiles({ dir, now }: { dir: string; now: () => number }
         const unfinished = entry.parentPath === temporary
         if (!unfinished && isNamed(entry.name.split('.', 1)[0] ?? '')) continue
         const found = await stat(path).catch(() => undefined)
-        if (found === undefined || now() - found.mtimeMs < orphanAgeMs) continue
+        if (found === undefined || now() - found.mtimeMs < (unfinished ? unfinishedAgeMs : orphanAgeMs)) continue
         await rm(path, { force: true })
         swept += 1
       }

@@ -8,6 +8,7 @@ export type {
   Catalog,
   CatalogTable,
   Column,
+  Contract,
   ConvertCall,
   Converted,
   ConvertedColumn,
@@ -29,7 +30,17 @@ export {
   refuseInUse,
   type DataObject,
 } from './objects.ts'
+export type { BrokenQuery, QueryGate, TableChange } from './query-gate.ts'
 export type { DeployedQueries } from './readers.ts'
 export type { ReadStream } from './read-stream.ts'
 export { sweepFiles } from './sweep.ts'
-export { fetchedAt, insertVersion, newestColumns, readDrifts, storedBytes, type FetchedVersion } from './versions.ts'
+export { activateVersion, heldVersions, listVersions, type DataVersion } from './version-acts.ts'
+export {
+  fetchedAt,
+  insertVersion,
+  liveVersion,
+  readDrifts,
+  storedBytes,
+  type FetchedVersion,
+  type LiveData,
+} from './versions.ts'

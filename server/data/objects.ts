@@ -1,18 +1,28 @@
 import type { ReadStream } from 'node:fs'
+import type { Transaction } from 'kysely'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
-import { pageAfter, type ColumnRecord, type Drift, type Page, type Database } from '../store/index.ts'
+import {
+  pageAfter,
+  type ColumnRecord,
+  type Drift,
+  type HeldBecause,
+  type Page,
+  type Database,
+  type Tables,
+} from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
 import type { Column, Profile } from './executor/protocol.ts'
 import type { FileFormat, Files } from './files.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { deployedReaders, touchedBy, type DeployedQueries } from './readers.ts'
+import { liveVersion } from './versions.ts'
 import type { Engine } from './engine.ts'
 import type { Config } from '../config.ts'
 
 export type DataObject = {
   id: string
-  kind: 'request_config' | 'response_data' | 'prepared'
+  kind: 'request_config' | 'response_data' | 'prepared' | 'rejected_values'
   format: FileFormat
   datasourceId: string
   datasourceName: string
@@ -25,6 +35,10 @@ export type DataObject = {
   columns: ColumnRecord[] | null
   drift: Drift | null
   truncated: boolean
+  isLive: boolean
+  heldBecause: HeldBecause | null
+  /** How many values of which column were no such values and became null. */
+  rejected: Record<string, number> | null
   createdAt: Date
 }
 
@@ -84,10 +98,10 @@ export async function readObjectRows(
   input: { projectId: string; objectId: string; limit: number; offset: number; signal?: AbortSignal },
 ): Promise<{ rows: Buffer; columns: Column[]; more: boolean }> {
   const object = await findObject(app, caller, input)
-  if (object.kind !== 'response_data') {
+  if (object.kind !== 'response_data' && object.kind !== 'rejected_values') {
     throw new Failure('invalid_request', {
       reason: 'invalid_field',
-      message: `Only response_data has rows; this is ${object.kind}.`,
+      message: `Only response_data and rejected_values have rows; this is ${object.kind}.`,
     })
   }
   const columns = (object.columns ?? []).map(({ name, type }) => ({ name, type }))
@@ -134,10 +148,9 @@ export async function lineageOf(
     .where('project_id', '=', input.projectId)
     .where((where) => where.or([where('from_id', 'in', ids), where('to_id', 'in', ids)]))
     .execute()
-  // Queries read the newest version, so an older one leads to none.
+  // Queries read the version that serves, so another one leads to none.
   const rows = kin.find((each) => each.kind === 'response_data')
-  const isRead = rows !== undefined && (await newestVersion(app, object.datasourceId)) === rows.version
-  const readers = isRead ? await deployedReaders(app.deployments, input.projectId, object.tableName) : []
+  const readers = rows?.isLive === true ? await deployedReaders(app.deployments, input.projectId, object.tableName) : []
   return {
     nodes: [
       { id: object.datasourceId, kind: 'datasource', label: object.datasourceName },
@@ -148,17 +161,7 @@ export async function lineageOf(
   }
 }
 
-async function newestVersion(app: { store: Database }, datasourceId: string): Promise<number> {
-  const { newest } = await app.store.db
-    .selectFrom('data_objects')
-    .select((select) => select.fn.max('version').as('newest'))
-    .where('datasource_id', '=', datasourceId)
-    .where('kind', '=', 'response_data')
-    .executeTakeFirstOrThrow()
-  return newest
-}
-
-/** The newest data of a table that a deployed query reads stays. */
+/** The data of a table that a deployed query reads stays. */
 export async function refuseInUse(
   app: { deployments: DeployedQueries },
   projectId: string,
@@ -174,8 +177,8 @@ export async function refuseInUse(
 }
 
 /**
- * Deletes one version of a table, with the request and the copy that belong to it. The newest is what SQL reads, so it
- * goes only when nothing deployed reads the table.
+ * Deletes one version of a table, with the request and the copy that belong to it. The one that serves goes only when
+ * nothing deployed reads the table; the newest that served before it then serves again.
  */
 export async function deleteObject(
   app: DataApp & { catalogs: Catalogs },
@@ -184,9 +187,9 @@ export async function deleteObject(
 ): Promise<void> {
   await requireRole(app, caller, input.projectId, 'editor')
   const object = await findObject(app, caller, input)
-  if (object.version === (await newestVersion(app, object.datasourceId))) {
-    await refuseInUse(app, input.projectId, object.tableName)
-  }
+  const live = await liveVersion(app.store, object.datasourceId)
+  const isLive = object.version === live?.version
+  if (isLive) await refuseInUse(app, input.projectId, object.tableName)
   await app.store.db.transaction().execute(async (transaction) => {
     const kin = await transaction
       .deleteFrom('data_objects')
@@ -199,6 +202,7 @@ export async function deleteObject(
       .deleteFrom('lineage')
       .where((where) => where.or([where('from_id', 'in', ids), where('to_id', 'in', ids)]))
       .execute()
+    if (isLive) await serveNewestServed(transaction, object.datasourceId)
     await recordAct(transaction, caller, {
       action: 'data_object.deleted',
       target: object.id,
@@ -208,6 +212,20 @@ export async function deleteObject(
     await app.store.notify(transaction, dataChanged, input.projectId)
   })
   app.catalogs.forget(input.projectId)
+}
+
+async function serveNewestServed(transaction: Transaction<Tables>, datasourceId: string): Promise<void> {
+  const served = await transaction
+    .selectFrom('data_objects')
+    .select('id')
+    .where('datasource_id', '=', datasourceId)
+    .where('kind', '=', 'response_data')
+    .where('activated_at', 'is not', null)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (served === undefined) return
+  await transaction.updateTable('data_objects').set({ is_live: true }).where('id', '=', served.id).execute()
 }
 
 function selectObjects(app: { store: Database }, projectId: string) {
@@ -225,6 +243,9 @@ function selectObjects(app: { store: Database }, projectId: string) {
       'columns',
       'drift',
       'truncated',
+      'is_live as isLive',
+      'held_because as heldBecause',
+      'rejected',
       'created_at as createdAt',
     ])
     .where('project_id', '=', projectId)

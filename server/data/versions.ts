@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { newId } from '../ids.ts'
-import type { ColumnRecord, Database, Drift, Tables } from '../store/index.ts'
+import type { ColumnRecord, Database, Drift, HeldBecause, Tables } from '../store/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { driftBetween } from './drift.ts'
 import type { KeptFile } from './files.ts'
@@ -12,24 +12,31 @@ export type FetchedVersion = {
   rowCount: number
   columns: ColumnRecord[]
   truncated: boolean
+  /** Why it must not serve; null where it may. */
+  heldBecause: HeldBecause | null
+  /** Values that became null: where they are kept, and how many of which column. */
+  rejected: { file: KeptFile; counts: Record<string, number> } | null
 }
 
 type Store = Pick<Database, 'db'>
 
 /**
- * A new version of a datasource's table: both data objects and their lineage. The caller holds the datasource's row,
- * under which versions are counted.
+ * A new version of a datasource's table: its data objects and their lineage. It serves from then on unless it is held.
+ * The caller holds the datasource's row, under which versions are counted.
  */
 export async function insertVersion(
   transaction: Transaction<Tables>,
-  { projectId, datasourceId }: { projectId: string; datasourceId: string },
+  { projectId, datasourceId, at }: { projectId: string; datasourceId: string; at: Date },
   fetched: FetchedVersion,
 ): Promise<{ dataObjectId: string; version: number }> {
-  const newest = await newestRows(transaction, datasourceId)
-  const shared = { project_id: projectId, datasource_id: datasourceId, version: (newest?.version ?? 0) + 1 }
+  const newest = await newestVersion(transaction, datasourceId)
+  const live = await liveVersion({ db: transaction }, datasourceId)
+  const { heldBecause, rejected } = fetched
+  const shared = { project_id: projectId, datasource_id: datasourceId, version: (newest ?? 0) + 1 }
   const request = { id: newId('dataObject'), file_hash: fetched.request.hash, size_bytes: fetched.request.sizeBytes }
   const rows = { id: newId('dataObject'), file_hash: fetched.rows.hash, size_bytes: fetched.rows.sizeBytes }
-  const drift = newest === undefined ? null : driftBetween(newest.columns ?? [], fetched.columns)
+  const drift = live === null ? null : driftBetween(live.columns, fetched.columns)
+  if (heldBecause === null) await endLive(transaction, datasourceId)
   await transaction
     .insertInto('data_objects')
     .values([
@@ -43,33 +50,98 @@ export async function insertVersion(
         columns: JSON.stringify(fetched.columns),
         drift: drift === null ? null : JSON.stringify(drift),
         truncated: fetched.truncated,
+        is_live: heldBecause === null,
+        activated_at: heldBecause === null ? at : null,
+        held_because: heldBecause === null ? null : JSON.stringify(heldBecause),
+        rejected: rejected === null ? null : JSON.stringify(rejected.counts),
       },
     ])
     .execute()
-  await transaction
-    .insertInto('lineage')
-    .values([
-      { project_id: projectId, from_id: datasourceId, to_id: request.id },
-      { project_id: projectId, from_id: request.id, to_id: rows.id },
-    ])
-    .execute()
+  const edges = [
+    { project_id: projectId, from_id: datasourceId, to_id: request.id },
+    { project_id: projectId, from_id: request.id, to_id: rows.id },
+  ]
+  if (rejected !== null) {
+    const id = await insertRejected(transaction, shared, rejected)
+    edges.push({ project_id: projectId, from_id: request.id, to_id: id })
+  }
+  await transaction.insertInto('lineage').values(edges).execute()
   return { dataObjectId: rows.id, version: shared.version }
 }
 
-/** The columns of the newest version; null where there is none. */
-export async function newestColumns({ db }: Store, datasourceId: string): Promise<ColumnRecord[] | null> {
-  return (await newestRows(db, datasourceId))?.columns ?? null
+async function insertRejected(
+  transaction: Transaction<Tables>,
+  shared: { project_id: string; datasource_id: string; version: number },
+  { file, counts }: NonNullable<FetchedVersion['rejected']>,
+): Promise<string> {
+  const id = newId('dataObject')
+  await transaction
+    .insertInto('data_objects')
+    .values({
+      ...shared,
+      id,
+      kind: 'rejected_values',
+      format: 'parquet',
+      file_hash: file.hash,
+      size_bytes: file.sizeBytes,
+      row_count: Object.values(counts).reduce((sum, count) => sum + count, 0),
+      columns: JSON.stringify(rejectedColumns),
+    })
+    .execute()
+  return id
 }
 
-function newestRows(db: Database['db'], datasourceId: string) {
-  return db
-    .selectFrom('data_objects')
-    .select(['version', 'columns'])
+const rejectedColumns: ColumnRecord[] = [
+  { name: 'row', type: 'BIGINT' },
+  { name: 'column', type: 'VARCHAR' },
+  { name: 'value', type: 'VARCHAR' },
+]
+
+/** For whoever is about to make another version serve: at most one does. */
+export async function endLive(transaction: Transaction<Tables>, datasourceId: string): Promise<void> {
+  await transaction
+    .updateTable('data_objects')
+    .set({ is_live: false })
     .where('datasource_id', '=', datasourceId)
-    .where('kind', '=', 'response_data')
-    .orderBy('version', 'desc')
-    .limit(1)
+    .where('is_live', '=', true)
+    .execute()
+}
+
+export type LiveData = {
+  dataObjectId: string
+  version: number
+  columns: ColumnRecord[]
+  rowCount: number
+  /** Of the request that brought it: the same hash is the same request. */
+  requestHash: string | null
+}
+
+/** The version that SQL reads; null where there is none. */
+export async function liveVersion({ db }: Store, datasourceId: string): Promise<LiveData | null> {
+  const row = await db
+    .selectFrom('data_objects as rows')
+    .leftJoin('data_objects as request', (join) =>
+      join
+        .onRef('request.datasource_id', '=', 'rows.datasource_id')
+        .onRef('request.version', '=', 'rows.version')
+        .on('request.kind', '=', 'request_config'),
+    )
+    .select(['rows.id', 'rows.version', 'rows.columns', 'rows.row_count', 'request.file_hash as requestHash'])
+    .where('rows.datasource_id', '=', datasourceId)
+    .where('rows.is_live', '=', true)
     .executeTakeFirst()
+  if (row === undefined) return null
+  const { id: dataObjectId, version, columns, row_count: rowCount, requestHash } = row
+  return { dataObjectId, version, columns: columns ?? [], rowCount: rowCount ?? 0, requestHash }
+}
+
+async function newestVersion(db: Database['db'], datasourceId: string): Promise<number | undefined> {
+  const { newest } = await db
+    .selectFrom('data_objects')
+    .select((row) => row.fn.max<number | null>('version').as('newest'))
+    .where('datasource_id', '=', datasourceId)
+    .executeTakeFirstOrThrow()
+  return newest ?? undefined
 }
 
 /** The size of what is kept: of everything, a project, or the versions of a datasource up to one. */
@@ -84,18 +156,27 @@ export async function storedBytes(
     .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId ?? ''))
     .$if(datasourceId !== undefined, (query) => query.where('datasource_id', '=', datasourceId ?? ''))
     .$if(upToVersion !== undefined, (query) => query.where('version', '<=', upToVersion ?? 0))
+    // What serves stays, however old it is.
+    .$if(upToVersion !== undefined, (query) =>
+      query.where('version', 'not in', (live) =>
+        live
+          .selectFrom('data_objects as live')
+          .select('live.version')
+          .where('live.datasource_id', '=', datasourceId ?? '')
+          .where('live.is_live', '=', true),
+      ),
+    )
     .executeTakeFirstOrThrow()
   return Number(bytes ?? 0)
 }
 
-/** When each datasource of a project last brought rows. */
+/** When the rows that serve were fetched, of each datasource of a project. */
 export async function fetchedAt({ db }: Store, projectId: string): Promise<Map<string, Date>> {
   const rows = await db
     .selectFrom('data_objects')
-    .select((row) => ['datasource_id', row.fn.max('created_at').as('at')])
+    .select(['datasource_id', 'created_at as at'])
     .where('project_id', '=', projectId)
-    .where('kind', '=', 'response_data')
-    .groupBy('datasource_id')
+    .where('is_live', '=', true)
     .execute()
   return new Map(rows.map((row) => [row.datasource_id, row.at]))
 }

@@ -1,4 +1,6 @@
+import type { FastifyRequest } from 'fastify'
 import type { ReadFormat } from '../data/index.ts'
+import { Failure } from '../failure.ts'
 
 /** The forms an answer can take, by what `Accept` asks for. */
 const formats = {
@@ -21,6 +23,21 @@ export const contentTypes: Record<AnswerFormat, string> = {
   arrow: 'application/vnd.apache.arrow.stream',
 }
 
+const formatNames = ['json', 'ndjson', 'csv', 'parquet', 'arrow'] as const
+
+/** What a call asks for: `?format=` where it is given, else `Accept`. */
+export function formatAsked({ headers, query }: Pick<FastifyRequest, 'headers' | 'query'>): AnswerFormat {
+  const named = (query as Record<string, unknown>)['format']
+  if (named === undefined) return formatOf(headers.accept)
+  const format = formatNames.find((name) => name === named)
+  if (format !== undefined) return format
+  throw new Failure('invalid_query', {
+    reason: 'invalid_field',
+    message: `format is one of ${formatNames.join(', ')}.`,
+    details: [{ field: 'format', message: `must be one of ${formatNames.join(', ')}` }],
+  })
+}
+
 /** How the engine is to hand out the rows of a format; undefined for the whole result at once. */
 export function streamFormatOf(format: AnswerFormat): ReadFormat | undefined {
   if (format === 'json') return undefined
@@ -28,7 +45,7 @@ export function streamFormatOf(format: AnswerFormat): ReadFormat | undefined {
 }
 
 /** The best of what is accepted; JSON for a caller who accepts anything, or nothing that is here. */
-export function formatOf(accept: string | undefined): AnswerFormat {
+function formatOf(accept: string | undefined): AnswerFormat {
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'json'
   let best: AnswerFormat = 'json'
   let bestQuality = 0

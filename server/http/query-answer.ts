@@ -1,10 +1,18 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { App } from '../app.ts'
+import type { IncompleteSource } from '../queries/index.ts'
 import { takenInTime } from './reader-pace.ts'
 
 /** A body in pieces: what is large is never copied together. */
 export type Pieces = { pieces: Buffer[]; sizeBytes: number }
+
+/** Says that a result rests on a load that was cut short. Nothing to say is nothing said. */
+export function sourceMeta(source: IncompleteSource | null): { meta?: Record<string, unknown> } {
+  if (source === null) return {}
+  const tables = source.tables.map(({ name, asOf, truncated }) => ({ name, as_of: asOf, truncated }))
+  return { meta: { truncated_source: true, tables } }
+}
 
 /** From here on a body leaves piece by piece, each when the one before is gone. */
 const largeBytes = 1_048_576

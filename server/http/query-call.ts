@@ -44,6 +44,14 @@ export function addressOf(request: FastifyRequest): { projectId: string | undefi
   }
 }
 
+/** The project that a call names, or the only one that its key reaches; undefined while neither says so. */
+export function projectNamed(request: FastifyRequest): string | undefined {
+  const named = addressOf(request).projectId
+  if (named !== undefined) return named
+  const [only, ...others] = request.keyCaller?.key.permissions ?? []
+  return only === undefined || others.length > 0 || only.projectId === '*' ? undefined : only.projectId
+}
+
 const headerOf = { project_id: 'X-Sluice-Project', environment: 'X-Sluice-Environment' }
 
 function oneOf(

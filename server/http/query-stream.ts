@@ -5,6 +5,7 @@ import { within } from '../flow/index.ts'
 import type { StreamAnswer } from '../queries/index.ts'
 import { envelopeOf } from './errors.ts'
 import { contentTypes, type AnswerFormat } from './formats.ts'
+import { sourceMeta } from './query-answer.ts'
 import { takenInTime } from './reader-pace.ts'
 
 /** `meta`: what the first event says beyond its own fields. */
@@ -31,6 +32,7 @@ export function sendStream(
   void reply.header('x-sluice-version', version)
   if (cache !== null) void reply.header('x-cache', cache)
   if (asOf !== null) void reply.header('x-sluice-as-of', asOf.toISOString())
+  if (answer.source !== null) void reply.header('x-sluice-truncated-source', 'true')
   const body =
     format === 'sse' ? events(answer, { meta, requestId: request.id }) : wholeOrBroken(answer, format, request.id)
   if (format === 'sse') void reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
@@ -59,7 +61,15 @@ async function* events(
   { meta, requestId }: { meta: Record<string, unknown>; requestId: string },
 ): AsyncGenerator<Buffer> {
   const { name, version, parameters, columns, asOf } = answer
-  yield event('meta', { query_used: name, version, parameters, columns, as_of: asOf, ...meta })
+  yield event('meta', {
+    query_used: name,
+    version,
+    parameters,
+    columns,
+    as_of: asOf,
+    ...sourceMeta(answer.source).meta,
+    ...meta,
+  })
   try {
     for await (const chunk of withPings(answer.chunks)) {
       yield chunk === null ? ping : Buffer.concat([rowsHead, chunk.bytes, rowsTail])

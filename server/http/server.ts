@@ -9,6 +9,7 @@ import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import { admitToManagement } from './caller.ts'
 import { answerClientError } from './client-error.ts'
+import { allowOrigin, servePreflights } from './cross-origin.ts'
 import { answerError, sendFailure } from './errors.ts'
 import { openEventStreams } from './event-streams.ts'
 import type { Http } from './http.ts'
@@ -23,15 +24,16 @@ import { serveDatasources } from './routes/datasources.ts'
 import { serveEvaluationRuns, serveEvaluations } from './routes/evaluations.ts'
 import { serveJobEvents, serveJobs } from './routes/jobs.ts'
 import { serveDeploying, serveVersions } from './routes/deployments.ts'
-import { admitQueryCall } from './query-call.ts'
+import { admitQueryCall, projectNamed } from './query-call.ts'
 import { serveKeyActs, serveKeys, servePlans } from './routes/keys.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
 import { serveOwnKey } from './routes/own-key.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
 import { separateSample, serveSample } from './routes/sample.ts'
 import { serveAuthoring, serveQueries } from './routes/queries.ts'
-import { serveQueryCalls } from './routes/query-calls.ts'
+import { serveQueryCalls, serveReadCalls } from './routes/query-calls.ts'
 import { serveQuestions } from './routes/questions.ts'
+import { serveDataVersions, serveTableSchemas } from './routes/table-schemas.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveRequestEvents, serveUsage } from './routes/usage.ts'
@@ -75,6 +77,7 @@ export async function buildHttp(app: App): Promise<Http> {
   endSilentConnections(http)
 
   await http.register(fastifySwagger, openapiOptions)
+  servePreflights(http, app)
   await http.register(async (calls) => serveCalls(calls.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (pages) => servePages(pages.withTypeProvider<ZodTypeProvider>(), app))
   await http.ready()
@@ -139,6 +142,8 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveInvitations(http, app)
   serveConnections(http, app)
   serveDatasources(http, app)
+  serveTableSchemas(http, app)
+  serveDataVersions(http, app)
   serveDataObjects(http, app)
   serveObjectContent(http, app)
   serveJobs(http, app)
@@ -182,12 +187,17 @@ async function serveCalls(http: Http, app: App): Promise<void> {
   http.addHook('onRequest', (request, reply, done) => {
     void reply.headers(dataHeaders)
     const waiting = admitQueryCall(app, request)
+    if (request.headers.origin !== undefined) {
+      // Also a refusal is for the page to read, as far as it is known what it calls.
+      return Promise.resolve(waiting).then(() => allowOrigin(app, request, reply, projectNamed(request)))
+    }
     // A hook may return a promise instead of calling back; most calls need none.
     if (waiting === undefined) done()
     return waiting
   })
   serveOwnKey(http)
   serveQueryCalls(http, app)
+  serveReadCalls(http, app)
   serveQuestions(http, app)
 }
 

@@ -1,4 +1,4 @@
-import type { Database, JobError, JobStatus, Tables } from '../store/index.ts'
+import type { Database, JobDetails, JobError, JobStatus, Tables } from '../store/index.ts'
 import type { Transaction } from 'kysely'
 
 export type JobRecord = {
@@ -12,6 +12,7 @@ export type JobRecord = {
   attempt: number
   maxAttempts: number
   progress: number
+  details: JobDetails | null
   error: JobError | null
   retriedFrom: string | null
   cancelRequestedAt: Date | null
@@ -36,14 +37,17 @@ export type NewJob = {
 export type JobContext = {
   job: JobRecord & { input: Record<string, unknown> }
   signal: AbortSignal
-  /** How much is done, from 0 to 1. May be called as often as one likes. */
-  progress: (fraction: number) => void
+  /** How much is done, from 0 to 1, and what of it. May be called as often as one likes. */
+  progress: (fraction: number, details?: JobDetails) => void
 }
 
 /** Does the work of one job type. It may be run again after a crash at any point, so it must bear repetition. */
 export type JobHandler = (context: JobContext) => Promise<void>
 
 export type JobTransaction = Transaction<Tables>
+
+/** `timeoutMs`: longest time of one attempt, where the work needs another than jobs have in general. */
+export type JobWork = { handler: JobHandler; timeoutMs?: number | undefined }
 
 /** Every change of a job travels on this channel when it commits. */
 export const jobChannel = 'sluice_jobs'
@@ -59,6 +63,7 @@ export const jobColumns = [
   'attempt',
   'max_attempts as maxAttempts',
   'progress',
+  'details',
   'error',
   'retried_from as retriedFrom',
   'cancel_requested_at as cancelRequestedAt',

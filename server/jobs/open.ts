@@ -3,7 +3,7 @@ import { openPeriodic, type Periodic } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
 import { openEvents, type JobListener } from './events.ts'
-import type { JobHandler, JobRecord, JobTransaction, NewJob } from './job.ts'
+import type { JobHandler, JobRecord, JobTransaction, JobWork, NewJob } from './job.ts'
 import { openQueue } from './queue.ts'
 import { openRecords } from './records.ts'
 import type { RunLimits } from './run.ts'
@@ -11,7 +11,7 @@ import { openWorker } from './worker.ts'
 
 export type Jobs = {
   /** Before `start`, by the room that does the work. */
-  register(jobType: string, handler: JobHandler): void
+  register(jobType: string, handler: JobHandler, options?: { timeoutMs?: number }): void
   /** Before `start`: enqueues what is due. Done every few seconds, never twice at once. */
   registerSchedules(enqueueDue: () => Promise<void>): void
   /** The job is there when the transaction commits, and starts at once; else it never was. */
@@ -46,7 +46,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
   const { store, observe, concurrency, limits, leaseSeconds = 30, retrySeconds = 2 } = options
   const queue = await openQueue({ store, observe, leaseSeconds, retrySeconds })
   const records = openRecords(store)
-  const handlers = new Map<string, JobHandler>()
+  const handlers = new Map<string, JobWork>()
   const bootId = randomUUID()
   const leaseMs = leaseSeconds * 1000
   const worker = openWorker({ store, records, queue, handlers, observe, bootId, concurrency, leaseMs, limits })
@@ -71,9 +71,9 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     isUnfinished: (transaction, job) => records.isUnfinished(transaction, job),
     registerSchedules: (work) => void (enqueueDue = work),
     watch: (projectId, listener) => events.watch(projectId, listener),
-    register(jobType, handler) {
+    register(jobType, handler, { timeoutMs } = {}) {
       if (handlers.has(jobType)) throw new Error(`Jobs of type ${jobType} have a handler already.`)
-      handlers.set(jobType, handler)
+      handlers.set(jobType, { handler, timeoutMs })
     },
     async cancel(transaction, jobId) {
       const job = await records.lock(transaction, jobId)

@@ -1,6 +1,6 @@
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import type { Database, JobError } from '../store/index.ts'
+import type { Database, JobDetails, JobError } from '../store/index.ts'
 import { announce, jobColumns, type JobContext, type JobRecord, type JobTransaction, type NewJob } from './job.ts'
 
 /** One run of one attempt: what a worker must still hold for its result to count. */
@@ -30,7 +30,7 @@ export type Records = {
   /** A job whose run ended without a word: as after a failure, or cancelled where that was asked for. */
   settleLost(transaction: JobTransaction, job: JobRecord): Promise<JobRecord>
   cancel(transaction: JobTransaction, job: JobRecord): Promise<JobRecord>
-  progress(hold: Hold, fraction: number): Promise<void>
+  progress(hold: Hold, fraction: number, details?: JobDetails): Promise<void>
 }
 
 /** An announcement must fit into a notification; with this and a short message it does. */
@@ -167,11 +167,11 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
       if (asked !== undefined) await announce(store, transaction, asked)
       return asked ?? job
     },
-    async progress(hold, fraction) {
+    async progress(hold, fraction, details) {
       await store.db.transaction().execute(async (transaction) => {
         const job = await transaction
           .updateTable('jobs')
-          .set({ progress: fraction })
+          .set({ progress: fraction, ...(details !== undefined && { details: JSON.stringify(details) }) })
           .where('id', '=', hold.id)
           .where('status', '=', 'running')
           .where('worker', '=', hold.worker)

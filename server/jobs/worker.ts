@@ -4,7 +4,7 @@ import { createSerial, within } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
 import { recoverOrphans, renewClaims, type Held } from './claims.ts'
-import type { JobContext, JobHandler, JobRecord } from './job.ts'
+import type { JobContext, JobRecord, JobWork } from './job.ts'
 import { throttleProgress } from './progress.ts'
 import type { Queue, Ticket } from './queue.ts'
 import { isFinal, type Hold, type Outcome, type Records } from './records.ts'
@@ -22,7 +22,7 @@ export type WorkerOptions = {
   store: Pick<Database, 'db' | 'folderId'>
   records: Records
   queue: Queue
-  handlers: ReadonlyMap<string, JobHandler>
+  handlers: ReadonlyMap<string, JobWork>
   observe: Observe
   /** Unique to this start of this process. */
   bootId: string
@@ -59,8 +59,13 @@ export function openWorker(options: WorkerOptions): Worker {
 
   const begin = (job: JobContext['job'], ticket: Ticket, startedAtMs: number) => {
     const hold = { id: job.id, attempt: job.attempt, worker }
-    const progress = throttleProgress((done) => options.records.progress(hold, done).catch(fault))
-    const run = startRun(options.handlers.get(job.jobType) ?? refuseUnknown, { job, progress }, limits)
+    const progress = throttleProgress((done, details) => options.records.progress(hold, done, details).catch(fault))
+    const { handler, timeoutMs = limits.timeoutMs } = options.handlers.get(job.jobType) ?? { handler: refuseUnknown }
+    const run = startRun(
+      handler,
+      { job, progress: (fraction, details) => progress.report(fraction, details) },
+      { ...limits, timeoutMs },
+    )
     const entry: Held = { job, ticket, run, renewedAtMs: startedAtMs, settling: false, settled: Promise.resolve() }
     held.set(job.id, entry)
     const facts = { jobId: job.id, jobType: job.jobType, projectId: job.projectId, attempt: job.attempt }
@@ -68,6 +73,7 @@ export function openWorker(options: WorkerOptions): Worker {
     const conclude = async () => {
       const { outcome, cause } = await run.ended
       entry.settling = true
+      if (outcome !== 'lost') await progress.flush()
       const end = outcome === 'lost' ? undefined : await settle(options, { hold, ticket, outcome }, entry.renewedAtMs)
       const elapsedMs = Math.round(performance.now() - startedAtMs)
       if (end === undefined) observe({ kind: 'job-lost', ...facts, elapsedMs })

@@ -1,4 +1,5 @@
 export { addEnvironment, deleteEnvironment, listEnvironments, type Environment } from './environments.ts'
+export { openOrigins, type Origins } from './origins.ts'
 export {
   allProjectIds,
   environmentsOf,
@@ -9,4 +10,4 @@ export {
   lockProject,
   openProjectDirectory,
 } from './directory.ts'
-export { createProject, deleteProject, findProject, listProjects, renameProject, type Project } from './projects.ts'
+export { changeProject, createProject, deleteProject, findProject, listProjects, type Project } from './projects.ts'

@@ -12,10 +12,11 @@ import {
 } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
+import { originsChanged, type Origins } from './origins.ts'
 import type { Config } from '../config.ts'
 import { lockQuota, pageAfter, refuseFull, type Page, type Role, type Database, type Tables } from '../store/index.ts'
 
-export type Project = { id: string; name: string; role: Role; createdAt: Date }
+export type Project = { id: string; name: string; allowedOrigins: string[]; role: Role; createdAt: Date }
 
 const defaultEnvironments = ['development', 'staging', 'production']
 
@@ -53,7 +54,13 @@ export async function createProject(
       projectId: id,
       details: { name: input.name },
     })
-    return { id, name: input.name, role: caller.kind === 'token' ? caller.role : 'owner', createdAt }
+    return {
+      id,
+      name: input.name,
+      allowedOrigins: [],
+      role: caller.kind === 'token' ? caller.role : 'owner',
+      createdAt,
+    }
   })
 }
 
@@ -89,7 +96,7 @@ export async function listProjects(
     (after, limit) =>
       app.store.db
         .selectFrom('projects')
-        .select(['id', 'name', 'created_at as createdAt'])
+        .select(['id', 'name', 'allowed_origins as allowedOrigins', 'created_at as createdAt'])
         .$if(memberships !== null, (query) =>
           query.where('id', '=', (is) => is.fn.any(is.val([...(memberships?.keys() ?? [])]))),
         )
@@ -112,27 +119,38 @@ export async function findProject(app: { store: Database }, caller: Caller, proj
   const role = await requireRole(app, caller, projectId, 'viewer')
   const row = await app.store.db
     .selectFrom('projects')
-    .select(['id', 'name', 'created_at as createdAt'])
+    .select(['id', 'name', 'allowed_origins as allowedOrigins', 'created_at as createdAt'])
     .where('id', '=', projectId)
     .executeTakeFirstOrThrow()
   return { ...row, role }
 }
 
-export async function renameProject(
-  app: { store: Database },
+export async function changeProject(
+  app: { store: Database; origins: Origins },
   caller: Caller,
-  input: { projectId: string; name: string },
+  input: { projectId: string; name?: string | undefined; allowedOrigins?: string[] | undefined },
 ): Promise<Project> {
   await requireRole(app, caller, input.projectId, 'owner')
+  const { projectId, name, allowedOrigins } = input
+  if (name === undefined && allowedOrigins === undefined) return findProject(app, caller, projectId)
   await app.store.db.transaction().execute(async (transaction) => {
-    await transaction.updateTable('projects').set({ name: input.name }).where('id', '=', input.projectId).execute()
+    await transaction
+      .updateTable('projects')
+      .set({
+        ...(name !== undefined && { name }),
+        ...(allowedOrigins !== undefined && { allowed_origins: [...new Set(allowedOrigins)] }),
+      })
+      .where('id', '=', projectId)
+      .execute()
     await recordAct(transaction, caller, {
-      action: 'project.renamed',
-      target: input.projectId,
-      projectId: input.projectId,
-      details: { name: input.name },
+      action: name === undefined ? 'project.changed' : 'project.renamed',
+      target: projectId,
+      projectId,
+      details: { ...(name !== undefined && { name }), ...(allowedOrigins !== undefined && { allowedOrigins }) },
     })
+    if (allowedOrigins !== undefined) await app.store.notify(transaction, originsChanged, projectId)
   })
+  if (allowedOrigins !== undefined) await app.origins.refresh()
   return findProject(app, caller, input.projectId)
 }
 

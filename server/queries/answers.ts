@@ -3,6 +3,9 @@ import type { Column } from '../data/index.ts'
 import { openAnswerRoom, type AnswerRoom } from './answer-room.ts'
 import { untilAborted } from '../flow/index.ts'
 
+/** Tables that a result rests on, some of which were not loaded whole. */
+export type IncompleteSource = { tables: Array<{ name: string; asOf: Date | null; truncated: boolean }> }
+
 /** A whole result as it is kept: `rows` is a JSON array, ready to send. */
 export type Answer = {
   rows: Buffer
@@ -12,6 +15,7 @@ export type Answer = {
   elapsedMs: number
   version: number
   asOf: Date | null
+  source: IncompleteSource | null
   /** Names the content, for If-None-Match. Null where the query keeps no answers. */
   etag: string | null
 }

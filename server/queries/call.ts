@@ -4,6 +4,7 @@ import { Failure } from '../failure.ts'
 import type { Deployment, LiveVersion } from './deployment-index.ts'
 import type { Deployments } from './deployments.ts'
 import { tellRefusal } from './record.ts'
+import { valuesOfTexts, type TextValues } from './text-values.ts'
 import { keptAnswer, runQuery, streamQuery, type Run, type RunAnswer, type RunParts, type StreamAnswer } from './run.ts'
 
 /** What a direct call says, whichever way it came. */
@@ -14,7 +15,7 @@ export type Call = {
   environment?: string | undefined
   /** Pins a version that was live in that environment at some time. */
   version?: number | undefined
-  parameters: Readonly<Record<string, unknown>>
+  parameters: Readonly<Record<string, unknown>> | TextValues
   /** In parts and in this format; without it, the whole result as JSON. */
   streamAs?: ReadFormat | undefined
   /** Asks for a new execution whatever is kept. */
@@ -98,6 +99,10 @@ async function findVersion(
   })
 }
 
+function valuesFor(version: LiveVersion, parameters: Call['parameters']): Readonly<Record<string, unknown>> {
+  return parameters instanceof Map ? valuesOfTexts(version.slots, parameters) : (parameters as Record<string, unknown>)
+}
+
 function runOf(
   caller: KeyCaller,
   { parameters, fresh, signal }: Call,
@@ -109,7 +114,7 @@ function runOf(
     environment,
     name,
     version,
-    parameters: withFixedParameters(caller.key, parameters, version.compiled().names),
+    parameters: withFixedParameters(caller.key, valuesFor(version, parameters), version.compiled().names),
     caller,
     requestId: caller.requestId,
     entry: 'direct',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { KeyCaller } from '../access/index.ts'
 import type { Column, ProjectCatalog, ReadFormat, ReadStream, Engine, Catalogs } from '../data/index.ts'
 import { largeAnswerBytes } from './answer-room.ts'
-import type { Answer, Answers } from './answers.ts'
+import type { Answer, Answers, IncompleteSource } from './answers.ts'
 import type { LiveVersion } from './deployment-index.ts'
 import { outcomeOf, tellCall, type CallRecord } from './record.ts'
 import { bindSlots, checkSlots, type BoundSlots } from './slots.ts'
@@ -44,11 +44,13 @@ export type RunAnswer = {
 }
 
 export type StreamAnswer = {
+  projectId: string
   name: string
   columns: Column[]
   parameters: Record<string, unknown>
   version: number
   asOf: Date | null
+  source: IncompleteSource | null
   cache: CacheState | null
   /** Ends after the last row or throws; leaving the loop stops the query. */
   chunks: AsyncIterable<{ bytes: Buffer; rowCount: number }>
@@ -120,11 +122,13 @@ export async function streamQuery(app: RunParts, run: Run, format: ReadFormat): 
       catalog: found,
     }))
     return {
+      projectId: run.projectId,
       name: run.name,
       columns: stream.columns,
       parameters: bound.parameters,
       version: run.version.number,
       asOf: asOf(catalog, run.version),
+      source: incompleteSource(catalog, run.version),
       cache,
       chunks: observed(stream, watch, cache),
       end: () => endOf(stream),
@@ -195,6 +199,7 @@ async function execute(app: RunParts, run: Run, { bound, catalog }: Prepared): P
     elapsedMs,
     version: version.number,
     asOf: asOf(catalog, version),
+    source: incompleteSource(catalog, version),
     etag: keepsAnswers(version) ? etagOf(version, bytes) : null,
   }
 }
@@ -235,6 +240,17 @@ function keepsAnswers(version: LiveVersion): boolean {
 function asOf(catalog: ProjectCatalog, version: LiveVersion): Date | null {
   const times = Object.keys(version.tables).flatMap((table) => catalog.asOf.get(table) ?? [])
   return times.length === 0 ? null : new Date(Math.min(...times.map(Number)))
+}
+
+/** Of which tables pages or rows were left out when they were fetched; null where a result rests on whole loads. */
+function incompleteSource(catalog: ProjectCatalog, version: LiveVersion): IncompleteSource | null {
+  if (catalog.truncated.size === 0) return null
+  const names = Object.keys(version.tables)
+  if (!names.some((name) => catalog.truncated.has(name))) return null
+  const tables = names.map((name) => {
+    return { name, asOf: catalog.asOf.get(name) ?? null, truncated: catalog.truncated.has(name) }
+  })
+  return { tables }
 }
 
 /** A version and the data it reads, in short. Of its tables only: another table's refresh leaves its answers good. */

@@ -1,33 +1,89 @@
 import { Failure } from '../failure.ts'
+import { newCell, noteCell, noteQuotes, type CellShape } from './csv-cells.ts'
 
-/** A record that is still open after so many characters has lost its closing quote. */
+/** A record that is still open after so many bytes has lost its closing quote. */
 const maxRecord = 16_777_216
+
+const quote = 0x22
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
 
 type CsvOptions = {
   delimiter: string
+  /** Between the fields that are written. */
+  outDelimiter: string
   hasHeader: boolean
+  /** For a file that others are joined to: with the names of the columns, and one line end whatever comes. */
+  writesHeader: boolean
   /** Columns that are there already: fields go where their names are, and new names behind them. */
   known?: string[] | undefined
   /** A later page: its header is not written again. */
   isLater: boolean
+  /** Takes a piece as it is; it stays untouched until the rows of this call are written. */
+  bytes: (buffer: Buffer, start: number, end: number) => void
   write: (text: string) => void
 }
 
+export type CsvRows = {
+  rowCount: number
+  columns: string[]
+  /** What the values of each column are, in the order of `columns`. */
+  cells: CellShape[]
+  /** Of the longest record. */
+  maxBytes: number
+  /** A quoted field goes over several lines. */
+  hasLineBreaks: boolean
+  newline: '\n' | '\r\n'
+  /** Of the line with the names, where it was written. */
+  headerBytes: number
+}
+
 /**
- * Reads CSV in pieces and writes it regular, comma, double quotes, one header line: short rows are filled up, blank lines left out, line ends and quotes made
- * uniform. A quoted empty field stays quoted: it is an empty text, not an absent one.
+ * Reads CSV in pieces and writes it regular: double quotes, one line end, every row as wide as the header. Short rows are
+ * filled up, blank lines left out, quotes made uniform; what is regular already passes through as it came. A quoted
+ * empty field stays quoted: it is an empty text, not an absent one. On the way it learns what each column holds.
  */
 // Over 70 lines: every byte passes here, and its states share one cursor.
-export function createCsvReader({ delimiter, hasHeader, known, isLater, write }: CsvOptions) {
-  const stop = new RegExp(`[${delimiter === '|' ? '\\|' : delimiter}\r\n]`, 'g')
+export function createCsvReader(options: CsvOptions) {
+  const { delimiter, outDelimiter, hasHeader, writesHeader, known, isLater, bytes, write } = options
+  const separator = delimiter.charCodeAt(0)
+  const mustRewrite = delimiter !== outDelimiter
+  const needsQuotes = new RegExp(`["\r\n${outDelimiter === '|' ? '\\|' : outDelimiter}]`)
   let columns: string[] | null = null
   let width = 0
   /** Where each field goes; null while every one stays in its place. */
   let places: number[] | null = null
-  let record: string[] = []
+  let cells: CellShape[] = []
+  let newline: '\n' | '\r\n' = '\n'
   let line = 1
   let rowCount = 0
-  let carry = ''
+  let maxBytes = 0
+  let headerBytes = 0
+  let hasLineBreaks = false
+  let carry: Buffer = Buffer.alloc(0)
+  /** Of the record under the cursor: where its fields begin and end, without their quotes. */
+  let starts = new Int32Array(64)
+  let stops = new Int32Array(64)
+  /** 0 bare, 1 quoted, 2 quoted with doubled quotes inside, 3 bare with a quote in it. */
+  let marks = new Uint8Array(64)
+  let count = 0
+
+  function addField(start: number, stop: number, mark: number): void {
+    if (count === starts.length) {
+      starts = grown(starts)
+      stops = grown(stops)
+      marks = Uint8Array.from({ length: count * 2 }, (_, index) => marks[index] ?? 0)
+    }
+    starts[count] = start
+    stops[count] = stop
+    marks[count] = mark
+    count += 1
+  }
+
+  const textOf = (data: Buffer, index: number): string => {
+    const text = data.toString('utf8', starts[index], stops[index])
+    return marks[index] === 2 ? text.replaceAll('""', '"') : text
+  }
 
   function begin(names: string[]): void {
     const own = uniqueNames(names)
@@ -35,7 +91,11 @@ export function createCsvReader({ delimiter, hasHeader, known, isLater, write }:
     const all = columns
     width = isLater ? own.length : columns.length
     places = own.every((name, index) => all[index] === name) ? null : own.map((name) => all.indexOf(name))
-    if (!isLater) write(`${columns.map(quoteField).join(',')}\n`)
+    cells = columns.map(newCell)
+    if (isLater || !writesHeader) return
+    const header = `${columns.map((name) => quoted(name)).join(outDelimiter)}${newline}`
+    headerBytes = Buffer.byteLength(header)
+    write(header)
   }
 
   /** A later page may come without a header: what names none of the columns, and is as wide, is a row. */
@@ -46,100 +106,150 @@ export function createCsvReader({ delimiter, hasHeader, known, isLater, write }:
     )
   }
 
-  function endRecord(): void {
-    const fields = record
-    record = []
-    if (fields.length === 1 && fields[0] === '') return
-    if (columns === null) {
-      const names = fields.map((field) => unquote(field).trim())
-      if (isHeader(names)) return begin(names)
-      begin(hasHeader ? (known ?? names) : fields.map((_, index) => `column_${index + 1}`))
-    }
-    if (fields.length > width) {
+  const quoted = (text: string): string => (needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+
+  /** The record as a row; answers whether it may pass as it came. */
+  function takeRow(data: Buffer): boolean {
+    if (count > width) {
       throw new Failure('upstream_error', {
         reason: 'not_tabular',
-        message: `The CSV of the external API has ${fields.length} fields in line ${line}, but its header has ${width}. The first line has to name the columns.`,
+        message: `The CSV of the external API has ${count} fields in line ${line}, but its header has ${width}. The first line has to name the columns.`,
       })
     }
-    writeRow(fields)
     rowCount += 1
+    let passes = places === null && !mustRewrite && count === columns?.length
+    for (let index = 0; index < count; index += 1) {
+      const mark = marks[index] as number
+      const start = starts[index] as number
+      const stop = stops[index] as number
+      const cell = cells[places === null ? index : (places[index] ?? index)]
+      if (mark === 3) passes = false
+      if (cell === undefined || (start === stop && mark === 0)) continue
+      if (start === stop) cell.hasQuotedEmpty = true
+      else if (mark > 1) noteQuotes(cell)
+      else noteCell(cell, data, start, stop)
+    }
+    return passes
   }
 
-  function writeRow(fields: string[]): void {
-    const all = columns?.length ?? 0
-    if (places === null) return write(`${fields.join(',')}${','.repeat(all - fields.length)}\n`)
-    const placed = Array.from({ length: all }, () => '')
-    for (const [index, field] of fields.entries()) placed[places[index] ?? index] = field
-    write(`${placed.join(',')}\n`)
+  function writeRow(data: Buffer): void {
+    const placed = Array.from({ length: columns?.length ?? 0 }, () => '')
+    for (let index = 0; index < count; index += 1) {
+      const text = textOf(data, index)
+      placed[places?.[index] ?? index] = text === '' && marks[index] === 1 ? '""' : quoted(text)
+    }
+    write(`${placed.join(outDelimiter)}${newline}`)
+  }
+
+  /** What the record is; `passes` where its bytes may be handed on as they came, with its line end. */
+  function take(data: Buffer, ending: string | null): 'passes' | 'row' | 'nothing' {
+    if (count === 1 && starts[0] === stops[0] && marks[0] === 0) return 'nothing'
+    if (columns === null) {
+      if (ending === '\r\n' && !writesHeader) newline = ending
+      const names = Array.from({ length: count }, (_, index) => textOf(data, index).trim())
+      if (isHeader(names)) {
+        begin(names)
+        return 'nothing'
+      }
+      begin(hasHeader ? (known ?? names) : names.map((_, index) => `column_${index + 1}`))
+    }
+    return takeRow(data) && ending === newline ? 'passes' : 'row'
   }
 
   /** One field from `at`; answers where it ends, or -1 when it may go on in the next piece. */
-  function field(text: string, at: number, last: boolean): number {
-    if (text[at] === '"') {
-      let close = text.indexOf('"', at + 1)
-      while (close >= 0 && text[close + 1] === '"') close = text.indexOf('"', close + 2)
+  function field(data: Buffer, at: number, last: boolean): number {
+    if (data[at] === quote) {
+      let close = data.indexOf(quote, at + 1)
+      let mark = 1
+      while (close >= 0 && data[close + 1] === quote) {
+        mark = 2
+        close = data.indexOf(quote, close + 2)
+      }
       if (close < 0 && last) throw unclosed(line)
       // A quote at the very end may be the first half of a doubled one.
-      if (close < 0 || (close + 1 >= text.length && !last)) return -1
-      const next = text[close + 1]
-      if (next === undefined || next === delimiter || next === '\n' || next === '\r') {
-        record.push(text.slice(at, close + 1))
+      if (close < 0 || (close + 1 >= data.length && !last)) return -1
+      const next = data[close + 1]
+      if (next === undefined || next === separator || next === lineFeed || next === carriageReturn) {
+        addField(at + 1, close, mark)
+        if (!hasLineBreaks) hasLineBreaks = hasBreak(data, at, close)
         return close + 1
       }
     }
-    stop.lastIndex = at
-    const end = stop.exec(text)?.index ?? text.length
-    if (end === text.length && !last) return -1
-    record.push(quoteField(text.slice(at, end)))
+    let end = at
+    let mark = 0
+    for (; end < data.length; end += 1) {
+      const byte = data[end]
+      if (byte === separator || byte === lineFeed || byte === carriageReturn) break
+      if (byte === quote) mark = 3
+    }
+    if (end === data.length && !last) return -1
+    addField(at, end, mark)
     return end
   }
 
-  function push(piece: string, last: boolean): void {
-    const text = carry + piece
+  function push(piece: Buffer, length: number, last: boolean): void {
+    const data = carry.length === 0 ? piece.subarray(0, length) : Buffer.concat([carry, piece.subarray(0, length)])
     let at = 0
     let recordStart = 0
-    while (at < text.length) {
-      const end = field(text, at, last)
+    /** What passes as it came and is not handed on yet begins here. */
+    let spanStart = 0
+    const handOn = (): void => {
+      if (recordStart > spanStart) bytes(data, spanStart, recordStart)
+    }
+    const endAt = (end: number, ending: string | null): void => {
+      const next = end + (ending?.length ?? 0)
+      if (next - recordStart > maxBytes) maxBytes = next - recordStart
+      const taken = take(data, ending)
+      if (taken !== 'passes') {
+        handOn()
+        if (taken === 'row') writeRow(data)
+        spanStart = next
+      }
+      count = 0
+      line += 1
+      at = next
+      recordStart = next
+    }
+    while (at < data.length) {
+      const end = field(data, at, last)
       if (end < 0) break
-      const mark = text[end]
-      if (mark === '\r' && end + 1 >= text.length && !last) break
-      if (mark === delimiter) {
+      const mark = data[end]
+      if (mark === carriageReturn && end + 1 >= data.length && !last) break
+      if (mark === separator) {
         at = end + 1
-        if (at >= text.length && last) record.push('')
-        if (at < text.length || last) continue
+        if (at >= data.length && last) addField(at, at, 0)
+        if (at < data.length || last) continue
         break
       }
-      endRecord()
-      line += 1
-      at = mark === '\r' && text[end + 1] === '\n' ? end + 2 : end + 1
-      recordStart = at
+      endAt(end, mark === undefined ? null : mark === lineFeed ? '\n' : data[end + 1] === lineFeed ? '\r\n' : '\r')
     }
-    if (last) {
-      if (record.length > 0) endRecord()
-      return
-    }
+    if (last && count > 0) endAt(data.length, null)
+    handOn()
     // A record that is cut off starts over with the next piece.
-    record = []
-    carry = text.slice(recordStart)
+    count = 0
+    carry = last ? Buffer.alloc(0) : Buffer.from(data.subarray(recordStart))
     if (carry.length > maxRecord) throw unclosed(line)
   }
 
-  function finish(): { rowCount: number; columns: string[] } {
+  function finish(): CsvRows {
     if (columns === null) {
       throw new Failure('upstream_error', { reason: 'not_tabular', message: 'The CSV of the external API is empty.' })
     }
-    return { rowCount, columns }
+    return { rowCount, columns, cells, maxBytes, hasLineBreaks, newline, headerBytes }
   }
 
   return { push, finish }
 }
 
-function quoteField(field: string): string {
-  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
+function grown(values: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(values.length * 2)
+  larger.set(values)
+  return larger
 }
 
-function unquote(field: string): string {
-  return field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field
+function hasBreak(data: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) if (data[at] === lineFeed || data[at] === carriageReturn) return true
+  return false
 }
 
 /** `name`, `name_1` for keys that differ only in case; a nameless column is called by its place. */

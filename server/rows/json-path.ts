@@ -13,16 +13,17 @@ const stepPattern = /\.?([^.[\]"']+)|\[(\d+)\]|\.?\[("(?:[^"\\]|\\.)*")\]|\.?\['
  * `data.items`, `data.items[0].rows`, `$.data.items`, `["a.b"].c`. Empty and `$` mean the whole response; `$` reads it
  * once more where it is a string of JSON.
  */
-export function parsePath(text: string): JsonPath {
+export function parsePath(text: string, field = 'responsePathExtractor'): JsonPath {
   const steps: PathStep[] = []
   const body = text.trim().replace(/^\$(?=$|[.[])/, '')
   let at = 0
   while (at < body.length) {
     stepPattern.lastIndex = at
     const match = stepPattern.exec(body)
-    if (match === null || (at === 0 && body.startsWith('.') && !text.trim().startsWith('$'))) throw unreadable(text, at)
+    if (match === null || (at === 0 && body.startsWith('.') && !text.trim().startsWith('$')))
+      throw unreadable(text, at, field)
     const [whole, key, index, quoted, apostrophed] = match
-    steps.push(index === undefined ? stepName(text, { key, quoted, apostrophed }) : Number(index))
+    steps.push(index === undefined ? stepName(text, { key, quoted, apostrophed }, field) : Number(index))
     at += whole.length
   }
   return { text: text.trim(), steps }
@@ -30,22 +31,22 @@ export function parsePath(text: string): JsonPath {
 
 type StepText = { key: string | undefined; quoted: string | undefined; apostrophed: string | undefined }
 
-function stepName(text: string, { key, quoted, apostrophed }: StepText): string {
+function stepName(text: string, { key, quoted, apostrophed }: StepText, field: string): string {
   if (key !== undefined) return key
   if (apostrophed !== undefined) return apostrophed
   try {
     return JSON.parse(quoted ?? '""') as string
   } catch {
-    throw unreadable(text, text.indexOf(quoted ?? ''))
+    throw unreadable(text, text.indexOf(quoted ?? ''), field)
   }
 }
 
-function unreadable(text: string, at: number): Failure {
+function unreadable(text: string, at: number, field: string): Failure {
   const message = `is not a key path: it cannot be read from character ${at + 1} on; write it like data.items, data.items[0].rows or ["a.b"].c`
   return new Failure('invalid_request', {
     reason: 'invalid_field',
-    message: `responsePathExtractor ${message}.`,
-    details: [{ field: 'responsePathExtractor', message: `${JSON.stringify(text)} ${message}` }],
+    message: `${field} ${message}.`,
+    details: [{ field, message: `${JSON.stringify(text)} ${message}` }],
   })
 }
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { Failure } from '../failure.ts'
 import { charsetOf, delimiterOf, isBinary, kindOf, parseContentType } from './content.ts'
-import { createCsvReader } from './csv.ts'
+import { createCsvReader, type CsvRows } from './csv.ts'
 import { dropDuplicateKeys } from './json-repair.ts'
 import { noMatch, parsePath, type JsonPath, type PathStep } from './json-path.ts'
 import { createJsonScanner, type ScanOptions, type ScanResult } from './json-scan.ts'
@@ -27,6 +27,8 @@ export type NormaliseOptions = {
   append?: boolean | undefined
   /** CSV: the columns of the pages before, or of all of them. Those of this file are found in them by name. */
   columns?: string[] | undefined
+  /** CSV: rows alone, in the delimiter that they came with. */
+  bare?: boolean | undefined
 }
 
 export type Normalised = {
@@ -38,7 +40,11 @@ export type Normalised = {
   columns: string[] | null
   /** What the rows hold and how long the longest is, where it was learned on the way. */
   learned: Learned | null
+  /** How CSV is written, and what its columns hold. */
+  csv?: CsvFile
 }
+
+export type CsvFile = Omit<CsvRows, 'rowCount' | 'columns'> & { delimiter: string }
 
 export type Learned = { shape: Shape; maxBytes: number }
 
@@ -280,13 +286,24 @@ async function runCsv(run: Run, { from, text, path }: CsvTarget): Promise<Normal
   const delimiter = hinted ?? delimiterOf(text)
   const start = from + hint.length
   const writer = createRowWriter(run.rows, run.base)
-  const { contentType, columns: known, chunkBytes = ordinaryChunkBytes, goOn } = run.options
+  const { contentType, columns: known, chunkBytes = ordinaryChunkBytes, goOn, bare = false } = run.options
   const hasHeader = parseContentType(contentType).parameters['header'] !== 'absent'
-  const reader = createCsvReader({ delimiter, hasHeader, known, isLater: run.base > 0, write: writer.text })
+  const outDelimiter = bare ? delimiter : ','
+  const reader = createCsvReader({
+    delimiter,
+    outDelimiter,
+    hasHeader,
+    writesHeader: !bare,
+    known,
+    isLater: run.base > 0,
+    bytes: writer.bytes,
+    write: writer.text,
+  })
   const push = (buffer: Buffer, end: number, last: boolean) => {
-    reader.push(buffer.toString('utf8', 0, end), last)
+    reader.push(buffer, end, last)
     return end
   }
   await pump(run.source, push, { from: start, chunkBytes, afterEach: writer.drain, goOn })
-  return { ...reader.finish(), shape: 'csv', format: 'csv', learned: null }
+  const { rowCount, columns, ...csv } = reader.finish()
+  return { rowCount, columns, shape: 'csv', format: 'csv', learned: null, csv: { ...csv, delimiter: outDelimiter } }
 }

@@ -7,9 +7,13 @@ export { asStoreFailure, isRowRefused } from './store-failure.ts'
 export type {
   ChannelType,
   ColumnRecord,
+  ColumnRule,
+  DataCheck,
   DeploymentAct,
   Drift,
   EvaluationResult,
+  HeldBecause,
+  JobDetails,
   JobError,
   JobStatus,
   QueryExample,

@@ -12,7 +12,16 @@ import type { QuestionsTables } from './tables/questions.ts'
 export type Tables = PeopleTables & KeysTables & DataTables & QueriesTables & UsageTables & QuestionsTables
 
 export type { Role } from './tables/people.ts'
-export type { ColumnRecord, Drift, JobError, JobStatus } from './tables/data.ts'
+export type {
+  ColumnRecord,
+  ColumnRule,
+  DataCheck,
+  Drift,
+  HeldBecause,
+  JobDetails,
+  JobError,
+  JobStatus,
+} from './tables/data.ts'
 export type { DeploymentAct, QueryExample } from './tables/queries.ts'
 export type { ChannelType } from './tables/usage.ts'
 export type { EvaluationResult, QuestionLogging, QuestionOutcome, QuestionResolution } from './tables/questions.ts'

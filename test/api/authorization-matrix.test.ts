@@ -87,7 +87,7 @@ function verdictFor(rule: Rule, caller: CallerName, method: string): Verdict {
     if (caller === 'foreign key') return rule === 'any-key' ? 'allowed' : outOfReach
     return tokens.has(caller) ? wrongKind : signIn
   }
-  if (otherSites.has(caller) && method !== 'GET') return foreignOrigin
+  if (otherSites.has(caller) && method !== 'GET' && method !== 'OPTIONS') return foreignOrigin
   if (rule === 'open') return 'allowed'
   if (caller === 'nobody') return signIn
   if (caller === 'key' || caller === 'foreign key') return wrongKind

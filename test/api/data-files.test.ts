@@ -44,7 +44,7 @@ test('what a crash left behind is swept; what is named or may yet be stays', asy
   const orphan = t.app.files.pathOf('ab'.repeat(32), 'parquet')
   const young = t.app.files.pathOf('cd'.repeat(32), 'parquet')
   const unfinished = join(dir, 'unfinished', 'half.ndjson')
-  const longAgo = new Date(t.app.now() - 2 * 60 * 60 * 1000)
+  const longAgo = new Date(t.app.now() - 25 * 60 * 60 * 1000)
   for (const path of [orphan, young, unfinished]) {
     await mkdir(join(path, '..'), { recursive: true })
     await writeFile(path, 'x')

@@ -269,6 +269,8 @@ describe('refusals leave nothing behind', () => {
     for (const [config, reason] of bad) {
       expect(await run(config), reason).toMatchObject({ status: 400, body: { error: 'invalid_request', reason } })
     }
+    // What refuses a body names the way that takes one.
+    expect((await run({ body: { type: 'json', content: { a: 1 } } })).body.message).toMatch(/datasource.*refresh/)
     const named = await run({ responsePathExtractor: 'items' })
     expect(named.body.message).toContain('rows')
   })

@@ -38,6 +38,7 @@ describe('GET /v1/jobs/{id}', () => {
       attempt: 1,
       max_attempts: 3,
       progress: 0,
+      details: null,
       started_at: null,
       finished_at: null,
       error: null,

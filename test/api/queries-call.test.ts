@@ -190,7 +190,7 @@ describe('refusals', () => {
   })
 
   test('405 for another method, 401 without a key, 403 beyond the key', async () => {
-    expect((await q.caller.get('/v1/queries/by_region')).status).toBe(405)
+    expect((await q.caller.put('/v1/queries/by_region', {})).status).toBe(405)
     expect((await t.anonymous.post('/v1/queries/by_region', {})).status).toBe(401)
     const foreign = await q.caller.post('/v1/queries/by_region', {}, { 'x-sluice-project': await t.project() })
     expect(foreign.status).toBe(403)

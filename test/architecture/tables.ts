@@ -19,6 +19,7 @@ const owners: Record<string, string> = {
   environments: 'server/projects',
   // What a table is fetched from, with its sealed credentials and its schedule.
   datasources: 'server/connections',
+  load_checkpoints: 'server/connections',
   idempotent_calls: 'server/connections',
   // What was fetched.
   data_objects: 'server/data',

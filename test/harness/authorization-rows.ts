@@ -91,6 +91,11 @@ const data: Record<string, Row> = {
   }),
   'GET /v1/projects/:project_id/datasources/:datasource_id': viewer(),
   'PATCH /v1/projects/:project_id/datasources/:datasource_id': editor({ body: { keep_versions: 5 } }),
+  'GET /v1/projects/:project_id/datasources/:datasource_id/schema': viewer(),
+  'PATCH /v1/projects/:project_id/datasources/:datasource_id/schema': editor({ body: { on_mismatch: 'widen' } }),
+  'GET /v1/projects/:project_id/datasources/:datasource_id/versions': viewer(),
+  'POST /v1/projects/:project_id/datasources/:datasource_id/versions/:version/activate': editor(),
+  'POST /v1/projects/:project_id/datasources/:datasource_id/versions/:version/restore': editor(),
   'DELETE /v1/projects/:project_id/datasources/:datasource_id': editor({
     status: 204,
     fresh: { datasource_id: 'datasource' },
@@ -249,6 +254,9 @@ const calls: Record<string, Row> = {
     search: '?project_id=:project_id',
     body: { region: 'north' },
   }),
+  'GET /v1/queries/:query_name': row('key-of-project')({ search: '?project_id=:project_id&region=north' }),
+  'OPTIONS /v1/queries/:query_name': open({ status: 204 }),
+  'OPTIONS /v1/query': open({ status: 204 }),
   'POST /v1/query': row('key-of-project')({
     body: ({ project_id }) => ({ query: 'Which orders came from the north?', project_id }),
   }),

@@ -172,8 +172,9 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
         .orderBy('version', 'desc')
         .executeTakeFirstOrThrow()
       const id = newId('dataObject')
-      const { columns, drift: _drift, profile: _profile, created_at: _at, ...rest } = last
-      const copy = { ...rest, columns: JSON.stringify(columns), id, version: last.version + 1 }
+      const { columns, project_id, datasource_id, kind, format, file_hash, size_bytes, row_count, version } = last
+      const shared = { project_id, datasource_id, kind, format, file_hash, size_bytes, row_count }
+      const copy = { ...shared, columns: JSON.stringify(columns), id, version: version + 1 }
       await db.insertInto('data_objects').values(copy).execute()
       return id
     },

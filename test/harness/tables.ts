@@ -17,7 +17,7 @@ export async function putTable(
   const source = app.files.temporaryPath('ndjson')
   await writeFile(source, linesOf(rows))
   const parquetPath = app.files.temporaryPath('parquet')
-  const input = { source: { kind: 'ndjson' as const, path: source }, parquetPath, previousColumns: null }
+  const input = { source: { kind: 'ndjson' as const, path: source }, parquetPath, contract: null }
   const converted = await app.engine.convert(projectId, input)
   const nativePath = app.files.temporaryPath('duckdb')
   if (native) await app.engine.buildNative({ parquetPath, nativePath })
@@ -44,6 +44,11 @@ export async function putTable(
       .executeTakeFirstOrThrow()
     const shared = { project_id: projectId, datasource_id: datasource, version: (last ?? 0) + 1 }
     await transaction
+      .updateTable('data_objects')
+      .set({ is_live: false })
+      .where('datasource_id', '=', datasource)
+      .execute()
+    await transaction
       .insertInto('data_objects')
       .values({
         ...shared,
@@ -54,6 +59,8 @@ export async function putTable(
         size_bytes: kept.sizeBytes,
         row_count: converted.rowCount,
         columns: JSON.stringify(converted.columns),
+        is_live: true,
+        activated_at: new Date(),
       })
       .execute()
     if (copy !== null) {

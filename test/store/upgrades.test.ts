@@ -39,3 +39,25 @@ test('0008: the log of single calls is still there once calls are written togeth
   ])
   expect(rows.map(({ at }) => at.toISOString())).toEqual(['2026-11-14T23:59:59.999Z', '2026-11-15T00:00:00.000Z'])
 })
+
+test('0012: the newest version of every table goes on serving, and those before it may serve again', async () => {
+  const client = await databaseAt(11)
+  await client.query(`
+    insert into projects (id, name) values ('prj_1', 'Shop');
+    insert into datasources (id, project_id, name, kind, table_name) values
+      ('ds_1', 'prj_1', 'A', 'http_api', 'a'), ('ds_2', 'prj_1', 'B', 'http_api', 'b');
+    insert into data_objects (id, project_id, datasource_id, kind, format, version, file_hash, size_bytes)
+    select 'obj_' || kind || source || version, 'prj_1', source, kind, 'parquet', version, 'x', 1
+    from unnest(array['ds_1', 'ds_2']) as source, unnest(array['response_data', 'prepared']) as kind,
+      generate_series(1, 2) as version`)
+  await migrate(client, await readMigrations(folder))
+  const { rows } = await client.query(
+    'select id, activated_at is not null as served from data_objects where is_live order by id',
+  )
+  expect(rows).toEqual([
+    { id: 'obj_response_datads_12', served: true },
+    { id: 'obj_response_datads_22', served: true },
+  ])
+  const served = await client.query('select count(*)::int as many from data_objects where activated_at is not null')
+  expect(served.rows).toEqual([{ many: 4 }])
+})

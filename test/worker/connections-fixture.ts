@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import type { HttpConfiguration } from '../../api/connections.ts'
 import { createTokenSource, openOutbound, type Outbound, type TokenSource } from '../../server/connections/index.ts'
 import { openUpstream, type Routes, rowsText, type Upstream } from '../harness/upstream.ts'
@@ -13,6 +14,14 @@ function answering(
 ): Routes[string] {
   return (_request, response, url) =>
     void response.writeHead(200, { ...json, ...headers(url) }).end(JSON.stringify(answer(url)))
+}
+
+/** Answers by what the JSON of the body says. */
+function posted(answer: (body: Record<string, unknown>) => unknown): Routes[string] {
+  return async (request, response) => {
+    const body = JSON.parse(await text(request)) as Record<string, unknown>
+    response.writeHead(200, json).end(JSON.stringify(answer(body)))
+  }
 }
 
 /** Seven rows, in pages of two or three. */
@@ -70,6 +79,24 @@ const routes: Routes = {
     void response
       .writeHead(200, { 'content-type': 'text/csv' })
       .end(['id,name\n1,Ada\n', 'name,id\nGrace,2\n', 'id,city,name\n3,Bern,Eve\n'][numberOf(url, 'page', 1) - 1]),
+  '/pages/ignored': (_request, response, url) => {
+    const isCsv = url.searchParams.get('as') === 'csv'
+    response.writeHead(200, isCsv ? { 'content-type': 'text/csv' } : json)
+    response.end(isCsv ? 'id,name\n1,Ada\n2,Grace\n' : JSON.stringify(items))
+  },
+  '/pages/body/graphql': posted(({ variables = {} }) => {
+    const from = Number((variables as { after?: string }).after ?? 0)
+    const endCursor = from + 3 < 7 ? String(from + 3) : null
+    return { data: { items: { nodes: slice(from), pageInfo: { endCursor } } } }
+  }),
+  '/pages/body/from': posted(({ from, size }) => ({ items: slice(Number(from), Number(size)) })),
+  '/pages/body/page': posted(({ paging }) => {
+    return { items: slice(((paging as { number: number }).number - 1) * 3) }
+  }),
+  '/pages/body/search_after': posted(({ search_after: after }) => {
+    const from = after === undefined ? 0 : Number((after as number[])[0]) + 1
+    return { hits: { hits: slice(from).map(({ id }) => ({ id, sort: [id] })) } }
+  }),
   '/slow-token': (_request, response) =>
     void setTimeout(() => response.writeHead(200, json).end('{"access_token":"late"}'), 400),
   '/pages/away': answering((url) => ({ items: [{ a: 1 }], next: url.searchParams.get('to') })),

@@ -127,6 +127,17 @@ describe('inspection', () => {
     }
   })
 
+  test('PIVOT without the values that become columns is refused with what to write', async () => {
+    for (const sql of [
+      'PIVOT orders ON region USING sum(amount)',
+      'SELECT * FROM (PIVOT orders ON region USING sum(amount))',
+      'WITH p AS (PIVOT orders ON region USING sum(amount)) SELECT * FROM p',
+    ]) {
+      await expect(inspect(sql)).rejects.toMatchObject({ message: expect.stringContaining('IN (') as string })
+    }
+    await expect(inspect('DROP TABLE orders')).rejects.toThrow('Only a SELECT can be a query.')
+  })
+
   test('a name that means a function is a column where a table has one', async () => {
     const sql = 'SELECT user, "current_user" FROM people ORDER BY user'
     const columns = ['user', 'current_user'].map((name) => ({ name, type: 'VARCHAR' }))

@@ -80,7 +80,7 @@ async function throughEverything(source: ConvertCall['source'], rowCount: number
   const { engine } = fixture
   const parquetPath = join(dir, 'rows.parquet')
   const nativePath = join(dir, 'rows.duckdb')
-  const converted = await engine.convert('project', { source, parquetPath, previousColumns: null })
+  const converted = await engine.convert('project', { source, parquetPath, contract: null })
   expect(converted.rowCount).toBe(rowCount)
   const names = converted.columns.map(({ name }) => name)
   const profile = await engine.profile(parquetPath)
@@ -163,7 +163,7 @@ describe('columns of any name', () => {
     const { columns } = await fixture.engine.convert('project', {
       source: { kind: 'ndjson', path },
       parquetPath,
-      previousColumns: null,
+      contract: null,
     })
     expect(columns.map(({ name }) => name)).toEqual(['a', 'b\ufffd', '\ufffd'])
     const catalog = { version: 'nul', tables: [{ name: 'texts', parquetPath, columns }] }

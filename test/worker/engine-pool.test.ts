@@ -298,7 +298,7 @@ describe('the executor for files', () => {
 })
 
 function convertCall(path: string, parquetPath: string) {
-  return { source: { kind: 'ndjson' as const, path }, parquetPath, previousColumns: null }
+  return { source: { kind: 'ndjson' as const, path }, parquetPath, contract: null }
 }
 
 async function openFiles(pid: number): Promise<string[]> {

@@ -119,8 +119,8 @@ describe('a stream', () => {
       'Timestamp<MICROSECOND, UTC>',
       'Bool',
       'Int64',
-      'Utf8',
-      'Utf8',
+      'List<Int64>',
+      'Decimal[4e+2]',
     ])
     const row = table.get(4_001)?.toJSON() ?? {}
     expect(row).toMatchObject({
@@ -129,9 +129,8 @@ describe('a stream', () => {
       amount: 6_001.5,
       paid: false,
       even: null,
-      list: '[4001]',
-      dec: '1.50',
     })
+    expect([...(row['list'] as Iterable<bigint>)]).toEqual([4_001n])
     expect(new Date(Number(row['day'])).toISOString()).toBe('2024-12-17T00:00:00.000Z')
     expect(new Date(Number(row['placed_at'])).toISOString()).toBe('2024-01-03T18:41:00.000Z')
     expect(tableFromIPC((await collect('SELECT id FROM orders WHERE false', { format: 'arrow' })).bytes).numRows).toBe(
@@ -152,6 +151,39 @@ describe('a stream', () => {
       expect(answer).toMatchObject({ rowCount: 10_000, truncated: false })
       expect(answer.bytes.length).toBeGreaterThan(1_000)
     }
+  })
+
+  test('as Arrow and Parquet has native types, nested and wide ones too', async () => {
+    const sql = `SELECT sum(id) AS total, '2024-01-02 03:04:05.678+00'::TIMESTAMPTZ AS at, -12345678901234567890.12::DECIMAL(38,2) AS wide,
+      [{'a': 1, 'b': [1.5::DECIMAL(4,1), NULL], 'w': 5::HUGEINT}] AS nested, TIME '03:04:05' AS time, 'abc'::BLOB AS bytes,
+      '6f8d2a1c-0000-4000-8000-000000000001'::UUID AS uid, INTERVAL 3 DAY AS span, 7::UBIGINT AS big, NULL::STRUCT(a INTEGER) AS none,
+      '{"a":1}'::JSON AS js, MAP {'k': 1} AS m FROM orders WHERE id < 10`
+    const table = tableFromIPC((await collect(sql, { format: 'arrow' })).bytes)
+    expect(Object.fromEntries(table.schema.fields.map((field) => [field.name, String(field.type)]))).toEqual({
+      total: 'Decimal[38e0]',
+      at: 'Timestamp<MICROSECOND, UTC>',
+      wide: 'Decimal[38e+2]',
+      nested: 'List<Struct<{a:Int32, b:List<Decimal[4e+1]>, w:Decimal[38e0]}>>',
+      time: 'Time64<MICROSECOND>',
+      bytes: 'Binary',
+      uid: 'Utf8',
+      span: 'Utf8',
+      big: 'Uint64',
+      none: 'Struct<{a:Int32}>',
+      js: 'Utf8',
+      m: 'Utf8',
+    })
+    const row = table.get(0)?.toJSON() as Record<string, unknown>
+    expect(row).toMatchObject({ big: 7n, none: null, js: '{"a":1}', m: '{"k":1}', span: '3 days' })
+    expect(row['uid']).toBe('6f8d2a1c-0000-4000-8000-000000000001')
+    const words = (value: unknown) => new BigInt64Array(new Uint32Array(value as Uint32Array).buffer)
+    expect(words(row['total'])).toEqual(new BigInt64Array([45n, 0n]))
+    const wide = words(row['wide'])
+    expect(((wide[1] ?? 0n) << 64n) | BigInt.asUintN(64, wide[0] ?? 0n)).toBe(-1_234_567_890_123_456_789_012n)
+    const path = join(fixture.dir, 'native.parquet')
+    await writeFile(path, (await collect(sql, { format: 'parquet' })).bytes)
+    await runSql(`SELECT CASE WHEN typeof(total) = 'DECIMAL(38,0)' AND total = 45 AND typeof(nested) LIKE '%w DECIMAL(38,0)%'
+      AND typeof("at") = 'TIMESTAMP WITH TIME ZONE' AND typeof(wide) = 'DECIMAL(38,2)' THEN 1 ELSE error(typeof(nested)) END FROM '${path}'`)
   })
 
   test('as Parquet is one file', async () => {

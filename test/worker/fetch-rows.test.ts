@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HttpConfiguration, type Pagination, pagination } from '../../api/connections.ts'
 import { fetchRows } from '../../server/connections/fetch-rows.ts'
 import { openOutbound } from '../../server/connections/index.ts'
+import { appendPage as writePage } from '../../server/data/executor/convert.ts'
 import type { AnswerBody, PageCall } from '../../server/data/index.ts'
 import { normalise } from '../../server/rows/index.ts'
 import { openUpstream, rowsText } from '../harness/upstream.ts'
@@ -27,7 +28,7 @@ describe('rows', () => {
   const paths = () => ({ bodyPath: join(c.folder, 'body'), rowsPath: join(c.folder, 'rows') })
   const toRows = ({ path, contentType, extractor, maxDepth }: AnswerBody, more: object = {}) =>
     normalise(path, paths().rowsPath, { contentType, path: extractor, maxDepth, ...more })
-  const appendPage = ({ body, columns }: PageCall) => toRows(body, { append: true, columns })
+  const appendPage = (page: PageCall) => writePage({ cancelled: false, interrupt: null }, page)
   const fetched = async (path: string, more: Partial<HttpConfiguration> = {}, rule?: object) => {
     const setting: Pagination | undefined = rule === undefined ? undefined : pagination.parse(rule)
     const result = await fetchRows(c.configuration(path, more), {
@@ -121,6 +122,30 @@ describe('rows', () => {
       truncated: false,
     })
     expect(found.rows).toBe('id,name\n1,Ada\n2,Grace\n3,Eve,Bern\n')
+  })
+
+  test.each(['json', 'csv'])('%s: an API that ignores the page is found out', async (kind) => {
+    await expect(fetched(`/pages/ignored?as=${kind}`, {}, { type: 'page' })).rejects.toMatchObject({
+      code: 'upstream_error',
+      reason: 'repeated_page',
+    })
+  })
+
+  test.each<[string, object]>([
+    ['graphql', { type: 'cursor', in: 'body', path: 'data.items.pageInfo.endCursor', parameter: 'variables.after' }],
+    ['from', { type: 'offset', in: 'body', parameter: 'from', limit_parameter: 'size', limit: 3 }],
+    ['page', { type: 'page', in: 'body', parameter: 'paging.number' }],
+    ['search_after', { type: 'cursor', in: 'body', from: 'last_row', path: 'sort', parameter: 'search_after' }],
+  ])('pages in the body: %s brings every row once', async (kind, rule) => {
+    const extractors: Record<string, string> = { graphql: 'data.items.nodes', search_after: 'hits.hits' }
+    const more: Partial<HttpConfiguration> = {
+      method: 'POST',
+      responsePathExtractor: extractors[kind] ?? 'items',
+      body: kind === 'graphql' ? { type: 'graphql', content: '{ items { nodes } }' } : { query: { match: 'all' } },
+    }
+    const found = await fetched(`/pages/body/${kind}`, more, rule)
+    expect(found.truncated).toBe(false)
+    expect((found.rows as { id: number }[]).map(({ id }) => id)).toEqual([0, 1, 2, 3, 4, 5, 6])
   })
 
   test('a cap and a circle are owned up to', async () => {

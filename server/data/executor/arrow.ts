@@ -1,81 +1,207 @@
 import {
+  DuckDBArrayType,
+  DuckDBArrayValue,
+  DuckDBBlobValue,
   DuckDBDateValue,
+  DuckDBDecimalType,
+  DuckDBDecimalValue,
+  DuckDBListType,
+  DuckDBListValue,
+  DuckDBStructType,
+  DuckDBStructValue,
+  DuckDBTimeValue,
+  DuckDBTimestampNanosecondsValue,
+  DuckDBTimestampTZValue,
   DuckDBTimestampValue,
   DuckDBTypeId,
   type DuckDBDataChunk,
   type DuckDBType,
 } from '@duckdb/node-api'
 import {
+  Binary,
   Bool,
-  Data,
   DateDay,
+  Decimal,
   Field,
   Float64,
   Int32,
   Int64,
+  List,
   makeData,
   RecordBatch,
   Schema,
   Struct,
   Table,
   tableToIPC,
+  TimeMicrosecond,
   TimestampMicrosecond,
+  TimestampNanosecond,
+  Uint64,
   Utf8,
   vectorFromArray,
+  type Data,
   type DataType,
 } from 'apache-arrow'
+import { arrowTypes, asFileType } from './file-types.ts'
 import { jsonText } from './values.ts'
 import type { Plan } from './plan.ts'
 
-/** A DuckDB type that Arrow has too: its type, and a value as it stands in Arrow's buffers. */
-type Mapping = {
-  type: () => DataType
-  array: 'int32' | 'int64' | 'float64' | null
-  value: (value: unknown) => unknown
+/** A column or part of one: its Arrow type, and how values of DuckDB become its data. */
+type Mapping = { type: DataType; data: (values: unknown[]) => Data }
+
+type Buffers = Int32ArrayConstructor | BigInt64ArrayConstructor | BigUint64ArrayConstructor | Float64ArrayConstructor
+
+/** Values of one width, as they stand in Arrow's buffer. */
+function fixed(type: DataType, array: Buffers, value: (value: unknown) => unknown = (same) => same): Mapping {
+  const zero = array === BigInt64Array || array === BigUint64Array ? 0n : 0
+  return {
+    type,
+    data(values) {
+      const buffer = (array as Float64ArrayConstructor).from(values as number[], (each) => {
+        return (each === null ? zero : value(each)) as number
+      })
+      return makeData({ type, length: values.length, ...nullsOf(values), data: buffer } as never)
+    },
+  }
 }
 
-const same = (value: unknown): unknown => value
-const int32: Mapping = { type: () => new Int32(), array: 'int32', value: same }
+/** What the library's own builder does as well. */
+function built(type: DataType, value: (value: unknown) => unknown = (same) => same): Mapping {
+  return {
+    type,
+    data(values) {
+      const [data] = vectorFromArray(
+        values.map((each) => (each === null ? null : value(each))),
+        type,
+      ).data
+      if (data === undefined) throw new Error('an Arrow column without data')
+      return data
+    },
+  }
+}
 
-const mappings = new Map<DuckDBTypeId, Mapping>([
-  [DuckDBTypeId.BOOLEAN, { type: () => new Bool(), array: null, value: same }],
+function nullsOf(values: unknown[]): { nullCount: number; nullBitmap: Uint8Array } {
+  const nullBitmap = new Uint8Array(Math.ceil(values.length / 64) * 8)
+  let nullCount = 0
+  for (const [row, value] of values.entries()) {
+    if (value === null) nullCount += 1
+    else nullBitmap[row >> 3] = (nullBitmap[row >> 3] ?? 0) | (1 << (row & 7))
+  }
+  return { nullCount, nullBitmap }
+}
+
+const micros = (value: unknown): bigint =>
+  value instanceof DuckDBTimestampValue || value instanceof DuckDBTimestampTZValue || value instanceof DuckDBTimeValue
+    ? value.micros
+    : 0n
+const text = built(new Utf8(), String)
+const int32 = fixed(new Int32(), Int32Array)
+const float64 = fixed(new Float64(), Float64Array)
+const timestamp = fixed(new TimestampMicrosecond('UTC'), BigInt64Array, micros)
+
+const scalars = new Map<DuckDBTypeId, Mapping>([
+  [DuckDBTypeId.BOOLEAN, built(new Bool())],
   [DuckDBTypeId.TINYINT, int32],
   [DuckDBTypeId.SMALLINT, int32],
   [DuckDBTypeId.INTEGER, int32],
   [DuckDBTypeId.UTINYINT, int32],
   [DuckDBTypeId.USMALLINT, int32],
-  [DuckDBTypeId.BIGINT, { type: () => new Int64(), array: 'int64', value: same }],
-  [DuckDBTypeId.FLOAT, { type: () => new Float64(), array: 'float64', value: same }],
-  [DuckDBTypeId.DOUBLE, { type: () => new Float64(), array: 'float64', value: same }],
+  [DuckDBTypeId.BIGINT, fixed(new Int64(), BigInt64Array)],
+  [DuckDBTypeId.UINTEGER, fixed(new Int64(), BigInt64Array, (value) => BigInt(String(value)))],
+  [DuckDBTypeId.UBIGINT, fixed(new Uint64(), BigUint64Array)],
+  [DuckDBTypeId.HUGEINT, decimal(38, 0)],
+  [DuckDBTypeId.UHUGEINT, decimal(38, 0)],
+  [DuckDBTypeId.FLOAT, float64],
+  [DuckDBTypeId.DOUBLE, float64],
+  [DuckDBTypeId.DATE, fixed(new DateDay(), Int32Array, (value) => (value instanceof DuckDBDateValue ? value.days : 0))],
+  [DuckDBTypeId.TIME, fixed(new TimeMicrosecond(), BigInt64Array, micros)],
+  [DuckDBTypeId.TIMESTAMP, timestamp],
+  [DuckDBTypeId.TIMESTAMP_TZ, timestamp],
   [
-    DuckDBTypeId.DATE,
-    {
-      type: () => new DateDay(),
-      array: 'int32',
-      value: (value) => (value instanceof DuckDBDateValue ? value.days : 0),
-    },
+    DuckDBTypeId.TIMESTAMP_NS,
+    fixed(new TimestampNanosecond('UTC'), BigInt64Array, (value) =>
+      value instanceof DuckDBTimestampNanosecondsValue ? value.nanos : 0n,
+    ),
   ],
-  [
-    DuckDBTypeId.TIMESTAMP,
-    {
-      type: () => new TimestampMicrosecond('UTC'),
-      array: 'int64',
-      value: (value) => (value instanceof DuckDBTimestampValue ? value.micros : 0n),
-    },
-  ],
+  [DuckDBTypeId.BLOB, built(new Binary(), (value) => (value instanceof DuckDBBlobValue ? value.bytes : value))],
+  [DuckDBTypeId.VARCHAR, text],
 ])
 
-/** Everything else travels as text: a text as it is, other values as their JSON. */
-const text: Mapping = { type: () => new Utf8(), array: null, value: (value) => String(value) }
+/** 128 bits in the order of Arrow, the sign by two's complement. */
+function decimal(precision: number, scale: number): Mapping {
+  const type = new Decimal(scale, precision, 128)
+  return {
+    type,
+    data(values) {
+      const data = new Uint32Array(values.length * 4)
+      for (const [row, value] of values.entries()) {
+        if (value === null) continue
+        const whole = BigInt.asUintN(128, value instanceof DuckDBDecimalValue ? value.value : (value as bigint))
+        for (let word = 0; word < 4; word += 1)
+          data[row * 4 + word] = Number((whole >> BigInt(word * 32)) & 0xffff_ffffn)
+      }
+      return makeData({ type, length: values.length, ...nullsOf(values), data })
+    },
+  }
+}
 
-const mappingOf = (type: DuckDBType): Mapping => mappings.get(type.typeId) ?? text
+function list(item: Mapping): Mapping {
+  const type = new List(new Field('item', item.type, true))
+  return {
+    type,
+    data(values) {
+      const valueOffsets = new Int32Array(values.length + 1)
+      const items: unknown[] = []
+      for (const [row, value] of values.entries()) {
+        if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue) {
+          for (const each of value.items) items.push(each)
+        }
+        valueOffsets[row + 1] = items.length
+      }
+      const child = item.data(items)
+      return makeData({ type, length: values.length, ...nullsOf(values), valueOffsets, child })
+    },
+  }
+}
+
+function struct(names: readonly string[], entries: Mapping[]): Mapping {
+  const type = new Struct(entries.map((entry, index) => new Field(names[index] ?? '', entry.type, true)))
+  return {
+    type,
+    data(values) {
+      const children = entries.map(({ data }, index) =>
+        data(
+          values.map((value) =>
+            value instanceof DuckDBStructValue ? (value.entries[names[index] ?? ''] ?? null) : null,
+          ),
+        ),
+      )
+      return makeData({ type, length: values.length, ...nullsOf(values), children })
+    },
+  }
+}
+
+/** Null for a type that Arrow has not, or that has one inside: it travels as text. */
+function mappingOf(type: DuckDBType): Mapping | null {
+  if (type instanceof DuckDBDecimalType) return decimal(type.width, type.scale)
+  if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) {
+    const item = mappingOf(type.valueType)
+    return item === null ? null : list(item)
+  }
+  if (type instanceof DuckDBStructType) {
+    const entries = type.entryTypes.map(mappingOf)
+    const isNamed = new Set(type.entryNames).size === entries.length && !type.entryNames.includes('')
+    return isNamed && entries.every((entry) => entry !== null) ? struct(type.entryNames, entries) : null
+  }
+  return scalars.get(type.typeId) ?? (arrowTypes.get(type.typeId) === 'VARCHAR' ? text : null)
+}
 
 /** The select list whose columns `createArrowEncoder` expects. */
 export function arrowColumns({ types }: Plan): string[] {
   return types.map((type, index) => {
-    const isText = type.typeId === DuckDBTypeId.VARCHAR
-    const json = `CASE WHEN c${index} IS NOT NULL THEN ${jsonText(type, `c${index}`)} END`
-    return mappings.has(type.typeId) || isText ? `c${index}` : json
+    const x = `c${index}`
+    if (mappingOf(type) !== null) return asFileType(type, x, arrowTypes)
+    return `CASE WHEN ${x} IS NOT NULL THEN ${jsonText(type, x)} END`
   })
 }
 
@@ -84,50 +210,21 @@ export function arrowColumns({ types }: Plan): string[] {
  * schema goes out once at the start, the mark of the end once at the end.
  */
 export function createArrowEncoder({ columns, types }: Plan) {
-  const schema = new Schema(
-    types.map((type, index) => new Field(columns[index]?.name ?? '', mappingOf(type).type(), true)),
-  )
+  const mappings = types.map((type) => mappingOf(type) ?? text)
+  const schema = new Schema(mappings.map(({ type }, index) => new Field(columns[index]?.name ?? '', type, true)))
   const empty = tableToIPC(new Table(schema), 'stream')
   const endBytes = 8
   const schemaBytes = empty.subarray(0, empty.length - endBytes)
 
   function batch(chunk: DuckDBDataChunk, rowCount: number): Buffer {
-    const children = types.map((type, index) => column(chunk, { type, index: index + 1, rowCount }))
+    const children = mappings.map(({ data }, index) => {
+      const vector = chunk.getColumnVector(index + 1)
+      return data(Array.from({ length: rowCount }, (_, row) => vector.getItem(row)))
+    })
     const data = makeData({ type: new Struct(schema.fields), length: rowCount, nullCount: 0, children })
     const stream = tableToIPC(new Table([new RecordBatch(schema, data)]), 'stream')
     return Buffer.from(stream.subarray(schemaBytes.length, stream.length - endBytes))
   }
 
   return { start: Buffer.from(schemaBytes), batch, end: Buffer.from(empty.subarray(empty.length - endBytes)) }
-}
-
-function column(
-  chunk: DuckDBDataChunk,
-  { type, index, rowCount }: { type: DuckDBType; index: number; rowCount: number },
-): Data {
-  const mapping = mappingOf(type)
-  const vector = chunk.getColumnVector(index)
-  const values = Array.from({ length: rowCount }, (_, row) => {
-    const value = vector.getItem(row)
-    return value === null ? null : mapping.value(value)
-  })
-  const arrowType = mapping.type()
-  if (mapping.array === null) {
-    const [data] = vectorFromArray(values, arrowType).data
-    if (data === undefined) throw new Error('an Arrow column without data')
-    return data
-  }
-  const nullBitmap = new Uint8Array(Math.ceil(rowCount / 64) * 8)
-  let nullCount = 0
-  for (const [row, value] of values.entries()) {
-    if (value === null) nullCount += 1
-    else nullBitmap[row >> 3] = (nullBitmap[row >> 3] ?? 0) | (1 << (row & 7))
-  }
-  return new Data(arrowType, 0, rowCount, nullCount, [undefined, typedArray(mapping.array, values), nullBitmap])
-}
-
-function typedArray(kind: 'int32' | 'int64' | 'float64', values: unknown[]): Int32Array | BigInt64Array | Float64Array {
-  if (kind === 'int64') return BigInt64Array.from(values, (value) => (typeof value === 'bigint' ? value : 0n))
-  const numbers = values.map((value) => (typeof value === 'number' ? value : 0))
-  return kind === 'int32' ? Int32Array.from(numbers) : Float64Array.from(numbers)
 }

@@ -1,6 +1,7 @@
 import { failedHead } from './failed.ts'
 import type { Frame, FrameToSend } from './frames.ts'
 import { throwIfCancelled, type Cancellable, type Instances } from './instances.ts'
+import { checkRows } from './checks.ts'
 import { appendPage, convert } from './convert.ts'
 import { leaveRows } from './large-rows.ts'
 import { buildNative } from './native.ts'
@@ -125,6 +126,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     const { settings } = parts
     if (file.verb === 'convert') return convert(settings, call, file)
     if (file.verb === 'appendPage') return appendPage(call, file)
+    if (file.verb === 'checkRows') return checkRows(settings, call, file)
     if (file.verb === 'profile') return profile(settings, call, file.parquetPath)
     if (file.verb === 'buildNative') return buildNative(settings, call, file)
     return distinctValues(settings, call, file)

@@ -92,35 +92,20 @@ export function namesOf(keys: string[], given: Map<string, string>): Map<string,
 }
 
 /**
- * The type a column keeps when it was `before` at the last refresh: the old one while it holds every new value, else a
- * wider one. A type never becomes narrower because the newest rows happen to be plain.
+ * What a column is by its values: no wider than they need, however wide it was before. Where there is no value it stays
+ * what it was. Numbers, days and texts that are joined by words of another kind become texts, not JSON.
  */
-export function keptType(shape: Shape, before: string): Typed {
-  const found = typeOf(shape)
-  if (found.type === before) return found
+export function typeAfter(shape: Shape, before: string | null): Typed {
   const seen = shape.kinds & ~kinds.null
-  const numbers = (seen & ~(kinds.integer | kinds.fraction)) === 0
-  if (seen === 0) return leaf(before)
-  if (before === 'JSON') return leaf('JSON', hasLongNumbers(shape))
+  if (seen === 0) return leaf(before ?? 'VARCHAR')
+  const found = typeOf(shape)
   const isScalar = (seen & (kinds.object | kinds.array)) === 0
+  if (found.type !== 'JSON' || !isScalar || before === null || before === 'JSON') return found
   // A whole number reads as the text it was; a fraction would lose its last zeros.
-  const asText = leaf('VARCHAR', (seen & kinds.fraction) !== 0)
-  if (before === 'VARCHAR' && isScalar) return asText
-  if (numbers) return keptNumber(shape, found, before)
-  if (before === 'TIMESTAMP' && found.type === 'DATE') return leaf('TIMESTAMP')
-  if (before === 'TIMESTAMPTZ' && found.type === 'TIMESTAMP' && (shape.texts & texts.offset) !== 0) return leaf(before)
-  const wasNumber = /^(BIGINT|DOUBLE|DECIMAL|BOOLEAN)/.test(before)
-  return wasNumber && isScalar ? asText : found
+  return leaf('VARCHAR', (seen & kinds.fraction) !== 0)
 }
 
-function keptNumber(shape: Shape, found: Typed, before: string): Typed {
-  const isWhole = (shape.kinds & kinds.fraction) === 0
-  if (before === wideInteger && isWhole && shape.intDigits <= decimalDigits) return leaf(wideInteger)
-  if (before === 'DOUBLE' && shape.doubleExact) return leaf('DOUBLE')
-  const [, width, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(before) ?? []
-  if (width === undefined || scale === undefined || found.type === 'VARCHAR') return found
-  const joined = Math.max(Number(scale), shape.scale)
-  if (shape.intDigits + joined <= Number(width) && joined === Number(scale))
-    return leaf(before, Number(width) > 18 || shape.intDigits + joined > doubleDigits)
-  return shape.intDigits + joined <= decimalDigits ? leaf(`DECIMAL(38,${joined})`, true) : leaf('VARCHAR', true)
+/** Whether no value was seen, so that nothing is known of the column but its name. */
+export function isUnseen(shape: Shape): boolean {
+  return (shape.kinds & ~kinds.null) === 0
 }

@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { Failure } from '../../failure.ts'
-import { createRowReader, normalise, type Learned, type Shape } from '../../rows/index.ts'
-import { keptType, namesOf, typeOf, type Typed } from './column-types.ts'
-import { csvColumns, type Source } from './convert-csv.ts'
+import { createRowReader, normalise, type Normalised, type Shape } from '../../rows/index.ts'
+import { isUnseen, namesOf, typeAfter, type Typed } from './column-types.ts'
+import { underContract, type Source, type Written } from './contract.ts'
+import { csvSource } from './convert-csv.ts'
 import { isOutOfMemory } from './failed.ts'
 import { withFiles } from './files.ts'
 import { throwIfCancelled, type Cancellable } from './instances.ts'
@@ -12,6 +15,7 @@ import { createRewriter, needsRewrite } from './json-rewrite.ts'
 import { eachLine } from './lines.ts'
 import type {
   AnswerBody,
+  Contract,
   Converted,
   ConvertCall,
   ConvertedColumn,
@@ -19,7 +23,7 @@ import type {
   PageCall,
   PageRows,
 } from './protocol.ts'
-import { quoteText } from './sql-text.ts'
+import { quoteName, quoteText } from './sql-text.ts'
 
 const rowGroupRows = 16_384
 /** DuckDB's own default. It allocates a multiple of it, so it grows only with the longest line. */
@@ -35,28 +39,39 @@ const wideColumns = 500
  * and on disk.
  */
 export async function convert(settings: ExecutorSettings, call: Cancellable, input: ConvertCall): Promise<Converted> {
-  const { parquetPath, previousColumns } = input
+  const { parquetPath, rejectedPath, contract } = input
   const paths = {
     rows: `${parquetPath}.rows`,
     temporary: `${parquetPath}.partial`,
     rewritten: `${parquetPath}.rewritten`,
   }
   try {
-    const source = await rowsOf(input.source, call, paths.rows)
-    const { rewritten, temporary } = paths
-    const scanned =
-      source.format === 'ndjson' ? await jsonColumns({ ...source, rewritten }, call, previousColumns) : null
-    const threads = threadsFor(scanned?.columns.length ?? 0)
-    return await withFiles({ ...settings, threads }, [source.path, temporary, rewritten], async (connection) => {
+    const file = await rowsOf(input.source, call, paths.rows)
+    const source = await sourceOf(file, call, { rewritten: paths.rewritten, contract })
+    const threads = threadsFor(source.columns.length)
+    const reachable = [
+      file.path,
+      paths.temporary,
+      paths.rewritten,
+      ...(rejectedPath === undefined ? [] : [rejectedPath]),
+    ]
+    return await withFiles({ ...settings, threads }, reachable, async (connection) => {
       call.interrupt = () => connection.interrupt()
       throwIfCancelled(call)
-      const { sql, columns, rowCount } = scanned ?? (await csvColumns(connection, source.path, previousColumns))
-      const expected = source.rowCount ?? rowCount
-      const written = await copyRows(connection, { sql, columns, temporary })
-      if (expected !== null && written !== expected) throw new Error(`${expected} rows went in and ${written} came out`)
-      await moveWhole(temporary, parquetPath)
-      const { size } = await stat(parquetPath)
-      return { rowCount: written, sizeBytes: size, columns }
+      const written = await underContract(connection, source, contract)
+      const rowCount = await copyRows(connection, written, paths.temporary)
+      const expected = source.rowCount
+      if (expected !== null && rowCount !== expected)
+        throw new Error(`${expected} rows went in and ${rowCount} came out`)
+      if (written.rejected !== null && rejectedPath !== undefined) {
+        await connection.run(
+          `COPY (${written.rejected}) TO ${quoteText(rejectedPath)} (FORMAT parquet, COMPRESSION zstd)`,
+        )
+      }
+      await moveWhole(paths.temporary, parquetPath)
+      const { size: sizeBytes } = await stat(parquetPath)
+      const { columns, mismatches } = written
+      return { rowCount, sizeBytes, columns, mismatches, isOneObject: file.shape === 'one_row' }
     })
   } finally {
     await Promise.all(Object.values(paths).map((path) => rm(path, { force: true })))
@@ -65,7 +80,8 @@ export async function convert(settings: ExecutorSettings, call: Cancellable, inp
 
 async function copyRows(
   connection: DuckDBConnection,
-  { sql, columns, temporary }: Pick<Source, 'sql' | 'columns'> & { temporary: string },
+  { sql, columns }: Pick<Written, 'sql' | 'columns'>,
+  temporary: string,
 ): Promise<number> {
   try {
     const result = await connection.run(
@@ -79,25 +95,48 @@ async function copyRows(
 
 /** Writes the rows of one page behind those of the pages before. */
 export async function appendPage(call: Cancellable, { body, rowsPath, columns }: PageCall): Promise<PageRows> {
+  const from = await stat(rowsPath).then(
+    ({ size }) => size,
+    () => 0,
+  )
   const found = await normalise(body.path, rowsPath, { ...bodyOptions(body, call), append: true, columns })
-  return { rowCount: found.rowCount, format: found.format, columns: found.columns }
+  const { rowCount, format, csv } = found
+  return { rowCount, format, columns: found.columns, digest: await digestOf(rowsPath, from + (csv?.headerBytes ?? 0)) }
 }
 
-/** Rows one a line, how many, and what they hold: `null` where that is not known yet. */
-type RowFile = { path: string; format: 'ndjson' | 'csv'; rowCount: number | null; learned: Learned | null }
+async function digestOf(path: string, start: number): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const piece of createReadStream(path, { start }) as AsyncIterable<Buffer>) hash.update(piece)
+  return hash.digest('base64')
+}
+
+/** Rows one a line, and what is known of them: nothing where they were gathered from pages. */
+type RowFile = Pick<Normalised, 'format' | 'shape' | 'csv' | 'columns' | 'learned'> & {
+  path: string
+  rowCount: number | null
+}
 
 async function rowsOf(source: ConvertCall['source'], call: Cancellable, path: string): Promise<RowFile> {
-  if (source.kind === 'ndjson') return { path: source.path, format: 'ndjson', rowCount: null, learned: null }
-  if (source.kind === 'answer') return { path, ...(await normalise(source.path, path, bodyOptions(source, call))) }
-  if (source.columns === undefined) return { path: source.path, format: 'csv', rowCount: null, learned: null }
-  // A later page brought a column that the first line does not name yet.
-  const options = {
-    contentType: 'text/csv',
-    columns: source.columns,
-    maxDepth: 1,
-    goOn: () => throwIfCancelled(call),
+  if (source.kind === 'ndjson') {
+    return { path: source.path, format: 'ndjson', shape: 'rows', rowCount: null, learned: null, columns: null }
   }
+  if (source.kind === 'answer') {
+    return { path, ...(await normalise(source.path, path, { ...bodyOptions(source, call), bare: true })) }
+  }
+  const goOn = () => throwIfCancelled(call)
+  // A later page may have brought columns that the first line does not name yet.
+  const options = { contentType: 'text/csv', columns: source.columns, maxDepth: 1, bare: true, goOn }
   return { path, ...(await normalise(source.path, path, options)) }
+}
+
+async function sourceOf(
+  file: RowFile,
+  call: Cancellable,
+  { rewritten, contract }: { rewritten: string; contract: Contract | null },
+): Promise<Source> {
+  const { path, rowCount, csv, columns } = file
+  if (csv !== undefined && columns !== null) return csvSource({ path, rowCount: rowCount ?? 0, csv, columns }, contract)
+  return jsonSource({ ...file, rewritten }, call, contract)
 }
 
 function bodyOptions({ contentType, extractor, maxDepth }: AnswerBody, call: Cancellable) {
@@ -117,25 +156,39 @@ export async function moveWhole(from: string, to: string): Promise<void> {
   await rename(from, to)
 }
 
-async function jsonColumns(
-  source: RowFile & { rewritten: string },
+async function jsonSource(
+  file: RowFile & { rewritten: string },
   call: Cancellable,
-  previous: ConvertedColumn[] | null,
+  contract: Contract | null,
 ): Promise<Source> {
-  const { shape, rowCount, maxBytes } = await learn(source, call)
+  const { shape, rowCount, maxBytes } = await learn(file, call)
   if (shape.fields.size > maxTopLevelKeys) throw tooWide(shape.fields.size)
-  const { typed, columns } = columnsOf(shape, previous)
+  const { typed, columns } = columnsOf(shape, contract)
   const rewrite = needsRewrite(typed)
-  if (rewrite) await rewriteFile(source, call, typed)
-  const path = rewrite ? source.rewritten : source.path
-  if (columns.length === 0) {
-    const rows = `SELECT NULL::VARCHAR AS "value" FROM range(${rowCount})`
-    return { sql: rows, columns: [{ name: 'value', type: 'VARCHAR', sourceKey: 'value' }], rowCount }
+  if (rewrite) await rewriteFile(file, call, typed)
+  const path = rewrite ? file.rewritten : file.path
+  const json = (index: number): string => `to_json(c${index})`
+  const text = (index: number): string => textOf(columns[index]?.type ?? 'VARCHAR', `c${index}`)
+  if (shape.fields.size === 0) {
+    const some = columns.length > 0 ? columns : [{ name: 'value', type: 'VARCHAR', sourceKey: 'value' }]
+    const nulls = (named: (name: string, index: number) => string) =>
+      `SELECT ${some.map(({ name, type }, index) => `CAST(NULL AS ${type}) AS ${named(name, index)}`).join(', ')} FROM range(${rowCount})`
+    const from = () => `(${nulls((_, index) => `c${index}`)})`
+    return { columns: some, rowCount, plain: nulls(quoteName), from, json, text }
   }
   const list = columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(type)}`).join(', ')
   const objectBytes = Math.max(objectBytesMin, maxBytes * 2)
   const options = `format = 'newline_delimited', columns = {${list}}, maximum_object_size = ${objectBytes}`
-  return { sql: `SELECT * FROM read_json(${quoteText(path)}, ${options})`, columns, rowCount }
+  const rows = `read_json(${quoteText(path)}, ${options})`
+  const from = () => `${rows} AS rows(${columns.map((_, index) => `c${index}`).join(', ')})`
+  return { columns, rowCount, plain: `SELECT * FROM ${rows}`, from, json, text }
+}
+
+/** A value as text: a word without the quotes that it has in JSON. */
+function textOf(type: string, x: string): string {
+  if (type === 'VARCHAR') return x
+  if (type === 'JSON') return `json_extract_string(${x}, '$')`
+  return /[\])]$/.test(type) && !type.startsWith('DECIMAL') ? `to_json(${x})::VARCHAR` : `${x}::VARCHAR`
 }
 
 /** What the rows hold: as it was learned when they were made, or by reading them. */
@@ -158,23 +211,29 @@ function tooWide(keys: number): Failure {
 }
 
 /** Columns in the order their keys were first seen. An empty table keeps the columns it had. */
-function columnsOf(shape: Shape, previous: ConvertedColumn[] | null): { typed: Typed; columns: ConvertedColumn[] } {
-  const before = new Map((previous ?? []).map((column) => [column.sourceKey, column]))
+function columnsOf(shape: Shape, contract: Contract | null): { typed: Typed; columns: ConvertedColumn[] } {
+  const before = new Map((contract?.columns ?? []).map((column) => [column.sourceKey, column]))
   const keys = [...shape.fields.keys()]
   const given = new Map([...before].map(([key, column]) => [key, column.name]))
   const renames = namesOf(keys, given)
   const fields = new Map(
-    [...shape.fields].map(([key, field]) => {
-      const old = before.get(key)
-      return [key, old === undefined ? typeOf(field) : keptType(field, old.type)]
-    }),
+    [...shape.fields].map(([key, field]) => [key, typeAfter(field, before.get(key)?.type ?? null)]),
   )
   const typed: Typed = { type: 'STRUCT', numbersAsText: false, renames, fields, items: null }
-  if (keys.length === 0) return { typed, columns: previous ?? [] }
-  const columns = keys.map((key) => {
-    return { name: renames.get(key) ?? key, type: fields.get(key)?.type ?? 'VARCHAR', sourceKey: key }
+  if (keys.length === 0) return { typed, columns: keptColumns(contract) }
+  const columns = keys.map((key): ConvertedColumn => {
+    const field = shape.fields.get(key)
+    const isUntyped = (before.get(key)?.type ?? null) === null && (field === undefined || isUnseen(field))
+    const type = fields.get(key)?.type ?? 'VARCHAR'
+    return { name: renames.get(key) ?? key, type, sourceKey: key, ...(isUntyped && { untyped: true }) }
   })
   return { typed, columns }
+}
+
+function keptColumns(contract: Contract | null): ConvertedColumn[] {
+  return (contract?.columns ?? []).map(({ name, type, sourceKey }) => {
+    return { name, type: type ?? 'VARCHAR', sourceKey, ...(type === null && { untyped: true }) }
+  })
 }
 
 async function rewriteFile(paths: { path: string; rewritten: string }, call: Cancellable, typed: Typed): Promise<void> {

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { asFileType } from './file-types.ts'
 import { openInstance, withConnection, type Cancellable, type Instance } from './instances.ts'
 import { planFor, rowsOf } from './plan.ts'
 import type { Column, ExecutorSettings, ReadCall, ReadEnd } from './protocol.ts'
@@ -27,7 +28,10 @@ export async function exportParquet(
   const path = join(settings.tempDir, `export-${id}.parquet`)
   const exporter = await openInstance(instance.catalog, settings, path)
   try {
-    const names = fileNames(plan.columns).map((name, index) => `c${index} AS ${quoteName(name)}`)
+    const names = fileNames(plan.columns).map((name, index) => {
+      const type = plan.types[index]
+      return `${type === undefined ? `c${index}` : asFileType(type, `c${index}`)} AS ${quoteName(name)}`
+    })
     const rows = `SELECT ${names.join(', ')} FROM ${rowsOf(plan)} LIMIT ${input.maxRows + 1}`
     const count = await withConnection(exporter, call, async ({ connection }) => {
       const statement = await connection.prepare(

@@ -3,7 +3,7 @@ import { allowedFunctions, refusalOf, tableFunctions } from './functions.ts'
 import { prepare, type Instance, type Lease } from './instances.ts'
 import type { SqlLimits } from './protocol.ts'
 import { charOffset, sqlFailure } from './sql-failure.ts'
-import { foldName } from './sql-text.ts'
+import { foldName, tokenize } from './sql-text.ts'
 
 /** A node of the syntax tree as `json_serialize_sql` writes it. */
 export type Node = { [key: string]: unknown }
@@ -86,7 +86,7 @@ async function parse(lease: Lease, sql: string): Promise<Node> {
     const onlySelect = /only select statements/i.test(message)
     throw sqlFailure(
       sql,
-      onlySelect ? 'Only a SELECT can be a query.' : `${message}.`,
+      onlySelect ? (isOpenPivot(sql) ? pivotNeedsValues : 'Only a SELECT can be a query.') : `${message}.`,
       onlySelect ? 0 : Number.isInteger(position) ? charOffset(sql, position) : sql.trimEnd().length,
     )
   }
@@ -94,6 +94,15 @@ async function parse(lease: Lease, sql: string): Promise<Node> {
   const [only] = statements
   if (statements.length !== 1 || only === undefined) throw sqlFailure(sql, 'A query is exactly one statement.')
   return only['node'] as Node
+}
+
+/** The engine runs a PIVOT without a list as two statements, of which the first makes a type. */
+const pivotNeedsValues =
+  "PIVOT has to name the values that become columns, as in PIVOT orders ON region IN ('north', 'south') USING sum(amount): without them the columns of an answer would change with the data."
+
+function isOpenPivot(sql: string): boolean {
+  const words = tokenize(sql).flatMap(({ kind, text }) => (kind === 'word' ? [text.toLowerCase()] : []))
+  return words.includes('pivot') && ['select', 'with', 'from', 'pivot'].includes(words[0] ?? '')
 }
 
 type Visit = {

@@ -115,7 +115,10 @@ export async function openInstance(
   const paths = sources.flatMap(({ path }) => path ?? []).concat(extraPath ?? [])
   await run(`SET allowed_paths = [${paths.map(quoteText).join(', ')}]`)
   await run('SET enable_external_access = false')
-  for (const { name, from } of sources) await run(`CREATE VIEW ${quoteName(name)} AS SELECT * FROM ${from}`)
+  for (const { name, from, hidden } of sources) {
+    const shown = hidden.length === 0 ? '*' : `* EXCLUDE (${hidden.map(quoteName).join(', ')})`
+    await run(`CREATE VIEW ${quoteName(name)} AS SELECT ${shown} FROM ${from}`)
+  }
   await run('SET lock_configuration = true')
   const idle = [newLease(connection)]
   return {
@@ -130,16 +133,16 @@ export async function openInstance(
   }
 }
 
-type TableSource = { name: string; from: string; path: string | null }
+type TableSource = { name: string; from: string; path: string | null; hidden: string[] }
 
 /** The native copy where there is one that opens; the Parquet file is the record and always there. */
 async function sourceOf(connection: DuckDBConnection, table: CatalogTable, index: number): Promise<TableSource> {
-  const { name, parquetPath, nativePath } = table
-  const fromParquet = { name, from: `read_parquet(${quoteText(parquetPath)})`, path: parquetPath }
+  const { name, parquetPath, nativePath, hiddenColumns: hidden = [] } = table
+  const fromParquet = { name, from: `read_parquet(${quoteText(parquetPath)})`, path: parquetPath, hidden }
   if (nativePath === undefined) return fromParquet
   try {
     await connection.run(`ATTACH ${quoteText(nativePath)} AS native_${index} (READ_ONLY)`)
-    return { name, from: `native_${index}.data`, path: null }
+    return { name, from: `native_${index}.data`, path: null, hidden }
   } catch {
     return fromParquet
   }

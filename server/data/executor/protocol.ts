@@ -4,7 +4,14 @@ import type { ScalarSlotType } from '../../../api/slots.ts'
 
 export type Column = { name: string; type: string }
 
-export type CatalogTable = { name: string; parquetPath: string; nativePath?: string; columns: Column[] }
+/** `columns` are those that SQL sees. */
+export type CatalogTable = {
+  name: string
+  parquetPath: string
+  nativePath?: string
+  columns: Column[]
+  hiddenColumns?: string[]
+}
 
 /** The tables of one scope. Another `version` is another set of files; the same version never changes. */
 export type Catalog = { version: string; tables: CatalogTable[] }
@@ -43,7 +50,8 @@ export type AnswerBody = {
 
 /** `columns`: of CSV from earlier pages. */
 export type PageCall = { body: AnswerBody; rowsPath: string; columns: string[] | undefined }
-export type PageRows = { rowCount: number; format: 'ndjson' | 'csv'; columns: string[] | null }
+/** `digest`: of the rows that the page brought. */
+export type PageRows = { rowCount: number; format: 'ndjson' | 'csv'; columns: string[] | null; digest: string }
 
 export type ConvertCall = {
   source:
@@ -52,10 +60,30 @@ export type ConvertCall = {
     /** `columns` where they are more than the first line of the file names. */
     | { kind: 'csv'; path: string; columns?: string[] }
   parquetPath: string
-  previousColumns: ConvertedColumn[] | null
+  /** What the columns are to be; null for a table that is made now. */
+  contract: Contract | null
+  /** Where values go that the contract turns into null. */
+  rejectedPath?: string
 }
-export type ConvertedColumn = Column & { sourceKey: string }
-export type Converted = { rowCount: number; sizeBytes: number; columns: ConvertedColumn[] }
+
+/** What happens to data that is not as the columns are to be. */
+export type OnMismatch = 'widen' | 'hold' | 'null' | 'refuse'
+/** `type` is null while no value told it. A declared one is its author's, any other is what the table has now. */
+export type ContractColumn = { sourceKey: string; name: string; type: string | null; declared: boolean }
+export type Contract = { columns: ContractColumn[]; onMismatch: OnMismatch }
+
+/** `untyped`: no value was seen yet, so that the type says nothing. */
+export type ConvertedColumn = Column & { sourceKey: string; untyped?: true }
+/** Values of a column that are not what it is to be, and a few of them as they came. */
+export type Mismatch = { column: string; expected: string; found: string; count: number; examples: string[] }
+export type Converted = {
+  rowCount: number
+  sizeBytes: number
+  columns: ConvertedColumn[]
+  /** The answer was one object, not a list of rows. */
+  isOneObject: boolean
+  mismatches: Mismatch[]
+}
 
 export type LooksLike = 'date' | 'email' | 'url' | 'currency' | 'country' | 'identifier'
 export type ColumnProfile = Column & {
@@ -69,6 +97,16 @@ export type ColumnProfile = Column & {
   looksLike: LooksLike | null
 }
 export type Profile = { rowCount: number; columns: ColumnProfile[] }
+
+/** What rows are looked at for. The columns are there. */
+export type RowCheck =
+  | { type: 'not_null'; column: string }
+  | { type: 'unique'; columns: string[] }
+  | { type: 'accepted_values'; column: string; values: Array<string | number | boolean> }
+  | { type: 'freshness'; column: string }
+export type CheckCall = { parquetPath: string; checks: RowCheck[] }
+/** `newestMs`: of a freshness check, the newest time that the column holds. */
+export type CheckResult = { failing: number; examples: string[]; newestMs: number | null }
 
 export type NativeCall = { parquetPath: string; nativePath: string }
 export type DistinctCall = { parquetPath: string; columns: string[]; cap: number }
@@ -84,6 +122,7 @@ export type ScopedCall =
 export type FileCall =
   | ({ verb: 'convert' } & ConvertCall)
   | ({ verb: 'appendPage' } & PageCall)
+  | ({ verb: 'checkRows' } & CheckCall)
   | { verb: 'profile'; parquetPath: string }
   | ({ verb: 'buildNative' } & NativeCall)
   | ({ verb: 'distinctValues' } & DistinctCall)

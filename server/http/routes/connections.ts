@@ -77,6 +77,7 @@ export function serveConnections(http: Http, app: App): void {
         })),
         data_object_id: answer.dataObjectId,
         ...(answer.truncated && { truncated: true }),
+        ...(answer.heldBecause !== null && { held_because: answer.heldBecause }),
       }
     },
   )

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pageOf, pageQuery } from '../../../api/envelope.ts'
-import { environment, newEnvironment, newProject, project } from '../../../api/projects.ts'
+import { environment, newEnvironment, newProject, project, changeProject } from '../../../api/projects.ts'
 import type { App } from '../../app.ts'
 import * as projects from '../../projects/index.ts'
 import { noContent, refusals } from '../answers.ts'
@@ -47,15 +47,16 @@ export function serveProjects(http: Http, app: App): void {
     {
       schema: {
         tags,
-        summary: 'Rename a project',
+        summary: 'Rename a project, or say which web pages may read its answers',
         params: ofProject,
-        body: newProject,
+        body: changeProject,
         response: { 200: project, ...refusals },
       },
     },
     async (request) => {
-      const input = { projectId: request.params.project_id, name: request.body.name }
-      return wireProject(await projects.renameProject(app, callerOf(request), input))
+      const { name, allowed_origins: allowedOrigins } = request.body
+      const input = { projectId: request.params.project_id, name, allowedOrigins }
+      return wireProject(await projects.changeProject(app, callerOf(request), input))
     },
   )
 

@@ -6,11 +6,12 @@ import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import { call, type Answer, type CallAnswer, type RunAnswer } from '../../queries/index.ts'
 import { refusals } from '../answers.ts'
+import { allowOrigin } from '../cross-origin.ts'
 import { tellEarlyRefusals } from '../early-refusals.ts'
-import { formatOf, streamFormatOf, type AnswerFormat } from '../formats.ts'
+import { formatAsked, streamFormatOf, type AnswerFormat } from '../formats.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
-import { aroundRows, sendBytes, type Pieces } from '../query-answer.ts'
+import { aroundRows, sendBytes, sourceMeta, type Pieces } from '../query-answer.ts'
 import { addressOf, keyCallerOf } from '../query-call.ts'
 import { sendStream } from '../query-stream.ts'
 import { setRateHeaders } from '../rate-headers.ts'
@@ -29,14 +30,14 @@ export function serveQueryCalls(http: Http, app: App): void {
         tags: ['calls'],
         summary: 'Call a deployed query',
         description:
-          'JSON in one piece, or by Accept as server-sent events, NDJSON, CSV, Parquet or Arrow. X-Sluice-Version pins a version.',
+          'JSON in one piece, or by Accept or ?format= as server-sent events, NDJSON, CSV, Parquet or Arrow. X-Sluice-Version pins a version.',
         params: z.object({ query_name: z.string() }),
         body: slotValues,
         response: { 200: answer, ...refusals },
       },
     },
     async (request, reply) => {
-      const format = formatOf(request.headers.accept)
+      const format = formatAsked(request)
       const answered = call(app, keyCallerOf(request), {
         name: request.params.query_name,
         ...addressOf(request),
@@ -52,6 +53,61 @@ export function serveQueryCalls(http: Http, app: App): void {
       return undefined
     },
   )
+}
+
+/** The same by GET, for what reads addresses: spreadsheets, `pd.read_csv`, DuckDB, dashboards. */
+export function serveReadCalls(http: Http, app: App): void {
+  http.get(
+    '/v1/queries/:query_name',
+    {
+      config: { door: 'query' },
+      onError: tellEarlyRefusals(app, 'direct'),
+      schema: {
+        tags: ['calls'],
+        summary: 'Call a deployed query by its address',
+        description:
+          'Slots are parameters of the URL; a list repeats its name. A slot that is called like one of the parameters below is sent as slot.<name>. The key comes in the header Authorization.',
+        params: z.object({ query_name: z.string() }),
+        querystring: z
+          .object({
+            project_id: z.string().optional(),
+            environment: z.string().optional(),
+            format: z.enum(['json', 'csv', 'ndjson', 'parquet', 'arrow']).optional(),
+          })
+          .loose(),
+        response: { 200: answer, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const format = formatAsked(request)
+      const answered = await call(app, keyCallerOf(request), {
+        name: request.params.query_name,
+        ...addressOf(request),
+        version: pinnedVersion(request),
+        parameters: slotTexts(request.query),
+        streamAs: streamFormatOf(format),
+        fresh: wantsFresh(request),
+        signal: () => untilGone(reply),
+      })
+      // Whoever keeps it asks again before using it: the data may have changed.
+      void reply.headers({ 'cache-control': 'private, no-cache', vary: 'origin, accept, authorization' })
+      return send(app, { request, reply, format }, answered)
+    },
+  )
+}
+
+/** What an address says beyond where it goes and how the answer looks. */
+const addressWords = new Set(['project_id', 'environment', 'format'])
+const slotPrefix = 'slot.'
+
+function slotTexts(query: Record<string, unknown>): Map<string, string[]> {
+  const texts = new Map<string, string[]>()
+  for (const [name, given] of Object.entries(query)) {
+    if (addressWords.has(name)) continue
+    const slot = name.startsWith(slotPrefix) ? name.slice(slotPrefix.length) : name
+    texts.set(slot, [...(texts.get(slot) ?? []), ...[given].flat().map(String)])
+  }
+  return texts
 }
 
 /**
@@ -72,6 +128,7 @@ function isRecord(value: unknown): boolean {
 type Reply = { request: FastifyRequest; reply: FastifyReply; format: AnswerFormat }
 
 function send(app: App, { request, reply, format }: Reply, answered: CallAnswer): FastifyReply {
+  allowOrigin(app, request, reply, answered.projectId)
   setRateHeaders(reply, keyCallerOf(request).standings)
   const { readerBytesPerSecond: leastBytesPerSecond } = app.config.limits
   if ('chunks' in answered) return sendStream(request, reply, { answer: answered, format, leastBytesPerSecond })
@@ -96,8 +153,15 @@ const shortBytes = 16_384
 function bodyOf(answer: Answer): Buffer | string | Pieces {
   const known = bodies.get(answer)
   if (known !== undefined) return known
-  const { rows, rowCount, truncated, elapsedMs, version, asOf } = answer
-  const rest = { execution_time_ms: elapsedMs, row_count: rowCount, truncated, version, as_of: asOf }
+  const { rows, rowCount, truncated, elapsedMs, version, asOf, source } = answer
+  const rest = {
+    execution_time_ms: elapsedMs,
+    row_count: rowCount,
+    truncated,
+    version,
+    as_of: asOf,
+    ...sourceMeta(source),
+  }
   const bytes = aroundRows(rows, rest)
   const body = Buffer.isBuffer(bytes) && bytes.length < shortBytes ? bytes.toString() : bytes
   if (answer.etag !== null) bodies.set(answer, body)

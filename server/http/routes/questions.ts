@@ -8,11 +8,12 @@ import type { RunAnswer } from '../../queries/index.ts'
 import { ask, wireRouting } from '../../questions/index.ts'
 import { refusals } from '../answers.ts'
 import { watchArrivals } from '../arrivals.ts'
+import { allowOrigin } from '../cross-origin.ts'
 import { tellEarlyRefusals } from '../early-refusals.ts'
-import { formatOf, streamFormatOf, type AnswerFormat } from '../formats.ts'
+import { formatAsked, streamFormatOf, type AnswerFormat } from '../formats.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
-import { aroundRows, sendBytes } from '../query-answer.ts'
+import { aroundRows, sendBytes, sourceMeta } from '../query-answer.ts'
 import { addressOf, keyCallerOf } from '../query-call.ts'
 import { sendStream } from '../query-stream.ts'
 import { setRateHeaders } from '../rate-headers.ts'
@@ -32,7 +33,7 @@ export function serveQuestions(http: Http, app: App): void {
         tags: ['calls'],
         summary: 'Ask in plain language',
         description:
-          'The matching deployed query is chosen, its slots are filled, and it runs. JSON in one piece, server-sent events with `stream`, or NDJSON by Accept.',
+          'The matching deployed query is chosen, its slots are filled, and it runs. JSON in one piece, server-sent events with `stream`, or by Accept or ?format= as NDJSON, CSV, Parquet or Arrow.',
         body: askQuestion,
         response: {
           200: {
@@ -71,9 +72,10 @@ export function serveQuestions(http: Http, app: App): void {
         ...(unused.length > 0 && { unused: unused.map(({ text }) => text) }),
         ...(body.explain && { routing: wireRouting(decision) }),
       }
+      allowOrigin(app, request, reply, answer.projectId)
       setRateHeaders(reply, keyCallerOf(request).standings)
       // A row a line has no place for the name, so the header says it for every form.
-      void reply.headers({ vary: 'accept', 'x-sluice-query': answer.name })
+      void reply.headers({ vary: 'origin, accept', 'x-sluice-query': answer.name })
       return 'chunks' in answer
         ? sendStream(request, reply, {
             answer,
@@ -87,9 +89,8 @@ export function serveQuestions(http: Http, app: App): void {
 }
 
 function questionFormat(request: FastifyRequest, stream: boolean): AnswerFormat {
-  const accepted = formatOf(request.headers.accept)
-  if (accepted === 'ndjson') return 'ndjson'
-  return stream || accepted === 'sse' ? 'sse' : 'json'
+  const asked = formatAsked(request)
+  return stream && asked === 'json' ? 'sse' : asked
 }
 
 /** The body names the project; whatever else names one must say the same. */
@@ -119,6 +120,7 @@ function sendWhole(
     truncated: answer.truncated,
     version: answer.version,
     as_of: answer.asOf,
+    ...sourceMeta(answer.source),
     ...extra,
   }
   return sendBytes(app, reply, { projectId, body: aroundRows(answer.rows, rest) })

@@ -43,6 +43,7 @@ type SessionsTable = {
 type ProjectsTable = {
   id: string
   name: string
+  allowed_origins: Generated<string[]>
   created_at: CreatedAt
 }
 

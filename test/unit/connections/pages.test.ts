@@ -2,18 +2,28 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Pagination, pagination } from '../../../api/connections.ts'
 import { backoffMs, isRetryable, nextTryMs, retryAfterMs } from '../../../server/connections/outbound/retry.ts'
-import { createPager, firstPage, isCutShort, nextLink, type Page } from '../../../server/connections/pages.ts'
+import {
+  checkPagination,
+  createPager as pagerFrom,
+  firstPage as firstCall,
+  isCutShort,
+  nextLink,
+  type Page,
+} from '../../../server/connections/pages.ts'
 
 const url = 'https://api.example/items?size=2'
 const rule = (value: object): Pagination => pagination.parse(value)
-const page = (more: Partial<Page> = {}): Page => ({
-  url,
+const page = ({ url: at = url, ...more }: Partial<Page> & { url?: string } = {}): Page => ({
+  call: { url: at },
   headers: {},
   body: null,
+  lastRow: null,
   rowCount: 2,
   digest: String(Math.PI),
   ...more,
 })
+const firstPage = (from: Pagination, at: string) => firstCall(from, at).url
+const createPager = (from: Pagination, at: string) => pagerFrom(from, { url: at })
 
 describe('next page', () => {
   test('by the Link header', () => {
@@ -24,7 +34,7 @@ describe('next page', () => {
     expect(nextLink(undefined)).toBeNull()
     const pager = createPager(rule({ type: 'link_header' }), url)
     expect(pager.next(page({ headers: { link: '<?page=2>; rel="next"' } }))).toEqual({
-      url: 'https://api.example/items?page=2',
+      call: { url: 'https://api.example/items?page=2' },
     })
     expect(pager.next(page({ digest: 'b' }))).toEqual({ end: 'last' })
   })
@@ -32,13 +42,13 @@ describe('next page', () => {
   test('by a link or cursor in the body', () => {
     const links = createPager(rule({ type: 'next_link', path: 'links.next' }), url)
     expect(links.next(page({ body: { links: { next: '/items?page=2' } } }))).toEqual({
-      url: 'https://api.example/items?page=2',
+      call: { url: 'https://api.example/items?page=2' },
     })
     expect(links.next(page({ body: { links: { next: null } }, digest: 'b' }))).toEqual({ end: 'last' })
     const cursors = createPager(rule({ type: 'cursor', path: 'meta.next', parameter: 'after' }), url)
-    expect(cursors.next(page({ body: { meta: { next: '1e5' } } }))).toEqual({ url: `${url}&after=1e5` })
+    expect(cursors.next(page({ body: { meta: { next: '1e5' } } }))).toEqual({ call: { url: `${url}&after=1e5` } })
     expect(cursors.next(page({ url: `${url}&after=1e5`, body: { meta: { next: 7 } }, digest: 'b' }))).toEqual({
-      url: `${url}&after=7`,
+      call: { url: `${url}&after=7` },
     })
     expect(cursors.next(page({ body: { meta: {} }, digest: 'c' }))).toEqual({ end: 'last' })
   })
@@ -48,19 +58,21 @@ describe('next page', () => {
     const first = firstPage(offset, url)
     expect(first).toBe(`${url}&offset=0&limit=2`)
     const pager = createPager(offset, first)
-    expect(pager.next(page({ url: first }))).toEqual({ url: `${url}&limit=2&offset=2` })
+    expect(pager.next(page({ url: first }))).toEqual({ call: { url: `${url}&limit=2&offset=2` } })
     expect(pager.next(page({ url: first, rowCount: 1, digest: 'b' }))).toEqual({ end: 'last' })
     // The API gives two where 100 are asked for: two are a full page.
     const capped = createPager(rule({ type: 'offset' }), first)
-    expect(capped.next(page({ url: first }))).toMatchObject({ url: expect.stringContaining('offset=2') as string })
+    expect(capped.next(page({ url: first }))).toMatchObject({
+      call: { url: expect.stringContaining('offset=2') as string },
+    })
     expect(capped.next(page({ url: first, digest: 'b' }))).toMatchObject({
-      url: expect.stringContaining('offset=4') as string,
+      call: { url: expect.stringContaining('offset=4') as string },
     })
     expect(capped.next(page({ url: first, rowCount: 0 }))).toEqual({ end: 'last' })
     const numbers = rule({ type: 'page', first: 0 })
     const start = firstPage(numbers, url)
     const walk = createPager(numbers, start)
-    expect(walk.next(page({ url: start }))).toEqual({ url: `${url}&page=1` })
+    expect(walk.next(page({ url: start }))).toEqual({ call: { url: `${url}&page=1` } })
     expect(walk.next(page({ url: start, rowCount: 0 }))).toEqual({ end: 'last' })
   })
 
@@ -68,8 +80,9 @@ describe('next page', () => {
     const links = createPager(rule({ type: 'next_link', path: 'next' }), url)
     expect(links.next(page({ body: { next: url } }))).toEqual({ end: 'circle' })
     const numbers = createPager(rule({ type: 'page' }), url)
-    numbers.next(page())
-    expect(numbers.next(page())).toEqual({ end: 'again' })
+    numbers.next(page({ digest: 'a' }))
+    numbers.next(page({ digest: 'b' }))
+    expect(numbers.next(page({ digest: 'b' }))).toEqual({ end: 'again' })
     const capped = createPager(rule({ type: 'page', max_pages: 1 }), url)
     expect(capped.next(page())).toEqual({ end: 'cap' })
   })
@@ -86,14 +99,14 @@ describe('next page', () => {
     const links = createPager(rule({ type: 'link_header' }), url)
     links.next(page({ headers: { link: '<?page=2>; rel="next"' } }))
     expect(links.refused(404)).toBeNull()
-    const ends = ['last', 'again', 'circle', 'cap', 'refused'] as const
-    expect(ends.filter(isCutShort)).toEqual(['circle', 'cap', 'refused'])
+    const ends = ['last', 'clamped', 'again', 'circle', 'cap', 'refused'] as const
+    expect(ends.filter(isCutShort)).toEqual(['again', 'circle', 'cap', 'refused'])
   })
 
   test('pages that hold the same are all read where links lead to them', () => {
     const cursors = createPager(rule({ type: 'cursor', path: 'next', parameter: 'after' }), url)
-    expect(cursors.next(page({ body: { next: 1 } }))).toEqual({ url: `${url}&after=1` })
-    expect(cursors.next(page({ body: { next: 2 } }))).toEqual({ url: `${url}&after=2` })
+    expect(cursors.next(page({ body: { next: 1 } }))).toEqual({ call: { url: `${url}&after=1` } })
+    expect(cursors.next(page({ body: { next: 2 } }))).toEqual({ call: { url: `${url}&after=2` } })
   })
 
   test('a path that leads to an object is a mistake, not the end', () => {
@@ -105,6 +118,66 @@ describe('next page', () => {
   test('a next link to something that is no web address ends the walk', () => {
     const links = createPager(rule({ type: 'next_link', path: 'next' }), url)
     expect(links.next(page({ body: { next: 'file:///etc/passwd' } }))).toEqual({ end: 'last' })
+  })
+
+  test('a second page like the first is an error that says so; a short last page that comes again is the end', () => {
+    const numbers = createPager(rule({ type: 'page' }), url)
+    numbers.next(page())
+    expect(() => numbers.next(page())).toThrow(/ignore the parameter page/)
+    const clamped = createPager(rule({ type: 'page' }), url)
+    clamped.next(page())
+    clamped.next(page({ rowCount: 1, digest: 'b' }))
+    expect(clamped.next(page({ rowCount: 1, digest: 'b' }))).toEqual({ end: 'clamped' })
+    const cursors = createPager(rule({ type: 'cursor', path: 'next', parameter: 'after' }), url)
+    cursors.next(page({ body: { next: 5 } }))
+    expect(() => cursors.next(page({ body: { next: 5 } }))).toThrow(/ignore the parameter after/)
+  })
+
+  test('in the body: offset, page, and cursors of any kind', () => {
+    const values = (found: ReturnType<ReturnType<typeof createPager>['next']>) =>
+      'call' in found ? found.call.values?.map(({ path, value }) => [path.text, value]) : found.end
+    const offset = rule({ type: 'offset', in: 'body', parameter: 'from', limit_parameter: 'size', limit: 2 })
+    const start = firstCall(offset, url)
+    expect(start).toMatchObject({ url, values: [{ value: 0 }, { value: 2 }] })
+    const pager = pagerFrom(offset, start)
+    expect(values(pager.next(page({ call: start })))).toEqual([
+      ['size', 2],
+      ['from', 2],
+    ])
+    const cursor = rule({ type: 'cursor', in: 'body', path: 'page.end', parameter: 'variables.after' })
+    expect(values(createPager(cursor, url).next(page({ body: { page: { end: 'c1' } } })))).toEqual([
+      ['variables.after', 'c1'],
+    ])
+    const last = rule({ type: 'cursor', in: 'body', from: 'last_row', path: 'sort', parameter: 'search_after' })
+    expect(values(createPager(last, url).next(page({ lastRow: { sort: [1, 'x'] } })))).toEqual([
+      ['search_after', [1, 'x']],
+    ])
+    const starting = rule({ type: 'cursor', from: 'last_row', path: 'id', parameter: 'starting_after' })
+    expect(createPager(starting, url).next(page({ lastRow: { id: 'ch_2' } }))).toEqual({
+      call: { url: `${url}&starting_after=ch_2` },
+    })
+  })
+
+  test('stops where the answer says that there is no more, or at a short page where the rule says so', () => {
+    const more = (value: unknown) =>
+      createPager(rule({ type: 'page', has_more_path: 'has_more' }), url).next(page({ body: { has_more: value } }))
+    expect([more(false), more(null), more(0)]).toEqual([{ end: 'last' }, { end: 'last' }, { end: 'last' }])
+    expect(more(true)).toHaveProperty('call')
+    const nowhere = createPager(rule({ type: 'page', has_more_path: 'hasMore' }), url)
+    expect(() => nowhere.next(page({ body: { has_more: true } }))).toThrow('pagination.has_more_path leads nowhere')
+    const short = createPager(rule({ type: 'page', stop_when: 'short' }), url)
+    short.next(page())
+    expect(short.next(page({ rowCount: 1, digest: 'b' }))).toEqual({ end: 'last' })
+  })
+
+  test('a path that cannot be read is called by its own name', () => {
+    for (const [field, value] of [
+      ['path', { type: 'cursor', path: 'a..b', parameter: 'x' }],
+      ['has_more_path', { type: 'page', has_more_path: 'a[' }],
+      ['parameter', { type: 'page', in: 'body', parameter: '[x' }],
+    ] as const) {
+      expect(() => checkPagination(rule(value))).toThrow(`pagination.${field} is not a key path`)
+    }
   })
 })
 

@@ -146,14 +146,15 @@ describe('any list of pages', () => {
       fc.property(links, fc.integer({ min: 1, max: 20 }), (nexts, max_pages) => {
         const rule = { type: 'next_link', path: 'next', max_pages } as const
         const asked = [firstPage(rule, 'https://api.example/first')]
-        const pager = createPager(rule, asked[0] ?? '')
+        const pager = createPager(rule, asked[0] ?? { url: '' })
         for (const [index, next] of [...nexts, null].entries()) {
-          const page = { url: asked.at(-1) ?? '', headers: {}, body: { next }, rowCount: 1, digest: String(index) }
-          const found = pager.next(page)
+          const call = asked.at(-1) ?? { url: '' }
+          const digest = String(index)
+          const found = pager.next({ call, headers: {}, body: { next }, lastRow: null, rowCount: 1, digest })
           if ('end' in found) break
-          asked.push(found.url)
+          asked.push(found.call)
         }
-        expect(new Set(asked).size).toBe(asked.length)
+        expect(new Set(asked.map(({ url }) => url)).size).toBe(asked.length)
         expect(asked.length).toBeLessThanOrEqual(max_pages)
       }),
     )

@@ -9,6 +9,7 @@ const answer = (bytes: number): Answer => ({
   elapsedMs: 0,
   version: 1,
   asOf: null,
+  source: null,
   etag: null,
 })
 const ttlMs = 1_000

@@ -88,7 +88,8 @@ function Line({ project, source, rows }: LineProps) {
 
 export function SourceStatus({ source }: { source: Pick<Datasource, 'status' | 'last_error'> }) {
   const failing = source.status === 'failed' || source.last_error !== null
-  const words = failing ? 'Failing' : source.status === 'ready' ? 'Ready' : 'Not fetched'
+  const isHeld = source.status === 'held'
+  const words = failing ? 'Failing' : isHeld ? 'New data held' : source.status === 'ready' ? 'Ready' : 'Not fetched'
   return (
     <Badge
       miw="max-content"
@@ -96,7 +97,9 @@ export function SourceStatus({ source }: { source: Pick<Datasource, 'status' | '
       radius="sm"
       tt="none"
       fw={500}
-      c={failing ? 'var(--sluice-danger)' : source.status === 'ready' ? 'var(--sluice-accent-text)' : 'dimmed'}
+      c={
+        failing || isHeld ? 'var(--sluice-danger)' : source.status === 'ready' ? 'var(--sluice-accent-text)' : 'dimmed'
+      }
     >
       {words}
     </Badge>

@@ -77,19 +77,27 @@ export function GroupFields({ draft: { groups }, onChange, disabled }: Props) {
 
 const paginations: Array<{ value: string; label: string; first: Pagination | null }> = [
   { value: 'none', label: 'All in one answer', first: null },
-  { value: 'link_header', label: 'Link header', first: { type: 'link_header', max_pages: 100 } },
-  { value: 'next_link', label: 'Address of the next page', first: { type: 'next_link', path: 'next', max_pages: 100 } },
+  { value: 'link_header', label: 'Link header', first: { type: 'link_header', max_pages: 1_000 } },
+  {
+    value: 'next_link',
+    label: 'Address of the next page',
+    first: { type: 'next_link', path: 'next', max_pages: 1_000 },
+  },
   {
     value: 'cursor',
     label: 'Cursor',
-    first: { type: 'cursor', path: 'next_cursor', parameter: 'cursor', max_pages: 100 },
+    first: { type: 'cursor', path: 'next_cursor', from: 'body', parameter: 'cursor', in: 'query', max_pages: 1_000 },
   },
   {
     value: 'offset',
     label: 'Offset and limit',
-    first: { type: 'offset', parameter: 'offset', limit_parameter: 'limit', limit: 100, max_pages: 100 },
+    first: { type: 'offset', parameter: 'offset', limit_parameter: 'limit', limit: 100, in: 'query', max_pages: 1_000 },
   },
-  { value: 'page', label: 'Page number', first: { type: 'page', parameter: 'page', first: 1, max_pages: 100 } },
+  {
+    value: 'page',
+    label: 'Page number',
+    first: { type: 'page', parameter: 'page', first: 1, in: 'query', max_pages: 1_000 },
+  },
 ]
 
 const pageLabels: Record<string, string> = {
@@ -99,6 +107,10 @@ const pageLabels: Record<string, string> = {
   limit: 'Rows of a page',
   first: 'First page',
   max_pages: 'Pages at most',
+  in: 'Where the parameter goes (query or body)',
+  from: 'Where the cursor is found (body or last_row)',
+  has_more_path: 'Where the response says that there is more',
+  stop_when: 'Last page (empty or short)',
 }
 
 export function PaginationFields({ draft: { pagination }, onChange, disabled }: Props) {

@@ -30,6 +30,7 @@ const kinds: Record<Kind, { column: number; words: string; icon: LucideIcon }> =
   request_config: { column: 1, words: 'Request', icon: FileJson },
   response_data: { column: 2, words: 'Table', icon: Database },
   prepared: { column: 3, words: 'Copy that is served', icon: Gauge },
+  rejected_values: { column: 2, words: 'Values kept aside', icon: FileJson },
   query: { column: 3, words: 'Deployed query', icon: FileCode2 },
 }
 

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { rm, stat, truncate } from 'node:fs/promises'
+import type { HttpConfiguration, Pagination } from '../../api/connections.ts'
+import type { Database } from '../store/index.ts'
+import type { LoadState } from './fetch-rows.ts'
+
+/** Where a load in the background keeps how far it has come. */
+export type Checkpoint = {
+  rowsPath: string
+  /** From an earlier attempt of the same load; null where it begins. */
+  resumed: LoadState | null
+  save(state: LoadState): Promise<void>
+  /** Writes what `save` held back, when the attempt fails. */
+  flush(): Promise<void>
+  /** Once its rows are stored, or not wanted any more. */
+  forget(): Promise<void>
+}
+
+type Load = {
+  datasourceId: string
+  job: { id: string; retriedFrom: string | null }
+  configuration: HttpConfiguration
+  pagination: Pagination
+  newPath: () => string
+}
+
+/** More often would be more writes than pages are worth; what is lost is a second of them. */
+const everyMs = 1_000
+
+/** Finds what an earlier attempt of this load, or of the job that it repeats, has fetched already. */
+export async function openCheckpoint({ db }: Pick<Database, 'db'>, load: Load): Promise<Checkpoint> {
+  const { datasourceId, job } = load
+  const requestHash = hashOf(load)
+  const known = await db
+    .selectFrom('load_checkpoints')
+    .selectAll()
+    .where('datasource_id', '=', datasourceId)
+    .executeTakeFirst()
+  const isOwn = known?.job_id === job.id || (job.retriedFrom !== null && known?.job_id === job.retriedFrom)
+  const state = known === undefined ? null : (known.state as LoadState)
+  const isGood = known !== undefined && state !== null && isOwn && known.request_hash === requestHash
+  const resumed = isGood && (await cutTo(known.rows_path, state.sizeBytes)) ? state : null
+  if (known !== undefined && resumed === null) await rm(known.rows_path, { force: true })
+  const rowsPath = resumed === null || known === undefined ? load.newPath() : known.rows_path
+  let savedAtMs = Number.NEGATIVE_INFINITY
+  let unsaved: LoadState | null = null
+  const write = async (next: LoadState): Promise<void> => {
+    savedAtMs = performance.now()
+    unsaved = null
+    const row = { job_id: job.id, request_hash: requestHash, rows_path: rowsPath, state: JSON.stringify(next) }
+    await db
+      .insertInto('load_checkpoints')
+      .values({ datasource_id: datasourceId, ...row })
+      .onConflict((conflict) => conflict.column('datasource_id').doUpdateSet({ ...row, updated_at: new Date() }))
+      .execute()
+  }
+  return {
+    rowsPath,
+    resumed,
+    async save(next) {
+      unsaved = next
+      if (performance.now() - savedAtMs >= everyMs) await write(next)
+    },
+    async flush() {
+      if (unsaved !== null) await write(unsaved)
+    },
+    async forget() {
+      await db.deleteFrom('load_checkpoints').where('datasource_id', '=', datasourceId).execute()
+      await rm(rowsPath, { force: true })
+    },
+  }
+}
+
+/** What was written behind the last page that counts is cut off; false where the file is not what it was. */
+async function cutTo(path: string, sizeBytes: number): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined || found.size < sizeBytes) return false
+  await truncate(path, sizeBytes)
+  return true
+}
+
+function hashOf({ configuration, pagination }: Load): string {
+  return createHash('sha256')
+    .update(JSON.stringify([configuration, pagination]))
+    .digest('base64url')
+}

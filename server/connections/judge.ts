@@ -1,0 +1,136 @@
+import type { Converted, Engine, LiveData, QueryGate, CallLimits } from '../data/index.ts'
+import type { Clock } from '../clock.ts'
+import type { DataCheck, HeldBecause } from '../store/index.ts'
+import type { TableRules } from './table-rules.ts'
+
+/** Data that came, before anyone reads it. */
+export type Arrival = {
+  projectId: string
+  tableName: string
+  parquetPath: string
+  converted: Converted
+  requestHash: string
+  live: LiveData | null
+  rules: TableRules
+  limits: CallLimits
+}
+
+type Parts = { engine: Engine; queryGate: QueryGate; now: Clock }
+
+/** Whether data may serve, or why it has to wait for its author. The first reason that is found is told. */
+export async function judge(app: Parts, arrival: Arrival): Promise<HeldBecause | null> {
+  return (
+    errorObject(arrival) ??
+    mismatch(arrival) ??
+    (await failedChecks(app, arrival)) ??
+    (arrival.rules.onBreaking === 'serve' ? null : await brokenQueries(app, arrival))
+  )
+}
+
+const errorKeys =
+  /^(error|errors|error_?(code|message|description)|exception|fault|message|detail|status|title|reason)$/i
+
+/**
+ * An object that says what went wrong, where the same request brought rows before: it has nothing of those rows, or a key
+ * that errors have and the rows have not.
+ */
+function errorObject({ converted, live, requestHash }: Arrival): HeldBecause | null {
+  if (live === null || !converted.isOneObject || live.requestHash !== requestHash) return null
+  const known = new Set(live.columns.map(({ name, sourceKey = name }) => sourceKey))
+  const keys = converted.columns.map(({ sourceKey }) => sourceKey)
+  const isForeign = !keys.some((key) => known.has(key))
+  const isError = live.rowCount !== 1 && keys.some((key) => errorKeys.test(key) && !known.has(key))
+  if (!isForeign && !isError) return null
+  return {
+    reason: 'error_object',
+    message: `The API answered with one object (${keys.slice(0, 5).join(', ')}) where it had rows before. The last good version serves.`,
+  }
+}
+
+function mismatch({ converted: { mismatches }, rules }: Arrival): HeldBecause | null {
+  if (rules.onMismatch !== 'hold' || mismatches.length === 0) return null
+  const words = mismatches.map(({ column, expected, count }) => `${column} (${count} not ${expected})`)
+  return {
+    reason: 'type_mismatch',
+    message: `Values are not of the types of their columns: ${words.join(', ')}. The last good version serves.`,
+    columns: mismatches.map(({ column: name, ...rest }) => ({ name, ...rest })),
+  }
+}
+
+async function brokenQueries({ queryGate }: Parts, arrival: Arrival): Promise<HeldBecause | null> {
+  const { projectId, tableName, parquetPath, converted, rules, limits } = arrival
+  const columns = converted.columns.map(({ name, type }) => ({ name, type }))
+  const hiddenColumns = converted.columns
+    .filter(({ sourceKey }) => rules.columns.some((rule) => rule.sourceKey === sourceKey && rule.hidden === true))
+    .map(({ name }) => name)
+  const { signal } = limits
+  const queries = await queryGate.brokenBy({ projectId, tableName, parquetPath, columns, hiddenColumns, signal })
+  if (queries.length === 0) return null
+  const names = queries.map(({ name }) => name).join(', ')
+  const message = `Deployed queries would break: ${names}. The last good version serves.`
+  return { reason: 'breaking', message, queries }
+}
+
+type Failed = { type: DataCheck['type']; message: string }
+
+async function failedChecks(app: Parts, arrival: Arrival): Promise<HeldBecause | null> {
+  const { converted, rules } = arrival
+  const there = new Set(converted.columns.map(({ name }) => name))
+  const failed: Failed[] = []
+  const onRows: Exclude<DataCheck, { type: 'row_count_share' }>[] = []
+  for (const check of rules.checks) {
+    if (check.type === 'row_count_share') failed.push(...shareFailure(check, arrival))
+    else {
+      const missing = ('columns' in check ? check.columns : [check.column]).filter((column) => !there.has(column))
+      if (missing.length === 0) onRows.push(check)
+      else failed.push({ type: check.type, message: `There is no column ${missing.join(', ')}.` })
+    }
+  }
+  failed.push(...(await rowFailures(app, arrival, onRows)))
+  if (failed.length === 0) return null
+  const message = `Checks failed: ${failed.map((each) => each.message).join(' ')} The last good version serves.`
+  return { reason: 'check_failed', message, checks: failed }
+}
+
+function shareFailure(
+  { min = 0, max }: Extract<DataCheck, { type: 'row_count_share' }>,
+  { converted: { rowCount }, live }: Arrival,
+): Failed[] {
+  if (live === null || live.rowCount === 0) return []
+  const share = rowCount / live.rowCount
+  if (share >= min && (max === undefined || share <= max)) return []
+  const bounds = max === undefined ? `at least ${min}` : `${min} to ${max}`
+  const message = `There are ${rowCount} rows where there were ${live.rowCount}: ${share.toFixed(2)} of them, not ${bounds}.`
+  return [{ type: 'row_count_share', message }]
+}
+
+async function rowFailures(
+  { engine, now }: Parts,
+  { projectId, parquetPath, limits }: Arrival,
+  checks: Exclude<DataCheck, { type: 'row_count_share' }>[],
+): Promise<Failed[]> {
+  if (checks.length === 0) return []
+  const results = await engine.checkRows(projectId, { parquetPath, checks }, limits)
+  return checks.flatMap((check, index): Failed[] => {
+    const { failing = 0, examples = [], newestMs = null } = results[index] ?? {}
+    if (check.type === 'freshness') return staleFailure(check, newestMs, now())
+    if (failing === 0) return []
+    const such = examples.length === 0 ? '' : `, such as ${examples.join(', ')}`
+    const what = {
+      not_null: `${'column' in check ? check.column : ''} is null`,
+      unique: `${'columns' in check ? check.columns.join(', ') : ''} is not unique`,
+      accepted_values: `${'column' in check ? check.column : ''} is none of the accepted values`,
+    }[check.type]
+    return [{ type: check.type, message: `${what} in ${failing} ${failing === 1 ? 'row' : 'rows'}${such}.` }]
+  })
+}
+
+function staleFailure(
+  { column, max_age_minutes: maxAgeMinutes }: Extract<DataCheck, { type: 'freshness' }>,
+  newestMs: number | null,
+  nowMs: number,
+): Failed[] {
+  if (newestMs !== null && nowMs - newestMs <= maxAgeMinutes * 60_000) return []
+  const newest = newestMs === null ? 'holds no time' : `ends at ${new Date(newestMs).toISOString()}`
+  return [{ type: 'freshness', message: `${column} ${newest}; it may be ${maxAgeMinutes} minutes old.` }]
+}

@@ -1,0 +1,18 @@
+import type { Column } from './executor/protocol.ts'
+
+/** A deployed query that a change of a table would break, and how. */
+export type BrokenQuery = { name: string; environments: string[]; message: string }
+
+/** Data that is about to be served as a table. */
+export type TableChange = {
+  projectId: string
+  tableName: string
+  /** Null while only what SQL sees of the present data changes. */
+  parquetPath: string | null
+  columns: Column[]
+  hiddenColumns: string[]
+  signal?: AbortSignal | undefined
+}
+
+/** A port: the deployed queries that would fail, or answer with other kinds of values, if a table became so. */
+export type QueryGate = { brokenBy(change: TableChange): Promise<BrokenQuery[]> }

@@ -1,0 +1,53 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../app.ts'
+import type { Http } from './http.ts'
+
+/** What a script may read of an answer beside its body. */
+const exposed = [
+  'ETag',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'X-Cache',
+  'X-Request-Id',
+  'X-Sluice-As-Of',
+  'X-Sluice-Query',
+  'X-Sluice-Truncated-Source',
+  'X-Sluice-Version',
+].join(', ')
+const allowedHeaders =
+  'Authorization, Content-Type, Cache-Control, If-None-Match, X-Sluice-Environment, X-Sluice-Project, X-Sluice-Version'
+const preflightSeconds = 600
+
+/** Lets a web page read the answer where the project names its origin. Calls carry a key and never a cookie. */
+export function allowOrigin(
+  app: Pick<App, 'origins'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  projectId: string | undefined,
+): void {
+  const { origin } = request.headers
+  if (origin === undefined || reply.sent) return
+  void reply.header('vary', 'origin, accept')
+  if (projectId === undefined || !app.origins.allows(projectId, origin)) return
+  void reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed })
+}
+
+/** What browsers ask before they call. They send no key, so all that counts is whether any project knows the origin. */
+export function servePreflights(http: Http, app: App): void {
+  for (const path of ['/v1/queries/:query_name', '/v1/query']) {
+    http.options(path, { config: { door: 'open' }, schema: { hide: true } }, async (request, reply) => {
+      const { origin } = request.headers
+      void reply.headers({ vary: 'origin', 'x-content-type-options': 'nosniff' })
+      if (origin !== undefined && app.origins.isKnown(origin)) {
+        void reply.headers({
+          'access-control-allow-origin': origin,
+          'access-control-allow-methods': 'GET, POST',
+          'access-control-allow-headers': allowedHeaders,
+          'access-control-max-age': preflightSeconds,
+        })
+      }
+      return reply.code(204).send()
+    })
+  }
+}

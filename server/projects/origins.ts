@@ -1,0 +1,37 @@
+import type { Database } from '../store/index.ts'
+
+/** Which web pages may read the answers of which project. In memory: every call of a browser asks. */
+export type Origins = {
+  /** Whether pages of this origin may read what this project answers. */
+  allows(projectId: string, origin: string): boolean
+  /** Whether any project allows it: all that can be said before a credential is there. */
+  isKnown(origin: string): boolean
+  /** For the process that made a change. */
+  refresh(): Promise<void>
+  close(): void
+}
+
+/** Said within the transaction that changes the origins of a project. */
+export const originsChanged = 'origins_changed'
+
+export async function openOrigins(store: Database): Promise<Origins> {
+  let byProject = new Map<string, Set<string>>()
+  const refresh = async (): Promise<void> => {
+    const rows = await store.db
+      .selectFrom('projects')
+      .select(['id', 'allowed_origins'])
+      .where((where) => where(where.fn<number>('cardinality', ['allowed_origins']), '>', 0))
+      .execute()
+    byProject = new Map(rows.map((row) => [row.id, new Set(row.allowed_origins)]))
+  }
+  // What fails here is read again with the next word; until then the list from before holds.
+  const reread = (): void => void refresh().catch(() => undefined)
+  const stop = await store.listen(originsChanged, reread, reread)
+  await refresh()
+  return {
+    allows: (projectId, origin) => byProject.get(projectId)?.has(origin) === true,
+    isKnown: (origin) => [...byProject.values()].some((origins) => origins.has(origin)),
+    refresh,
+    close: stop,
+  }
+}
