@@ -23,6 +23,16 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+const completeness = {
+  strict: z.boolean().default(false).meta({
+    description:
+      'Refuse with `unexpressed` also what is only likely to be left out, instead of answering with the words.',
+  }),
+  partial: z.boolean().default(false).meta({
+    description: 'Answer with what is left out in `unexpressed`, also where it is sure and would be refused.',
+  }),
+}
+
 export const askQuestion = z.strictObject({
   query: question.meta({ description: 'A question in plain language.' }),
   project_id: z.string().min(1).max(200),
@@ -38,6 +48,7 @@ export const askQuestion = z.strictObject({
     .optional()
     .meta({ description: 'The deployed query that is meant, for a question that several could answer.' }),
   time_zone: timeZone.default('UTC').meta({ description: 'In which "today" and "last month" are meant.' }),
+  ...completeness,
 })
 
 const candidate = z.object({
@@ -47,6 +58,13 @@ const candidate = z.object({
   example: z.string().meta({ description: 'The nearest of what it answers.' }),
 })
 const words = z.object({ start: z.int(), end: z.int(), text: z.string() })
+export const unexpressed = z
+  .array(
+    words.extend({
+      kind: z.enum(['condition', 'measure', 'grain', 'order', 'entity', 'negation', 'second_question', 'command']),
+    }),
+  )
+  .meta({ description: 'Words of the question that the query does not express.' })
 
 export const routing = z
   .object({
@@ -55,6 +73,7 @@ export const routing = z
     parameters,
     sources: z.record(z.string(), words).meta({ description: 'The words behind each parameter.' }),
     unused: z.array(words).meta({ description: 'Words that were read as values and fill no slot.' }),
+    unexpressed,
     confidence: z.number().nullable(),
     threshold: z.number().meta({ description: 'The least confidence that is answered in this project.' }),
     margin: z.number().nullable().meta({ description: 'How far the best is ahead of the second.' }),
@@ -79,6 +98,7 @@ export const questionAnswer = z
       .array(z.string())
       .optional()
       .meta({ description: 'Values that the question names and the answer does not heed.' }),
+    unexpressed: unexpressed.optional(),
     routing: routing.optional(),
   })
   .meta({ id: 'QuestionAnswer' })
@@ -92,8 +112,9 @@ export const tryQuestion = z.strictObject({
   query_name: z.string().max(63).optional(),
   parameters: parameters.default({}),
   time_zone: timeZone.default('UTC'),
+  ...completeness,
 })
-const outcome = z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots'])
+const outcome = z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed'])
 export const triedQuestion = z
   .object({
     outcome,
@@ -101,6 +122,7 @@ export const triedQuestion = z
     query_used: z.string().nullable(),
     parameters,
     missing: z.array(z.string()),
+    unexpressed,
     schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'JSON Schema of what is missing.' }),
     candidates: z.array(candidate),
     routing: routing.optional(),
@@ -133,9 +155,9 @@ export const questionFilter = {
   environment: slug.optional(),
   query: slug.optional().meta({ description: 'What answered, or came nearest.' }),
   outcome: z
-    .enum(['answered', 'refused', 'no_match', 'ambiguous', 'missing_slots'])
+    .enum(['answered', 'refused', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed'])
     .optional()
-    .meta({ description: '`refused` is each of the last three.' }),
+    .meta({ description: '`refused` is each of the last four.' }),
 }
 export const groupFilter = z.strictObject({
   environment: slug.optional(),

@@ -1,7 +1,9 @@
 import { fill } from './fill.ts'
 import type { ProjectIndex } from './project-index.ts'
 import { ambiguousMargin } from './ranking/confidence.ts'
-import { conclude, plain, read, type RouteOptions, type Routing } from './route.ts'
+import { plain, read } from './route.ts'
+import { conclude, type RouteOptions, type Routing } from './routing.ts'
+import { checkWhole } from './whole.ts'
 
 /** Reads a question for a query that the caller has chosen: only its slots are still to be found. */
 export async function routePinned(
@@ -21,11 +23,17 @@ export async function routePinned(
     parameters: filled.parameters,
     sources: filled.sources,
     unused: filled.unused,
+    unexpressed: [],
+    match: null,
     confidence: null,
     threshold: index.calibration.threshold,
     margin: null,
     minMargin: ambiguousMargin,
     encoder: index.encoder.kind,
   }
-  return conclude(query, filled, { explanation, given: options.given })
+  const concluded = conclude(query, filled, { explanation, given: options.given })
+  if (concluded.outcome !== 'answer') return concluded
+  // Who has said which query is meant is told what it leaves out, and refused only where that is wanted.
+  const completeness = options.completeness ?? 'partial'
+  return checkWhole(index, { ...asked, options: { ...options, completeness } }, concluded)
 }

@@ -2,6 +2,7 @@ import type { Contexts, Linker } from '../language/index.ts'
 import type { Encoder } from './encoder/encoder.ts'
 import type { IndexedText } from './indexing/index-text.ts'
 import type { RoutableQuery, Slot } from './project.ts'
+import type { ProjectReading } from './reader/guard.ts'
 import type { LexicalIndex } from './ranking/lexical.ts'
 import type { RoughSums } from './ranking/scan-kernel.ts'
 import type { Matrix } from './ranking/vectors.ts'
@@ -44,17 +45,24 @@ export type ProjectIndex = {
   /** Questions of other worlds; none where a project is so large that its own queries say more. */
   far: Matrix
   calibration: Calibration
+  /** What the reader knows of each query, in their order; null where none runs. */
+  reading: ProjectReading | null
   vectors: VectorCache
 }
 
 /** An index before it knows its own threshold. */
-export type Uncalibrated = Omit<ProjectIndex, 'calibration'>
+export type Uncalibrated = Omit<ProjectIndex, 'calibration' | 'reading'>
 
 /** Embeds texts, each once. */
 export type Embed = (texts: string[]) => Promise<Matrix>
 
 /** Vectors by text: what makes a second build of a project cheap. Holds one model's vectors only. */
-export type VectorCache = { modelHash: string; byText: Map<string, Float32Array> }
+export type VectorCache = {
+  modelHash: string
+  byText: Map<string, Float32Array>
+  /** What the reader made of the project's own examples, by what it read. */
+  matches: Map<string, number>
+}
 
 /** How close a project's texts lie to each other. */
 export type Neighbours = {

@@ -5,7 +5,7 @@ import { askQuestion, questionAnswer } from '../../../api/questions.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import type { RunAnswer } from '../../queries/index.ts'
-import { ask, wireRouting } from '../../questions/index.ts'
+import { ask, completenessOf, wireRouting } from '../../questions/index.ts'
 import { refusals } from '../answers.ts'
 import { watchArrivals } from '../arrivals.ts'
 import { tellEarlyRefusals } from '../early-refusals.ts'
@@ -37,7 +37,7 @@ export function serveQuestions(http: Http, app: App): void {
         response: {
           200: questionAnswer,
           422: errorEnvelope.describe(
-            'Not answerable: `no_match`, `ambiguous` (with candidates) or `missing_slots` (with what was found and a JSON Schema of what is missing).',
+            'Not answerable: `no_match`, `ambiguous` (with candidates), `missing_slots` (with what was found and a JSON Schema of what is missing) or `unexpressed` (with the words that the nearest query leaves out).',
           ),
           ...refusals,
         },
@@ -54,19 +54,25 @@ export function serveQuestions(http: Http, app: App): void {
         parameters: body.parameters,
         timeZone: body.time_zone,
         explain: body.explain,
+        completeness: completenessOf(body),
         streamAs: streamFormatOf(format),
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: () => untilGone(reply),
       })
-      const { unused } = decision.routing.explanation
+      const { unused, unexpressed } = decision.routing.explanation
       const extra = {
         // An answer that leaves a value of the question aside says so without being asked.
         ...(unused.length > 0 && { unused: unused.map(({ text }) => text) }),
+        ...(unexpressed.length > 0 && { unexpressed }),
         ...(body.explain && { routing: wireRouting(decision) }),
       }
       setRateHeaders(reply, keyCallerOf(request).standings)
       // A row a line has no place for the name, so the header says it for every form.
       void reply.headers({ vary: 'accept', 'x-sluice-query': answer.name })
+      if (unexpressed.length > 0) {
+        const said = unexpressed.map(({ text }) => encodeURIComponent(text)).join(',')
+        void reply.header('x-sluice-unexpressed', said)
+      }
       return 'chunks' in answer
         ? sendStream(request, reply, {
             answer,

@@ -32,6 +32,7 @@ export type Router = DeployGate & {
 
 export type RouterOptions = {
   modelDir: string
+  readerDir: string
   threads: number
   queueLength: number
   /** Longest expected wait of a question for its turn. */

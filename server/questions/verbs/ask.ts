@@ -14,6 +14,7 @@ import {
   type Run,
 } from '../../queries/index.ts'
 import { route as routeQuestion, type Explanation } from '../../router/index.ts'
+import type { QuestionOutcome } from '../../store/index.ts'
 import type { Router } from '../indexes/open.ts'
 import type { Place } from '../indexes/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
@@ -30,6 +31,7 @@ export type Question = {
   parameters: Readonly<Record<string, unknown>>
   timeZone: string
   explain: boolean
+  completeness?: Asking['completeness']
   /** Rows in parts and in this format; without it, the whole result as JSON. */
   streamAs?: ReadFormat | undefined
   fresh: boolean
@@ -164,6 +166,8 @@ const noExplanation: Explanation = {
   parameters: {},
   sources: {},
   unused: [],
+  unexpressed: [],
+  match: null,
   confidence: null,
   threshold: 0,
   margin: null,
@@ -229,7 +233,7 @@ type Noted = {
   input: Question
   place: { projectId: string; environment: string }
   decision: Decision
-  outcome: 'answered' | 'no_match' | 'ambiguous' | 'missing_slots'
+  outcome: QuestionOutcome
   parameters: Record<string, unknown>
 }
 
@@ -258,7 +262,7 @@ type Refusal = {
 /** A question that found nothing to run is a call all the same, and one to learn from. */
 function tellRefused(app: Parts, caller: KeyCaller, { input, place, decision, error, elapsedMs }: Refusal): void {
   if (place !== null && decision !== null && error instanceof Failure && error.code === 'unanswerable') {
-    const outcome = error.reason as Noted['outcome']
+    const outcome = error.reason as QuestionOutcome
     note(app, caller, { input, place, decision, outcome, parameters: decision.routing.explanation.parameters })
   }
   tellRefusal(app, caller, {

@@ -1,7 +1,8 @@
 import type { Router } from '../indexes/open.ts'
+import { Failure } from '../../failure.ts'
 import type { Holder } from '../../fair-share.ts'
 import type { LanguageModel } from './model.ts'
-import { route, routePinned, type ProjectIndex, type Routing } from '../../router/index.ts'
+import { route, routePinned, type ProjectIndex, type RouteOptions, type Routing } from '../../router/index.ts'
 import type { Clock } from '../../clock.ts'
 
 /** What became of a question, and who settled it: the router itself, the optional model, or a caller who named the query. */
@@ -20,6 +21,7 @@ export type Asking = {
   /** Values that stand as they are. */
   given: Record<string, unknown>
   queryName?: string | undefined
+  completeness?: RouteOptions['completeness']
   signal?: AbortSignal | undefined
 }
 
@@ -30,8 +32,8 @@ export async function decide(
   asking: Asking,
 ): Promise<Decision> {
   const startedMs = performance.now()
-  const { question, timeZone, given, queryName: name } = asking
-  const options = { timeZone, given, now: new Date(app.now()) }
+  const { question, timeZone, given, queryName: name, completeness } = asking
+  const options = { timeZone, given, completeness, now: new Date(app.now()) }
   const done = (routing: Routing, decidedBy: Decision['decidedBy']): Decision => ({
     routing,
     decidedBy,
@@ -43,4 +45,22 @@ export async function decide(
   const helped = await app.languageModel?.help(index, { ...asking, now: options.now }, routing)
   if (helped !== undefined && helped !== null) return done(helped, 'model')
   return done(routing, name === undefined ? 'router' : 'caller')
+}
+
+type Wish = { strict: boolean; partial: boolean; parameters: Record<string, unknown> }
+
+/**
+ * What a caller wants of a question that is not answered whole. Who gives values has been told what the question lacks
+ * and means the query all the same: it answers, and says what it leaves out.
+ */
+export function completenessOf({ strict, partial, parameters }: Wish): Asking['completeness'] {
+  if (strict && partial) {
+    throw new Failure('invalid_query', {
+      reason: 'invalid_field',
+      message: 'strict refuses what partial would answer: give one of them.',
+      details: [{ field: 'partial', message: 'cannot be given together with strict' }],
+    })
+  }
+  if (strict) return 'strict'
+  return partial || Object.keys(parameters).length > 0 ? 'partial' : undefined
 }

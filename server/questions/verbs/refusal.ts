@@ -26,6 +26,7 @@ export function refusalOf(
       fields: { ...fields, candidates: close },
     })
   }
+  if (routing.outcome === 'unexpressed') return unexpressedRefusal(routing, fields)
   const { query, missing, parameters, gaps } = routing
   const details = missing.map((field) => {
     return { field, message: gaps.find(({ slot }) => slot === field)?.message ?? 'is required' }
@@ -47,6 +48,19 @@ export function refusalOf(
       schema: schemaOf(slots, missing),
       ...fields,
     },
+  })
+}
+
+/** The nearest query leaves something out: the words, and what to do about them. */
+function unexpressedRefusal(
+  { query, parameters, explanation: { unexpressed } }: Extract<Refused, { outcome: 'unexpressed' }>,
+  fields: Record<string, unknown>,
+): Failure {
+  const said = unexpressed.map(({ text }) => `“${text}”`).join(', ')
+  return new Failure('unanswerable', {
+    reason: 'unexpressed',
+    message: `${query} comes nearest, but does not express ${said}. Ask without it, or repeat the call with "partial": true for an answer that leaves it out.`,
+    fields: { query_used: query, parameters, unexpressed, ...fields },
   })
 }
 
@@ -85,18 +99,20 @@ export function candidatesOf({ candidates }: Explanation) {
   }))
 }
 
-const redacted = { confidence: null, parameters: {}, sources: {}, unused: [] }
+const redacted = { confidence: null, parameters: {}, sources: {}, unused: [], unexpressed: [] }
 
 /** Why a question was routed as it was, in wire names. */
 export function wireRouting({ routing: { explanation: known }, decidedBy, elapsedMs, isRedacted }: Decision) {
   const explanation = isRedacted === true ? { ...known, ...redacted } : known
-  const { matchedExample, sources, unused, confidence, threshold, margin, minMargin, encoder } = explanation
+  const { matchedExample, sources, unused, unexpressed, confidence, threshold, margin, minMargin, encoder } =
+    explanation
   return {
     candidates: candidatesOf(explanation),
     matched_example: matchedExample,
     parameters: explanation.parameters,
     sources,
     unused,
+    unexpressed,
     confidence: round(confidence),
     threshold: round(threshold),
     margin: round(margin),

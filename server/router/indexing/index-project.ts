@@ -7,6 +7,7 @@ import { indexText, reread, type IndexedText } from './index-text.ts'
 import { makeLinker } from './make-linker.ts'
 import type { Embed, IndexedQuery, ProjectIndex, Uncalibrated, VectorCache } from '../project-index.ts'
 import { slotsOf, spoken, type RoutableProject, type Slot } from '../project.ts'
+import { prepareReading } from '../reader/guard.ts'
 import { shareOfMany } from '../ranking/confidence.ts'
 import type { Asked } from '../ranking/evidence.ts'
 import { buildLexical } from '../ranking/lexical.ts'
@@ -58,7 +59,11 @@ export async function buildIndex(
     { linker, contexts, queries, texts, labels: await slotWords(queries) },
     previous,
   )
-  return { ...index, calibration: await calibrate(index, learning) }
+  const calibration = await calibrate(index, learning)
+  if (encoder.reader === null) return { ...index, calibration, reading: null }
+  const reading = await prepareReading(encoder.reader, project, previous?.matches)
+  for (const [read, match] of reading.matches) index.vectors.matches.set(read, match)
+  return { ...index, calibration, reading }
 }
 
 type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts' | 'labels'>
@@ -69,7 +74,7 @@ async function assemble(
   previous?: VectorCache,
 ): Promise<{ index: Uncalibrated; scatter: Scatter; far: Asked[] }> {
   const { queries, texts } = parts
-  const vectors: VectorCache = { modelHash: encoder.hash, byText: new Map() }
+  const vectors: VectorCache = { modelHash: encoder.hash, byText: new Map(), matches: new Map() }
   const known = previous?.modelHash === encoder.hash ? previous.byText : new Map<string, Float32Array>()
   const embed = embedder(encoder, vectors, known)
   const raw = await embed(texts.map(({ text }) => text))

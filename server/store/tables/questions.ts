@@ -8,7 +8,7 @@ export type QuestionsTables = {
   question_vectors: QuestionVectorsTable
 }
 
-export type QuestionOutcome = 'answered' | 'no_match' | 'ambiguous' | 'missing_slots'
+export type QuestionOutcome = 'answered' | 'no_match' | 'ambiguous' | 'missing_slots' | 'unexpressed'
 
 export type QuestionResolution = 'example' | 'evaluation' | 'draft' | 'dismissed'
 
