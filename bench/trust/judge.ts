@@ -20,6 +20,8 @@ export type Asked = {
   /** Whether the answer says that it leaves something out. */
   isFlagged: boolean
   isExpected: boolean
+  /** Whether the nearest query with the values found would have been right, also where it was refused. */
+  isNearestRight: boolean
   mayRefuse: boolean
   verdict: Verdict
   explanation: Routing['explanation']
@@ -41,6 +43,8 @@ export function judge(
   }
   const isFlagged = explanation.unused.length + explanation.unexpressed.length > 0
   const isExpected = got.query === wanted.query && agrees(world, got, wanted.parameters)
+  const nearest = { outcome, query: explanation.candidates[0]?.name ?? null, parameters: explanation.parameters }
+  const isNearestRight = nearest.query === wanted.query && agrees(world, nearest, wanted.parameters)
   const wrong: Verdict = isFlagged ? 'flagged' : 'silent'
   const refused: Verdict = wanted.query === null || asked.or_refuse ? 'held' : 'cost'
   const verdict = outcome !== 'answer' ? refused : isExpected ? 'right' : wrong
@@ -52,6 +56,7 @@ export function judge(
     got,
     isFlagged,
     isExpected,
+    isNearestRight,
     mayRefuse: asked.or_refuse,
     verdict,
     explanation,

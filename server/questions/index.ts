@@ -21,6 +21,6 @@ export {
   holdWordKeepers,
 } from './verbs/question-settings.ts'
 export { completenessOf } from './verbs/decide.ts'
-export { candidatesOf, refusalOf, schemaOf, wireRouting } from './verbs/refusal.ts'
+export { candidatesOf, refusalOf, roundShare, schemaOf, wireRouting } from './verbs/refusal.ts'
 export { resolveQuestions } from './verbs/resolve.ts'
 export { tryQuestion, type Tried } from './verbs/try.ts'

@@ -1,5 +1,6 @@
 export { cannotRead, openEncoder, type Encoder } from './encoder/encoder.ts'
 export { buildIndex } from './indexing/index-project.ts'
+export { routeFollowUp, type Earlier } from './follow-up.ts'
 export { routePinned } from './pin.ts'
 export type { ProjectIndex } from './project-index.ts'
 export { spoken, type RoutableProject, type RoutableQuery } from './project.ts'

@@ -45,13 +45,15 @@ export type ProjectIndex = {
   /** Questions of other worlds; none where a project is so large that its own queries say more. */
   far: Matrix
   calibration: Calibration
+  /** Answers that are right less surely than this share are not given. */
+  leastConfidence: number
   /** What the reader knows of each query, in their order; null where none runs. */
   reading: ProjectReading | null
   vectors: VectorCache
 }
 
 /** An index before it knows its own threshold. */
-export type Uncalibrated = Omit<ProjectIndex, 'calibration' | 'reading'>
+export type Uncalibrated = Omit<ProjectIndex, 'calibration' | 'reading' | 'leastConfidence'>
 
 /** Embeds texts, each once. */
 export type Embed = (texts: string[]) => Promise<Matrix>

@@ -25,9 +25,12 @@ export async function route(index: ProjectIndex, question: string, options: Rout
   const query = index.queries[best?.candidate.query ?? -1]
   if (best === undefined || query === undefined) return refuse(index, 'nothing_deployed')
   const margin = second === undefined ? null : best.score - second.score
-  const explanation = explain(index, ranked, filled, { confidence: sure, margin })
+  const explanation = explain(index, ranked, filled, { lead: sure - index.calibration.threshold, margin })
   const asked = { ...evidence.asked, ranked: all, options }
-  const orRescued = async (refused: Routing): Promise<Routing> => (await rescue(index, asked, refused)) ?? refused
+  const orRescued = async (refused: Routing): Promise<Routing> => {
+    const rescued = await rescue(index, asked, refused)
+    return rescued === null ? refused : sureEnough(index, rescued)
+  }
   if (sure + lack(index, best, filled) < index.calibration.threshold) {
     const because = languageOf(text) === null ? 'not_confident' : 'other_language'
     return orRescued({ outcome: 'no_match', because, explanation })
@@ -35,7 +38,14 @@ export async function route(index: ProjectIndex, question: string, options: Rout
   if (objection !== null) return orRescued({ outcome: 'no_match', because: 'opposed', objection, explanation })
   if (margin !== null && margin < explanation.minMargin) return { outcome: 'ambiguous', explanation }
   const concluded = conclude(query, filled, { explanation, given: options.given })
-  return concluded.outcome === 'answer' ? checkWhole(index, asked, concluded) : concluded
+  return concluded.outcome === 'answer' ? sureEnough(index, await checkWhole(index, asked, concluded)) : concluded
+}
+
+/** What the project would rather refuse than answer wrongly. */
+function sureEnough(index: ProjectIndex, routing: Routing): Routing {
+  const { confidence } = routing.explanation
+  if (routing.outcome !== 'answer' || confidence === null || confidence >= index.leastConfidence) return routing
+  return { outcome: 'no_match', because: 'unsure', explanation: routing.explanation }
 }
 
 type Unopposed = { ranked: Ranked[]; filled: Filled; objection: string | null }
@@ -119,5 +129,5 @@ export function plain(question: string): string {
 }
 
 function refuse(index: ProjectIndex, because: 'empty' | 'too_long' | 'nothing_deployed'): Routing {
-  return { outcome: 'no_match', because, explanation: explain(index, [], nothing, { confidence: null, margin: null }) }
+  return { outcome: 'no_match', because, explanation: explain(index, [], nothing, { lead: null, margin: null }) }
 }

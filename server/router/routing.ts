@@ -5,7 +5,7 @@ import type { IndexedQuery } from './project-index.ts'
 import type { Unexpressed } from './reader/unexpressed.ts'
 
 /** A query that could answer, best first. */
-type RouteCandidate = { name: string; description: string; score: number; example: string }
+type RouteCandidate = { name: string; description: string; score: number; confidence: number; example: string }
 
 /** Why a question was routed as it was. */
 export type Explanation = {
@@ -22,8 +22,12 @@ export type Explanation = {
   unexpressed: Unexpressed[]
   /** The reader's logit of "answers whole"; null where it has not read the question. */
   match: number | null
+  /** How many of a hundred answers like this are right, as a share; null where nothing was compared. */
   confidence: number | null
+  /** The least share that this project answers with. */
   threshold: number
+  /** How far the router's own evidence lies above where the project stops answering. */
+  lead: number | null
   margin: number | null
   minMargin: number
   encoder: 'neural' | 'lexical'
@@ -35,7 +39,10 @@ export type Routing = { explanation: Explanation } & (
   | { outcome: 'unexpressed'; query: string; parameters: Record<string, unknown> }
   | { outcome: 'missing_slots'; query: string; parameters: Record<string, unknown>; missing: string[]; gaps: Lacking[] }
   | { outcome: 'ambiguous' }
-  | { outcome: 'no_match'; because: 'empty' | 'too_long' | 'nothing_deployed' | 'not_confident' | 'other_language' }
+  | {
+      outcome: 'no_match'
+      because: 'empty' | 'too_long' | 'nothing_deployed' | 'not_confident' | 'other_language' | 'unsure'
+    }
   | { outcome: 'no_match'; because: 'opposed'; objection: string }
 )
 

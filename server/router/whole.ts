@@ -1,4 +1,4 @@
-import { explain } from './explain.ts'
+import { explain, explainRead } from './explain.ts'
 import { fill, type Filled } from './fill.ts'
 import { objectionTo } from './objections.ts'
 import type { IndexedQuery, ProjectIndex } from './project-index.ts'
@@ -14,20 +14,23 @@ type Answered = Extract<Routing, { outcome: 'answer' }>
  * what it likely leaves out is said beside the answer.
  */
 export async function checkWhole(
-  { encoder: { reader }, reading, queries, texts }: ProjectIndex,
+  index: ProjectIndex,
   asked: Asked & { options: RouteOptions },
   routing: Answered,
 ): Promise<Routing> {
+  const { encoder, reading, queries, texts } = index
+  const { reader } = encoder
   const at = queries.findIndex(({ query }) => query.name === routing.query)
   const [query, card] = [queries[at], reading?.cards[at]]
-  if (reader === null || reading === null || query === undefined || card === undefined) return routing
-  const { explanation } = routing
-  const isOwn = explanation.unused.length === 0 && isOwnWording(asked, texts.slice(query.from, query.to))
-  if (isOwn) return routing
-  const read = await readWhole(reader, card, { text: asked.linked.text, sources: explanation.sources })
+  if (reader === null || reading === null || query === undefined || card === undefined || card.isBare) return routing
+  const isOwn = routing.explanation.unused.length === 0 && isOwnWording(asked, texts.slice(query.from, query.to))
+  // Its share is that of what the reader is surest of.
+  if (isOwn) return { ...routing, explanation: { ...explainRead(index, routing.explanation, Infinity), match: null } }
+  const read = await readWhole(reader, card, { text: asked.linked.text, sources: routing.explanation.sources })
   const { match } = read
-  if (match >= reading.flagBelow) return { ...routing, explanation: { ...explanation, match } }
-  const told = { ...explanation, match, unexpressed: read.unexpressed() }
+  const explanation = explainRead(index, routing.explanation, match)
+  if (match >= reading.flagBelow) return { ...routing, explanation }
+  const told = { ...explanation, unexpressed: read.unexpressed() }
   const { completeness } = asked.options
   const isRefused = completeness === 'strict' || (completeness !== 'partial' && match < reading.refuseBelow)
   return { ...routing, outcome: isRefused ? 'unexpressed' : 'answer', explanation: told }
@@ -71,8 +74,8 @@ export async function rescue(
   const [best] = (await Promise.all(read)).sort((a, b) => b.match - a.match)
   if (best === undefined || best.match < least || !isReady(index, asked, best)) return null
   const ranked = [best.each, ...asked.ranked.filter((other) => other !== best.each)]
-  const { confidence, margin } = explanation
-  const told = { ...explain(index, ranked, best.filled, { confidence, margin }), match: best.match }
+  const { lead, margin } = explanation
+  const told = explain(index, ranked, best.filled, { lead, margin, match: best.match })
   const routing = conclude(best.query, best.filled, { explanation: told, given: asked.options.given })
   return routing.outcome === 'answer' ? routing : null
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectStatus } from '../harness/app.ts'
 import { openQuestions } from '../harness/questions.ts'
 
 let { t, q, ask } = {} as Awaited<ReturnType<typeof openQuestions>>
@@ -88,4 +89,37 @@ test('an example with other values is answered without a word', async () => {
   expect(body).toMatchObject({ query_used: 'orders_in_region', parameters: { region: 'north' } })
   expect(body.unexpressed).toBeUndefined()
   expect(body.routing.unexpressed).toEqual([])
+})
+
+describe('confidence', () => {
+  test('is a share in the answer, its candidates and the log', async () => {
+    const { body } = await ask('orders in the east', { explain: true })
+    expect(body.confidence).toBeGreaterThan(0.5)
+    expect(body.confidence).toBeLessThanOrEqual(1)
+    expect(body.routing).toMatchObject({ confidence: body.confidence, threshold: 0 })
+    const [best, other] = body.routing.candidates
+    expect(best.confidence).toBe(body.confidence)
+    expect(best.confidence + other.confidence).toBeLessThanOrEqual(1)
+    const logged = await t.operator.get(`/v1/projects/${q.projectId}/questions?outcome=answered&limit=1`)
+    expect(logged.body.data[0].confidence).toBeCloseTo(body.confidence, 2)
+  })
+
+  test('below the setting of the project is refused with what it is, in the next question', async () => {
+    const path = `/v1/projects/${q.projectId}/questions/settings`
+    const settings = { log: 'full', retention_days: 30 }
+    await expectStatus(200, t.operator.put(path, { ...settings, min_confidence: 0.99 }))
+    expect((await t.operator.get(path)).body).toEqual({ ...settings, min_confidence: 0.99 })
+    await expect.poll(async () => (await ask('whatever the east ordered')).status, { timeout: 20_000 }).toBe(422)
+    const { body } = await ask('whatever the east ordered', { explain: true })
+    expect(body).toMatchObject({ reason: 'no_match', routing: { threshold: 0.99 } })
+    expect(body.message).toContain('this project answers from 99 % on')
+    expect((await ask('whatever the east ordered', { query_name: 'orders_in_region' })).status).toBe(200)
+    await expectStatus(200, t.operator.put(path, settings))
+    await expect.poll(async () => (await ask('whatever the east ordered')).status, { timeout: 20_000 }).toBe(200)
+  })
+
+  test('a setting beyond a share is 400', async () => {
+    const path = `/v1/projects/${q.projectId}/questions/settings`
+    expect((await t.operator.put(path, { log: 'full', retention_days: 30, min_confidence: 1.5 })).status).toBe(400)
+  })
 })

@@ -97,7 +97,7 @@ export function serveQuestionSettings(http: Http, app: App): void {
     },
     async (request) => {
       const found = await questions.findQuestionSettings(app, callerOf(request), request.params.project_id)
-      return { log: found.log, retention_days: found.retentionDays }
+      return { log: found.log, retention_days: found.retentionDays, min_confidence: found.minConfidence }
     },
   )
 
@@ -113,8 +113,8 @@ export function serveQuestionSettings(http: Http, app: App): void {
       },
     },
     async (request) => {
-      const { log, retention_days: retentionDays } = request.body
-      const input = { projectId: request.params.project_id, log, retentionDays }
+      const { log, retention_days: retentionDays, min_confidence: minConfidence } = request.body
+      const input = { projectId: request.params.project_id, log, retentionDays, minConfidence }
       await questions.changeQuestionSettings(app, callerOf(request), input)
       return request.body
     },

@@ -5,7 +5,7 @@ import { askQuestion, questionAnswer } from '../../../api/questions.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import type { RunAnswer } from '../../queries/index.ts'
-import { ask, completenessOf, wireRouting } from '../../questions/index.ts'
+import { ask, completenessOf, roundShare, wireRouting } from '../../questions/index.ts'
 import { refusals } from '../answers.ts'
 import { watchArrivals } from '../arrivals.ts'
 import { tellEarlyRefusals } from '../early-refusals.ts'
@@ -55,15 +55,19 @@ export function serveQuestions(http: Http, app: App): void {
         timeZone: body.time_zone,
         explain: body.explain,
         completeness: completenessOf(body),
+        follows: body.follows,
         streamAs: streamFormatOf(format),
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: () => untilGone(reply),
       })
-      const { unused, unexpressed } = decision.routing.explanation
+      const { unused, unexpressed, confidence } = decision.routing.explanation
       const extra = {
+        confidence: roundShare(confidence),
         // An answer that leaves a value of the question aside says so without being asked.
         ...(unused.length > 0 && { unused: unused.map(({ text }) => text) }),
         ...(unexpressed.length > 0 && { unexpressed }),
+        ...(decision.changed !== undefined &&
+          decision.changed !== null && { follows: { request_id: body.follows, changed: decision.changed } }),
         ...(body.explain && { routing: wireRouting(decision) }),
       }
       setRateHeaders(reply, keyCallerOf(request).standings)

@@ -14,10 +14,11 @@ import {
   type Run,
 } from '../../queries/index.ts'
 import { route as routeQuestion, type Explanation } from '../../router/index.ts'
-import type { QuestionOutcome } from '../../store/index.ts'
+import type { Database, QuestionOutcome } from '../../store/index.ts'
 import type { Router } from '../indexes/open.ts'
 import type { Place } from '../indexes/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
+import { findEarlier } from './earlier.ts'
 import type { QuestionLog } from './log.ts'
 import type { LanguageModel } from './model.ts'
 import { refusalOf } from './refusal.ts'
@@ -32,6 +33,8 @@ export type Question = {
   timeZone: string
   explain: boolean
   completeness?: Asking['completeness']
+  /** The request of the question that this one goes on from. */
+  follows?: string | undefined
   /** Rows in parts and in this format; without it, the whole result as JSON. */
   streamAs?: ReadFormat | undefined
   fresh: boolean
@@ -42,6 +45,7 @@ export type Question = {
 export type QuestionAnswer = { decision: Decision; answer: CallAnswer }
 
 type Parts = CallParts & {
+  store: Database
   router: Router
   languageModel: LanguageModel | null
   questionLog: QuestionLog
@@ -101,7 +105,9 @@ async function admitAndRoute(
   const asker = { projectId: place.projectId, keyId: caller.key.id }
   const leave = app.router.admission.enter(asker)
   try {
-    const asking = { ...input, asker, given: givenOf(caller, input), signal: input.signal() }
+    const earlier =
+      input.follows === undefined ? null : await findEarlier(app, caller, { place, requestId: input.follows })
+    const asking = { ...input, asker, given: givenOf(caller, input), earlier, signal: input.signal() }
     return await route(app, { ...place, only: onlyOf(app, caller, place) }, asking)
   } finally {
     leave()
@@ -170,6 +176,7 @@ const noExplanation: Explanation = {
   match: null,
   confidence: null,
   threshold: 0,
+  lead: null,
   margin: null,
   minMargin: 0,
   encoder: 'neural',

@@ -2,7 +2,15 @@ import type { Router } from '../indexes/open.ts'
 import { Failure } from '../../failure.ts'
 import type { Holder } from '../../fair-share.ts'
 import type { LanguageModel } from './model.ts'
-import { route, routePinned, type ProjectIndex, type RouteOptions, type Routing } from '../../router/index.ts'
+import {
+  route,
+  routeFollowUp,
+  routePinned,
+  type Earlier,
+  type ProjectIndex,
+  type RouteOptions,
+  type Routing,
+} from '../../router/index.ts'
 import type { Clock } from '../../clock.ts'
 
 /** What became of a question, and who settled it: the router itself, the optional model, or a caller who named the query. */
@@ -10,6 +18,8 @@ export type Decision = {
   routing: Routing
   decidedBy: 'router' | 'model' | 'caller'
   elapsedMs: number
+  /** What a follow-up changed of the question before it; null where it stands on its own. */
+  changed?: string[] | null
   /** How sure the router was and what it read is not for who asked: it would tell what others may ask. */
   isRedacted?: true
 }
@@ -22,6 +32,8 @@ export type Asking = {
   given: Record<string, unknown>
   queryName?: string | undefined
   completeness?: RouteOptions['completeness']
+  /** What the question before this one was answered with. */
+  earlier?: Earlier | null
   signal?: AbortSignal | undefined
 }
 
@@ -39,12 +51,32 @@ export async function decide(
     decidedBy,
     elapsedMs: performance.now() - startedMs,
   })
+  const { earlier = null } = asking
+  if (earlier !== null && name === undefined) {
+    const { routing, changed } = await app.router.admission.timed(asking.asker, () =>
+      routeAfter(index, question, { ...options, earlier }),
+    )
+    return { ...done(routing, 'router'), changed }
+  }
   const routing = await app.router.admission.timed(asking.asker, () =>
     name === undefined ? route(index, question, options) : routePinned(index, question, { ...options, name }),
   )
   const helped = await app.languageModel?.help(index, { ...asking, now: options.now }, routing)
   if (helped !== undefined && helped !== null) return done(helped, 'model')
   return done(routing, name === undefined ? 'router' : 'caller')
+}
+
+/** A question that stands on its own starts anew; one that does not changes the one before it. */
+async function routeAfter(
+  index: ProjectIndex,
+  question: string,
+  { earlier, ...options }: RouteOptions & { earlier: Earlier },
+): Promise<{ routing: Routing; changed: string[] | null }> {
+  const following = await routeFollowUp(index, question, { ...options, earlier })
+  if (following?.isFragment === true) return following
+  const own = await route(index, question, options)
+  const standsAlone = own.outcome !== 'no_match' && own.outcome !== 'unexpressed'
+  return standsAlone || following === null ? { routing: own, changed: null } : following
 }
 
 type Wish = { strict: boolean; partial: boolean; parameters: Record<string, unknown> }

@@ -60,10 +60,11 @@ export async function buildIndex(
     previous,
   )
   const calibration = await calibrate(index, learning)
-  if (encoder.reader === null) return { ...index, calibration, reading: null }
+  const { leastConfidence = 0 } = project
+  if (encoder.reader === null) return { ...index, calibration, leastConfidence, reading: null }
   const reading = await prepareReading(encoder.reader, project, previous?.matches)
   for (const [read, match] of reading.matches) index.vectors.matches.set(read, match)
-  return { ...index, calibration, reading }
+  return { ...index, calibration, leastConfidence, reading }
 }
 
 type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts' | 'labels'>

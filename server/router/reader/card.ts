@@ -1,6 +1,7 @@
 import type { SlotSchema } from '../../../api/slots.ts'
 import type { Piece } from '../encoder/tokenizer.ts'
-import type { ListedValue, RoutableProject, RoutableQuery } from '../project.ts'
+import { isFunctionWord, words } from '../../language/index.ts'
+import { spoken, type ListedValue, type RoutableProject, type RoutableQuery } from '../project.ts'
 import type { ReaderConstants } from './constants.ts'
 import type { Reader, ReaderInput } from './reader.ts'
 
@@ -11,6 +12,8 @@ export type Card = {
   /** The place of each slot by name, which is also its mark. */
   places: Map<string, number>
   examples: number[][]
+  /** It says nothing but its name: there is nothing to read a question beside. */
+  isBare: boolean
 }
 
 /** Words of a text that a slot has taken. */
@@ -36,7 +39,19 @@ export function cardOf(reader: Reader, query: RoutableQuery, values: RoutablePro
     return [constants.token.example, ...marked.slice(0, constants.example_tokens).map(({ id }) => id)]
   })
   const description = query.description.replaceAll(/[<>_]/g, ' ').replaceAll(/\s+/g, ' ').trim()
-  return { description: idsOf(description).slice(0, constants.description_tokens), slots, places, examples }
+  return {
+    description: idsOf(description).slice(0, constants.description_tokens),
+    slots,
+    places,
+    examples,
+    isBare: isBare(query),
+  }
+}
+
+function isBare({ name, description, slots }: RoutableQuery): boolean {
+  if (Object.keys(slots.properties).length > 0) return false
+  const named = new Set(words(spoken(name)).map(({ stem }) => stem))
+  return words(description).every(({ text, stem }) => isFunctionWord(text) || named.has(stem))
 }
 
 type SlotCard = { name: string; schema: SlotSchema; place: number; isOptional: boolean; isExemplified: boolean }

@@ -23,7 +23,7 @@ const flagQuantile = 0.08
 
 /**
  * The guard of projects whose queries say little of themselves: each of their own examples is read against its query
- * without it. Where too many look wrong, the reader is believed only below what nearly all of them reach.
+ * without it. Where too many look wrong, it refuses only what looks worse than all of them.
  */
 export async function prepareReading(
   reader: Reader,
@@ -66,6 +66,8 @@ export function limitsOf(
   { refuse_below: refuse, flag_below: flag, guard }: Reader['constants'],
   logits: number[],
 ): Pick<ProjectReading, 'refuseBelow' | 'flagBelow'> {
+  // Nothing tells whether the reader understands this project: it says what it thinks, and refuses nothing.
+  if (logits.length < guard.least_examples_below) return { refuseBelow: -Infinity, flagBelow: flag }
   const below = logits.filter((logit) => logit < refuse).length
   const isMisread = below >= guard.least_examples_below && below > guard.least_share_below * logits.length
   if (!isMisread) return { refuseBelow: refuse, flagBelow: flag }

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { CreatedAt, Json, OptionalJson } from './columns.ts'
 
 export type QuestionsTables = {
@@ -33,6 +34,7 @@ type QuestionSettingsTable = {
   project_id: string
   log: QuestionLogging
   retention_days: number
+  min_confidence: Generated<number>
 }
 
 type EvaluationCasesTable = {

@@ -73,10 +73,11 @@ test.each([
   expect(unexpressedIn(text, places, 0)).toEqual([{ start, end: start + said.length, text: said, kind }])
 })
 
-test('a project whose own examples are misread is believed only below nearly all of them', () => {
+test('a project whose own examples are misread is believed only below all of them', () => {
   const { constants } = reader
   const healthy = Array.from({ length: 100 }, (_, at) => (at < 2 ? -7 : 4))
   expect(limitsOf(constants, healthy)).toEqual({ refuseBelow: -6, flagBelow: -0.9 })
+  expect(limitsOf(constants, [4, -9])).toEqual({ refuseBelow: -Infinity, flagBelow: -0.9 })
   const misread = Array.from({ length: 100 }, (_, at) => (at < 10 ? -9 + at * 0.1 : 4))
-  expect(limitsOf(constants, misread)).toEqual({ refuseBelow: -8.8, flagBelow: -8.2 })
+  expect(limitsOf(constants, misread)).toEqual({ refuseBelow: -9, flagBelow: -8.2 })
 })

@@ -118,14 +118,11 @@ function Explanation({ question, outcome: { body } }: { question: string; outcom
 }
 
 function sayOutcome({ query_used: name, outcome, reason, message }: Told, { confidence, threshold }: Routing): string {
-  const sure =
-    confidence === null
-      ? ''
-      : ` Confidence ${sayScore(confidence)}; from ${sayScore(threshold)} on a question is answered.`
+  const least = threshold > 0 ? `; this project answers from ${sayShare(threshold)} on` : ''
+  const sure = confidence === null ? '' : ` Confidence ${sayShare(confidence)}${least}.`
   switch (outcome ?? reason ?? 'answered') {
     case 'no_match':
-      // One that is refused in spite of its confidence is so for what the message says.
-      return `${message ?? 'No deployed query answers this.'}${(confidence ?? threshold) < threshold ? sure : ''}`
+      return message ?? `No deployed query answers this.${sure}`
     case 'ambiguous':
       return `Several queries could answer this.${sure}`
     case 'unexpressed':
@@ -195,15 +192,19 @@ function Candidates({ routing: { candidates } }: { routing: Routing }) {
   return (
     <PlainTable
       label="Candidates"
-      head={['Candidate', 'Score', 'Nearest example']}
+      head={['Candidate', 'Confidence', 'Nearest example']}
       rows={candidates
         .slice(0, 5)
-        .map(({ name, score, example }) => [<Code key={name}>{name}</Code>, sayScore(score), example])}
-      figures={['Score']}
+        .map(({ name, confidence, example }) => [
+          <Code key={name}>{name}</Code>,
+          confidence === null ? '' : sayShare(confidence),
+          example,
+        ])}
+      figures={['Confidence']}
     />
   )
 }
 
-function sayScore(score: number): string {
-  return score.toFixed(2).replace('-', '−')
+function sayShare(share: number): string {
+  return `${Math.round(share * 100)} %`
 }

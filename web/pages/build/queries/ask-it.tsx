@@ -51,5 +51,5 @@ function sayOutcome(name: string, { outcome, query_used: used, message, routing 
 }
 
 function sure(confidence: number | null | undefined): string {
-  return typeof confidence === 'number' ? `, with confidence ${confidence.toFixed(2)}` : ''
+  return typeof confidence === 'number' ? `, with a confidence of ${Math.round(confidence * 100)} %` : ''
 }
