@@ -78,6 +78,10 @@ export const routing = z
   .object({
     candidates: z.array(candidate),
     matched_example: z.string().nullable(),
+    read_as: z
+      .string()
+      .nullable()
+      .meta({ description: 'The question with its typing errors put right, where it has some.' }),
     parameters,
     sources: z.record(z.string(), words).meta({ description: 'The words behind each parameter.' }),
     unused: z.array(words).meta({ description: 'Words that were read as values and fill no slot.' }),

@@ -25,6 +25,7 @@ export function explain(index: ProjectIndex, ranked: Ranked[], filled: Filled, s
   return {
     candidates: shared(candidates),
     matchedExample: candidates[0]?.example ?? null,
+    readAs: null,
     parameters: filled.parameters,
     sources: filled.sources,
     unused: filled.unused,

@@ -3,6 +3,7 @@ import { fill, type Filled } from './fill.ts'
 import { pin } from './pin.ts'
 import type { IndexedQuery, ProjectIndex } from './project-index.ts'
 import { plain, read } from './route.ts'
+import { spell } from './spell.ts'
 import type { RouteOptions, Routing } from './routing.ts'
 
 /** What an earlier question was answered with. */
@@ -36,7 +37,8 @@ export async function routeFollowUp(
 ): Promise<FollowUp | null> {
   const query = index.queries.find((each) => each.query.name === earlier.query)
   if (query === undefined) return null
-  const { asked } = await read(index, plain(question), options)
+  const { text, restore } = spell(index, plain(question), options)
+  const { asked } = await read(index, text, options)
   // All have their value already: none must take a number only because it wants one.
   const content = { ...query, slots: query.slots.map((slot) => ({ ...slot, required: false })) }
   const filled = fill(index, asked, content, options)
@@ -48,7 +50,7 @@ export async function routeFollowUp(
   if (changed.length === 0 || left.some(({ stem }) => !query.said.has(stem))) return null
   const kept = Object.entries(keptOf(query, earlier, filled)).filter(([slot]) => !(slot in filled.parameters))
   const given = { ...Object.fromEntries(kept), ...options.given }
-  const routing = pin(index, query, { filled, given })
+  const routing = restore(pin(index, query, { filled, given }))
   return { routing, changed, isFragment: left.length === 0 }
 }
 

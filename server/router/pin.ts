@@ -2,6 +2,7 @@ import { fill, type Filled } from './fill.ts'
 import type { IndexedQuery, ProjectIndex } from './project-index.ts'
 import { ambiguousMargin } from './ranking/confidence.ts'
 import { plain, read } from './route.ts'
+import { spell } from './spell.ts'
 import { conclude, type RouteOptions, type Routing } from './routing.ts'
 import { checkWhole } from './whole.ts'
 
@@ -13,12 +14,13 @@ export async function routePinned(
 ): Promise<Routing> {
   const query = index.queries.find((each) => each.query.name === name)
   if (query === undefined) throw new TypeError(`The index has no query ${name}.`)
-  const { asked } = await read(index, plain(question), options)
+  const { text, restore } = spell(index, plain(question), options)
+  const { asked } = await read(index, text, options)
   const concluded = pin(index, query, { filled: fill(index, asked, query, options), given: options.given })
-  if (concluded.outcome !== 'answer') return concluded
+  if (concluded.outcome !== 'answer') return restore(concluded)
   // Who has said which query is meant is told what it leaves out, and refused only where that is wanted.
   const completeness = options.completeness ?? 'partial'
-  return checkWhole(index, { ...asked, options: { ...options, completeness } }, concluded)
+  return restore(await checkWhole(index, { ...asked, options: { ...options, completeness } }, concluded))
 }
 
 /** What a query that nobody had to look for makes of what was found and given. */
@@ -32,6 +34,7 @@ export function pin(
   const explanation = {
     candidates: [{ name, description, score: 0, confidence: 0, example }],
     matchedExample: null,
+    readAs: null,
     parameters: filled.parameters,
     sources: filled.sources,
     unused: filled.unused,

@@ -1,4 +1,4 @@
-import type { Contexts, Linker } from '../language/index.ts'
+import type { Contexts, Linker, Spelling } from '../language/index.ts'
 import type { Encoder } from './encoder/encoder.ts'
 import type { IndexedText } from './indexing/index-text.ts'
 import type { RoutableQuery, Slot } from './project.ts'
@@ -29,6 +29,8 @@ export type ProjectIndex = {
   texts: IndexedText[]
   /** Words that name some slot: beside a number they say what it counts. */
   labels: Set<string>
+  /** Words of its texts, for those that are misspelled. */
+  spelling: Spelling
   raw: Matrix
   masked: Matrix
   maskedCentroids: Matrix

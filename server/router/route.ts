@@ -8,6 +8,7 @@ import type { ProjectIndex } from './project-index.ts'
 import { ambiguousMargin, shareOfMany, type Ranked } from './ranking/confidence.ts'
 import { gather, lexicalEvidence, rawEvidence, type Evidence } from './ranking/evidence.ts'
 import { conclude, type RouteOptions, type Routing } from './routing.ts'
+import { spell } from './spell.ts'
 import { checkWhole, rescue } from './whole.ts'
 
 const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [] }
@@ -18,6 +19,11 @@ export async function route(index: ProjectIndex, question: string, options: Rout
   if (text.trim() === '') return refuse(index, 'empty')
   if (question.length > fixedLimits.questionChars.value) return refuse(index, 'too_long')
   if (index.queries.length === 0) return refuse(index, 'nothing_deployed')
+  const spelled = spell(index, text, options)
+  return spelled.restore(await routeText(index, spelled.text, options))
+}
+
+async function routeText(index: ProjectIndex, text: string, options: RouteOptions): Promise<Routing> {
   const first = judge(index, await read(index, text, options))
   const { evidence, ranked: all, sure } = (await rerank(index, first)) ?? first
   const { ranked, filled, objection } = unopposed(index, evidence, all, options)

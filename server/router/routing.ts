@@ -12,6 +12,8 @@ export type Explanation = {
   candidates: RouteCandidate[]
   /** The description or example nearest to the question in shape. */
   matchedExample: string | null
+  /** The question with its typing errors put right, where it has some. */
+  readAs: string | null
   /** What was found for the best candidate's slots, also when the question is refused. */
   parameters: Record<string, unknown>
   /** The words of the question behind each parameter. */

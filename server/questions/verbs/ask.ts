@@ -169,6 +169,7 @@ async function refuseOutOfReach(
 const noExplanation: Explanation = {
   candidates: [],
   matchedExample: null,
+  readAs: null,
   parameters: {},
   sources: {},
   unused: [],

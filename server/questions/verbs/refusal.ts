@@ -112,11 +112,12 @@ const redacted = { confidence: null, parameters: {}, sources: {}, unused: [], un
 /** Why a question was routed as it was, in wire names. */
 export function wireRouting({ routing: { explanation: known }, decidedBy, elapsedMs, isRedacted }: Decision) {
   const explanation = isRedacted === true ? { ...known, ...redacted } : known
-  const { matchedExample, sources, unused, unexpressed, confidence, threshold, margin, minMargin, encoder } =
+  const { matchedExample, readAs, sources, unused, unexpressed, confidence, threshold, margin, minMargin, encoder } =
     explanation
   return {
     candidates: candidatesOf(explanation, isRedacted),
     matched_example: matchedExample,
+    read_as: readAs,
     parameters: explanation.parameters,
     sources,
     unused,

@@ -1,4 +1,12 @@
-import { isFunctionWord, learnContext, newContexts, words } from '../../language/index.ts'
+import {
+  addSpelling,
+  isFunctionWord,
+  learnContext,
+  newContexts,
+  newSpelling,
+  words,
+  type Spelling,
+} from '../../language/index.ts'
 import type { Encoder } from '../encoder/encoder.ts'
 import { yieldToEventLoop } from '../yield-to-event-loop.ts'
 import { calibrate } from './calibrate.ts'
@@ -56,7 +64,14 @@ export async function buildIndex(
   }
   const { index, ...learning } = await assemble(
     encoder,
-    { linker, contexts, queries, texts, labels: await slotWords(queries) },
+    {
+      linker,
+      contexts,
+      queries,
+      texts,
+      labels: await slotWords(queries),
+      spelling: await spellingOf(project, queries, texts),
+    },
     previous,
   )
   const calibration = await calibrate(index, learning)
@@ -67,7 +82,7 @@ export async function buildIndex(
   return { ...index, calibration, leastConfidence, reading }
 }
 
-type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts' | 'labels'>
+type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts' | 'labels' | 'spelling'>
 
 async function assemble(
   encoder: Encoder,
@@ -167,6 +182,40 @@ async function centroids(
     await yieldToEventLoop()
   }
   return { rows: matrixOf(rows, columns), lengths: Float32Array.from(lengths) }
+}
+
+// Of longer lists some name is always a letter away from another that nobody knows.
+const maxSpelledValues = 30
+
+async function spellingOf(
+  { values }: RoutableProject,
+  queries: IndexedQuery[],
+  texts: IndexedText[],
+): Promise<Spelling> {
+  const spelling = newSpelling()
+  const add = (text: string): void => {
+    for (const word of words(text)) addSpelling(spelling, word.text)
+  }
+  for (const { query, slots } of queries) {
+    add(spoken(query.name))
+    for (const { name, type, rules } of slots) {
+      add(`${spoken(name)} ${type.label} ${rules.description}`)
+      const listed = [...rules.choices, ...(values[rules.valuesFrom ?? ''] ?? [])]
+      if (listed.length <= maxSpelledValues) {
+        for (const each of listed) add(labelOf(each))
+      }
+    }
+    await yieldToEventLoop()
+  }
+  for (const { linked } of texts) {
+    for (const { text } of linked.words) addSpelling(spelling, text)
+    await yieldToEventLoop()
+  }
+  return spelling
+}
+
+function labelOf(value: unknown): string {
+  return typeof value === 'object' && value !== null && 'label' in value ? String(value.label) : String(value)
 }
 
 async function slotWords(queries: IndexedQuery[]): Promise<Set<string>> {
