@@ -34,7 +34,7 @@ export const failures = {
     status: 422,
     wire: 'invalid_query',
     means: 'A question was understood as a question, but no deployed query answers it as asked.',
-    reasons: ['no_match', 'ambiguous', 'missing_slots'],
+    reasons: ['no_match', 'ambiguous', 'missing_slots', 'unexpressed'],
   },
   authentication_failed: {
     status: 401,

@@ -20,6 +20,16 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+const completeness = {
+  strict: z.boolean().default(false).meta({
+    description:
+      'Refuse with `unexpressed` also what is only likely to be left out, instead of answering with the words.',
+  }),
+  partial: z.boolean().default(false).meta({
+    description: 'Answer with what is left out in `unexpressed`, also where it is sure and would be refused.',
+  }),
+}
+
 export const askQuestion = z.strictObject({
   query: question.meta({ description: 'A question in plain language.' }),
   project_id: z.string().min(1).max(200),
@@ -35,25 +45,49 @@ export const askQuestion = z.strictObject({
     .optional()
     .meta({ description: 'The deployed query that is meant, for a question that several could answer.' }),
   time_zone: timeZone.default('UTC').meta({ description: 'In which "today" and "last month" are meant.' }),
+  ...completeness,
+  follows: z.string().min(1).max(100).optional().meta({
+    description:
+      'The request id of an answered question of the same key: “and in the south?” then changes its values. A question that stands on its own starts anew.',
+  }),
 })
 
 const candidate = z.object({
   name: z.string(),
   description: z.string(),
   score: z.number(),
+  confidence: z
+    .number()
+    .nullable()
+    .meta({ description: 'From 0 to 1: how likely it is what was asked for. Null where that would tell of others.' }),
   example: z.string().meta({ description: 'The nearest of what it answers.' }),
 })
 const words = z.object({ start: z.int(), end: z.int(), text: z.string() })
+export const unexpressed = z
+  .array(
+    words.extend({
+      kind: z.enum(['condition', 'measure', 'grain', 'order', 'entity', 'negation', 'second_question', 'command']),
+    }),
+  )
+  .meta({ description: 'Words of the question that the query does not express.' })
 
 export const routing = z
   .object({
     candidates: z.array(candidate),
     matched_example: z.string().nullable(),
+    read_as: z
+      .string()
+      .nullable()
+      .meta({ description: 'The question with its typing errors put right, where it has some.' }),
     parameters,
     sources: z.record(z.string(), words).meta({ description: 'The words behind each parameter.' }),
     unused: z.array(words).meta({ description: 'Words that were read as values and fill no slot.' }),
-    confidence: z.number().nullable(),
-    threshold: z.number().meta({ description: 'The least confidence that is answered in this project.' }),
+    unexpressed,
+    confidence: z.number().nullable().meta({
+      description:
+        'From 0 to 1: of answers that are given with 0.9, nine in ten are right. Null where nothing was compared.',
+    }),
+    threshold: z.number().meta({ description: 'The least confidence that this project answers with; its setting.' }),
     margin: z.number().nullable().meta({ description: 'How far the best is ahead of the second.' }),
     least_margin: z.number(),
     encoder: z.enum(['neural', 'lexical']),
@@ -77,6 +111,15 @@ export const questionAnswer = z
       .array(z.string())
       .optional()
       .meta({ description: 'Values that the question names and the answer does not heed.' }),
+    unexpressed: unexpressed.optional(),
+    follows: z
+      .object({ request_id: z.string(), changed: z.array(z.string()) })
+      .optional()
+      .meta({ description: 'The earlier question that this answer goes on from, and the slots that changed.' }),
+    confidence: z.number().nullable().meta({
+      description:
+        'From 0 to 1: of answers that are given with 0.9, nine in ten are right. Null where the caller named the query.',
+    }),
     routing: routing.optional(),
   })
   .meta({ id: 'QuestionAnswer' })
@@ -90,8 +133,9 @@ export const tryQuestion = z.strictObject({
   query_name: z.string().max(63).optional(),
   parameters: parameters.default({}),
   time_zone: timeZone.default('UTC'),
+  ...completeness,
 })
-const outcome = z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots'])
+const outcome = z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed'])
 export const triedQuestion = z
   .object({
     outcome,
@@ -99,6 +143,7 @@ export const triedQuestion = z
     query_used: z.string().nullable(),
     parameters,
     missing: z.array(z.string()),
+    unexpressed,
     schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'JSON Schema of what is missing.' }),
     candidates: z.array(candidate),
     routing: routing.optional(),
@@ -131,9 +176,9 @@ export const questionFilter = {
   environment: slug.optional(),
   query: slug.optional().meta({ description: 'What answered, or came nearest.' }),
   outcome: z
-    .enum(['answered', 'refused', 'no_match', 'ambiguous', 'missing_slots'])
+    .enum(['answered', 'refused', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed'])
     .optional()
-    .meta({ description: '`refused` is each of the last three.' }),
+    .meta({ description: '`refused` is each of the last four.' }),
 }
 export const groupFilter = z.strictObject({
   environment: slug.optional(),
@@ -172,6 +217,10 @@ export const questionSettings = z
       description: 'Whether questions are kept with their text, without it, or not at all.',
     }),
     retention_days: z.int().min(1).max(3_650),
+    min_confidence: z.number().min(0).max(0.99).default(0).meta({
+      description:
+        'The least confidence that is answered with. 0.9: an answer is given only where at least nine in ten like it are right, so that of 100 answers at most ten are wrong. 0 leaves it to the router.',
+    }),
   })
   .meta({ id: 'QuestionSettings' })
 

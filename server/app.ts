@@ -120,7 +120,8 @@ export async function openApp(
     now = Date.now,
     log = openLog(config.logLevel),
     modelDir = join(import.meta.dirname, '../models/question-encoder'),
-  }: { now?: () => number; log?: Observe; modelDir?: string } = {},
+    readerDir = join(import.meta.dirname, '../models/question-reader'),
+  }: { now?: () => number; log?: Observe; modelDir?: string; readerDir?: string } = {},
 ): Promise<App> {
   const closers: Array<() => unknown> = []
   const close = async (): Promise<void> => {
@@ -166,7 +167,7 @@ export async function openApp(
     )
     const queryCallers = opened(openQueryCallers({ store, observe, now, closeTimeoutMs }), (part) => part.close())
     const questionLog = opened(openQuestionLog({ store, observe, now, closeTimeoutMs }), (part) => part.close())
-    const routing = { ...routerOptions(config), modelDir, store, datasources, deployments, observe, now }
+    const routing = { ...routerOptions(config), modelDir, readerDir, store, datasources, deployments, observe, now }
     const router = opened(await openRouter(routing), (part) => part.close())
     const app: App = {
       config,

@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
 })
 const [folder] = positionals
 const encoder = await cachedEncoder(
-  await openEncoder({ modelDir: 'models/question-encoder', threads: 2 }),
+  await openEncoder({ modelDir: 'models/question-encoder', readerDir: 'models/question-reader', threads: 2 }),
   values.cache,
 )
 let movedCount = 0
@@ -81,7 +81,7 @@ function shown(outcome: string | null): string {
 }
 
 function detailOf({ routing: { explanation } }: Asked): string {
-  const { candidates, parameters, confidence, threshold } = explanation
-  const sure = confidence === null ? '' : ` at ${confidence.toFixed(2)} of ${threshold.toFixed(2)}`
+  const { candidates, parameters, confidence, lead } = explanation
+  const sure = confidence === null ? '' : ` at ${confidence.toFixed(2)}, ahead by ${lead?.toFixed(2)}`
   return ` (${candidates[0]?.name ?? 'nothing'} ${JSON.stringify(parameters)}${sure})`
 }

@@ -11,7 +11,7 @@ import { outcomesOf, type Outcome } from './outcomes.ts'
 import { measureScale } from './scale.ts'
 
 /**
- * `npm run bench:routing -- <folder> [--cross <folder of constants>] [--cache <path>] [--skip-scale]`
+ * `npm run bench:routing -- <folder> [--cross <folder of constants>] [--cache <path>] [--skip-scale] [--examples 0,5] [--without-reader]`
  * Reads every project file of a folder and prints the figures per set and k. With a cache times mean nothing and are
  * left to the scale run, which never uses one.
  */
@@ -21,18 +21,25 @@ const { values, positionals } = parseArgs({
     cross: { type: 'string' },
     cache: { type: 'string' },
     'skip-scale': { type: 'boolean', default: false },
+    'without-reader': { type: 'boolean', default: false },
+    examples: { type: 'string', default: '0,1,2,3,5,10' },
     threads: { type: 'string', default: '2' },
   },
 })
 const sets = await readSets(positionals[0] ?? '.')
-const open = await openEncoder({ modelDir: 'models/question-encoder', threads: Number(values.threads) })
+const open = await openEncoder({
+  modelDir: 'models/question-encoder',
+  ...(values['without-reader'] ? {} : { readerDir: 'models/question-reader' }),
+  threads: Number(values.threads),
+})
+const counts = values.examples.split(',').map(Number)
 console.log(`encoder: ${open.kind}${open.fallbackReason === null ? '' : ` (${open.fallbackReason})`}`)
 const cached = values.cache === undefined ? null : await cachedEncoder(open, values.cache)
 const rows: { set: string; k: number; figures: Figures }[] = []
 for (const set of sets) {
   const path = values.cross === undefined ? undefined : join(values.cross, `${set.name}.json`)
   const constants = path !== undefined && existsSync(path) ? await readConstants(path) : open.constants
-  for (const k of [0, 1, 2, 3, 5, 10].filter((each) => each <= set.maxExamples)) {
+  for (const k of counts.filter((each) => each <= set.maxExamples)) {
     const figures = figuresOf((await outcomesOf({ ...(cached ?? open), constants }, set, k)).map(judge))
     rows.push({ set: set.name, k, figures })
     print(set.name, k, figures)
@@ -58,7 +65,7 @@ function judge({ question, routing, elapsedMs }: Outcome): Judged {
     joint: right && correct === expected.length && Object.keys(given).length === expected.length,
     slots: { expected: expected.length, given: Object.keys(explanation.parameters).length, right: correct },
     // Relative to the project's own threshold, so that several projects of a set can be put together.
-    confidence: (explanation.confidence ?? -Infinity) - explanation.threshold,
+    confidence: explanation.lead ?? -Infinity,
     answered: routing.outcome === 'answer',
     elapsedMs,
   }

@@ -12,6 +12,7 @@ export {
   hasNegation,
   type Direction,
 } from './qualifiers.ts'
+export { addSpelling, newSpelling, respell, type Respelled, type Spelling } from './spelling.ts'
 export { isFunctionWord, stem, words, type Word } from './text.ts'
 export { convert, isSameKind, unitAt, unitNamed, type Unit } from './units.ts'
 export { addValue, newTrie, sameValue, type ValueTrie } from './value-trie.ts'

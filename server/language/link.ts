@@ -25,6 +25,8 @@ export type Linker = {
   described: Set<string>
   /** A value of each list. */
   samples: string[]
+  /** Values of each list by the key of its type, to say what there is where a question names something else. */
+  existing: Map<string, { values: string[]; count: number }>
 }
 
 // The encoder reads no further either; more words and spans would only cost time, quadratic in their number.

@@ -29,12 +29,22 @@ export const confidenceNames = {
   few: ['probability', 'cosRaw', 'cosName', 'slotsMissing', 'spansUnused', 'elsewhere', 'worded'],
 } as const
 
+/** What an answer's share of being right is told from, without the reader and with it. */
+export const shareNames = {
+  unread: ['short', 'margin', 'unused'],
+  read: ['short', 'margin', 'unused', 'matchLow', 'matchMiddle', 'matchHigh'],
+} as const
+
+export type UnreadName = (typeof shareNames.unread)[number]
+export type ReadName = (typeof shareNames.read)[number]
 export type ManyName = (typeof confidenceNames.many)[number]
 export type FewName = (typeof confidenceNames.few)[number]
 /** What was learned offline with `bench/routing/learn.ts` and holds for every project. */
 export type Constants = {
   ranker: Record<FeatureName, number>
   confidence: { many: Weighing<ManyName>; few: Weighing<FewName> }
+  /** Learned with `bench/trust/calibration.ts`. */
+  share: { unread: Weighing<UnreadName>; read: Weighing<ReadName> }
 }
 
 type Weighing<Name extends string> = { bias: number; weights: Record<Name, number> }
@@ -46,6 +56,10 @@ const constantsSchema = z.strictObject({
   confidence: z.strictObject({
     many: z.strictObject({ bias: z.number(), weights: numbers(confidenceNames.many) }),
     few: z.strictObject({ bias: z.number(), weights: numbers(confidenceNames.few) }),
+  }),
+  share: z.strictObject({
+    unread: z.strictObject({ bias: z.number(), weights: numbers(shareNames.unread) }),
+    read: z.strictObject({ bias: z.number(), weights: numbers(shareNames.read) }),
   }),
 })
 

@@ -1,7 +1,8 @@
-import type { Contexts, Linker } from '../language/index.ts'
+import type { Contexts, Linker, Spelling } from '../language/index.ts'
 import type { Encoder } from './encoder/encoder.ts'
 import type { IndexedText } from './indexing/index-text.ts'
 import type { RoutableQuery, Slot } from './project.ts'
+import type { ProjectReading } from './reader/guard.ts'
 import type { LexicalIndex } from './ranking/lexical.ts'
 import type { RoughSums } from './ranking/scan-kernel.ts'
 import type { Matrix } from './ranking/vectors.ts'
@@ -28,6 +29,8 @@ export type ProjectIndex = {
   texts: IndexedText[]
   /** Words that name some slot: beside a number they say what it counts. */
   labels: Set<string>
+  /** Words of its texts, for those that are misspelled. */
+  spelling: Spelling
   raw: Matrix
   masked: Matrix
   maskedCentroids: Matrix
@@ -44,17 +47,26 @@ export type ProjectIndex = {
   /** Questions of other worlds; none where a project is so large that its own queries say more. */
   far: Matrix
   calibration: Calibration
+  /** Answers that are right less surely than this share are not given. */
+  leastConfidence: number
+  /** What the reader knows of each query, in their order; null where none runs. */
+  reading: ProjectReading | null
   vectors: VectorCache
 }
 
 /** An index before it knows its own threshold. */
-export type Uncalibrated = Omit<ProjectIndex, 'calibration'>
+export type Uncalibrated = Omit<ProjectIndex, 'calibration' | 'reading' | 'leastConfidence'>
 
 /** Embeds texts, each once. */
 export type Embed = (texts: string[]) => Promise<Matrix>
 
 /** Vectors by text: what makes a second build of a project cheap. Holds one model's vectors only. */
-export type VectorCache = { modelHash: string; byText: Map<string, Float32Array> }
+export type VectorCache = {
+  modelHash: string
+  byText: Map<string, Float32Array>
+  /** What the reader made of the project's own examples, by what it read. */
+  matches: Map<string, number>
+}
 
 /** How close a project's texts lie to each other. */
 export type Neighbours = {

@@ -7,6 +7,8 @@ export type RoutableProject = {
   queries: RoutableQuery[]
   /** Distinct values by `table.column`. A pair gives what people say and what the column holds. */
   values: Record<string, ListedValue[]>
+  /** Answers that are right less surely than this share are not given; without it all are that the router finds. */
+  leastConfidence?: number
 }
 
 export type RoutableQuery = {

@@ -1,52 +1,17 @@
 import { fixedLimits } from '../../api/limits.ts'
 import { languageOf, link, shape, type CallerTime } from '../language/index.ts'
 import { fill, type Filled } from './fill.ts'
-import type { Source } from './gaps/gap.ts'
 import { candidateReach, judge, rerank } from './judge.ts'
 import { objectionTo } from './objections.ts'
-import type { IndexedQuery, ProjectIndex } from './project-index.ts'
+import { explain } from './explain.ts'
+import type { ProjectIndex } from './project-index.ts'
 import { ambiguousMargin, shareOfMany, type Ranked } from './ranking/confidence.ts'
 import { gather, lexicalEvidence, rawEvidence, type Evidence } from './ranking/evidence.ts'
-
-/** A query that could answer, best first. */
-type RouteCandidate = { name: string; description: string; score: number; example: string }
-
-/** Why a question was routed as it was. */
-export type Explanation = {
-  candidates: RouteCandidate[]
-  /** The description or example nearest to the question in shape. */
-  matchedExample: string | null
-  /** What was found for the best candidate's slots, also when the question is refused. */
-  parameters: Record<string, unknown>
-  /** The words of the question behind each parameter. */
-  sources: Record<string, Source>
-  /** Words that were read as values but fill no slot. */
-  unused: Source[]
-  confidence: number | null
-  threshold: number
-  margin: number | null
-  minMargin: number
-  encoder: 'neural' | 'lexical'
-}
-
-export type Routing = { explanation: Explanation } & (
-  | { outcome: 'answer'; query: string; parameters: Record<string, unknown> }
-  | { outcome: 'missing_slots'; query: string; parameters: Record<string, unknown>; missing: string[]; gaps: Lacking[] }
-  | { outcome: 'ambiguous' }
-  | { outcome: 'no_match'; because: 'empty' | 'too_long' | 'nothing_deployed' | 'not_confident' | 'other_language' }
-  | { outcome: 'no_match'; because: 'opposed'; objection: string }
-)
-
-/** Why a slot still wants a value. */
-type Lacking = { slot: string; message: string }
-
-export type RouteOptions = CallerTime & {
-  /** Values the caller has given for slots; they stand as they are, and null leaves one out. */
-  given?: Record<string, unknown>
-}
+import { conclude, type RouteOptions, type Routing } from './routing.ts'
+import { spell } from './spell.ts'
+import { checkWhole, rescue } from './whole.ts'
 
 const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [] }
-const shownCandidates = 5
 
 /** Routes a question to a deployed query with slot values, or refuses. The same question gives the same answer. */
 export async function route(index: ProjectIndex, question: string, options: RouteOptions): Promise<Routing> {
@@ -54,6 +19,11 @@ export async function route(index: ProjectIndex, question: string, options: Rout
   if (text.trim() === '') return refuse(index, 'empty')
   if (question.length > fixedLimits.questionChars.value) return refuse(index, 'too_long')
   if (index.queries.length === 0) return refuse(index, 'nothing_deployed')
+  const spelled = spell(index, text, options)
+  return spelled.restore(await routeText(index, spelled.text, options))
+}
+
+async function routeText(index: ProjectIndex, text: string, options: RouteOptions): Promise<Routing> {
   const first = judge(index, await read(index, text, options))
   const { evidence, ranked: all, sure } = (await rerank(index, first)) ?? first
   const { ranked, filled, objection } = unopposed(index, evidence, all, options)
@@ -61,14 +31,27 @@ export async function route(index: ProjectIndex, question: string, options: Rout
   const query = index.queries[best?.candidate.query ?? -1]
   if (best === undefined || query === undefined) return refuse(index, 'nothing_deployed')
   const margin = second === undefined ? null : best.score - second.score
-  const explanation = explain(index, ranked, filled, { confidence: sure, margin })
+  const explanation = explain(index, ranked, filled, { lead: sure - index.calibration.threshold, margin })
+  const asked = { ...evidence.asked, ranked: all, options }
+  const orRescued = async (refused: Routing): Promise<Routing> => {
+    const rescued = await rescue(index, asked, refused)
+    return rescued === null ? refused : sureEnough(index, rescued)
+  }
   if (sure + lack(index, best, filled) < index.calibration.threshold) {
     const because = languageOf(text) === null ? 'not_confident' : 'other_language'
-    return { outcome: 'no_match', because, explanation }
+    return orRescued({ outcome: 'no_match', because, explanation })
   }
-  if (objection !== null) return { outcome: 'no_match', because: 'opposed', objection, explanation }
+  if (objection !== null) return orRescued({ outcome: 'no_match', because: 'opposed', objection, explanation })
   if (margin !== null && margin < explanation.minMargin) return { outcome: 'ambiguous', explanation }
-  return conclude(query, filled, { explanation, given: options.given })
+  const concluded = conclude(query, filled, { explanation, given: options.given })
+  return concluded.outcome === 'answer' ? sureEnough(index, await checkWhole(index, asked, concluded)) : concluded
+}
+
+/** What the project would rather refuse than answer wrongly. */
+function sureEnough(index: ProjectIndex, routing: Routing): Routing {
+  const { confidence } = routing.explanation
+  if (routing.outcome !== 'answer' || confidence === null || confidence >= index.leastConfidence) return routing
+  return { outcome: 'no_match', because: 'unsure', explanation: routing.explanation }
 }
 
 type Unopposed = { ranked: Ranked[]; filled: Filled; objection: string | null }
@@ -99,32 +82,6 @@ function unopposed(index: ProjectIndex, evidence: Evidence, ranked: Ranked[], cl
     left = left.filter((each) => each !== opposed)
   }
   return { ranked, ...look(first) }
-}
-
-/**
- * What the question says and the caller gives, put together: enough to run the query, or what it still lacks. A given
- * null leaves a slot out, whatever the question says of it; one that is required cannot be.
- */
-export function conclude(
-  { query: { name }, slots }: IndexedQuery,
-  filled: Filled,
-  { explanation, given = {} }: { explanation: Explanation; given: RouteOptions['given'] },
-): Routing {
-  const open = slots.filter((slot) => given[slot.name] === undefined || (given[slot.name] === null && slot.required))
-  const gaps = filled.gaps.filter(({ slot }) => open.some((each) => each.name === slot))
-  const bound = slots.flatMap((slot): Array<[string, unknown]> => {
-    const own = given[slot.name]
-    if (own !== undefined) return own === null ? [] : [[slot.name, own]]
-    const isFound = slot.name in filled.parameters && !gaps.some((gap) => gap.slot === slot.name)
-    return isFound ? [[slot.name, filled.parameters[slot.name]]] : []
-  })
-  const parameters = Object.fromEntries(bound)
-  const missing = slots
-    .filter((slot) => slot.required || gaps.some((gap) => gap.slot === slot.name))
-    .map((slot) => slot.name)
-    .filter((slot) => parameters[slot] === undefined)
-  if (missing.length > 0) return { outcome: 'missing_slots', query: name, parameters, missing, gaps, explanation }
-  return { outcome: 'answer', query: name, parameters, explanation }
 }
 
 /**
@@ -178,36 +135,5 @@ export function plain(question: string): string {
 }
 
 function refuse(index: ProjectIndex, because: 'empty' | 'too_long' | 'nothing_deployed'): Routing {
-  return { outcome: 'no_match', because, explanation: explain(index, [], nothing, { confidence: null, margin: null }) }
-}
-
-function explain(
-  index: ProjectIndex,
-  ranked: Ranked[],
-  filled: Filled,
-  sure: Pick<Explanation, 'confidence' | 'margin'>,
-): Explanation {
-  const candidates = ranked.slice(0, shownCandidates).flatMap(({ candidate, score }) => {
-    const query = index.queries[candidate.query]?.query
-    if (query === undefined) return []
-    return [
-      {
-        name: query.name,
-        description: query.description,
-        score,
-        example: index.texts[candidate.bestText]?.text ?? query.description,
-      },
-    ]
-  })
-  return {
-    candidates,
-    matchedExample: candidates[0]?.example ?? null,
-    parameters: filled.parameters,
-    sources: filled.sources,
-    unused: filled.unused,
-    ...sure,
-    threshold: index.calibration.threshold,
-    minMargin: ambiguousMargin,
-    encoder: index.encoder.kind,
-  }
+  return { outcome: 'no_match', because, explanation: explain(index, [], nothing, { lead: null, margin: null }) }
 }

@@ -66,22 +66,24 @@ const refused = {
 
 // So that every question is a new text: what was read once is kept.
 let asked = 0
+// The number is of no query, and they are answered all the same.
+const partial = { partial: true }
 const next = (): string => `Which orders came from the north, ${(asked += 1)}?`
 
 describe('the encoder of a running service', () => {
   let { t, q, ask } = {} as Awaited<ReturnType<typeof openQuestions>>
   beforeAll(async () => {
     ;({ t, q, ask } = await openQuestions(oneProcess, { modelDir }))
-    await expectStatus(200, ask(next()))
+    await expectStatus(200, ask(next(), partial))
   }, 90_000)
   afterAll(() => t.close())
 
   test('a question whose process dies is told to come again, and finds another one', async () => {
     for (const pid of encoders()) process.kill(pid, 'SIGSTOP')
-    const owed = ask(next())
+    const owed = ask(next(), partial)
     await kill()
     expect(await owed).toMatchObject({ status: 503, body: { error: 'overloaded', retry_after: 1 } })
-    await expect.poll(async () => (await ask(next())).status, { timeout: waitMs }).toBe(200)
+    await expect.poll(async () => (await ask(next(), partial)).status, { timeout: waitMs }).toBe(200)
     expect(faults(t).every((message) => message.startsWith('The encoder has ended'))).toBe(true)
     expect(faults(t).length).toBeGreaterThan(0)
   })
@@ -95,7 +97,7 @@ describe('the encoder of a running service', () => {
     await harm()
     await kill()
     await expect.poll(() => readQuestions(t), { timeout: waitMs }).toEqual(down)
-    const answer = await ask(next())
+    const answer = await ask(next(), partial)
     expect(answer).toMatchObject(refused)
     expect(JSON.stringify(answer.body)).not.toMatch(/onnx|SHA|tmp/)
     expect((await q.caller.post('/v1/queries/orders_in_region', { region: 'north' })).status).toBe(200)
@@ -104,7 +106,7 @@ describe('the encoder of a running service', () => {
     expect(said.some((message) => message.includes(modelPath))).toBe(true)
 
     await writeFile(modelPath, good)
-    await expect.poll(async () => (await ask(next())).status, { timeout: waitMs }).toBe(200)
+    await expect.poll(async () => (await ask(next(), partial)).status, { timeout: waitMs }).toBe(200)
     expect(await readQuestions(t)).toEqual(working)
   })
 })
@@ -113,11 +115,11 @@ test('a service that starts with a changed model says so once, and reads questio
   await truncate(modelPath, 1_000)
   const { t, ask } = await openQuestions(oneProcess, { modelDir })
   try {
-    for (let turn = 0; turn < 3; turn += 1) expect(await ask(next())).toMatchObject(refused)
+    for (let turn = 0; turn < 3; turn += 1) expect(await ask(next(), partial)).toMatchObject(refused)
     expect(faults(t)).toEqual([expect.stringContaining('SHA-256')])
     expect(await readQuestions(t)).toEqual(down)
     await writeFile(modelPath, good)
-    await expect.poll(async () => (await ask(next())).status, { timeout: waitMs }).toBe(200)
+    await expect.poll(async () => (await ask(next(), partial)).status, { timeout: waitMs }).toBe(200)
     expect(await readQuestions(t)).toEqual(working)
   } finally {
     await t.close()

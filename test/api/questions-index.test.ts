@@ -29,6 +29,7 @@ function routerOn(
   const { store, datasources, deployments } = t.app
   return openRouter({
     modelDir,
+    readerDir: join(import.meta.dirname, '../../models/question-reader'),
     threads: 1,
     queueLength: 256,
     questionWaitMs: 1_000,

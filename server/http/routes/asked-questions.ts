@@ -24,7 +24,7 @@ import { wireQuery } from './queries.ts'
 const tags = ['questions']
 const ofProject = z.object({ project_id: z.string() })
 const path = '/v1/projects/:project_id/questions'
-const refused = ['no_match', 'ambiguous', 'missing_slots'] as const
+const refused = ['no_match', 'ambiguous', 'missing_slots', 'unexpressed'] as const
 
 export function serveAskedQuestions(http: Http, app: App): void {
   http.get(
@@ -97,7 +97,7 @@ export function serveQuestionSettings(http: Http, app: App): void {
     },
     async (request) => {
       const found = await questions.findQuestionSettings(app, callerOf(request), request.params.project_id)
-      return { log: found.log, retention_days: found.retentionDays }
+      return { log: found.log, retention_days: found.retentionDays, min_confidence: found.minConfidence }
     },
   )
 
@@ -113,8 +113,8 @@ export function serveQuestionSettings(http: Http, app: App): void {
       },
     },
     async (request) => {
-      const { log, retention_days: retentionDays } = request.body
-      const input = { projectId: request.params.project_id, log, retentionDays }
+      const { log, retention_days: retentionDays, min_confidence: minConfidence } = request.body
+      const input = { projectId: request.params.project_id, log, retentionDays, minConfidence }
       await questions.changeQuestionSettings(app, callerOf(request), input)
       return request.body
     },
@@ -139,6 +139,7 @@ export function serveTrials(http: Http, app: App): void {
         projectId: request.params.project_id,
         queryName,
         timeZone,
+        completeness: questions.completenessOf(request.body),
         ...rest,
         signal: () => untilGone(reply),
       }
@@ -159,7 +160,16 @@ export function serveTrials(http: Http, app: App): void {
 function wireTried({ decision, slots }: questions.Tried, explain: boolean): z.output<typeof triedQuestion> {
   if (decision === null) {
     const message = 'No query is deployed there.'
-    return { outcome: 'no_match', message, query_used: null, parameters: {}, missing: [], schema: null, candidates: [] }
+    return {
+      outcome: 'no_match',
+      message,
+      query_used: null,
+      parameters: {},
+      missing: [],
+      unexpressed: [],
+      schema: null,
+      candidates: [],
+    }
   }
   const { routing } = decision
   const missing = routing.outcome === 'missing_slots' ? routing.missing : []
@@ -169,6 +179,7 @@ function wireTried({ decision, slots }: questions.Tried, explain: boolean): z.ou
     query_used: 'query' in routing ? routing.query : null,
     parameters: 'query' in routing ? routing.parameters : {},
     missing,
+    unexpressed: routing.explanation.unexpressed,
     schema: missing.length === 0 ? null : questions.schemaOf(slots, missing),
     candidates: questions.candidatesOf(routing.explanation),
     ...(explain && { routing: questions.wireRouting(decision) }),

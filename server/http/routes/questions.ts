@@ -5,7 +5,7 @@ import { askQuestion, questionAnswer } from '../../../api/questions.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import type { RunAnswer } from '../../queries/index.ts'
-import { ask, wireRouting } from '../../questions/index.ts'
+import { ask, completenessOf, roundShare, wireRouting } from '../../questions/index.ts'
 import { refusals } from '../answers.ts'
 import { watchArrivals } from '../arrivals.ts'
 import { allowOrigin } from '../cross-origin.ts'
@@ -45,7 +45,7 @@ export function serveQuestions(http: Http, app: App): void {
             },
           },
           422: errorEnvelope.describe(
-            'Not answerable: `no_match`, `ambiguous` (with candidates) or `missing_slots` (with what was found and a JSON Schema of what is missing).',
+            'Not answerable: `no_match`, `ambiguous` (with candidates), `missing_slots` (with what was found and a JSON Schema of what is missing) or `unexpressed` (with the words that the nearest query leaves out).',
           ),
           ...refusals,
         },
@@ -62,20 +62,30 @@ export function serveQuestions(http: Http, app: App): void {
         parameters: body.parameters,
         timeZone: body.time_zone,
         explain: body.explain,
+        completeness: completenessOf(body),
+        follows: body.follows,
         streamAs: streamFormatOf(format),
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: () => untilGone(reply),
       })
-      const { unused } = decision.routing.explanation
+      const { unused, unexpressed, confidence } = decision.routing.explanation
       const extra = {
+        confidence: roundShare(confidence),
         // An answer that leaves a value of the question aside says so without being asked.
         ...(unused.length > 0 && { unused: unused.map(({ text }) => text) }),
+        ...(unexpressed.length > 0 && { unexpressed }),
+        ...(decision.changed !== undefined &&
+          decision.changed !== null && { follows: { request_id: body.follows, changed: decision.changed } }),
         ...(body.explain && { routing: wireRouting(decision) }),
       }
       allowOrigin(app, request, reply, answer.projectId)
       setRateHeaders(reply, keyCallerOf(request).standings)
       // A row a line has no place for the name, so the header says it for every form.
       void reply.headers({ vary: 'origin, accept', 'x-sluice-query': answer.name })
+      if (unexpressed.length > 0) {
+        const said = unexpressed.map(({ text }) => encodeURIComponent(text)).join(',')
+        void reply.header('x-sluice-unexpressed', said)
+      }
       return 'chunks' in answer
         ? sendStream(request, reply, {
             answer,

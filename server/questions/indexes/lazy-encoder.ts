@@ -11,6 +11,7 @@ export type LazyEncoder = {
 
 type LazyOptions = {
   modelDir: string
+  readerDir: string
   threads: number
   queueLength: number
   store: Pick<Database, 'db'>
@@ -24,7 +25,15 @@ type Opened = { encoder: Encoder; vectors: KeptVectors }
 const retryMs = 1_000
 
 /** Opened once, when it is first needed; a failure is observed once and tried again at a later need. */
-export function lazyEncoder({ modelDir, threads, queueLength, store, observe, now }: LazyOptions): LazyEncoder {
+export function lazyEncoder({
+  modelDir,
+  readerDir,
+  threads,
+  queueLength,
+  store,
+  observe,
+  now,
+}: LazyOptions): LazyEncoder {
   let opening: Promise<Opened> | undefined
   let opened: Opened | undefined
   let failure: { error: unknown; atMs: number } | undefined
@@ -32,7 +41,7 @@ export function lazyEncoder({ modelDir, threads, queueLength, store, observe, no
   const open = async (): Promise<Opened> => {
     const startedMs = performance.now()
     try {
-      const encoder = await openEncoder({ modelDir, threads, queueLength, onFault })
+      const encoder = await openEncoder({ modelDir, readerDir, threads, queueLength, onFault })
       const elapsedMs = Math.round(performance.now() - startedMs)
       observe({ kind: 'encoder-opened', encoder: encoder.kind, fallbackReason: encoder.fallbackReason, elapsedMs })
       opened = { encoder, vectors: keepVectors(encoder, { store, observe, now }) }

@@ -9,7 +9,7 @@ import type { Database } from '../../store/index.ts'
 import { lazyEncoder, type LazyEncoder } from './lazy-encoder.ts'
 import { findLosses } from './losses.ts'
 import { findRegressions, keepResults } from './regressions.ts'
-import { readProject, type Place } from './snapshot.ts'
+import { questionsChanged, readProject, type Place } from './snapshot.ts'
 import { openTurns } from './turns.ts'
 import { openAdmission, type Admission } from './admission.ts'
 import { buildIndex, type ProjectIndex, type RoutableProject, type RoutableQuery } from '../../router/index.ts'
@@ -32,6 +32,7 @@ export type Router = DeployGate & {
 
 export type RouterOptions = {
   modelDir: string
+  readerDir: string
   threads: number
   queueLength: number
   /** Longest expected wait of a question for its turn. */
@@ -167,6 +168,12 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     () => outdate(() => true),
   )
 
+  const stopSettings = await store.listen(
+    questionsChanged,
+    (projectId) => outdate((place) => place.projectId === projectId),
+    () => undefined,
+  )
+
   const router: Omit<Router, 'regressions' | 'losses' | 'keepResults'> = {
     async index(place, fresh) {
       const entry = entryOf(place)
@@ -218,6 +225,7 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       closed = true
       stopDeployments()
       stopData()
+      stopSettings()
       entries.clear()
       trials.clear()
       await encoder.close()

@@ -7,6 +7,9 @@ import { spoken, type RoutableProject, type RoutableQuery } from '../../router/i
 /** Where a question goes; `only` are the names that a key is limited to, null where it reaches every query. */
 export type Place = { projectId: string; environment: string; only: readonly string[] | null }
 
+/** Told when a setting of a project's questions has changed. */
+export const questionsChanged = 'questions_changed'
+
 export type Parts = {
   store: Pick<Database, 'db'>
   datasources: DatasourceDirectory
@@ -26,7 +29,13 @@ export async function readProject(
   const queries = [...live, ...(changed === undefined ? [] : [changed])]
   // The same queries in the same order give the same scores, in every process.
   queries.sort((a, b) => (a.name < b.name ? -1 : 1))
-  return { queries, values: await readColumnValues(parts, projectId, valueColumns(queries)) }
+  const settings = await parts.store.db
+    .selectFrom('question_settings')
+    .select('min_confidence')
+    .where('project_id', '=', projectId)
+    .executeTakeFirst()
+  const values = await readColumnValues(parts, projectId, valueColumns(queries))
+  return { queries, values, leastConfidence: settings?.min_confidence ?? 0 }
 }
 
 export function routable(query: {

@@ -14,9 +14,11 @@ import {
   type Run,
 } from '../../queries/index.ts'
 import { route as routeQuestion, type Explanation } from '../../router/index.ts'
+import type { Database, QuestionOutcome } from '../../store/index.ts'
 import type { Router } from '../indexes/open.ts'
 import type { Place } from '../indexes/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
+import { findEarlier } from './earlier.ts'
 import type { QuestionLog } from './log.ts'
 import type { LanguageModel } from './model.ts'
 import { refusalOf } from './refusal.ts'
@@ -30,6 +32,9 @@ export type Question = {
   parameters: Readonly<Record<string, unknown>>
   timeZone: string
   explain: boolean
+  completeness?: Asking['completeness']
+  /** The request of the question that this one goes on from. */
+  follows?: string | undefined
   /** Rows in parts and in this format; without it, the whole result as JSON. */
   streamAs?: ReadFormat | undefined
   fresh: boolean
@@ -40,6 +45,7 @@ export type Question = {
 export type QuestionAnswer = { decision: Decision; answer: CallAnswer }
 
 type Parts = CallParts & {
+  store: Database
   router: Router
   languageModel: LanguageModel | null
   questionLog: QuestionLog
@@ -99,7 +105,9 @@ async function admitAndRoute(
   const asker = { projectId: place.projectId, keyId: caller.key.id }
   const leave = app.router.admission.enter(asker)
   try {
-    const asking = { ...input, asker, given: givenOf(caller, input), signal: input.signal() }
+    const earlier =
+      input.follows === undefined ? null : await findEarlier(app, caller, { place, requestId: input.follows })
+    const asking = { ...input, asker, given: givenOf(caller, input), earlier, signal: input.signal() }
     return await route(app, { ...place, only: onlyOf(app, caller, place) }, asking)
   } finally {
     leave()
@@ -161,11 +169,15 @@ async function refuseOutOfReach(
 const noExplanation: Explanation = {
   candidates: [],
   matchedExample: null,
+  readAs: null,
   parameters: {},
   sources: {},
   unused: [],
+  unexpressed: [],
+  match: null,
   confidence: null,
   threshold: 0,
+  lead: null,
   margin: null,
   minMargin: 0,
   encoder: 'neural',
@@ -229,7 +241,7 @@ type Noted = {
   input: Question
   place: { projectId: string; environment: string }
   decision: Decision
-  outcome: 'answered' | 'no_match' | 'ambiguous' | 'missing_slots'
+  outcome: QuestionOutcome
   parameters: Record<string, unknown>
 }
 
@@ -258,7 +270,7 @@ type Refusal = {
 /** A question that found nothing to run is a call all the same, and one to learn from. */
 function tellRefused(app: Parts, caller: KeyCaller, { input, place, decision, error, elapsedMs }: Refusal): void {
   if (place !== null && decision !== null && error instanceof Failure && error.code === 'unanswerable') {
-    const outcome = error.reason as Noted['outcome']
+    const outcome = error.reason as QuestionOutcome
     note(app, caller, { input, place, decision, outcome, parameters: decision.routing.explanation.parameters })
   }
   tellRefusal(app, caller, {

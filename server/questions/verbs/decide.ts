@@ -1,7 +1,16 @@
 import type { Router } from '../indexes/open.ts'
+import { Failure } from '../../failure.ts'
 import type { Holder } from '../../fair-share.ts'
 import type { LanguageModel } from './model.ts'
-import { route, routePinned, type ProjectIndex, type Routing } from '../../router/index.ts'
+import {
+  route,
+  routeFollowUp,
+  routePinned,
+  type Earlier,
+  type ProjectIndex,
+  type RouteOptions,
+  type Routing,
+} from '../../router/index.ts'
 import type { Clock } from '../../clock.ts'
 
 /** What became of a question, and who settled it: the router itself, the optional model, or a caller who named the query. */
@@ -9,6 +18,8 @@ export type Decision = {
   routing: Routing
   decidedBy: 'router' | 'model' | 'caller'
   elapsedMs: number
+  /** What a follow-up changed of the question before it; null where it stands on its own. */
+  changed?: string[] | null
   /** How sure the router was and what it read is not for who asked: it would tell what others may ask. */
   isRedacted?: true
 }
@@ -20,6 +31,9 @@ export type Asking = {
   /** Values that stand as they are. */
   given: Record<string, unknown>
   queryName?: string | undefined
+  completeness?: RouteOptions['completeness']
+  /** What the question before this one was answered with. */
+  earlier?: Earlier | null
   signal?: AbortSignal | undefined
 }
 
@@ -30,17 +44,55 @@ export async function decide(
   asking: Asking,
 ): Promise<Decision> {
   const startedMs = performance.now()
-  const { question, timeZone, given, queryName: name } = asking
-  const options = { timeZone, given, now: new Date(app.now()) }
+  const { question, timeZone, given, queryName: name, completeness } = asking
+  const options = { timeZone, given, completeness, now: new Date(app.now()) }
   const done = (routing: Routing, decidedBy: Decision['decidedBy']): Decision => ({
     routing,
     decidedBy,
     elapsedMs: performance.now() - startedMs,
   })
+  const { earlier = null } = asking
+  if (earlier !== null && name === undefined) {
+    const { routing, changed } = await app.router.admission.timed(asking.asker, () =>
+      routeAfter(index, question, { ...options, earlier }),
+    )
+    return { ...done(routing, 'router'), changed }
+  }
   const routing = await app.router.admission.timed(asking.asker, () =>
     name === undefined ? route(index, question, options) : routePinned(index, question, { ...options, name }),
   )
   const helped = await app.languageModel?.help(index, { ...asking, now: options.now }, routing)
   if (helped !== undefined && helped !== null) return done(helped, 'model')
   return done(routing, name === undefined ? 'router' : 'caller')
+}
+
+/** A question that stands on its own starts anew; one that does not changes the one before it. */
+async function routeAfter(
+  index: ProjectIndex,
+  question: string,
+  { earlier, ...options }: RouteOptions & { earlier: Earlier },
+): Promise<{ routing: Routing; changed: string[] | null }> {
+  const following = await routeFollowUp(index, question, { ...options, earlier })
+  if (following?.isFragment === true) return following
+  const own = await route(index, question, options)
+  const standsAlone = own.outcome !== 'no_match' && own.outcome !== 'unexpressed'
+  return standsAlone || following === null ? { routing: own, changed: null } : following
+}
+
+type Wish = { strict: boolean; partial: boolean; parameters: Record<string, unknown> }
+
+/**
+ * What a caller wants of a question that is not answered whole. Who gives values has been told what the question lacks
+ * and means the query all the same: it answers, and says what it leaves out.
+ */
+export function completenessOf({ strict, partial, parameters }: Wish): Asking['completeness'] {
+  if (strict && partial) {
+    throw new Failure('invalid_query', {
+      reason: 'invalid_field',
+      message: 'strict refuses what partial would answer: give one of them.',
+      details: [{ field: 'partial', message: 'cannot be given together with strict' }],
+    })
+  }
+  if (strict) return 'strict'
+  return partial || Object.keys(parameters).length > 0 ? 'partial' : undefined
 }

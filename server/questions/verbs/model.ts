@@ -2,13 +2,20 @@ import { z } from 'zod'
 import type { SlotSchema } from '../../../api/slots.ts'
 import { memorySink, type Outbound } from '../../connections/index.ts'
 import type { Observe } from '../../observe.ts'
-import { routePinned, type ProjectIndex, type RoutableQuery, type Routing } from '../../router/index.ts'
+import {
+  routePinned,
+  type ProjectIndex,
+  type RoutableQuery,
+  type RouteOptions,
+  type Routing,
+} from '../../router/index.ts'
 
 /** A question with what the caller has said about it. */
 type Asked = {
   question: string
   timeZone: string
   given: Record<string, unknown>
+  completeness?: RouteOptions['completeness']
   signal?: AbortSignal | undefined
   now: Date
 }
@@ -186,8 +193,8 @@ async function settle(
     ([slot, value]) =>
       isOpenText(query.slots.properties[slot]) && typeof value === 'string' && isIn(asking.question, value),
   )
-  const { timeZone, now, given } = asking
-  const options = { name: query.name, timeZone, now }
+  const { timeZone, now, given, completeness = 'sure' } = asking
+  const options = { name: query.name, timeZone, now, completeness }
   const read = await routePinned(index, asking.question, { ...options, given })
   const missing = read.outcome === 'missing_slots' ? unsaid(read) : []
   const filled = Object.fromEntries(said.filter(([slot]) => missing.includes(slot)))

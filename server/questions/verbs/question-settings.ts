@@ -2,12 +2,14 @@ import { recordAct, requireRole, type Caller } from '../../access/index.ts'
 import { holdFreeProjects, lockProject } from '../../projects/index.ts'
 import type { Connection, Database, QuestionLogging } from '../../store/index.ts'
 import { forgetWords } from '../../usage/index.ts'
+import { questionsChanged } from '../indexes/snapshot.ts'
 import type { Config } from '../../config.ts'
 import type { Clock } from '../../clock.ts'
 
-export type QuestionSettings = { log: QuestionLogging; retentionDays: number }
+export type QuestionSettings = { log: QuestionLogging; retentionDays: number; minConfidence: number }
 
 type Chosen = { projectId: string } & QuestionSettings
+type Kept = Omit<Chosen, 'minConfidence'>
 
 export async function findQuestionSettings(
   app: { store: Database; config: Config },
@@ -17,23 +19,23 @@ export async function findQuestionSettings(
   await requireRole(app, caller, projectId, 'viewer')
   const row = await app.store.db
     .selectFrom('question_settings')
-    .select(['log', 'retention_days as retentionDays'])
+    .select(['log', 'retention_days as retentionDays', 'min_confidence as minConfidence'])
     .where('project_id', '=', projectId)
     .executeTakeFirst()
-  return row ?? { log: 'full', retentionDays: app.config.limits.questionRetentionDays }
+  return row ?? { log: 'full', retentionDays: app.config.limits.questionRetentionDays, minConfidence: 0 }
 }
 
 /** Takes effect for questions from now on; `off` also removes what is kept, `redacted` its texts. */
 export async function changeQuestionSettings(
   app: { store: Database; now: Clock },
   caller: Caller,
-  { projectId, log, retentionDays }: Chosen,
+  { projectId, log, retentionDays, minConfidence }: Chosen,
 ): Promise<QuestionSettings> {
   await requireRole(app, caller, projectId, 'owner')
   await app.store.db.transaction().execute(async (transaction) => {
     // Who writes questions down holds the project and reads the settings after: none comes in behind the change.
     await lockProject(transaction, projectId)
-    const settings = { log, retention_days: retentionDays }
+    const settings = { log, retention_days: retentionDays, min_confidence: minConfidence }
     await transaction
       .insertInto('question_settings')
       .values({ project_id: projectId, ...settings })
@@ -43,17 +45,18 @@ export async function changeQuestionSettings(
       action: 'questions.settings_changed',
       target: projectId,
       projectId,
-      details: { log, retention_days: retentionDays },
+      details: settings,
     })
+    await app.store.notify(transaction, questionsChanged, projectId)
   })
   await applySettings(app.store, { projectId, log, retentionDays }, app.now())
-  return { log, retentionDays }
+  return { log, retentionDays, minConfidence }
 }
 
 const dayMs = 86_400_000
 
 /** Questions are written down twice, for their authors and in the log of calls: what is not wanted goes from both. */
-async function applySettings({ db }: Pick<Database, 'db'>, settings: Chosen, nowMs: number): Promise<void> {
+async function applySettings({ db }: Pick<Database, 'db'>, settings: Kept, nowMs: number): Promise<void> {
   const { projectId, log, retentionDays } = settings
   const oldest = new Date(nowMs - retentionDays * dayMs)
   await db

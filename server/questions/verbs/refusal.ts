@@ -11,7 +11,7 @@ export function refusalOf(
   { slots, explain }: { slots: SlotsSchema | null; explain: boolean },
 ): Failure {
   const routing = decision.routing as Refused
-  const candidates = candidatesOf(routing.explanation)
+  const candidates = candidatesOf(routing.explanation, decision.isRedacted)
   const fields = { candidates, ...(explain && { routing: wireRouting(decision) }) }
   if (routing.outcome === 'no_match') {
     return new Failure('unanswerable', { reason: 'no_match', message: noMatch(routing, candidates), fields })
@@ -26,6 +26,7 @@ export function refusalOf(
       fields: { ...fields, candidates: close },
     })
   }
+  if (routing.outcome === 'unexpressed') return unexpressedRefusal(routing, fields)
   const { query, missing, parameters, gaps } = routing
   const details = missing.map((field) => {
     return { field, message: gaps.find(({ slot }) => slot === field)?.message ?? 'is required' }
@@ -50,6 +51,19 @@ export function refusalOf(
   })
 }
 
+/** The nearest query leaves something out: the words, and what to do about them. */
+function unexpressedRefusal(
+  { query, parameters, explanation: { unexpressed } }: Extract<Refused, { outcome: 'unexpressed' }>,
+  fields: Record<string, unknown>,
+): Failure {
+  const said = unexpressed.map(({ text }) => `“${text}”`).join(', ')
+  return new Failure('unanswerable', {
+    reason: 'unexpressed',
+    message: `${query} comes nearest, but does not express ${said}. Ask without it, or repeat the call with "partial": true for an answer that leaves it out.`,
+    fields: { query_used: query, parameters, unexpressed, ...fields },
+  })
+}
+
 function isOptional(slots: SlotsSchema | null, name: string): boolean {
   const schema = slots?.properties[name]
   return schema !== undefined && (!slots?.required.includes(name) || (schema.default ?? null) !== null)
@@ -71,40 +85,56 @@ function noMatch(routing: Extract<Refused, { outcome: 'no_match' }>, candidates:
   if (routing.because === 'other_language') {
     return 'No deployed query answers this question. Questions are best asked in English; in another language those are understood that are close to an example of a query.'
   }
+  if (routing.because === 'unsure') return tooUnsure(routing.explanation)
   if (routing.because === 'opposed') return `No deployed query answers this question. ${routing.objection}`
   const names = candidates.slice(0, 3).map(({ name }) => name)
   return `No deployed query answers this question.${names.length === 0 ? '' : ` The nearest are ${names.join(', ')}.`}`
 }
 
-export function candidatesOf({ candidates }: Explanation) {
-  return candidates.map(({ name, description, score, example }) => ({
+function tooUnsure({ candidates, confidence, threshold }: Explanation): string {
+  const [nearest] = candidates
+  const share = (value: number): string => `${Math.round(value * 100)} %`
+  return `${nearest?.name ?? 'A query'} would answer this with a confidence of ${share(confidence ?? 0)}, and this project answers from ${share(threshold)} on. Ask more exactly, or add query_name.`
+}
+
+export function candidatesOf({ candidates }: Explanation, isRedacted = false) {
+  return candidates.map(({ name, description, score, confidence, example }) => ({
     name,
     description,
     score: round(score),
+    confidence: isRedacted ? null : roundShare(confidence),
     example,
   }))
 }
 
-const redacted = { confidence: null, parameters: {}, sources: {}, unused: [] }
+const redacted = { confidence: null, parameters: {}, sources: {}, unused: [], unexpressed: [] }
 
 /** Why a question was routed as it was, in wire names. */
 export function wireRouting({ routing: { explanation: known }, decidedBy, elapsedMs, isRedacted }: Decision) {
   const explanation = isRedacted === true ? { ...known, ...redacted } : known
-  const { matchedExample, sources, unused, confidence, threshold, margin, minMargin, encoder } = explanation
+  const { matchedExample, readAs, sources, unused, unexpressed, confidence, threshold, margin, minMargin, encoder } =
+    explanation
   return {
-    candidates: candidatesOf(explanation),
+    candidates: candidatesOf(explanation, isRedacted),
     matched_example: matchedExample,
+    read_as: readAs,
     parameters: explanation.parameters,
     sources,
     unused,
-    confidence: round(confidence),
-    threshold: round(threshold),
+    unexpressed,
+    confidence: roundShare(confidence),
+    threshold: roundShare(threshold),
     margin: round(margin),
     least_margin: minMargin,
     encoder,
     decided_by: decidedBy,
     routing_time_ms: round(elapsedMs),
   }
+}
+
+/** More digits would say more than is known. */
+export function roundShare<Value extends number | null>(share: Value): Value {
+  return (share === null ? share : Math.round(share * 1_000) / 1_000) as Value
 }
 
 function round<Value extends number | null>(value: Value): Value {

@@ -27,6 +27,7 @@ export type Trial = {
   timeZone: string
   parameters: Record<string, unknown>
   queryName?: string | undefined
+  completeness?: Asking['completeness']
   /** A draft that takes part as if it were deployed. */
   draft?: string | undefined
   run: boolean
@@ -56,7 +57,7 @@ type Parts = {
 
 /** Asks as an author: what would be chosen and why, and only with `run` the rows too. Not counted as a question. */
 export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Promise<Tried> {
-  const { projectId, environment, question, timeZone, parameters: given, queryName, signal } = input
+  const { projectId, environment, question, timeZone, parameters: given, queryName, completeness, signal } = input
   await requireRole(app, caller, projectId, input.draft === undefined ? 'viewer' : 'editor')
   const place: Place = { projectId, environment, only: null }
   const draft = input.draft === undefined ? null : await findQuery(app, caller, { projectId, name: input.draft })
@@ -68,7 +69,7 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
     throw new Failure('not_found', { message: `${queryName} is not deployed in ${environment}.` })
   }
   const asker = { projectId, keyId: '' }
-  const asking: Asking = { asker, question, timeZone, given, queryName, signal: signal() }
+  const asking: Asking = { asker, question, timeZone, given, queryName, completeness, signal: signal() }
   const leave = app.router.admission.enter(asker)
   const decision = await decide(app, index, asking).finally(leave)
   const { routing } = decision

@@ -4,21 +4,16 @@ import { leaveSignalsToParent } from '../../leave-signals.ts'
 import { headBytes, packWords } from './encoder-pipe.ts'
 
 /**
- * The encoder: a process that holds the model and turns the tokens its parent sends into vectors. It ends with its
- * parent; a crash of native code in here is the parent's to notice and repair. It does one thing at a time, so it reads
- * and writes without the event loop's detours.
+ * The encoder: a process that holds the models and turns the tokens its parent sends into vectors, or into what the
+ * question reader makes of them. It ends with its parent; a crash of native code in here is the parent's to notice and
+ * repair. It does one thing at a time, so it reads and writes without the event loop's detours.
  */
 leaveSignalsToParent()
-const [, , modelPath = ''] = process.argv
+const [, , modelPath = '', readerPath = ''] = process.argv
 const parent = 3
 
-const session = await InferenceSession.create(modelPath, {
-  intraOpNumThreads: 1,
-  interOpNumThreads: 1,
-  executionMode: 'sequential',
-  graphOptimizationLevel: 'all',
-  logSeverityLevel: 3,
-})
+const encoder = await openModel(modelPath)
+const reader = readerPath === '' ? null : await openModel(readerPath)
 
 send(packWords(0, new Float32Array()))
 // One text a run: with dynamic int8 a vector would depend on its neighbours in a batch.
@@ -26,9 +21,20 @@ for (;;) {
   const head = receive(headBytes)
   const id = head.readUInt32LE(0)
   const words = receive(head.readUInt32LE(4) * 4)
-  const ids = BigInt64Array.from({ length: words.length / 4 }, (_, at) => BigInt(words.readInt32LE(at * 4)))
-  const vector = await encode(ids).catch(() => new Float32Array())
-  send(packWords(id, vector))
+  const questionTokens = words.readInt32LE(0)
+  const ids = BigInt64Array.from({ length: words.length / 4 - 1 }, (_, at) => BigInt(words.readInt32LE((at + 1) * 4)))
+  const work = questionTokens === 0 ? encode(ids) : readPair(ids, questionTokens)
+  send(packWords(id, await work.catch(() => new Float32Array())))
+}
+
+function openModel(path: string): Promise<InferenceSession> {
+  return InferenceSession.create(path, {
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+    logSeverityLevel: 3,
+  })
 }
 
 /** No parent, no work: also when it was killed and could not say goodbye. */
@@ -55,15 +61,31 @@ function orEnd(transfer: () => number): number {
 }
 
 async function encode(ids: BigInt64Array): Promise<Float32Array> {
-  const shape = [1, ids.length]
-  const output = await session.run({
-    input_ids: new Tensor('int64', ids, shape),
-    attention_mask: new Tensor('int64', new BigInt64Array(ids.length).fill(1n), shape),
-    token_type_ids: new Tensor('int64', new BigInt64Array(ids.length), shape),
-  })
+  const output = await encoder.run(feedsOf(ids, new BigInt64Array(ids.length)))
   const states = output['last_hidden_state']?.data
   if (!(states instanceof Float32Array)) throw new TypeError('The encoder gave no states.')
   return pool(states, ids.length)
+}
+
+/** The logit of the pair, then one for each token between the two ends of the question. */
+async function readPair(ids: BigInt64Array, questionTokens: number): Promise<Float32Array> {
+  if (reader === null) throw new TypeError('There is no reader in here.')
+  const types = new BigInt64Array(ids.length).fill(1n, questionTokens)
+  const output = await reader.run(feedsOf(ids, types))
+  const [match, unexpressed] = [output['match']?.data, output['unexpressed']?.data]
+  if (!(match instanceof Float32Array) || !(unexpressed instanceof Float32Array)) {
+    throw new TypeError('The reader gave no logits.')
+  }
+  return Float32Array.from([...match, ...unexpressed.subarray(1, questionTokens - 1)])
+}
+
+function feedsOf(ids: BigInt64Array, types: BigInt64Array): Record<string, Tensor> {
+  const shape = [1, ids.length]
+  return {
+    input_ids: new Tensor('int64', ids, shape),
+    attention_mask: new Tensor('int64', new BigInt64Array(ids.length).fill(1n), shape),
+    token_type_ids: new Tensor('int64', types, shape),
+  }
 }
 
 /** Mean over the tokens, then length one. */

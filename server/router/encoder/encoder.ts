@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { compileCache } from '../../compiled.ts'
 import { Failure } from '../../failure.ts'
 import { readConstants, type Constants } from '../constants.ts'
+import { readReaderConstants, type ReaderConstants } from '../reader/constants.ts'
+import type { Reader } from '../reader/reader.ts'
 import { createWordReader, packWords } from './encoder-pipe.ts'
 import { hashedVector } from './hashed-vector.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
@@ -25,6 +27,8 @@ export type Encoder = {
   /** Weights learned with this encoder. */
   constants: Constants
   encode: (texts: string[]) => Promise<Float32Array[]>
+  /** Null where only the stand-in runs, and where none was opened. */
+  reader: Reader | null
   /** None of its processes runs, and the last attempt to begin one anew has failed. */
   isDown: () => boolean
   close: () => Promise<void>
@@ -37,14 +41,18 @@ const dimensions = 384
 const maxTokens = 64
 const modelSha256 = '02aec35ab40fdd590ab3c22916df49ecba022f0e848fef5c797f337b9a53ec70'
 const tokenizerSha256 = 'aa5777dd801854afc1818a8e20820806261c9497db9593a220b646bedfbc0fef'
+const readerSha256 = '9eb0cd0972ec177c158ddb9782a8a8781f6fac898d0cf60cdb3251bafaad8d1d'
+
+type ReaderFiles = { path: string; constants: ReaderConstants }
 
 /**
- * Opens the encoder in `modelDir` in `threads` processes of one thread each: the two texts of a question run side by
+ * Opens the encoder in `modelDir`, and beside it the question reader in `readerDir` where one is named, in `threads` processes of one thread each: the two texts of a question run side by
  * side. A file that is not the one this code was learned with is an error; a machine whose native module does not load
  * gets the lexical stand-in, and `fallbackReason` says so.
  */
 export async function openEncoder(options: {
   modelDir: string
+  readerDir?: string
   threads: number
   queueLength?: number
   silenceMs?: number
@@ -57,11 +65,18 @@ export async function openEncoder(options: {
   await verify(tokenizerPath, tokenizerSha256)
   const tokenizer = await readTokenizer(tokenizerPath)
   const constants = await readConstants(join(options.modelDir, 'router_constants.json'))
+  const reader = options.readerDir === undefined ? null : await readerIn(options.readerDir)
   try {
-    return { ...(await startNeural(modelPath, tokenizer, options)), constants }
+    return { ...(await startNeural({ modelPath, reader }, tokenizer, options)), constants }
   } catch (error) {
     return lexicalEncoder({ tokenizer, constants }, error instanceof Error ? error.message : String(error))
   }
+}
+
+async function readerIn(dir: string): Promise<ReaderFiles> {
+  const path = join(dir, 'model_quantized.onnx')
+  await verify(path, readerSha256)
+  return { path, constants: await readReaderConstants(join(dir, 'reader_constants.json')) }
 }
 
 /** For who asks while no text can be read. The cause names files and is for the log. */
@@ -87,6 +102,7 @@ export function lexicalEncoder(
     tokenizer,
     constants,
     encode: (texts) => Promise.resolve(texts.map((text) => hashedVector(text, dimensions))),
+    reader: null,
     isDown: () => false,
     close: () => Promise.resolve(),
   }
@@ -106,7 +122,7 @@ async function verify(path: string, expected: string): Promise<void> {
   )
 }
 
-/** A process of the encoder: 70 MB that are not the server's, and native code whose crash is not the server's either. */
+/** A process of the encoder: 100 MB that are not the server's, and native code whose crash is not the server's either. */
 type Worker = {
   child: ChildProcess
   socket: Socket
@@ -123,22 +139,23 @@ const openTimeoutMs = 30_000
 const stderrBytes = 8_000
 const maxId = 0xff_ff_ff_ff
 
+// Over 70 lines: what it returns shares the processes and their trouble.
 async function startNeural(
-  modelPath: string,
+  { modelPath, reader }: { modelPath: string; reader: ReaderFiles | null },
   tokenizer: Tokenizer,
   {
     threads,
     queueLength = 256,
     silenceMs = maxSilenceMs,
     onFault = () => undefined,
-  }: Omit<Parameters<typeof openEncoder>[0], 'modelDir'>,
+  }: Omit<Parameters<typeof openEncoder>[0], 'modelDir' | 'readerDir'>,
 ): Promise<Omit<Encoder, 'constants'>> {
   const closing = new AbortController()
   let lastId = 0
   const workers: Worker[] = []
   let trouble: unknown = null
   const open = (place: number): Promise<Worker> =>
-    openWorker(modelPath, (error) => {
+    openWorker([modelPath, ...(reader === null ? [] : [reader.path])], (error) => {
       if (closing.signal.aborted) return
       onFault(error)
       void reopen(place)
@@ -150,6 +167,7 @@ async function startNeural(
       try {
         // The file may have changed since: vectors of another model would be compared with those of this one.
         await verify(modelPath, modelSha256)
+        if (reader !== null) await verify(reader.path, readerSha256)
         const worker = await open(place)
         trouble = null
         if (closing.signal.aborted) await endWorker(worker)
@@ -162,7 +180,7 @@ async function startNeural(
     }
   }
   workers.push(...(await openAll(Math.max(1, threads), open, () => closing.abort())))
-  const encodeOne = (text: string): Promise<Float32Array> => {
+  const submit = (tokens: { questionTokens: number; ids: number[] }): Promise<Float32Array> => {
     let worker: Worker | undefined
     for (const each of workers) {
       if (each.lost === null && (worker === undefined || each.waiting.size < worker.waiting.size)) worker = each
@@ -173,9 +191,11 @@ async function startNeural(
       return Promise.reject(new Failure('overloaded', { retryAfterSeconds: 1 }))
     }
     lastId = (lastId % maxId) + 1
-    const ids = Int32Array.from(tokenizer.tokenize(text).slice(0, maxTokens))
-    return ask(worker, { id: lastId, ids, silenceMs })
+    const words = Int32Array.from([tokens.questionTokens, ...tokens.ids])
+    return ask(worker, { id: lastId, words, silenceMs })
   }
+  const encodeOne = (text: string): Promise<Float32Array> =>
+    submit({ questionTokens: 0, ids: tokenizer.tokenize(text).slice(0, maxTokens) })
   return {
     kind: 'neural',
     fallbackReason: null,
@@ -183,6 +203,7 @@ async function startNeural(
     dimensions,
     tokenizer,
     encode: (texts) => Promise.all(texts.map(encodeOne)),
+    reader: reader === null ? null : { constants: reader.constants, tokenizer, score: submit },
     isDown: () => trouble !== null && workers.every(({ lost }) => lost !== null),
     close: async () => {
       closing.abort()
@@ -203,9 +224,9 @@ async function openAll(count: number, open: (place: number) => Promise<Worker>, 
 }
 
 /** `onLost` is called once, and only for one that was open. */
-async function openWorker(modelPath: string, onLost: (error: Error) => void): Promise<Worker> {
+async function openWorker(modelPaths: string[], onLost: (error: Error) => void): Promise<Worker> {
   const program = fileURLToPath(new URL('./encoder-process.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--no-warnings', program, modelPath], {
+  const child = spawn(process.execPath, ['--no-warnings', program, ...modelPaths], {
     // No environment, so no secret. Large pages: every text reads the whole model, and small ones cost a tenth more.
     env: { GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1', ...compileCache() },
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
@@ -280,13 +301,13 @@ function stopSilenceTimer(worker: Worker): void {
 
 function ask(
   worker: Worker,
-  { id, ids, silenceMs }: { id: number; ids: Int32Array; silenceMs: number },
+  { id, words, silenceMs }: { id: number; words: Int32Array; silenceMs: number },
 ): Promise<Float32Array> {
   const { child, socket, waiting } = worker
   worker.silence ??= setTimeout(() => child.kill('SIGKILL'), silenceMs)
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject })
     socket.ref()
-    socket.write(packWords(id, ids))
+    socket.write(packWords(id, words))
   })
 }

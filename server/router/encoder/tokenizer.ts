@@ -3,9 +3,13 @@ import { readFile } from 'node:fs/promises'
 /** Splits text into the encoder's own vocabulary. `tokenize` gives the ids with the start and end marks. */
 export type Tokenizer = {
   tokenize: (text: string) => number[]
+  /** All of a text without those marks, each piece with its place in the text. */
+  pieces: (text: string) => Piece[]
   /** Whether the word stands in the vocabulary as a whole: a cheap test for "an ordinary English word". */
   knows: (word: string) => boolean
 }
+
+export type Piece = { id: number; start: number; end: number }
 
 type TokenizerFile = {
   truncation: { max_length: number } | null
@@ -23,38 +27,48 @@ function makeTokenizer({ truncation, model }: TokenizerFile): Tokenizer {
   const maxWordChars = model.max_input_chars_per_word
   const room = (truncation?.max_length ?? 128) - 2
 
-  const pieces = (word: string): number[] => {
-    const whole = vocabulary.get(word)
-    if (whole !== undefined) return [whole]
+  /** The pieces of a word, by how many of its characters they end after. */
+  const split = (word: string): Array<{ id: number; to: number }> => {
     const characters = Array.from(word)
-    if (characters.length > maxWordChars) return [unknown]
-    const ids: number[] = []
+    const whole = vocabulary.get(word)
+    if (whole !== undefined) return [{ id: whole, to: characters.length }]
+    if (characters.length > maxWordChars) return [{ id: unknown, to: characters.length }]
+    const found: Array<{ id: number; to: number }> = []
     let from = 0
     while (from < characters.length) {
       let to = characters.length
-      let found: number | undefined
+      let id: number | undefined
       while (to > from) {
         const piece = characters.slice(from, to).join('')
-        found = vocabulary.get(from === 0 ? piece : `##${piece}`)
-        if (found !== undefined) break
+        id = vocabulary.get(from === 0 ? piece : `##${piece}`)
+        if (id !== undefined) break
         to -= 1
       }
-      if (found === undefined) return [unknown]
-      ids.push(found)
+      if (id === undefined) return [{ id: unknown, to: characters.length }]
+      found.push({ id, to })
       from = to
     }
-    return ids
+    return found
   }
 
   return {
     tokenize: (text) => {
       const ids: number[] = []
       for (const word of basicWords(text)) {
-        ids.push(...pieces(word))
+        for (const { id } of split(word)) ids.push(id)
         if (ids.length >= room) break
       }
       return [start, ...ids.slice(0, room), end]
     },
+    pieces: (text) =>
+      placedWords(text).flatMap(({ characters, places }) => {
+        let from = 0
+        return split(characters.join('')).map(({ id, to }) => {
+          const piece = { id, start: places[from]?.start ?? 0, end: places[to - 1]?.end ?? 0 }
+          from = to
+          return piece
+        })
+      }),
     knows: (word) => vocabulary.has(word),
   }
 }
@@ -90,4 +104,41 @@ function basicWords(text: string): string[] {
       .split(' ')
       .filter((word) => word !== '')
   )
+}
+
+type PlacedWord = { characters: string[]; places: Array<{ start: number; end: number }> }
+
+/** The same words character by character, so that each keeps its place in the text. */
+function placedWords(text: string): PlacedWord[] {
+  const found: PlacedWord[] = []
+  let open: PlacedWord | null = null
+  let start = 0
+  for (const character of text.replaceAll(special, (mark) => ' '.repeat(mark.length))) {
+    const place = { start, end: start + character.length }
+    start = place.end
+    for (const [at, word] of separated(character).entries()) {
+      // A space, and whatever stands for itself, ends the word before it.
+      if (at > 0) open = null
+      for (const each of word) {
+        if (open === null) found.push((open = { characters: [], places: [] }))
+        open.characters.push(each)
+        open.places.push(place)
+      }
+    }
+  }
+  return found
+}
+
+/** What becomes of one character: the parts that stand on its two sides and between them. */
+function separated(character: string): string[] {
+  return character
+    .replaceAll(spaces, ' ')
+    .replaceAll(dropped, '')
+    .replaceAll(ideograph, ' $& ')
+    .normalize('NFD')
+    .replaceAll(/\p{Mn}/gu, '')
+    .replaceAll('Σ', 'σ')
+    .toLowerCase()
+    .replaceAll(punctuation, ' $1 ')
+    .split(' ')
 }

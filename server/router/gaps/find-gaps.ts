@@ -36,7 +36,8 @@ export function findGaps(
   query: IndexedQuery,
   found: Found,
 ): Gap[] {
-  const reading = { linked, marks, query, found, texts: index.texts.slice(query.from, query.to) }
+  const { existing } = index.linker
+  const reading = { linked, marks, query, found, existing, texts: index.texts.slice(query.from, query.to) }
   const gaps = query.slots.flatMap((slot) => {
     const source = found.sources[slot.name]
     if (slot.type.kind === 'boolean') return []

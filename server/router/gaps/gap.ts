@@ -3,6 +3,7 @@ import {
   isExcluded,
   type DateSpan,
   type Linked,
+  type Linker,
   type TextShape,
   type Span,
 } from '../../language/index.ts'
@@ -36,6 +37,8 @@ export type QueryReading = {
   query: IndexedQuery
   texts: IndexedText[]
   found: Found
+  /** What there is of each type of value. */
+  existing: Linker['existing']
 }
 export type Place = Pick<Source, 'start' | 'end'>
 

@@ -6,8 +6,8 @@ import type { Slot } from '../project.ts'
  * "Dangerous goods to France", where nobody knows France: without it the answer would be of all countries. Only a name,
  * where the query's own texts have a value: most words that a query never says ask for nothing.
  */
-export function unknownValue({ linked, query, texts }: QueryReading, slot: Slot): Gap[] | null {
-  if (slot.type.kind !== 'values' || slot.required) return null
+export function unknownValue({ linked, query, texts, existing }: QueryReading, slot: Slot): Gap[] | null {
+  if (slot.type.kind !== 'values') return null
   const named = texts.flatMap(({ linked: own, shape: { marks } }) =>
     marks.filter(({ type }) => type.key === slot.type.key).map(({ span }) => own.words[span.from - 1]?.stem ?? ''),
   )
@@ -19,7 +19,19 @@ export function unknownValue({ linked, query, texts }: QueryReading, slot: Slot)
   })
   return name === undefined
     ? null
-    : [{ slot: slot.name, message: `has no such value: “${wordsAround(linked, name)}”`, isOpposed: false }]
+    : [
+        {
+          slot: slot.name,
+          message: `has no such value: “${wordsAround(linked, name)}”${whatThereIs(existing.get(slot.type.key))}`,
+          isOpposed: false,
+        },
+      ]
+}
+
+function whatThereIs(known: { values: string[]; count: number } | undefined): string {
+  if (known === undefined || known.count === 0) return ''
+  const more = known.count - known.values.length
+  return `; there are ${known.values.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 const capital = /\p{Lu}/u

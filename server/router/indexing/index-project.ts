@@ -1,4 +1,12 @@
-import { isFunctionWord, learnContext, newContexts, words } from '../../language/index.ts'
+import {
+  addSpelling,
+  isFunctionWord,
+  learnContext,
+  newContexts,
+  newSpelling,
+  words,
+  type Spelling,
+} from '../../language/index.ts'
 import type { Encoder } from '../encoder/encoder.ts'
 import { yieldToEventLoop } from '../yield-to-event-loop.ts'
 import { calibrate } from './calibrate.ts'
@@ -7,6 +15,7 @@ import { indexText, reread, type IndexedText } from './index-text.ts'
 import { makeLinker } from './make-linker.ts'
 import type { Embed, IndexedQuery, ProjectIndex, Uncalibrated, VectorCache } from '../project-index.ts'
 import { slotsOf, spoken, type RoutableProject, type Slot } from '../project.ts'
+import { prepareReading } from '../reader/guard.ts'
 import { shareOfMany } from '../ranking/confidence.ts'
 import type { Asked } from '../ranking/evidence.ts'
 import { buildLexical } from '../ranking/lexical.ts'
@@ -55,13 +64,25 @@ export async function buildIndex(
   }
   const { index, ...learning } = await assemble(
     encoder,
-    { linker, contexts, queries, texts, labels: await slotWords(queries) },
+    {
+      linker,
+      contexts,
+      queries,
+      texts,
+      labels: await slotWords(queries),
+      spelling: await spellingOf(project, queries, texts),
+    },
     previous,
   )
-  return { ...index, calibration: await calibrate(index, learning) }
+  const calibration = await calibrate(index, learning)
+  const { leastConfidence = 0 } = project
+  if (encoder.reader === null) return { ...index, calibration, leastConfidence, reading: null }
+  const reading = await prepareReading(encoder.reader, project, previous?.matches)
+  for (const [read, match] of reading.matches) index.vectors.matches.set(read, match)
+  return { ...index, calibration, leastConfidence, reading }
 }
 
-type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts' | 'labels'>
+type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts' | 'labels' | 'spelling'>
 
 async function assemble(
   encoder: Encoder,
@@ -69,7 +90,7 @@ async function assemble(
   previous?: VectorCache,
 ): Promise<{ index: Uncalibrated; scatter: Scatter; far: Asked[] }> {
   const { queries, texts } = parts
-  const vectors: VectorCache = { modelHash: encoder.hash, byText: new Map() }
+  const vectors: VectorCache = { modelHash: encoder.hash, byText: new Map(), matches: new Map() }
   const known = previous?.modelHash === encoder.hash ? previous.byText : new Map<string, Float32Array>()
   const embed = embedder(encoder, vectors, known)
   const raw = await embed(texts.map(({ text }) => text))
@@ -161,6 +182,40 @@ async function centroids(
     await yieldToEventLoop()
   }
   return { rows: matrixOf(rows, columns), lengths: Float32Array.from(lengths) }
+}
+
+// Of longer lists some name is always a letter away from another that nobody knows.
+const maxSpelledValues = 30
+
+async function spellingOf(
+  { values }: RoutableProject,
+  queries: IndexedQuery[],
+  texts: IndexedText[],
+): Promise<Spelling> {
+  const spelling = newSpelling()
+  const add = (text: string): void => {
+    for (const word of words(text)) addSpelling(spelling, word.text)
+  }
+  for (const { query, slots } of queries) {
+    add(spoken(query.name))
+    for (const { name, type, rules } of slots) {
+      add(`${spoken(name)} ${type.label} ${rules.description}`)
+      const listed = [...rules.choices, ...(values[rules.valuesFrom ?? ''] ?? [])]
+      if (listed.length <= maxSpelledValues) {
+        for (const each of listed) add(labelOf(each))
+      }
+    }
+    await yieldToEventLoop()
+  }
+  for (const { linked } of texts) {
+    for (const { text } of linked.words) addSpelling(spelling, text)
+    await yieldToEventLoop()
+  }
+  return spelling
+}
+
+function labelOf(value: unknown): string {
+  return typeof value === 'object' && value !== null && 'label' in value ? String(value.label) : String(value)
 }
 
 async function slotWords(queries: IndexedQuery[]): Promise<Set<string>> {

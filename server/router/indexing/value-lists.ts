@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { addValue, newTrie, type ValueTrie } from '../../language/index.ts'
+import { addValue, newTrie, type Linker } from '../../language/index.ts'
 import { yieldToEventLoop } from '../yield-to-event-loop.ts'
 import { slotsOf, type ListedValue, type RoutableProject, type ValueRules } from '../project.ts'
 
@@ -7,7 +7,7 @@ import { slotsOf, type ListedValue, type RoutableProject, type ValueRules } from
 export async function buildTrie(
   project: RoutableProject,
   isOrdinary: (stem: string, listSize: number) => boolean,
-): Promise<{ trie: ValueTrie; samples: string[] }> {
+): Promise<Pick<Linker, 'trie' | 'samples' | 'existing'>> {
   const trie = newTrie()
   const lists = await valueLists(project)
   for (const [type, list] of lists) {
@@ -16,8 +16,18 @@ export async function buildTrie(
       await yieldToEventLoop()
     }
   }
-  return { trie, samples: [...lists.values()].flatMap((list) => list[Math.floor(list.length / 2)]?.surface ?? []) }
+  const existing = new Map(
+    Array.from(lists, ([type, list]) => {
+      const values = [...new Set(list.map(({ value }) => String(value)))]
+      return [type, { values: values.slice(0, maxExisting), count: values.length }]
+    }),
+  )
+  const samples = [...lists.values()].flatMap((list) => list[Math.floor(list.length / 2)]?.surface ?? [])
+  return { trie, samples, existing }
 }
+
+/** Enough to recognise what kind of thing is meant. */
+const maxExisting = 5
 
 type Listed = { surface: string; value: unknown }
 

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { CreatedAt, Json, OptionalJson } from './columns.ts'
 
 export type QuestionsTables = {
@@ -8,7 +9,7 @@ export type QuestionsTables = {
   question_vectors: QuestionVectorsTable
 }
 
-export type QuestionOutcome = 'answered' | 'no_match' | 'ambiguous' | 'missing_slots'
+export type QuestionOutcome = 'answered' | 'no_match' | 'ambiguous' | 'missing_slots' | 'unexpressed'
 
 export type QuestionResolution = 'example' | 'evaluation' | 'draft' | 'dismissed'
 
@@ -33,6 +34,7 @@ type QuestionSettingsTable = {
   project_id: string
   log: QuestionLogging
   retention_days: number
+  min_confidence: Generated<number>
 }
 
 type EvaluationCasesTable = {

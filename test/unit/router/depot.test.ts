@@ -42,6 +42,12 @@ describe('a name that nobody knows', () => {
     }
   })
 
+  test('is told what there is', async () => {
+    expect(await route(index, 'dangerous goods to France', clock)).toMatchObject({
+      gaps: [{ message: expect.stringMatching(/has no such value: “.*France”; there are DE, NL, IT$/) }],
+    })
+  })
+
   test('elsewhere, or as one of words that all begin with a capital letter, is none', async () => {
     for (const question of ['Which Dangerous Goods To Ship', 'dangerous goods, asked by Anna'])
       expect((await route(index, question, clock)).outcome, question).not.toBe('missing_slots')
@@ -191,4 +197,17 @@ test.each([
   expect(routing.outcome).toBe('answer')
   expect(routing).toHaveProperty('parameters', parameters)
   expect(routing.explanation.unused).toEqual([])
+})
+
+describe('typing errors', () => {
+  test('are read as what was meant, and told in the words that were written', async () => {
+    const right = await route(index, 'dangerous goods to Italy', clock)
+    const question = 'dangeruos gooods to Italy'
+    const routing = await route(index, question, clock)
+    expect(routing).toMatchObject({ outcome: 'answer', query: 'query' in right ? right.query : '' })
+    expect(routing.explanation.readAs).toBe('dangerous goods to Italy')
+    for (const { start, end, text } of Object.values(routing.explanation.sources)) {
+      expect(question.slice(start, end)).toBe(text)
+    }
+  })
 })

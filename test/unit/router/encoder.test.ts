@@ -123,3 +123,11 @@ test.each([
   }
   await rm(dir, { recursive: true })
 })
+
+test('a reader that is not the one this version was made with is an error, not a silent stand-in', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'sluice-reader-'))
+  await writeFile(join(dir, 'model_quantized.onnx'), 'another model')
+  const opened = openEncoder({ modelDir, readerDir: dir, threads: 1 })
+  await expect(opened).rejects.toThrow(/is not the file this version was made with.*etch this version of Sluice again/)
+  await rm(dir, { recursive: true })
+})

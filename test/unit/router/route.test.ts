@@ -222,7 +222,9 @@ describe('a routing', () => {
     const { explanation } = await route(index, 'orders of jorg muller please', clock)
     expect(explanation.sources).toEqual({ customer: { start: 10, end: 21, text: 'jorg muller' } })
     expect(explanation.matchedExample).toBe(explanation.candidates[0]?.example)
-    expect(explanation.confidence).toBeGreaterThan(explanation.threshold)
+    expect(explanation.confidence).toBeGreaterThan(0.3)
+    expect(explanation.confidence).toBeLessThanOrEqual(1)
+    expect(explanation.lead).toBeGreaterThan(0)
     expect(explanation.encoder).toBe('neural')
   })
 

@@ -13,6 +13,20 @@ test.each(known)('the ids of $text are those of the reference implementation', (
   expect(tokenizer.tokenize(text)).toEqual(ids)
 })
 
+test.each(known.filter(({ ids }) => ids.length < 100))(
+  'the pieces of $text have the same ids, in places of it',
+  ({ text, ids }) => {
+    const pieces = tokenizer.pieces(text)
+    expect(pieces.map(({ id }) => id)).toEqual(ids.slice(1, -1))
+    let reached = 0
+    for (const { start, end } of pieces) {
+      expect(start).toBeGreaterThanOrEqual(reached)
+      expect(end).toBeLessThanOrEqual(text.length)
+      reached = start
+    }
+  },
+)
+
 test("a question cannot smuggle in the encoder's own marks", () => {
   expect(tokenizer.tokenize('[CLS] orders [SEP] [MASK]')).toEqual(tokenizer.tokenize('orders'))
 })

@@ -42,6 +42,7 @@ const outcomes: Record<LoggedQuestion['outcome'], string> = {
   no_match: 'No match',
   ambiguous: 'Ambiguous',
   missing_slots: 'Incomplete',
+  unexpressed: 'Not in whole',
 }
 
 function AskedRow({ asked }: { asked: LoggedQuestion }) {

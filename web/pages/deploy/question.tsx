@@ -109,6 +109,7 @@ function Explanation({ question, outcome: { body } }: { question: string; outcom
       <Stack gap="md">
         <Text fw={500}>{sayOutcome(told, routing)}</Text>
         <Text aria-label="The question, with the words that gave values">{marked(question, routing)}</Text>
+        <LeftOut routing={routing} />
         <Values routing={routing} />
         <Candidates routing={routing} />
       </Stack>
@@ -117,16 +118,15 @@ function Explanation({ question, outcome: { body } }: { question: string; outcom
 }
 
 function sayOutcome({ query_used: name, outcome, reason, message }: Told, { confidence, threshold }: Routing): string {
-  const sure =
-    confidence === null
-      ? ''
-      : ` Confidence ${sayScore(confidence)}; from ${sayScore(threshold)} on a question is answered.`
+  const least = threshold > 0 ? `; this project answers from ${sayShare(threshold)} on` : ''
+  const sure = confidence === null ? '' : ` Confidence ${sayShare(confidence)}${least}.`
   switch (outcome ?? reason ?? 'answered') {
     case 'no_match':
-      // One that is refused in spite of its confidence is so for what the message says.
-      return `${message ?? 'No deployed query answers this.'}${(confidence ?? threshold) < threshold ? sure : ''}`
+      return message ?? `No deployed query answers this.${sure}`
     case 'ambiguous':
       return `Several queries could answer this.${sure}`
+    case 'unexpressed':
+      return message ?? `${name ?? 'The nearest query'} leaves out a part of the question.`
     case 'missing_slots':
       return message ?? `${name ?? 'A query'} would answer this, but the question does not say all it needs.`
     default:
@@ -134,24 +134,41 @@ function sayOutcome({ query_used: name, outcome, reason, message }: Told, { conf
   }
 }
 
-/** The question with the words behind each value marked. */
-function marked(question: string, { sources }: Routing) {
-  const spans = Object.entries(sources)
-    .map(([slot, { start, end }]) => ({ slot, start, end }))
-    .toSorted((a, b) => a.start - b.start)
+/** The question with the words behind each value marked, and those that the query leaves out. */
+function marked(question: string, { sources, unexpressed }: Routing) {
+  const found = Object.entries(sources).map(([slot, { start, end }]) => ({ says: slot, start, end, isLeftOut: false }))
+  const leftOut = unexpressed.map(({ start, end }) => ({ says: 'not expressed', start, end, isLeftOut: true }))
+  const spans = [...leftOut, ...found].toSorted((a, b) => a.start - b.start)
   let reached = 0
-  const parts = spans.flatMap(({ slot, start, end }) => {
+  const parts = spans.flatMap(({ says, start, end, isLeftOut }) => {
     if (start < reached || end > question.length) return []
     const before = question.slice(reached, start)
     reached = end
     return [
       before,
-      <Mark key={slot} title={slot} c="var(--mantine-color-text)" bg="var(--sluice-warn)">
+      <Mark
+        key={start}
+        title={says}
+        c="var(--mantine-color-text)"
+        bg={isLeftOut ? 'var(--sluice-danger-soft)' : 'var(--sluice-warn)'}
+        td={isLeftOut ? 'underline' : undefined}
+      >
         {question.slice(start, end)}
       </Mark>,
     ]
   })
   return [...parts, question.slice(reached)]
+}
+
+function LeftOut({ routing: { unexpressed } }: { routing: Routing }) {
+  if (unexpressed.length === 0) return null
+  return (
+    <PlainTable
+      label="Not expressed"
+      head={['Not expressed by the query', 'Kind']}
+      rows={unexpressed.map(({ text, kind }) => [`“${text}”`, kind.replace('_', ' ')])}
+    />
+  )
 }
 
 function Values({ routing: { parameters, sources } }: { routing: Routing }) {
@@ -175,15 +192,19 @@ function Candidates({ routing: { candidates } }: { routing: Routing }) {
   return (
     <PlainTable
       label="Candidates"
-      head={['Candidate', 'Score', 'Nearest example']}
+      head={['Candidate', 'Confidence', 'Nearest example']}
       rows={candidates
         .slice(0, 5)
-        .map(({ name, score, example }) => [<Code key={name}>{name}</Code>, sayScore(score), example])}
-      figures={['Score']}
+        .map(({ name, confidence, example }) => [
+          <Code key={name}>{name}</Code>,
+          confidence === null ? '' : sayShare(confidence),
+          example,
+        ])}
+      figures={['Confidence']}
     />
   )
 }
 
-function sayScore(score: number): string {
-  return score.toFixed(2).replace('-', '−')
+function sayShare(share: number): string {
+  return `${Math.round(share * 100)} %`
 }

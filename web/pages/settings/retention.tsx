@@ -55,7 +55,7 @@ function QuestionsForm({ project, settings }: { project: Project; settings: Ques
   const save = useAct(
     (body: QuestionSettings) =>
       call<QuestionSettings>('PUT', `/v1/projects/${project.id}/questions/settings`, { body }),
-    { refresh: [settingsKey(project.id)], say: () => 'The retention of questions is changed.' },
+    { refresh: [settingsKey(project.id)], say: () => 'The settings of questions are changed.' },
   )
   const form = useForm({ initialValues: settings })
   return (
@@ -79,11 +79,22 @@ function QuestionsForm({ project, settings }: { project: Project; settings: Ques
             disabled={!owner || form.values.log === 'off'}
             {...form.getInputProps('retention_days')}
           />
+          <NumberInput
+            label="Answer from this confidence on"
+            description={sayWrong(form.values.min_confidence)}
+            min={0}
+            max={0.99}
+            step={0.05}
+            decimalScale={2}
+            w={260}
+            disabled={!owner}
+            {...form.getInputProps('min_confidence')}
+          />
         </Group>
         {form.values.log === 'off' && settings.log !== 'off' && (
           <Text c="var(--sluice-danger)">What was kept so far is removed when you save this.</Text>
         )}
-        <RefusalNotice error={save.error} fields={['retention_days']} />
+        <RefusalNotice error={save.error} fields={['retention_days', 'min_confidence']} />
         {owner ? (
           <Group>
             <Button type="submit" variant="default" disabled={!form.isDirty()} loading={save.isPending}>
@@ -96,6 +107,11 @@ function QuestionsForm({ project, settings }: { project: Project; settings: Ques
       </Stack>
     </form>
   )
+}
+
+/** What the number means for who reads answers. */
+function sayWrong(least: number): string {
+  return least > 0 ? `Of 100 answers at most ${Math.round((1 - least) * 100)} are wrong.` : 'All that a query answers.'
 }
 
 function DataCard({ project }: { project: Project }) {

@@ -12,7 +12,7 @@ export function Tried({ name, tried, error }: Props) {
   if (tried === undefined) return null
   const found = Object.entries(tried.parameters)
   return (
-    <Verdict says={sayOutcome(name, tried)} bad={tried.query_used !== name}>
+    <Verdict says={sayOutcome(name, tried)} bad={tried.query_used !== name || tried.unexpressed.length > 0}>
       {found.length > 0 && (
         <Group gap={6} mt={4}>
           {found.map(([slot, value]) => (
@@ -21,6 +21,11 @@ export function Tried({ name, tried, error }: Props) {
             </Code>
           ))}
         </Group>
+      )}
+      {tried.unexpressed.length > 0 && (
+        <Text size="sm" mt={4}>
+          Not expressed: {tried.unexpressed.map(({ text }) => `“${text}”`).join(', ')}
+        </Text>
       )}
       {tried.candidates.length > 0 && (
         <Stack gap={2} mt="xs">
@@ -37,6 +42,7 @@ export function Tried({ name, tried, error }: Props) {
 
 function sayOutcome(name: string, { outcome, query_used: used, message, routing }: TriedQuestion): string {
   if (outcome === 'no_match') return `${message ?? 'No query answers this.'} Add it as an example to change that.`
+  if (outcome === 'unexpressed') return message ?? `${used ?? 'The nearest query'} leaves out a part of the question.`
   if (outcome === 'ambiguous') return 'Several queries could answer this.'
   const which = used === name ? 'This query' : (used ?? 'Another query')
   return outcome === 'missing_slots'
@@ -45,5 +51,5 @@ function sayOutcome(name: string, { outcome, query_used: used, message, routing 
 }
 
 function sure(confidence: number | null | undefined): string {
-  return typeof confidence === 'number' ? `, with confidence ${confidence.toFixed(2)}` : ''
+  return typeof confidence === 'number' ? `, with a confidence of ${Math.round(confidence * 100)} %` : ''
 }

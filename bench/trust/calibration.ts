@@ -1,0 +1,116 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { shareNames, type ReadName } from '../../server/router/constants.ts'
+import { inputsOf } from '../../server/router/ranking/share.ts'
+import type { Asked } from './judge.ts'
+import { fitLogistic } from './logistic.ts'
+
+/**
+ * `node bench/trust/calibration.ts <rows of bench:trust>… [--write]`
+ * Learns with which share an answer is right from the answers that were given in worlds that the reader has not seen,
+ * and prints how well a share that was learned without a world holds in it (five folds by world). Rows of both a run
+ * with the reader and one without it are wanted: answers that are not read have a share, too.
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { write: { type: 'boolean', default: false } },
+})
+const constantsPath = 'models/question-encoder/router_constants.json'
+const folds = 5
+const bins = 10
+
+type Row = { world: string; isRight: boolean; isAnswer: boolean; isRead: boolean; inputs: Record<ReadName, number> }
+type Weighing = { bias: number; weights: Record<string, number> }
+
+const rows = (await Promise.all(positionals.map(readRows))).flat()
+const worlds = [...new Set(rows.map(({ world }) => world))].sort()
+const learned = {
+  unread: report(
+    'not read',
+    rows.filter(({ isRead }) => !isRead),
+    shareNames.unread,
+  ),
+  read: report(
+    'read',
+    rows.filter(({ isRead }) => isRead),
+    shareNames.read,
+  ),
+}
+console.log(JSON.stringify(learned, null, 2))
+if (values.write) {
+  const constants = JSON.parse(await readFile(constantsPath, 'utf8')) as object
+  await writeFile(constantsPath, `${JSON.stringify({ ...constants, share: learned }, null, 2)}\n`)
+}
+
+/** Answers, and refusals for want of confidence: those teach what falling short means, and are not counted. */
+async function readRows(path: string): Promise<Row[]> {
+  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '')
+  return lines.flatMap((line): Row[] => {
+    const { world, got, isNearestRight, explanation } = JSON.parse(line) as Asked
+    const { lead, match, margin, unused } = explanation
+    const isAnswer = got.outcome === 'answer'
+    if (lead === null || (!isAnswer && (got.outcome !== 'no_match' || lead >= 0))) return []
+    const inputs = inputsOf({ lead, match, margin, hasUnused: unused.length > 0 })
+    return [{ world, isRight: isNearestRight, isAnswer, isRead: match !== null, inputs }]
+  })
+}
+
+function report(title: string, given: Row[], names: readonly ReadName[]): Weighing {
+  const judged = Array.from({ length: folds }, (_, fold) => {
+    const isHeld = ({ world }: Row): boolean => worlds.indexOf(world) % folds === fold
+    const weighing = learn(
+      given.filter((row) => !isHeld(row)),
+      names,
+    )
+    const asked = given.filter((row) => row.isAnswer && isHeld(row))
+    return asked.map((row) => ({ share: shareOf(weighing, row), isRight: row.isRight }))
+  })
+  console.log(`\n${title}: ${given.filter(({ isAnswer }) => isAnswer).length} answers of ${worlds.length} worlds`)
+  printReliability(judged.flat())
+  for (const [fold, own] of judged.entries()) {
+    console.log(`fold ${fold}: ${own.length} answers, expected calibration error ${calibrationError(own).toFixed(3)}`)
+  }
+  return learn(given, names)
+}
+
+function learn(given: Row[], names: readonly ReadName[]): Weighing {
+  const [bias = 0, ...weights] = fitLogistic(
+    given.map(({ inputs, isRight }) => ({ inputs: names.map((name) => inputs[name]), isTrue: isRight })),
+  )
+  return { bias, weights: Object.fromEntries(names.map((name, at) => [name, weights[at] ?? 0])) }
+}
+
+type Judged = { share: number; isRight: boolean }
+
+function binsOf(judged: Judged[]): Judged[][] {
+  return Array.from({ length: bins }, (_, at) =>
+    judged.filter(({ share }) => Math.min(bins - 1, Math.floor(share * bins)) === at),
+  )
+}
+
+/** How far share and outcome lie apart in each tenth, by how many answers it has. */
+function calibrationError(judged: Judged[]): number {
+  return (
+    binsOf(judged).reduce((sum, own) => sum + Math.abs(total(own, 'share') - total(own, 'right')), 0) / judged.length
+  )
+}
+
+function printReliability(judged: Judged[]): void {
+  console.log('share        answers  said   right')
+  for (const [at, own] of binsOf(judged).entries()) {
+    if (own.length === 0) continue
+    const mean = (what: 'share' | 'right'): string => (total(own, what) / own.length).toFixed(3)
+    const label = `${(at / bins).toFixed(1)} to ${((at + 1) / bins).toFixed(1)}`
+    console.log(`${label}  ${String(own.length).padStart(9)}  ${mean('share')}  ${mean('right')}`)
+  }
+  console.log(`expected calibration error ${calibrationError(judged).toFixed(3)} (at most 0.03 is the goal)`)
+}
+
+function total(judged: Judged[], what: 'share' | 'right'): number {
+  return judged.reduce((sum, { share, isRight }) => sum + (what === 'share' ? share : Number(isRight)), 0)
+}
+
+function shareOf({ bias, weights }: Weighing, { inputs }: Row): number {
+  const sum = Object.entries(weights).reduce((all, [name, weight]) => all + weight * inputs[name as ReadName], bias)
+  return 1 / (1 + Math.exp(-sum))
+}

@@ -1,0 +1,96 @@
+import { writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { buildIndex, openEncoder, route, type Encoder } from '../../server/router/index.ts'
+import { cachedEncoder } from '../routing/cached-encoder.ts'
+import { judge, verdicts, type Asked } from './judge.ts'
+import { readWorlds, type World } from './world.ts'
+
+/**
+ * `npm run bench:trust -- <folder of worlds> [--without-reader] [--silent <file>] [--rows <file>] [--only a,b] [--cache <path>]`
+ * Asks every question of every world in this process, on the way that the product's own questions take, and prints what
+ * became of them by world and by class. The wrong answers that look right are written to a file. With a
+ * cache of vectors times mean nothing.
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    'without-reader': { type: 'boolean', default: false },
+    silent: { type: 'string', default: 'node_modules/.cache/trust-silent.txt' },
+    rows: { type: 'string' },
+    only: { type: 'string' },
+    cache: { type: 'string' },
+    threads: { type: 'string', default: '2' },
+  },
+})
+const now = new Date('2026-11-16T12:00:00Z')
+const wanted = values.only?.split(',')
+const worlds = (await readWorlds(positionals[0] ?? '.', now)).filter(({ name }) => wanted?.includes(name) ?? true)
+const opened = await openEncoder({
+  modelDir: 'models/question-encoder',
+  ...(values['without-reader'] ? {} : { readerDir: 'models/question-reader' }),
+  threads: Number(values.threads),
+})
+const cached = values.cache === undefined ? null : await cachedEncoder(opened, values.cache)
+const asked: Asked[] = []
+for (const world of worlds) asked.push(...(await askWorld(cached ?? opened, world)))
+await cached?.save()
+await opened.close()
+printBy('world', asked, (each) => each.world)
+printBy('class', asked, (each) => each.class)
+printTimes(asked)
+await writeFile(values.silent, silentLines(asked))
+console.log(`${asked.filter(({ verdict }) => verdict === 'silent').length} silent ones in ${values.silent}`)
+if (values.rows !== undefined) {
+  await writeFile(values.rows, asked.map((each) => `${JSON.stringify(each)}\n`).join(''))
+}
+
+async function askWorld(open: Encoder, world: World): Promise<Asked[]> {
+  const index = await buildIndex(open, world.project)
+  const found: Asked[] = []
+  for (const each of world.questions) {
+    const begun = performance.now()
+    const routing = await route(index, each.question, { now, timeZone: 'UTC' })
+    found.push(judge(world, each, { routing, elapsedMs: performance.now() - begun, now }))
+  }
+  return found
+}
+
+function printBy(title: string, all: Asked[], keyOf: (each: Asked) => string): void {
+  const groups = [...Map.groupBy(all, keyOf)].sort(([a], [b]) => (a < b ? -1 : 1))
+  console.log(
+    `\n${title.padEnd(20)} asked  must  ${verdicts.map((each) => each.padStart(7)).join(' ')}  needlessly flagged`,
+  )
+  for (const [name, group] of [...groups, ['all', all] as const]) {
+    const count = (holds: (each: Asked) => boolean): number => group.filter(holds).length
+    const must = count((each) => each.expected.query !== null && !each.mayRefuse)
+    const counts = verdicts.map((each) => count(({ verdict }) => verdict === each))
+    const needless = count(({ verdict, isFlagged }) => verdict === 'right' && isFlagged)
+    const shown = counts.map((each) => String(each).padStart(7)).join(' ')
+    console.log(
+      `${name.padEnd(20)} ${String(group.length).padStart(5)} ${String(must).padStart(5)}  ${shown}  ${needless}`,
+    )
+    if (name !== 'all') continue
+    const [right = 0, , cost = 0, , silent = 0] = counts
+    const share = (part: number, of: number): string => `${((100 * part) / of).toFixed(1)} %`
+    console.log(
+      `right ${share(right, must)} of those that must be answered, cost ${share(cost, must)} of them, silent ${share(silent, group.length)} of all`,
+    )
+  }
+}
+
+function printTimes(all: Asked[]): void {
+  const times = all.map(({ elapsedMs }) => elapsedMs).sort((a, b) => a - b)
+  const at = (share: number): string => (times[Math.floor(times.length * share)] ?? NaN).toFixed(1)
+  console.log(`\ntime of a question: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`)
+}
+
+function silentLines(all: Asked[]): string {
+  return all
+    .filter(({ verdict }) => verdict === 'silent')
+    .map(({ world, class: kind, question, expected, got, explanation: { match } }) => {
+      const meant = expected.query === null ? 'nothing' : `${expected.query} ${JSON.stringify(expected.parameters)}`
+      const read = match === null ? 'not read' : `read at ${match.toFixed(1)}`
+      return `${world}\t${kind}\t${question}\n\texpected ${meant}\n\tgot ${got.query} ${JSON.stringify(got.parameters)} (${read})\n`
+    })
+    .join('')
+}

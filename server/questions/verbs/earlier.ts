@@ -1,0 +1,33 @@
+import type { KeyCaller } from '../../access/index.ts'
+import { Failure } from '../../failure.ts'
+import type { Earlier } from '../../router/index.ts'
+import type { Database } from '../../store/index.ts'
+import type { QuestionLog } from './log.ts'
+
+/**
+ * What an earlier question of the same key in the same place was answered with. The log of questions is all that is
+ * remembered: what it does not keep, nobody can go on from.
+ */
+export async function findEarlier(
+  app: { store: Database; questionLog: QuestionLog },
+  { key }: KeyCaller,
+  { place, requestId }: { place: { projectId: string; environment: string }; requestId: string },
+): Promise<Earlier> {
+  await app.questionLog.flush()
+  const row = await app.store.db
+    .selectFrom('questions')
+    .select(['query', 'parameters'])
+    .where('project_id', '=', place.projectId)
+    .where('environment', '=', place.environment)
+    .where('request_id', '=', requestId)
+    .where('key_id', '=', key.id)
+    .where('outcome', '=', 'answered')
+    .executeTakeFirst()
+  if (row === undefined || row.query === null || row.parameters === null) {
+    throw new Failure('not_found', {
+      message:
+        'There is no answered question of this key with that request id that can be gone on from. Ask the whole question.',
+    })
+  }
+  return { query: row.query, parameters: row.parameters }
+}

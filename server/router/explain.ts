@@ -1,0 +1,63 @@
+import type { Filled } from './fill.ts'
+import type { ProjectIndex } from './project-index.ts'
+import { ambiguousMargin, type Ranked } from './ranking/confidence.ts'
+import { shareRight } from './ranking/share.ts'
+import type { Explanation } from './routing.ts'
+
+const shownCandidates = 5
+
+type Signs = { lead: number | null; margin: number | null; match?: number }
+
+/** Why the first of the ranked queries was chosen, with what was found for its slots. */
+export function explain(index: ProjectIndex, ranked: Ranked[], filled: Filled, signs: Signs): Explanation {
+  const { lead, margin, match = null } = signs
+  const confidence =
+    lead === null
+      ? null
+      : shareRight(index.encoder.constants, { lead, margin, match, hasUnused: filled.unused.length > 0 })
+  const candidates = ranked.slice(0, shownCandidates).flatMap(({ candidate, score }, at) => {
+    const query = index.queries[candidate.query]?.query
+    if (query === undefined) return []
+    const { name, description } = query
+    const example = index.texts[candidate.bestText]?.text ?? description
+    return [{ name, description, score, confidence: at === 0 ? (confidence ?? 0) : 0, example }]
+  })
+  return {
+    candidates: shared(candidates),
+    matchedExample: candidates[0]?.example ?? null,
+    readAs: null,
+    parameters: filled.parameters,
+    sources: filled.sources,
+    unused: filled.unused,
+    unexpressed: [],
+    match,
+    confidence,
+    threshold: index.leastConfidence,
+    lead,
+    margin,
+    minMargin: ambiguousMargin,
+    encoder: index.encoder.kind,
+  }
+}
+
+/** The same explanation with what the reader made of the question. */
+export function explainRead(index: ProjectIndex, known: Explanation, match: number): Explanation {
+  const { lead, margin, unused } = known
+  if (lead === null) return { ...known, match }
+  const confidence = shareRight(index.encoder.constants, { lead, margin, match, hasUnused: unused.length > 0 })
+  const candidates = known.candidates.map((each, at) => ({ ...each, confidence: at === 0 ? confidence : 0 }))
+  return { ...known, match, confidence, candidates: shared(candidates) }
+}
+
+/** What the first does not have is left to the others, by how close they come to it. */
+function shared(candidates: Explanation['candidates']): Explanation['candidates'] {
+  const [first, ...others] = candidates
+  if (first === undefined) return []
+  const weights = others.map(({ score }) => Math.exp(Math.min(0, score - first.score)))
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const rest = others.map((each, at) => {
+    const weight = weights[at] ?? 0
+    return { ...each, confidence: ((1 - first.confidence) * weight) / (1 + total) }
+  })
+  return [first, ...rest]
+}

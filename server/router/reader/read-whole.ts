@@ -1,0 +1,32 @@
+import type { Source } from '../gaps/gap.ts'
+import { inputOf, withMarks, type Bound, type Card } from './card.ts'
+import type { Reader } from './reader.ts'
+import { unexpressedIn, type ReadPlace, type Unexpressed } from './unexpressed.ts'
+
+/** How surely a query answers a question whole, and the words that it leaves out if it does not. */
+export type WholeReading = { match: number; unexpressed: () => Unexpressed[] }
+
+/** Reads a question beside a query, with the words that its slots have taken. */
+export async function readWhole(
+  reader: Reader,
+  card: Card,
+  { text, sources }: { text: string; sources: Record<string, Source> },
+): Promise<WholeReading> {
+  const bound = Object.entries(sources).map(([slot, { start, end }]): Bound => ({ slot, start, end }))
+  const { constants, tokenizer } = reader
+  const question = withMarks(constants, tokenizer.pieces(text), { bound, places: card.places })
+    // Marks count too: what comes after so many is not read.
+    .slice(0, constants.max_question_tokens)
+  const [match, ...logits] = await reader.score(inputOf(constants, question, card))
+  if (match === undefined) throw new TypeError('The reader gave no logit.')
+  return {
+    match,
+    unexpressed: () => {
+      const places = question.flatMap(({ place }, at): ReadPlace[] => {
+        const logit = logits[at]
+        return place === null || logit === undefined ? [] : [{ ...place, logit }]
+      })
+      return unexpressedIn(text, places, constants.word_above)
+    },
+  }
+}

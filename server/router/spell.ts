@@ -1,0 +1,56 @@
+import { link, respell, type CallerTime, type Respelled } from '../language/index.ts'
+import type { ProjectIndex } from './project-index.ts'
+import type { Explanation, Routing } from './routing.ts'
+
+/** A question as it is read: with its typing errors put right, and told in its own words again afterwards. */
+export type Spelled = { text: string; restore: (routing: Routing) => Routing }
+
+export function spell({ linker, spelling, queries }: ProjectIndex, text: string, clock: CallerTime): Spelled {
+  let taken: Array<{ start: number; end: number }> | null = null
+  const respelled = respell(text, spelling, {
+    isStrange: linker.mayBeTypo,
+    // Only now is it worth knowing what the words were read as.
+    isTaken: ({ start, end }) =>
+      (taken ??= link(linker, text, clock).spans).some((span) => span.start < end && start < span.end),
+  })
+  if (respelled === null) return { text, restore: (routing) => routing }
+  return {
+    text: respelled.text,
+    restore: (routing) => {
+      const name = 'query' in routing ? routing.query : routing.explanation.candidates[0]?.name
+      const slots = queries.find(({ query }) => query.name === name)?.slots ?? []
+      const free = new Set(slots.filter(({ type }) => type.kind === 'text').map((slot) => slot.name))
+      return restored(routing, { text, respelled, free })
+    },
+  }
+}
+
+type Restoring = { text: string; respelled: Respelled; free: Set<string> }
+
+function restored(routing: Routing, { text, respelled, free }: Restoring): Routing {
+  const back = <Place extends { start: number; end: number; text: string }>(place: Place): Place => {
+    const at = respelled.placeOf(place)
+    return { ...place, ...at, text: text.slice(at.start, at.end) }
+  }
+  const known = routing.explanation
+  const sources = Object.fromEntries(Object.entries(known.sources).map(([slot, source]) => [slot, back(source)]))
+  // A free text is what was written, not what it looks like.
+  const asWritten = (parameters: Record<string, unknown>): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(parameters).map(([slot, value]) => {
+        const isFree = free.has(slot) && value === known.sources[slot]?.text
+        return [slot, isFree ? sources[slot]?.text : value]
+      }),
+    )
+  const explanation: Explanation = {
+    ...known,
+    sources,
+    parameters: asWritten(known.parameters),
+    unused: known.unused.map(back),
+    unexpressed: known.unexpressed.map(back),
+    readAs: respelled.text,
+  }
+  return 'parameters' in routing
+    ? { ...routing, parameters: asWritten(routing.parameters), explanation }
+    : { ...routing, explanation }
+}

@@ -1,0 +1,85 @@
+import { explain, explainRead } from './explain.ts'
+import { fill, type Filled } from './fill.ts'
+import { objectionTo } from './objections.ts'
+import type { IndexedQuery, ProjectIndex } from './project-index.ts'
+import type { Ranked } from './ranking/confidence.ts'
+import type { Asked } from './ranking/evidence.ts'
+import { readWhole } from './reader/read-whole.ts'
+import { conclude, type RouteOptions, type Routing } from './routing.ts'
+
+type Answered = Extract<Routing, { outcome: 'answer' }>
+
+/**
+ * Reads once more whether the chosen query answers the whole question. What it surely leaves out makes it no answer;
+ * what it likely leaves out is said beside the answer.
+ */
+export async function checkWhole(
+  index: ProjectIndex,
+  asked: Asked & { options: RouteOptions },
+  routing: Answered,
+): Promise<Routing> {
+  const { encoder, reading, queries, texts } = index
+  const { reader } = encoder
+  const at = queries.findIndex(({ query }) => query.name === routing.query)
+  const [query, card] = [queries[at], reading?.cards[at]]
+  if (reader === null || reading === null || query === undefined || card === undefined || card.isBare) return routing
+  const isOwn = routing.explanation.unused.length === 0 && isOwnWording(asked, texts.slice(query.from, query.to))
+  // Its share is that of what the reader is surest of.
+  if (isOwn) return { ...routing, explanation: { ...explainRead(index, routing.explanation, Infinity), match: null } }
+  const read = await readWhole(reader, card, { text: asked.linked.text, sources: routing.explanation.sources })
+  const { match } = read
+  const explanation = explainRead(index, routing.explanation, match)
+  if (match >= reading.flagBelow) return { ...routing, explanation }
+  const told = { ...explanation, unexpressed: read.unexpressed() }
+  const { completeness } = asked.options
+  const isRefused = completeness === 'strict' || (completeness !== 'partial' && match < reading.refuseBelow)
+  return { ...routing, outcome: isRefused ? 'unexpressed' : 'answer', explanation: told }
+}
+
+/** One of the query's own examples but for its values: its author has said that it is answered, and nothing is left out. */
+function isOwnWording({ shape }: Asked, texts: Array<{ kind: string; shape: { masked: string } }>): boolean {
+  const said = bare(shape.masked)
+  return texts.some(({ kind, shape: own }) => kind === 'example' && bare(own.masked) === said)
+}
+
+function bare(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/\s+/g, ' ')
+    .replace(/[\s?.!]+$/, '')
+}
+
+type Ready = { query: IndexedQuery; filled: Filled; each: Ranked }
+
+/**
+ * A question that the router would refuse, answered by one of its best queries after all where the reader is sure that
+ * it answers the whole of it; null where it is not.
+ */
+export async function rescue(
+  index: ProjectIndex,
+  asked: Asked & { ranked: Ranked[]; options: RouteOptions },
+  { explanation }: Routing,
+): Promise<Routing | null> {
+  const { encoder, reading } = index
+  const { reader } = encoder
+  if (reader === null || reading === null) return null
+  const { rescue_candidates: count, rescue_from: least } = reader.constants
+  const read = asked.ranked.slice(0, count).map(async (each): Promise<Ready & { match: number }> => {
+    const [query, card] = [index.queries[each.candidate.query], reading.cards[each.candidate.query]]
+    if (query === undefined || card === undefined) throw new TypeError('A ranked query is not in the index.')
+    const filled = fill(index, asked, query, asked.options)
+    const { match } = await readWhole(reader, card, { text: asked.linked.text, sources: filled.sources })
+    return { query, filled, each, match }
+  })
+  const [best] = (await Promise.all(read)).sort((a, b) => b.match - a.match)
+  if (best === undefined || best.match < least || !isReady(index, asked, best)) return null
+  const ranked = [best.each, ...asked.ranked.filter((other) => other !== best.each)]
+  const { lead, margin } = explanation
+  const told = explain(index, ranked, best.filled, { lead, margin, match: best.match })
+  const routing = conclude(best.query, best.filled, { explanation: told, given: asked.options.given })
+  return routing.outcome === 'answer' ? routing : null
+}
+
+function isReady(index: ProjectIndex, asked: Asked, { query, filled }: Ready): boolean {
+  return filled.gaps.length === 0 && objectionTo(index, asked, query, filled) === null
+}

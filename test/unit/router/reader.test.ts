@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openEncoder, type Encoder, type RoutableProject, type RoutableQuery } from '../../../server/router/index.ts'
+import { cardOf, inputOf, withMarks, type Bound } from '../../../server/router/reader/card.ts'
+import { limitsOf } from '../../../server/router/reader/guard.ts'
+import type { Reader } from '../../../server/router/reader/reader.ts'
+import { unexpressedIn } from '../../../server/router/reader/unexpressed.ts'
+
+type Check = {
+  question: string
+  query: RoutableQuery
+  values: RoutableProject['values']
+  bound: Array<[start: number, end: number, slot: string]>
+  input_ids: number[]
+  question_ids: number
+  question_tokens: Array<[at: number, start: number, end: number]>
+  match: number
+  unexpressed: number[]
+}
+
+// Pairs with the token ids and logits of the training code.
+const checks = JSON.parse(await readFile('models/question-reader/check.json', 'utf8')) as Check[]
+let encoder: Encoder
+let reader: Reader
+beforeAll(async () => {
+  encoder = await openEncoder({ modelDir: 'models/question-encoder', readerDir: 'models/question-reader', threads: 1 })
+  if (encoder.reader === null) throw new Error('The reader runs beside the encoder.')
+  reader = encoder.reader
+})
+afterAll(async () => {
+  await encoder.close()
+})
+
+test.each(checks)('$question is read of $query.name as in training', async (check) => {
+  const card = cardOf(reader, check.query, check.values)
+  const bound = check.bound.map(([start, end, slot]): Bound => ({ start, end, slot }))
+  const pieces = reader.tokenizer.pieces(check.question)
+  const question = withMarks(reader.constants, pieces, { bound, places: card.places })
+  const input = inputOf(reader.constants, question, card)
+  expect(input).toEqual({ ids: check.input_ids, questionTokens: check.question_ids })
+  const places = question.flatMap(({ place }, at) => (place === null ? [] : [[at + 1, place.start, place.end]]))
+  expect(places).toEqual(check.question_tokens)
+  const [match, ...logits] = await reader.score(input)
+  expect(Math.abs((match ?? NaN) - check.match)).toBeLessThan(0.2)
+  for (const [at, [token]] of check.question_tokens.entries()) {
+    expect(Math.abs((logits[token - 1] ?? NaN) - (check.unexpressed[at] ?? NaN))).toBeLessThan(0.2)
+  }
+})
+
+test('whole words are told, neighbours together; where none stands out, the one that does most', () => {
+  const text = 'leaks in Eastbrook repaired by Crew Zulu'
+  const places = [
+    { start: 0, end: 5, logit: -7 },
+    { start: 31, end: 35, logit: 3 },
+    { start: 36, end: 40, logit: 1 },
+  ]
+  expect(unexpressedIn(text, places, 0)).toEqual([{ start: 31, end: 40, text: 'Crew Zulu', kind: 'entity' }])
+  expect(unexpressedIn(text, places, 5)).toMatchObject([{ text: 'Crew' }])
+})
+
+test.each([
+  ['leaks in May plus what they cost', 'plus what they cost', 'second_question'],
+  ['cancel the booking of Ada', 'cancel', 'command'],
+  ['orders that are not paid', 'not paid', 'negation'],
+  ['the smallest orders', 'smallest', 'order'],
+  ['revenue per weekday', 'per weekday', 'grain'],
+  ['the average price of a room', 'average', 'measure'],
+  ['leaks found in Springfield', 'Springfield', 'entity'],
+  ['reservations with a pet', 'with a pet', 'condition'],
+])('in %j the words %j are a %s', (text, said, kind) => {
+  const start = text.indexOf(said)
+  const places = [{ start, end: start + said.length, logit: 1 }]
+  expect(unexpressedIn(text, places, 0)).toEqual([{ start, end: start + said.length, text: said, kind }])
+})
+
+test('a project whose own examples are misread is believed only below all of them', () => {
+  const { constants } = reader
+  const healthy = Array.from({ length: 100 }, (_, at) => (at < 2 ? -7 : 4))
+  expect(limitsOf(constants, healthy)).toEqual({ refuseBelow: -6, flagBelow: -0.9 })
+  expect(limitsOf(constants, [4, -9])).toEqual({ refuseBelow: -Infinity, flagBelow: -0.9 })
+  const misread = Array.from({ length: 100 }, (_, at) => (at < 10 ? -9 + at * 0.1 : 4))
+  expect(limitsOf(constants, misread)).toEqual({ refuseBelow: -9, flagBelow: -8.2 })
+})
