@@ -20,7 +20,7 @@ export {
   forgetOldQuestions,
   holdWordKeepers,
 } from './verbs/question-settings.ts'
-export { completenessOf } from './verbs/decide.ts'
+export { completenessOf, type Decision } from './verbs/decide.ts'
 export { candidatesOf, refusalOf, roundShare, schemaOf, wireRouting } from './verbs/refusal.ts'
 export { resolveQuestions } from './verbs/resolve.ts'
 export { tryQuestion, type Tried } from './verbs/try.ts'

@@ -11,7 +11,7 @@ const rows = (stamp: number) =>
 /** Two versions of a table, prepared, and a query that says which of them it read. */
 async function openVersions(): Promise<{ installation: Installation; project: Project; files: string[][] }> {
   const installation = await openInstallation({ dataDir: await makeDataDir() })
-  onTestFinished(installation.close)
+  onTestFinished(() => installation.close())
   const project = await installation.project({ nothing: { sql: 'SELECT 1 AS one' } })
   const seen: string[][] = [await filesOf(installation)]
   for (const stamp of [1, 2]) {

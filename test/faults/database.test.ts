@@ -106,7 +106,7 @@ test(
     const dataDir = await makePassableFolder()
     const environment = { SLUICE_DATABASE_URL: wire.url, SLUICE_SECRET_KEY: 'a key of this test, long enough for it' }
     const installation = await openInstallation({ dataDir, environment })
-    onTestFinished(installation.close)
+    onTestFinished(() => installation.close())
     const project = await warm(installation)
     wire.cut()
     const over = AbortSignal.timeout(cutMs)
@@ -141,7 +141,7 @@ async function requestCount(installation: Installation, { projectId }: Project):
 
 test('a database that is stopped and started again: no call of a query fails, and changes work at once', async () => {
   const installation = await openInstallation({ dataDir: await makeDataDir() })
-  onTestFinished(installation.close)
+  onTestFinished(() => installation.close())
   const project = await warm(installation)
   const over = new AbortController()
   const calling = callUntil(installation, project, over.signal)
@@ -167,7 +167,7 @@ test('a database that is stopped and started again: no call of a query fails, an
 test('a database that hangs: queries are answered, the rest is refused in time, and it goes on where it was', async () => {
   const environment = { SLUICE_DATABASE_TIMEOUT_MS: '2000' }
   const installation = await openInstallation({ dataDir: await makeDataDir(), environment })
-  onTestFinished(installation.close)
+  onTestFinished(() => installation.close())
   const project = await warm(installation)
   const database = postmasterTree(installation.dataDir)
   onTestFinished(() => killAll(database, 'SIGCONT'))

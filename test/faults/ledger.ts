@@ -13,8 +13,6 @@ type Json = Record<string, any>
 type Span = { acknowledged: number; asked: number }
 type KnownKey = { id: string; secret: string; isDisabled: boolean; isUnsure: boolean }
 
-export type Ledger = ReturnType<typeof openLedger>
-
 const rowsPerVersion = 300
 const callLimitMs = 10_000
 const settleLimitMs = 90_000

@@ -56,7 +56,7 @@ test(
   { timeout: (minutes + 10) * 60_000, retry: 0 },
   async () => {
     const installation = await openInstallation()
-    onTestFinished(installation.close)
+    onTestFinished(() => installation.close())
     const { service, dataDir } = installation
     const { projectId } = await installation.project({})
     await installation.fetchTable(projectId, 'sales', orders)

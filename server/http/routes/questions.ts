@@ -5,7 +5,7 @@ import { askQuestion, questionAnswer } from '../../../api/questions.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import type { RunAnswer } from '../../queries/index.ts'
-import { ask, completenessOf, roundShare, wireRouting } from '../../questions/index.ts'
+import { ask, completenessOf, roundShare, wireRouting, type Decision } from '../../questions/index.ts'
 import { refusals } from '../answers.ts'
 import { watchArrivals } from '../arrivals.ts'
 import { allowOrigin } from '../cross-origin.ts'
@@ -68,24 +68,13 @@ export function serveQuestions(http: Http, app: App): void {
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: () => untilGone(reply),
       })
-      const { unused, unexpressed, confidence } = decision.routing.explanation
-      const extra = {
-        confidence: roundShare(confidence),
-        // An answer that leaves a value of the question aside says so without being asked.
-        ...(unused.length > 0 && { unused: unused.map(({ text }) => text) }),
-        ...(unexpressed.length > 0 && { unexpressed }),
-        ...(decision.changed !== undefined &&
-          decision.changed !== null && { follows: { request_id: body.follows, changed: decision.changed } }),
-        ...(body.explain && { routing: wireRouting(decision) }),
-      }
+      const extra = aboutAnswer(decision, body)
       allowOrigin(app, request, reply, answer.projectId)
       setRateHeaders(reply, keyCallerOf(request).standings)
       // A row a line has no place for the name, so the header says it for every form.
       void reply.headers({ vary: 'origin, accept', 'x-sluice-query': answer.name })
-      if (unexpressed.length > 0) {
-        const said = unexpressed.map(({ text }) => encodeURIComponent(text)).join(',')
-        void reply.header('x-sluice-unexpressed', said)
-      }
+      const left = decision.routing.explanation.unexpressed.map(({ text }) => encodeURIComponent(text))
+      if (left.length > 0) void reply.header('x-sluice-unexpressed', left.join(','))
       return 'chunks' in answer
         ? sendStream(request, reply, {
             answer,
@@ -96,6 +85,20 @@ export function serveQuestions(http: Http, app: App): void {
         : sendWhole(app, reply, { answered: answer, extra })
     },
   )
+}
+
+/** What an answer says beside its rows: how sure it is, and what of the question it leaves aside. */
+function aboutAnswer(decision: Decision, { follows, explain }: z.output<typeof askQuestion>): Record<string, unknown> {
+  const { unused, unexpressed, confidence } = decision.routing.explanation
+  const { changed = null } = decision
+  return {
+    confidence: roundShare(confidence),
+    // An answer that leaves a value of the question aside says so without being asked.
+    ...(unused.length > 0 && { unused: unused.map(({ text }) => text) }),
+    ...(unexpressed.length > 0 && { unexpressed }),
+    ...(changed !== null && { follows: { request_id: follows, changed } }),
+    ...(explain && { routing: wireRouting(decision) }),
+  }
 }
 
 function questionFormat(request: FastifyRequest, stream: boolean): AnswerFormat {
