@@ -128,7 +128,14 @@ export type HttpConfiguration = z.output<typeof httpConfiguration>
 
 /** With `project_id` and `datasource_id`, `***` stands for the secret that is stored there, for the same address. */
 export const testConnectionRequest = httpConfiguration
-  .extend({ project_id: z.string().optional(), datasource_id: z.string().optional() })
+  .extend({
+    project_id: z.string().optional(),
+    datasource_id: z.string().optional(),
+    detect: z
+      .boolean('must be true or false')
+      .optional()
+      .meta({ description: 'Asks for `detected`: where the rows seem to be and how the answer seems to go on.' }),
+  })
   .superRefine(checkAuth)
 
 export const outboundErrorCodes = [
@@ -153,6 +160,19 @@ export const testConnectionAnswer = z.strictObject({
   size: z.int(),
   data: z.unknown(),
   truncated: z.boolean().optional(),
+  detected: z
+    .strictObject({
+      rows: z
+        .strictObject({ path: z.string(), count: z.int() })
+        .nullable()
+        .meta({ description: 'Where the rows seem to be: a `responsePathExtractor`.' }),
+      pagination: z
+        .record(z.string(), z.unknown())
+        .nullable()
+        .meta({ description: 'How the answer seems to go on: a `pagination` to take over.' }),
+    })
+    .optional()
+    .meta({ description: 'With `detect`: what the whole answer looks like, where it is JSON.' }),
   error: z
     .strictObject({ code: z.enum([...outboundErrorCodes, 'extractor_no_match', 'too_deep']), message: z.string() })
     .optional(),

@@ -17,6 +17,7 @@ import {
 } from '../store/index.ts'
 import { buildRequest } from './build-request.ts'
 import { checkPagination } from './pages.ts'
+import { fillVariables } from './variables.ts'
 import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
 import { maskConfiguration, restoreConfiguration } from './secrets/mask.ts'
 import { firstFree, refuseReserved, tableNameFor } from './table-name.ts'
@@ -285,7 +286,7 @@ export async function refreshDatasource(
 function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges) {
   const { config, pagination, schedule, scheduleTimeZone = 'UTC', keepVersions } = changes
   // Says at once what is wrong with it, instead of at the first refresh.
-  if (config !== undefined) buildRequest(config)
+  if (config !== undefined) buildRequest(fillVariables(config, new Date(app.now())))
   if (pagination !== undefined && pagination !== null) checkPagination(pagination)
   return {
     ...(config !== undefined && storeConfiguration(app.vault, config)),

@@ -19,6 +19,7 @@ import {
   type PageCall as PageOf,
   type PagerState,
 } from './pages.ts'
+import { fillVariables } from './variables.ts'
 import { fileSink } from './outbound/receive.ts'
 import { retargeted } from './outbound/redirect.ts'
 import { secretBodyStays, type Outbound, type Sent } from './outbound/send.ts'
@@ -46,6 +47,8 @@ export type FetchOptions = {
   /** A load that goes on where an earlier attempt stopped: its rows are in `rowsPath` and stay there after a failure. */
   checkpoint?: { resumed: LoadState | null; save(state: LoadState): Promise<void> } | undefined
   onPage?: ((loaded: Loaded) => void) | undefined
+  /** The moment that variables of the request mean. */
+  at?: Date | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -54,6 +57,8 @@ export type Loaded = { pages: number; rows: number; bytes: number }
 
 /** How far a load has come, in a form that can be kept. */
 export type LoadState = {
+  /** The moment that its variables mean, on every page. */
+  at: string
   /** Of the file of rows. */
   sizeBytes: number
   responseBytes: number
@@ -78,15 +83,17 @@ export type FetchedRows = {
 const parsedPageBytes = 16_777_216
 
 /** Calls an external API and brings what it answers to disk: the part of execute before anything is stored. */
-export async function fetchRows(configuration: HttpConfiguration, options: FetchOptions): Promise<FetchedRows> {
+export async function fetchRows(template: HttpConfiguration, options: FetchOptions): Promise<FetchedRows> {
+  const { resumed = null } = options.checkpoint ?? {}
+  const at = resumed === null ? (options.at ?? new Date()) : new Date(resumed.at)
+  const configuration = fillVariables(template, at)
   parsePath(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
   const started = performance.now()
   const left = () => Math.max(1, Math.round(options.limits.timeoutMs - (performance.now() - started)))
   const token = await options.tokens.token(configuration, { timeoutMs: left(), signal: options.signal })
   if (!token.ok) throw toFailure(token.error)
-  const { resumed = null } = options.checkpoint ?? {}
-  const run: Run = { configuration, options, left, responseBytes: resumed?.responseBytes ?? 0 }
+  const run: Run = { configuration, options, left, at, responseBytes: resumed?.responseBytes ?? 0 }
   const request = buildRequest(configuration, token.token)
   try {
     const found =
@@ -103,6 +110,7 @@ type Run = {
   configuration: HttpConfiguration
   options: FetchOptions
   left: () => number
+  at: Date
   responseBytes: number
 }
 type Found = Omit<FetchedRows, 'responseBytes' | 'elapsedMs'>
@@ -207,7 +215,15 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
     const walked = pager.state()
     onPage?.({ pages, rows: walked.rows, bytes: run.responseBytes })
     const sizeBytes = (await stat(path)).size
-    await checkpoint?.save({ sizeBytes, responseBytes: run.responseBytes, pager: walked, next: asked, first, columns })
+    await checkpoint?.save({
+      at: run.at.toISOString(),
+      sizeBytes,
+      responseBytes: run.responseBytes,
+      pager: walked,
+      next: asked,
+      first,
+      columns,
+    })
   }
 }
 

@@ -93,6 +93,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       pagination: input.pagination,
       appendPage: (page) => app.engine.appendPage(input.projectId, page, left()),
       checkpoint,
+      at: new Date(app.now()),
       onPage: input.background?.progress,
       signal,
     })

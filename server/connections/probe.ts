@@ -13,6 +13,8 @@ import {
 } from '../rows/index.ts'
 import { answerType } from './answer-type.ts'
 import { buildRequest } from './build-request.ts'
+import { detect } from './detect.ts'
+import { fillVariables } from './variables.ts'
 import { type TokenSource } from './oauth.ts'
 import { toFailure, type OutboundError } from './outbound/error.ts'
 import { memorySink } from './outbound/receive.ts'
@@ -30,6 +32,10 @@ export type ProbeOptions = {
   outbound: Outbound
   tokens: TokenSource
   limits: ProbeLimits
+  /** The moment that variables of the request mean. */
+  at?: Date | undefined
+  /** Whether to say what the answer looks like. */
+  detects?: boolean | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -37,8 +43,9 @@ export type ProbeOptions = {
  * Calls the external API and tells what came back. Whatever the API does is an answer; only a configuration that is
  * wrong in itself, or leads to an address that is not allowed, is a failure.
  */
-export async function probe(configuration: HttpConfiguration, options: ProbeOptions): Promise<TestConnectionAnswer> {
-  const { outbound, tokens, limits, signal } = options
+export async function probe(template: HttpConfiguration, options: ProbeOptions): Promise<TestConnectionAnswer> {
+  const { outbound, tokens, limits, signal, at = new Date() } = options
+  const configuration = fillVariables(template, at)
   const path = parsePath(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
   const started = performance.now()
@@ -59,10 +66,18 @@ export async function probe(configuration: HttpConfiguration, options: ProbeOpti
   })
   if (!sent.ok) return unreachable(sent.error, sent.elapsedMs)
   const data = preview(sink.bytes(), answerType(sent.headers['content-type'], configuration), limits.maxDepth)
-  return describe(sent, data, { path, maxDepth: limits.maxDepth })
+  const answer = describe(sent, data, { path, maxDepth: limits.maxDepth })
+  const isData = typeof data === 'object' && data !== null && !('binary' in data)
+  if (options.detects !== true || isRefusal(sent) || !isData) return answer
+  const hasGraphql = configuration.body?.['type'] === 'graphql'
+  return { ...answer, detected: detect(data, { headers: sent.headers, hasGraphql }) }
 }
 
 type Reading = { path: JsonPath; maxDepth: number }
+
+function isRefusal({ status }: Sent): boolean {
+  return status < 200 || status > 299
+}
 
 function unreachable(error: OutboundError, elapsedMs: number): TestConnectionAnswer {
   if (error.code === 'url_not_allowed') throw toFailure(error)
@@ -71,7 +86,7 @@ function unreachable(error: OutboundError, elapsedMs: number): TestConnectionAns
 
 function describe(sent: Sent, data: unknown, { path, maxDepth }: Reading): TestConnectionAnswer {
   const contentType = sent.headers['content-type'] ?? ''
-  const isGood = sent.status >= 200 && sent.status < 300
+  const isGood = !isRefusal(sent)
   const answer: TestConnectionAnswer = {
     success: isGood,
     status: sent.status,

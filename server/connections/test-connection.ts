@@ -7,17 +7,20 @@ import { restoreConfiguration } from './secrets/mask.ts'
 import type { Database } from '../store/index.ts'
 import type { Outbound } from './outbound/send.ts'
 import type { TokenSource } from './oauth.ts'
+import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 
 /** Calls an external API and tells what came back, without storing anything. */
 export async function testConnection(
-  app: { store: Database; vault: Vault; outbound: Outbound; tokens: TokenSource; config: Config },
+  app: { store: Database; vault: Vault; outbound: Outbound; tokens: TokenSource; config: Config; now: Clock },
   caller: Caller,
   input: {
     configuration: HttpConfiguration
     /** Where the secrets shown as `***` are stored. */
     stored?: { projectId: string; datasourceId: string } | undefined
     signal?: AbortSignal | undefined
+    /** Whether to say what the answer looks like. */
+    detect?: boolean | undefined
   },
 ): Promise<TestConnectionAnswer> {
   const { limits } = app.config
@@ -32,6 +35,8 @@ export async function testConnection(
       retries: limits.outboundTries - 1,
       maxDepth: limits.jsonDepth,
     },
+    at: new Date(app.now()),
+    detects: input.detect,
     signal: input.signal,
   })
 }

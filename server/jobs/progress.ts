@@ -3,7 +3,7 @@ import type { JobDetails } from '../store/index.ts'
 const pauseMs = 1_000
 
 export type Progress = {
-  report(fraction: number, details?: JobDetails): void
+  report: (fraction: number, details?: JobDetails) => void
   /** Writes what was held back: the last word of a run. */
   flush(): Promise<void>
 }

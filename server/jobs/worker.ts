@@ -61,8 +61,7 @@ export function openWorker(options: WorkerOptions): Worker {
     const hold = { id: job.id, attempt: job.attempt, worker }
     const progress = throttleProgress((done, details) => options.records.progress(hold, done, details).catch(fault))
     const { handler, timeoutMs = limits.timeoutMs } = options.handlers.get(job.jobType) ?? { handler: refuseUnknown }
-    const report: JobContext['progress'] = (fraction, details) => progress.report(fraction, details)
-    const run = startRun(handler, { job, progress: report }, { ...limits, timeoutMs })
+    const run = startRun(handler, { job, progress: progress.report }, { ...limits, timeoutMs })
     const entry: Held = { job, ticket, run, renewedAtMs: startedAtMs, settling: false, settled: Promise.resolve() }
     held.set(job.id, entry)
     const facts = { jobId: job.id, jobType: job.jobType, projectId: job.projectId, attempt: job.attempt }

@@ -18,6 +18,25 @@ const call = (config: Record<string, unknown> = {}) =>
   t.operator.post('/v1/http/test-connection', { url: source.url, method: 'GET', ...config })
 
 describe('200', () => {
+  test('says what the answer looks like where it is asked to, whatever the extractor takes', async () => {
+    source.answer({ meta: { total: 2 }, data: { items: [{ a: 1 }] }, next: '/data?page=2' })
+    const { body } = await call({ detect: true, responsePathExtractor: 'data.items' })
+    expect(body).toMatchObject({
+      data: [{ a: 1 }],
+      detected: { rows: { path: 'data.items', count: 1 }, pagination: { type: 'next_link', path: 'next' } },
+    })
+    expect((await call()).body).not.toHaveProperty('detected')
+  })
+
+  test('fills variables in, and refuses one that is none', async () => {
+    source.answer([])
+    await call({ parameters: { since: { value: '{{date:-1d}}', required: true } } })
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+    expect(source.requests.at(-1)?.url).toContain(`since=${yesterday}`)
+    const refused = await call({ parameters: { since: { value: '{{sometime}}', required: true } } })
+    expect(refused).toMatchObject({ status: 400, body: { details: [{ field: 'parameters.since.value' }] } })
+  })
+
   test('tells what came back, exactly as specified, and stores nothing', async () => {
     const { status, body } = await call()
     expect(status).toBe(200)

@@ -35,10 +35,10 @@ export function serveConnections(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const { project_id: projectId, datasource_id: datasourceId, ...configuration } = request.body
+      const { project_id: projectId, datasource_id: datasourceId, detect, ...configuration } = request.body
       const stored = projectId === undefined || datasourceId === undefined ? undefined : { projectId, datasourceId }
       const signal = untilGone(reply)
-      return connections.testConnection(app, callerOf(request), { configuration, stored, signal })
+      return connections.testConnection(app, callerOf(request), { configuration, stored, signal, detect })
     },
   )
 

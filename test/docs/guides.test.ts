@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { pagination, testConnectionAnswer, testConnectionRequest, httpConfiguration } from '../../api/connections.ts'
+import { changeTableSchema, newDatasource } from '../../api/datasources.ts'
+import { checkPagination } from '../../server/connections/pages.ts'
+import { fillVariables } from '../../server/connections/variables.ts'
+
+const docs = join(import.meta.dirname, '../../docs')
+const read = (name: string) => readFileSync(join(docs, name), 'utf8')
+
+/** The JSON that a guide shows, by itself or as the body of a request. */
+function snippets(name: string): unknown[] {
+  const blocks = [...read(name).matchAll(/```(json|http)\n([\s\S]*?)```/g)]
+  return blocks.flatMap(([, kind, text = '']) => {
+    const body = kind === 'http' ? text.slice(text.indexOf('\n\n') + 2) : text
+    return kind === 'http' && !/^(POST|PATCH)/.test(text) ? [] : [JSON.parse(body) as unknown]
+  })
+}
+
+const has = (value: unknown, key: string): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && key in value
+
+test('what "Connect an API" shows is taken as it is written', () => {
+  const shown = snippets('connect-an-api.md')
+  expect(shown).toHaveLength(8)
+  for (const snippet of shown) {
+    if (has(snippet, 'detected')) testConnectionAnswer.shape.detected.parse(snippet['detected'])
+    else if (has(snippet, 'detect')) testConnectionRequest.parse(snippet)
+    else if (has(snippet, 'kind')) checkPagination(pagination.parse(newDatasource.parse(snippet).pagination))
+    else if (has(snippet, 'parameters')) {
+      const parsed = httpConfiguration.parse({ url: 'https://api.example', method: 'GET', ...snippet })
+      expect(JSON.stringify(fillVariables(parsed, new Date()))).not.toContain('{{')
+    } else checkPagination(pagination.parse(snippet))
+  }
+})
+
+test('what "Keep data fresh" shows is taken as it is written', () => {
+  const shown = snippets('keep-data-fresh.md')
+  expect(shown).toHaveLength(2)
+  for (const snippet of shown) changeTableSchema.parse(snippet)
+})
