@@ -233,7 +233,7 @@ function lastRowOf({ configuration }: Run, body: unknown): unknown {
 }
 
 function sourceOf(path: string, first: PageRows, columns: string[] | null): ConvertCall['source'] {
-  if (first.format === 'ndjson') return { kind: 'ndjson', path }
+  if (first.format === 'ndjson') return { kind: 'ndjson', path, isOneObject: first.isOneObject }
   const hasGrown = columns !== null && columns.length > (first.columns?.length ?? 0)
   return { kind: 'csv', path, ...(hasGrown ? { columns } : {}) }
 }

@@ -108,6 +108,19 @@ describe('what a refresh may do', () => {
     })
     expect((await load({ id: 7, message: 'come back later' })).held_because).toMatchObject({ reason: 'error_object' })
     expect((await schema()).columns.map(({ name }: { name: string }) => name)).toEqual(['id', 'amount'])
+    const paged = {
+      project_id: projectId,
+      datasource_id: `ds_paged_${projectId}`,
+      connect_spec: { name: 'paged', id: 'http_api' },
+      url: source.url,
+      method: 'GET',
+      pagination: { type: 'next_link', path: 'next' },
+    }
+    source.answer(good)
+    await expectStatus(200, t.operator.post('/v1/http/execute-request', paged))
+    source.answer({ error: 'maintenance' })
+    const held = await expectStatus(200, t.operator.post('/v1/http/execute-request', paged))
+    expect(held.body.held_because).toMatchObject({ reason: 'error_object' })
     // An empty list is data.
     expect(await load([])).not.toHaveProperty('held_because')
   })

@@ -101,7 +101,8 @@ export async function appendPage(call: Cancellable, { body, rowsPath, columns }:
   )
   const found = await normalise(body.path, rowsPath, { ...bodyOptions(body, call), append: true, columns })
   const { rowCount, format, csv } = found
-  return { rowCount, format, columns: found.columns, digest: await digestOf(rowsPath, from + (csv?.headerBytes ?? 0)) }
+  const digest = await digestOf(rowsPath, from + (csv?.headerBytes ?? 0))
+  return { rowCount, format, columns: found.columns, digest, isOneObject: found.shape === 'one_row' }
 }
 
 async function digestOf(path: string, start: number): Promise<string> {
@@ -118,7 +119,8 @@ type RowFile = Pick<Normalised, 'format' | 'shape' | 'csv' | 'columns' | 'learne
 
 async function rowsOf(source: ConvertCall['source'], call: Cancellable, path: string): Promise<RowFile> {
   if (source.kind === 'ndjson') {
-    return { path: source.path, format: 'ndjson', shape: 'rows', rowCount: null, learned: null, columns: null }
+    const shape = source.isOneObject === true ? 'one_row' : 'rows'
+    return { path: source.path, format: 'ndjson', shape, rowCount: null, learned: null, columns: null }
   }
   if (source.kind === 'answer') {
     return { path, ...(await normalise(source.path, path, { ...bodyOptions(source, call), bare: true })) }

@@ -50,13 +50,19 @@ export type AnswerBody = {
 
 /** `columns`: of CSV from earlier pages. */
 export type PageCall = { body: AnswerBody; rowsPath: string; columns: string[] | undefined }
-/** `digest`: of the rows that the page brought. */
-export type PageRows = { rowCount: number; format: 'ndjson' | 'csv'; columns: string[] | null; digest: string }
+/** `digest`: of the rows that the page brought. `isOneObject`: they are one object, not a list. */
+export type PageRows = {
+  rowCount: number
+  format: 'ndjson' | 'csv'
+  columns: string[] | null
+  digest: string
+  isOneObject: boolean
+}
 
 export type ConvertCall = {
   source:
     | ({ kind: 'answer' } & AnswerBody)
-    | { kind: 'ndjson'; path: string }
+    | { kind: 'ndjson'; path: string; isOneObject?: boolean }
     /** `columns` where they are more than the first line of the file names. */
     | { kind: 'csv'; path: string; columns?: string[] }
   parquetPath: string
