@@ -12,6 +12,7 @@ const alertType = z.enum([
   'job_failed',
   'data_stale',
   'schema_drift',
+  'data_held',
 ])
 export type AlertType = z.output<typeof alertType>
 

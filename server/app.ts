@@ -27,6 +27,7 @@ import {
   openEngine,
   openFiles,
   readDrifts,
+  readHeldTables,
   type Catalogs,
   type DatasourceDirectory,
   type Engine,
@@ -223,6 +224,7 @@ function alertSources({
 }: Pick<App, 'store' | 'datasources' | 'deployments'>): AlertSources {
   return {
     freshness: (projectId) => readFreshness(store, projectId),
+    heldTables: (projectId) => readHeldTables({ store, datasources }, projectId),
     drifts: (projectId, span) => readDrifts({ store, datasources }, projectId, span),
     tablesRead: (projectId) => deployments.tablesRead(projectId),
     hasQuery: (query) => hasQuery(store, query),

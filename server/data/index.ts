@@ -34,7 +34,7 @@ export type { BrokenQuery, QueryGate, TableChange } from './query-gate.ts'
 export type { DeployedQueries } from './readers.ts'
 export type { ReadStream } from './read-stream.ts'
 export { sweepFiles } from './sweep.ts'
-export { activateVersion, heldVersions, listVersions, type DataVersion } from './version-acts.ts'
+export { activateVersion, heldVersions, listVersions, readHeldTables, type DataVersion } from './version-acts.ts'
 export {
   fetchedAt,
   insertVersion,

@@ -3,6 +3,7 @@ import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import { pageAfter, type Database, type HeldBecause, type Page, type Tables } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
+import type { DatasourceDirectory } from './datasource-directory.ts'
 import { endLive } from './versions.ts'
 
 /** One load of a table. `superseded`: it served once, or was passed over, and may serve again. */
@@ -110,6 +111,17 @@ export async function heldVersions(
       return heldBecause === null || isLive ? [] : [[id, { version, heldBecause, createdAt }]]
     }),
   )
+}
+
+/** The tables of a project whose newest data waits for its author. */
+export async function readHeldTables(
+  { store, datasources }: { store: Pick<Database, 'db'>; datasources: DatasourceDirectory },
+  projectId: string,
+): Promise<string[]> {
+  const held = await heldVersions(store, projectId)
+  if (held.size === 0) return []
+  const sources = await datasources.ofProject(projectId)
+  return [...held.keys()].flatMap((id) => sources.get(id)?.tableName ?? [])
 }
 
 function selectVersions(db: Database['db'], { projectId, datasourceId }: OfDatasource) {

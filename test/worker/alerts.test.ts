@@ -254,6 +254,26 @@ describe('every other type', () => {
     expect(await stateOf()).toBe('firing')
   })
 
+  test('new data that is held, until it serves', async () => {
+    const alert = await create({ type: 'data_held' })
+    const elsewhere = await create({ type: 'data_held', environment: 'staging' })
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'ok', value: 0 })
+    const hold = (held: object | null) =>
+      t.app.store.db
+        .updateTable('data_objects')
+        .set({ is_live: held === null, held_because: held === null ? null : JSON.stringify(held) })
+        .where('project_id', '=', q.projectId)
+        .execute()
+    await hold({ reason: 'breaking', message: 'x' })
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'firing', value: 1 })
+    expect((await read(elsewhere.id)).state).toBe('ok')
+    await hold(null)
+    await round()
+    expect((await read(alert.id)).state).toBe('ok')
+  })
+
   test('a change of columns that a deployed query reads', async () => {
     const alert = await create({ type: 'schema_drift', window_minutes: 10_080 })
     const elsewhere = await create({ type: 'schema_drift', window_minutes: 10_080, environment: 'staging' })

@@ -3,6 +3,7 @@ import type { Alert } from './alert.ts'
 import {
   countDrifted,
   countFailures,
+  countHeld,
   countRequests,
   measureAge,
   measureErrors,
@@ -107,6 +108,15 @@ const alertTypes = {
     good: 'below',
     isScoped: true,
     measure: countDrifted,
+    isBad: isAtLeastOne,
+  },
+  data_held: {
+    metric: 'tables whose new data is held',
+    show: plain,
+    threshold: { ...count, isOptional: true },
+    good: 'below',
+    isScoped: true,
+    measure: countHeld,
     isBad: isAtLeastOne,
   },
 } satisfies Record<AlertType, AlertTypeRow>

@@ -82,6 +82,14 @@ export const countDrifted: Measure = async ({ sources }, alert, at) => {
   return { value: touched.length, enough: true }
 }
 
+/** How many tables have new data that is held back, of those that are read where a query or environment is named. */
+export const countHeld: Measure = async ({ sources }, alert) => {
+  const held = await sources.heldTables(alert.projectId)
+  const isScoped = alert.query !== null || alert.environment !== null
+  const read = isScoped && held.length > 0 ? tablesOf(await deployed(sources, alert)) : null
+  return { value: held.filter((table) => read === null || read.has(table)).length, enough: true }
+}
+
 type Deployed = { tables: Record<string, string[]> }
 
 async function deployed(sources: AlertSources, { projectId, environment, query }: Alert): Promise<Deployed[]> {

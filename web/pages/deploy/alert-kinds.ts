@@ -99,6 +99,17 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     windowed: false,
     scoped: false,
   },
+  data_held: {
+    label: 'New data is held',
+    name: 'Held data',
+    fires: 'above',
+    unit: null,
+    factor: 1,
+    threshold: null,
+    optional: true,
+    windowed: false,
+    scoped: false,
+  },
   schema_drift: {
     label: 'The shape of data changed',
     name: 'Changed data',
