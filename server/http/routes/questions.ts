@@ -68,24 +68,12 @@ export function serveQuestions(http: Http, app: App): void {
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: () => untilGone(reply),
       })
-      const { unused, unexpressed, confidence } = decision.routing.explanation
-      const extra = {
-        confidence: roundShare(confidence),
-        // An answer that leaves a value of the question aside says so without being asked.
-        ...(unused.length > 0 && { unused: unused.map(({ text }) => text) }),
-        ...(unexpressed.length > 0 && { unexpressed }),
-        ...(decision.changed !== undefined &&
-          decision.changed !== null && { follows: { request_id: body.follows, changed: decision.changed } }),
-        ...(body.explain && { routing: wireRouting(decision) }),
-      }
+      const extra = besideRows(decision, body)
       allowOrigin(app, request, reply, answer.projectId)
       setRateHeaders(reply, keyCallerOf(request).standings)
       // A row a line has no place for the name, so the header says it for every form.
       void reply.headers({ vary: 'origin, accept', 'x-sluice-query': answer.name })
-      if (unexpressed.length > 0) {
-        const said = unexpressed.map(({ text }) => encodeURIComponent(text)).join(',')
-        void reply.header('x-sluice-unexpressed', said)
-      }
+      tellUnexpressed(reply, decision)
       return 'chunks' in answer
         ? sendStream(request, reply, {
             answer,
@@ -96,6 +84,29 @@ export function serveQuestions(http: Http, app: App): void {
         : sendWhole(app, reply, { answered: answer, extra })
     },
   )
+}
+
+type QuestionBody = z.output<typeof askQuestion>
+type Decision = Awaited<ReturnType<typeof ask>>['decision']
+
+/** What an answer says beside its rows: how sure it is, what it leaves aside, and what it goes on from. */
+function besideRows(decision: Decision, { follows, explain }: QuestionBody): Record<string, unknown> {
+  const { unused, unexpressed, confidence } = decision.routing.explanation
+  const { changed = null } = decision
+  return {
+    confidence: roundShare(confidence),
+    // An answer that leaves a value of the question aside says so without being asked.
+    ...(unused.length > 0 && { unused: unused.map(({ text }) => text) }),
+    ...(unexpressed.length > 0 && { unexpressed }),
+    ...(changed !== null && { follows: { request_id: follows, changed } }),
+    ...(explain && { routing: wireRouting(decision) }),
+  }
+}
+
+/** For forms of answers that have no place for it. */
+function tellUnexpressed(reply: FastifyReply, { routing: { explanation } }: Decision): void {
+  const said = explanation.unexpressed.map(({ text }) => encodeURIComponent(text))
+  if (said.length > 0) void reply.header('x-sluice-unexpressed', said.join(','))
 }
 
 function questionFormat(request: FastifyRequest, stream: boolean): AnswerFormat {
