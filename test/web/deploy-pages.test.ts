@@ -170,6 +170,17 @@ const pages: Shown[] = [
     look: (page) => page.getByRole('region', { name: 'Candidates' }),
   },
   {
+    name: 'try-question-unexpressed',
+    at: 'try?by=question',
+    ready: async (page) => {
+      await page.getByRole('textbox', { name: 'Question' }).fill('how much did we sell in the east to new customers')
+      await page.getByRole('textbox', { name: 'Question' }).press('Enter')
+      await page.getByRole('paragraph').filter({ hasText: 'does not express “' }).waitFor()
+      await page.getByRole('cell', { name: /new customers/ }).waitFor()
+    },
+    look: (page) => page.getByRole('region', { name: 'Not expressed' }),
+  },
+  {
     name: 'questions',
     at: 'questions',
     ready: async (page) => page.getByRole('list', { name: 'Unanswered questions' }).waitFor(),
