@@ -21,13 +21,16 @@ const functions = await listFunctions()
 say(`seed ${seed}, ${seconds} s, ${functions.length} signatures`)
 const dir = await mkdtemp(join(tmpdir(), 'fuzz-'))
 let lost = 0
+let killed = 0
 const engine = await openEngine({
   ...engineOptions,
   runDir: join(dir, 'run'),
   concurrencyPerExecutor: 1,
   quarantineMs: 1,
-  observe: ({ kind }) => {
-    if (kind === 'executor-lost') lost += 1
+  observe: (event) => {
+    // One that we kill because it cannot be interrupted costs its executor, and no other call.
+    if (event.kind === 'executor-lost' && event.signal === 'SIGKILL') killed += 1
+    else if (event.kind === 'executor-lost') lost += 1
   },
 })
 const counts = new Map<string, number>()
@@ -53,14 +56,14 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** One that cannot be interrupted costs its executor as well. */
 async function tryOut(sql: string): Promise<void> {
-  const before = lost
+  const before = { lost, killed }
   const limits = { slots: [], maxRows: 10, maxBytes: 1_000_000, timeoutMs: 5_000 }
   const outcome = await engine.read('fuzz', { version: '1', tables: [] }, { ...limits, sql }).then(
     () => 'answered',
     ({ code, reason }: Failure) => `${code} ${reason ?? ''}`.trim(),
   )
   counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
-  if (lost > before || outcome === 'internal_error') finds.push(`${outcome}: ${sql}`)
+  if (lost > before.lost || outcome === 'internal_error') finds.push(`${outcome}: ${sql}`)
+  else if (killed > before.killed) say(`could not be interrupted: ${sql}`)
 }

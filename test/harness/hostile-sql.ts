@@ -112,6 +112,7 @@ export const hostileSql = [
   'SELECT sleep_ms(100000)',
   'SELECT pg_sleep(100)',
   "SELECT json_structure(repeat('[', 200000))",
+  "SELECT reservoir_quantile(NULL, 'NaN'::DOUBLE) OVER ()",
   "SELECT from_json('[]', repeat('[', 200000))",
   "SELECT json_transform('[]', '[\"JSON\"]')",
   'SELECT sum(amount) EXPORT_STATE FROM orders',

@@ -47,7 +47,7 @@ export const allowedFunctionNames = `
   prefix printf product quantile quantile_cont quantile_disc quarter radians random range rank rank_dense reduce
   regexp_escape regexp_extract regexp_extract_all regexp_full_match regexp_matches regexp_replace
   regexp_split_to_array regexp_split_to_table regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope
-  regr_sxx regr_sxy regr_syy repeat replace reservoir_quantile reverse right right_grapheme round round_even
+  regr_sxx regr_sxy regr_syy repeat replace reverse right right_grapheme round round_even
   roundbankers row row_number row_to_json rpad rtrim second sem set_bit sha1 sha256 sign signbit sin sinh skewness
   split split_part sqrt st_asbinary st_astext st_aswkb st_aswkt st_crs st_geomfromwkb st_intersects_extent
   st_setcrs starts_with stddev stddev_pop stddev_samp str_split str_split_regex strftime string_agg string_split
