@@ -105,16 +105,16 @@ async function fillKeys({ db }: Database): Promise<string[]> {
       const { secret, hash, start, last4 } = newCredential('live')
       secrets.push(secret)
       const name = `Key number ${secrets.length}`
-      return { id: newId('key'), name, secret_hash: hash, start, last4, plan: 'pro', fixed_parameters: '{}' }
+      return { id: newId('key'), name, secretHash: hash, start, last4, plan: 'pro', fixedParameters: '{}' }
     })
-    await db.insertInto('api_keys').values(rows).execute()
+    await db.insertInto('apiKeys').values(rows).execute()
     const permissions = rows.map(({ id }, at) => ({
-      key_id: id,
+      keyId: id,
       position: 0,
-      project_id: projectId(page * 1_000 + at),
+      projectId: projectId(page * 1_000 + at),
       environments: ['production', 'staging'],
     }))
-    await db.insertInto('api_key_permissions').values(permissions).execute()
+    await db.insertInto('apiKeyPermissions').values(permissions).execute()
   }
   return secrets
 }

@@ -30,17 +30,17 @@ export type AuditEntry = {
 /** Writes an act into the log, in the transaction of the act itself: one is not there without the other. */
 export async function recordAct(transaction: Transaction<Tables>, caller: Caller, act: Act): Promise<void> {
   await transaction
-    .insertInto('audit_log')
+    .insertInto('auditLog')
     .values({
       id: newId('audit'),
-      actor_kind: caller.kind,
-      actor_id: caller.kind === 'user' ? caller.userId : caller.kind === 'token' ? caller.tokenId : null,
-      actor_label: 'label' in caller ? caller.label : caller.kind,
-      project_id: act.projectId ?? null,
+      actorKind: caller.kind,
+      actorId: caller.kind === 'user' ? caller.userId : caller.kind === 'token' ? caller.tokenId : null,
+      actorLabel: 'label' in caller ? caller.label : caller.kind,
+      projectId: act.projectId ?? null,
       action: act.action,
       target: act.target,
       details: JSON.stringify(act.details ?? {}),
-      request_id: caller.requestId,
+      requestId: caller.requestId,
     })
     .execute()
 }
@@ -59,20 +59,20 @@ export async function listAudit(
 function auditQuery(db: Kysely<Tables>, projectId: string | undefined) {
   return (after: string | undefined, limit: number): Promise<AuditEntry[]> =>
     db
-      .selectFrom('audit_log')
+      .selectFrom('auditLog')
       .select([
         'id',
         'at',
-        'actor_kind as actorKind',
-        'actor_id as actorId',
-        'actor_label as actorLabel',
-        'project_id as projectId',
+        'actorKind',
+        'actorId',
+        'actorLabel',
+        'projectId',
         'action',
         'target',
         'details',
-        'request_id as requestId',
+        'requestId',
       ])
-      .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId ?? ''))
+      .$if(projectId !== undefined, (query) => query.where('projectId', '=', projectId ?? ''))
       .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
       .orderBy('id', 'desc')
       .limit(limit)

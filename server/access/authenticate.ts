@@ -36,24 +36,24 @@ async function findCaller(app: Parts, input: Presented): Promise<Caller> {
     throw refused('wrong_kind', 'Management calls need a management token (slc_mgmt_…), not an API key.')
   }
   const token = await app.store.db
-    .selectFrom('management_tokens')
-    .leftJoin('users', 'users.id', 'management_tokens.created_by')
+    .selectFrom('managementTokens')
+    .leftJoin('users', 'users.id', 'managementTokens.createdBy')
     .select([
-      'management_tokens.id',
-      'management_tokens.name',
-      'management_tokens.project_id',
-      'management_tokens.role',
-      'management_tokens.expires_at',
-      'management_tokens.revoked_at',
-      'management_tokens.last_used_at',
-      'users.id as maker_id',
+      'managementTokens.id',
+      'managementTokens.name',
+      'managementTokens.projectId',
+      'managementTokens.role',
+      'managementTokens.expiresAt',
+      'managementTokens.revokedAt',
+      'managementTokens.lastUsedAt',
+      'users.id as makerId',
       'users.administrator',
     ])
-    .where('management_tokens.secret_hash', '=', hash)
+    .where('managementTokens.secretHash', '=', hash)
     .executeTakeFirst()
   if (token === undefined) throw refused('unknown', 'This management token does not exist.')
-  if (token.revoked_at !== null) throw refused('revoked', 'This management token was revoked.')
-  if (token.expires_at !== null && token.expires_at.getTime() <= app.now()) {
+  if (token.revokedAt !== null) throw refused('revoked', 'This management token was revoked.')
+  if (token.expiresAt !== null && token.expiresAt.getTime() <= app.now()) {
     throw refused('expired', 'This management token has expired.')
   }
   await noteUse(app, token)
@@ -61,21 +61,21 @@ async function findCaller(app: Parts, input: Presented): Promise<Caller> {
     kind: 'token',
     tokenId: token.id,
     label: token.name,
-    projectId: token.project_id,
+    projectId: token.projectId,
     role: token.role,
-    maker: token.maker_id === null ? null : { userId: token.maker_id, administrator: token.administrator ?? false },
+    maker: token.makerId === null ? null : { userId: token.makerId, administrator: token.administrator ?? false },
     requestId: input.requestId,
   }
 }
 
 async function noteUse(
   app: { store: Database; now: Clock },
-  token: { id: string; last_used_at: Date | null },
+  token: { id: string; lastUsedAt: Date | null },
 ): Promise<void> {
-  if (token.last_used_at !== null && app.now() - token.last_used_at.getTime() < lastUseGrainMs) return
+  if (token.lastUsedAt !== null && app.now() - token.lastUsedAt.getTime() < lastUseGrainMs) return
   await app.store.db
-    .updateTable('management_tokens')
-    .set({ last_used_at: new Date(app.now()) })
+    .updateTable('managementTokens')
+    .set({ lastUsedAt: new Date(app.now()) })
     .where('id', '=', token.id)
     .execute()
 }

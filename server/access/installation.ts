@@ -12,15 +12,15 @@ type Store = Pick<Database, 'db'>
 export function readExampleState({ db }: Store): Promise<ExampleState> {
   return db
     .selectFrom('installation')
-    .select(['example', 'example_project_id as projectId', 'example_key_id as keyId'])
+    .select(['example', 'exampleProjectId as projectId', 'exampleKeyId as keyId'])
     .executeTakeFirstOrThrow()
 }
 
 /** Said as soon as it is there: one that a crash leaves half made is found again. */
 export async function noteExampleProject({ db }: Store, projectId: string): Promise<void> {
-  await db.updateTable('installation').set({ example_project_id: projectId }).execute()
+  await db.updateTable('installation').set({ exampleProjectId: projectId }).execute()
 }
 
 export async function noteExampleDone({ db }: Store, keyId: string): Promise<void> {
-  await db.updateTable('installation').set({ example: 'done', example_key_id: keyId }).execute()
+  await db.updateTable('installation').set({ example: 'done', exampleKeyId: keyId }).execute()
 }

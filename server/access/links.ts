@@ -15,7 +15,7 @@ import type { Config } from '../config.ts'
 
 export type Invitation = { id: string; role: Role; email: string | null; createdAt: Date; expiresAt: Date }
 
-const invitationColumns = ['id', 'role', 'email', 'created_at as createdAt', 'expires_at as expiresAt'] as const
+const invitationColumns = ['id', 'role', 'email', 'createdAt', 'expiresAt'] as const
 
 /** A new one-time link for a user; the ones before it stop working. The secret exists only in the answer. */
 export async function makeSignInLink(
@@ -24,14 +24,14 @@ export async function makeSignInLink(
 ): Promise<string> {
   const { secret, hash } = newCredential('link')
   await app.store.db.transaction().execute(async (transaction) => {
-    await transaction.deleteFrom('links').where('user_id', '=', userId).execute()
+    await transaction.deleteFrom('links').where('userId', '=', userId).execute()
     await transaction
       .insertInto('links')
       .values({
         id: newId('link'),
-        secret_hash: hash,
-        user_id: userId,
-        expires_at: new Date(app.now() + app.config.limits.linkSeconds * 1000),
+        secretHash: hash,
+        userId,
+        expiresAt: new Date(app.now() + app.config.limits.linkSeconds * 1000),
       })
       .execute()
     await recordAct(transaction, systemCaller, { action: 'sign_in_link.created', target: userId })
@@ -46,18 +46,18 @@ export async function signInByLink(
   return app.store.db.transaction().execute(async (transaction) => {
     const used = await transaction
       .updateTable('links')
-      .set({ used_at: new Date(app.now()) })
-      .where('secret_hash', '=', hashCredential(input.secret))
-      .where('user_id', 'is not', null)
-      .where('used_at', 'is', null)
-      .where('expires_at', '>', new Date(app.now()))
-      .returning('user_id')
+      .set({ usedAt: new Date(app.now()) })
+      .where('secretHash', '=', hashCredential(input.secret))
+      .where('userId', 'is not', null)
+      .where('usedAt', 'is', null)
+      .where('expiresAt', '>', new Date(app.now()))
+      .returning('userId')
       .executeTakeFirst()
     if (used === undefined) throw badLink('npm start prints a new one.')
     const user = await transaction
       .selectFrom('users')
       .select(['id', 'name', 'email', 'administrator'])
-      .where('id', '=', used.user_id)
+      .where('id', '=', used.userId)
       .executeTakeFirstOrThrow()
     const caller = asCaller(user, input.requestId)
     await recordAct(transaction, caller, { action: 'sign_in_link.used', target: user.id })
@@ -78,12 +78,12 @@ export async function invite(
       .insertInto('links')
       .values({
         id: newId('link'),
-        secret_hash: hash,
-        project_id: input.projectId,
+        secretHash: hash,
+        projectId: input.projectId,
         role: input.role,
         email: input.email ?? null,
-        created_by: personOf(caller),
-        expires_at: new Date(app.now() + app.config.limits.invitationSeconds * 1000),
+        createdBy: personOf(caller),
+        expiresAt: new Date(app.now() + app.config.limits.invitationSeconds * 1000),
       })
       .returning(invitationColumns)
       .$narrowType<{ role: Role }>()
@@ -108,14 +108,14 @@ async function requireRoom(
   const members = await transaction
     .selectFrom('members')
     .select((row) => row.fn.countAll<number>().as('count'))
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .executeTakeFirstOrThrow()
   const invited = await transaction
     .selectFrom('links')
     .select((row) => row.fn.countAll<number>().as('count'))
-    .where('project_id', '=', projectId)
-    .where('used_at', 'is', null)
-    .where('expires_at', '>', new Date(app.now()))
+    .where('projectId', '=', projectId)
+    .where('usedAt', 'is', null)
+    .where('expiresAt', '>', new Date(app.now()))
     .executeTakeFirstOrThrow()
   const most = app.config.limits.membersPerProject
   const count = members.count + invited.count
@@ -133,9 +133,9 @@ export async function listInvitations(
     .selectFrom('links')
     .select(invitationColumns)
     .$narrowType<{ role: Role }>()
-    .where('project_id', '=', projectId)
-    .where('used_at', 'is', null)
-    .where('expires_at', '>', new Date(app.now()))
+    .where('projectId', '=', projectId)
+    .where('usedAt', 'is', null)
+    .where('expiresAt', '>', new Date(app.now()))
     .orderBy('id')
     .execute()
 }
@@ -149,9 +149,9 @@ export async function withdrawInvitation(
   await app.store.db.transaction().execute(async (transaction) => {
     const gone = await transaction
       .deleteFrom('links')
-      .where('project_id', '=', input.projectId)
+      .where('projectId', '=', input.projectId)
       .where('id', '=', input.invitationId)
-      .where('used_at', 'is', null)
+      .where('usedAt', 'is', null)
       .executeTakeFirst()
     if (gone.numDeletedRows === 0n) throw new Failure('not_found', { message: 'There is no such invitation.' })
     await recordAct(transaction, caller, {
@@ -169,12 +169,12 @@ export async function readInvitation(
 ): Promise<{ projectName: string; role: Role; email: string | null }> {
   const row = await app.store.db
     .selectFrom('links')
-    .select(['project_id as projectId', 'role', 'email'])
+    .select(['projectId', 'role', 'email'])
     .$narrowType<{ projectId: string; role: Role }>()
-    .where('secret_hash', '=', hashCredential(secret))
-    .where('project_id', 'is not', null)
-    .where('used_at', 'is', null)
-    .where('expires_at', '>', new Date(app.now()))
+    .where('secretHash', '=', hashCredential(secret))
+    .where('projectId', 'is not', null)
+    .where('usedAt', 'is', null)
+    .where('expiresAt', '>', new Date(app.now()))
     .executeTakeFirst()
   const [project] = row === undefined ? [] : await app.projects.list({ among: [row.projectId], limit: 1 })
   if (row === undefined || project === undefined) throw badLink('Ask for a new one.')
@@ -199,12 +199,12 @@ export async function acceptInvitation(
     app.store.db.transaction().execute(async (transaction) => {
       const used = await transaction
         .updateTable('links')
-        .set({ used_at: new Date(app.now()) })
-        .where('secret_hash', '=', hashCredential(input.secret))
-        .where('project_id', 'is not', null)
-        .where('used_at', 'is', null)
-        .where('expires_at', '>', new Date(app.now()))
-        .returning(['id', 'project_id as projectId', 'role', 'email'])
+        .set({ usedAt: new Date(app.now()) })
+        .where('secretHash', '=', hashCredential(input.secret))
+        .where('projectId', 'is not', null)
+        .where('usedAt', 'is', null)
+        .where('expiresAt', '>', new Date(app.now()))
+        .returning(['id', 'projectId', 'role', 'email'])
         .$narrowType<{ projectId: string; role: Role }>()
         .executeTakeFirst()
       if (used === undefined) throw badLink('Ask for a new one.')

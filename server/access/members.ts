@@ -11,17 +11,17 @@ export async function listMembers(app: { store: Database }, caller: Caller, proj
   await requireRole(app, caller, projectId, 'viewer')
   return app.store.db
     .selectFrom('members')
-    .innerJoin('users', 'users.id', 'members.user_id')
-    .select(['users.id as userId', 'users.name', 'users.email', 'members.role', 'members.created_at as createdAt'])
-    .where('members.project_id', '=', projectId)
-    .orderBy('members.created_at')
+    .innerJoin('users', 'users.id', 'members.userId')
+    .select(['users.id as userId', 'users.name', 'users.email', 'members.role', 'members.createdAt'])
+    .where('members.projectId', '=', projectId)
+    .orderBy('members.createdAt')
     .execute()
 }
 
 /** The projects that someone is a member of, with their role in each. */
 export async function membershipsOf({ db }: Pick<Database, 'db'>, userId: string): Promise<Map<string, Role>> {
-  const rows = await db.selectFrom('members').select(['project_id', 'role']).where('user_id', '=', userId).execute()
-  return new Map(rows.map((row) => [row.project_id, row.role]))
+  const rows = await db.selectFrom('members').select(['projectId', 'role']).where('userId', '=', userId).execute()
+  return new Map(rows.map((row) => [row.projectId, row.role]))
 }
 
 /** Within the act that brings them in. Someone who is a member already keeps the role they have. */
@@ -31,7 +31,7 @@ export async function addMember(
 ): Promise<void> {
   await transaction
     .insertInto('members')
-    .values({ project_id: projectId, user_id: userId, role })
+    .values({ projectId, userId, role })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
@@ -48,8 +48,8 @@ export async function changeRole(
     await transaction
       .updateTable('members')
       .set({ role: input.role })
-      .where('project_id', '=', input.projectId)
-      .where('user_id', '=', input.userId)
+      .where('projectId', '=', input.projectId)
+      .where('userId', '=', input.userId)
       .execute()
     await recordAct(transaction, caller, {
       action: 'member.changed',
@@ -75,8 +75,8 @@ export async function removeMember(
     await refuseLastOwner(transaction, input, await lockMember(transaction, input))
     await transaction
       .deleteFrom('members')
-      .where('project_id', '=', input.projectId)
-      .where('user_id', '=', input.userId)
+      .where('projectId', '=', input.projectId)
+      .where('userId', '=', input.userId)
       .execute()
     await recordAct(transaction, caller, {
       action: 'member.removed',
@@ -93,13 +93,13 @@ async function lockMember(
 ): Promise<Role> {
   const rows = await transaction
     .selectFrom('members')
-    .select(['user_id', 'role'])
-    .where('project_id', '=', projectId)
-    .where((where) => where.or([where('user_id', '=', userId), where('role', '=', 'owner')]))
-    .orderBy('user_id')
+    .select(['userId', 'role'])
+    .where('projectId', '=', projectId)
+    .where((where) => where.or([where('userId', '=', userId), where('role', '=', 'owner')]))
+    .orderBy('userId')
     .forUpdate()
     .execute()
-  const row = rows.find((each) => each.user_id === userId)
+  const row = rows.find((each) => each.userId === userId)
   if (row === undefined) throw noMember()
   return row.role
 }
@@ -112,10 +112,10 @@ async function refuseLastOwner(
   if (role !== 'owner') return
   const other = await transaction
     .selectFrom('members')
-    .select('user_id')
-    .where('project_id', '=', input.projectId)
+    .select('userId')
+    .where('projectId', '=', input.projectId)
     .where('role', '=', 'owner')
-    .where('user_id', '<>', input.userId)
+    .where('userId', '<>', input.userId)
     .executeTakeFirst()
   if (other === undefined) {
     throw new Failure('conflict', {

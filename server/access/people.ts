@@ -70,10 +70,10 @@ export async function signIn(
   }
   const row = await app.store.db
     .selectFrom('users')
-    .select(['id', 'name', 'email', 'administrator', 'password_hash'])
+    .select(['id', 'name', 'email', 'administrator', 'passwordHash'])
     .where('email', '=', input.email)
     .executeTakeFirst()
-  if (!(await passwordMatches(row?.password_hash ?? null, input.password)) || row === undefined) {
+  if (!(await passwordMatches(row?.passwordHash ?? null, input.password)) || row === undefined) {
     for (const key of keys) app.signInAttempts.recordFailure(key)
     throw new Failure('authentication_failed', {
       reason: 'wrong_password',
@@ -91,8 +91,8 @@ export async function findUser(app: { store: Database }, userId: string): Promis
     name: row.name,
     email: row.email,
     administrator: row.administrator,
-    hasPassword: row.password_hash !== null,
-    createdAt: row.created_at,
+    hasPassword: row.passwordHash !== null,
+    createdAt: row.createdAt,
   }
 }
 
@@ -110,9 +110,9 @@ export async function updateSelf(
   },
 ): Promise<User> {
   const { db } = app.store
-  const { password_hash: stored } = await db
+  const { passwordHash: stored } = await db
     .selectFrom('users')
-    .select('password_hash')
+    .select('passwordHash')
     .where('id', '=', caller.userId)
     .executeTakeFirstOrThrow()
   const touchesSignIn = input.email !== undefined || input.password !== undefined
@@ -125,7 +125,7 @@ export async function updateSelf(
   const changes = {
     ...(input.name !== undefined && { name: input.name }),
     ...(input.email !== undefined && { email: input.email }),
-    ...(input.password !== undefined && { password_hash: await hashPassword(input.password) }),
+    ...(input.password !== undefined && { passwordHash: await hashPassword(input.password) }),
   }
   if (Object.keys(changes).length > 0) {
     await refuseTakenEmail(
@@ -154,7 +154,7 @@ export async function insertUser(
       id,
       name: person.name,
       email: person.email ?? null,
-      password_hash: person.passwordHash ?? null,
+      passwordHash: person.passwordHash ?? null,
       administrator: person.administrator ?? false,
     })
     .execute()

@@ -51,9 +51,7 @@ async function findRole(app: { store: Database }, caller: Caller, projectId: str
   const row = await app.store.db
     .selectFrom('projects')
     .leftJoin('members', (join) =>
-      join
-        .onRef('members.project_id', '=', 'projects.id')
-        .on('members.user_id', '=', personBehind(caller)?.userId ?? ''),
+      join.onRef('members.projectId', '=', 'projects.id').on('members.userId', '=', personBehind(caller)?.userId ?? ''),
     )
     .select('members.role')
     .where('projects.id', '=', projectId)

@@ -17,7 +17,7 @@ export async function openSession(
   await app.store.db.transaction().execute(async (transaction) => {
     await transaction
       .insertInto('sessions')
-      .values({ id_hash: idHash, user_id: caller.userId, expires_at: input.expiresAt })
+      .values({ idHash, userId: caller.userId, expiresAt: input.expiresAt })
       .execute()
     await recordAct(transaction, caller, { action: 'session.opened', target: caller.userId })
   })
@@ -30,8 +30,8 @@ export async function renewSession(
 ): Promise<void> {
   await app.store.db
     .updateTable('sessions')
-    .set({ expires_at: input.expiresAt })
-    .where('id_hash', '=', hashSessionId(input.sessionId))
+    .set({ expiresAt: input.expiresAt })
+    .where('idHash', '=', hashSessionId(input.sessionId))
     .execute()
 }
 
@@ -41,17 +41,17 @@ export async function findSession(
 ): Promise<Session | undefined> {
   const row = await app.store.db
     .selectFrom('sessions')
-    .innerJoin('users', 'users.id', 'sessions.user_id')
-    .select(['users.id', 'users.name', 'users.email', 'users.administrator', 'sessions.expires_at'])
-    .where('sessions.id_hash', '=', hashSessionId(sessionId))
-    .where('sessions.expires_at', '>', new Date(app.now()))
+    .innerJoin('users', 'users.id', 'sessions.userId')
+    .select(['users.id', 'users.name', 'users.email', 'users.administrator', 'sessions.expiresAt'])
+    .where('sessions.idHash', '=', hashSessionId(sessionId))
+    .where('sessions.expiresAt', '>', new Date(app.now()))
     .executeTakeFirst()
   if (row === undefined) return undefined
   return {
     userId: row.id,
     label: row.email ?? row.name,
     administrator: row.administrator,
-    expiresAt: row.expires_at,
+    expiresAt: row.expiresAt,
   }
 }
 
@@ -59,11 +59,11 @@ export async function endSession(app: { store: Database }, caller: Caller, sessi
   await app.store.db.transaction().execute(async (transaction) => {
     const ended = await transaction
       .deleteFrom('sessions')
-      .where('id_hash', '=', hashSessionId(sessionId))
-      .returning('user_id')
+      .where('idHash', '=', hashSessionId(sessionId))
+      .returning('userId')
       .executeTakeFirst()
     if (ended !== undefined) {
-      await recordAct(transaction, caller, { action: 'session.ended', target: ended.user_id })
+      await recordAct(transaction, caller, { action: 'session.ended', target: ended.userId })
     }
   })
 }
@@ -76,17 +76,17 @@ export async function endOtherWaysIn(
 ): Promise<void> {
   await transaction
     .deleteFrom('sessions')
-    .where('user_id', '=', userId)
-    .where('id_hash', '<>', hashSessionId(sessionId))
+    .where('userId', '=', userId)
+    .where('idHash', '<>', hashSessionId(sessionId))
     .execute()
-  await transaction.deleteFrom('links').where('user_id', '=', userId).execute()
+  await transaction.deleteFrom('links').where('userId', '=', userId).execute()
 }
 
 /** Sessions and links that nobody can use any more. */
 export async function forgetExpired(app: { store: Database; now: Clock }): Promise<void> {
   const now = new Date(app.now())
-  await app.store.db.deleteFrom('sessions').where('expires_at', '<', now).execute()
-  await app.store.db.deleteFrom('links').where('expires_at', '<', now).execute()
+  await app.store.db.deleteFrom('sessions').where('expiresAt', '<', now).execute()
+  await app.store.db.deleteFrom('links').where('expiresAt', '<', now).execute()
 }
 
 /** A session id is as good as a password while it lasts, so the table holds only its hash. */

@@ -50,17 +50,17 @@ export async function createManagementToken(
   await app.store.db.transaction().execute(async (transaction) => {
     await requireRoom(app, transaction, personOf(caller))
     await transaction
-      .insertInto('management_tokens')
+      .insertInto('managementTokens')
       .values({
         id,
         name: input.name,
-        secret_hash: hash,
+        secretHash: hash,
         start,
         last4,
-        project_id: input.projectId ?? null,
+        projectId: input.projectId ?? null,
         role: input.role,
-        created_by: personOf(caller),
-        expires_at: input.expiresAt ?? null,
+        createdBy: personOf(caller),
+        expiresAt: input.expiresAt ?? null,
       })
       .execute()
     await recordAct(transaction, caller, {
@@ -83,11 +83,11 @@ async function requireRoom(
   if (person === null) return
   await lockQuota(transaction, `tokens of ${person}`)
   const { count } = await transaction
-    .selectFrom('management_tokens')
+    .selectFrom('managementTokens')
     .select((row) => row.fn.countAll<number>().as('count'))
-    .where('created_by', '=', person)
-    .where('revoked_at', 'is', null)
-    .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', new Date(app.now()))]))
+    .where('createdBy', '=', person)
+    .where('revokedAt', 'is', null)
+    .where((row) => row.or([row('expiresAt', 'is', null), row('expiresAt', '>', new Date(app.now()))]))
     .executeTakeFirstOrThrow()
   const most = app.config.limits.tokensPerPerson
   refuseFull({ count, most, what: 'Management tokens of a person are' })
@@ -129,10 +129,10 @@ export async function revokeManagementToken(
   if (token.revokedAt !== null) return
   await app.store.db.transaction().execute(async (transaction) => {
     await transaction
-      .updateTable('management_tokens')
-      .set({ revoked_at: new Date(app.now()) })
+      .updateTable('managementTokens')
+      .set({ revokedAt: new Date(app.now()) })
       .where('id', '=', tokenId)
-      .where('revoked_at', 'is', null)
+      .where('revokedAt', 'is', null)
       .execute()
     await recordAct(transaction, caller, {
       action: 'management_token.revoked',
@@ -149,22 +149,22 @@ function selectTokens(app: { store: Database }, caller: Caller) {
   const only = caller.kind === 'token' ? caller.projectId : null
   const seesAll = person === null || (caller.kind === 'user' && caller.administrator)
   return app.store.db
-    .selectFrom('management_tokens')
+    .selectFrom('managementTokens')
     .select([
       'id',
       'name',
       'role',
-      'project_id as projectId',
+      'projectId',
       'start',
       'last4',
-      'created_by as createdBy',
-      'created_at as createdAt',
-      'expires_at as expiresAt',
-      'revoked_at as revokedAt',
-      'last_used_at as lastUsedAt',
+      'createdBy',
+      'createdAt',
+      'expiresAt',
+      'revokedAt',
+      'lastUsedAt',
     ])
-    .$if(!seesAll, (query) => query.where('created_by', '=', person))
-    .$if(only !== null, (query) => query.where('project_id', '=', only))
+    .$if(!seesAll, (query) => query.where('createdBy', '=', person))
+    .$if(only !== null, (query) => query.where('projectId', '=', only))
 }
 
 function withStatus<Token extends { revokedAt: Date | null; expiresAt: Date | null }>(

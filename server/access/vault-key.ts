@@ -55,7 +55,7 @@ export async function rotateVaultKey(
     let count = 0
     for (const each of reseals) count += await each(transaction, (sealed) => after.seal(before.open(sealed)))
     await transaction
-      .updateTable('vault_check')
+      .updateTable('vaultCheck')
       .set({ sealed: after.seal('check') })
       .execute()
     return count
@@ -75,12 +75,12 @@ function opens(vault: Vault, sealed: Buffer): boolean {
 }
 
 async function readCheck(store: Database): Promise<Buffer | undefined> {
-  return (await store.db.selectFrom('vault_check').select('sealed').executeTakeFirst())?.sealed
+  return (await store.db.selectFrom('vaultCheck').select('sealed').executeTakeFirst())?.sealed
 }
 
 async function writeCheck(store: Database, vault: Vault): Promise<void> {
   await store.db
-    .insertInto('vault_check')
+    .insertInto('vaultCheck')
     .values({ sealed: vault.seal('check') })
     .onConflict((conflict) => conflict.doNothing())
     .execute()

@@ -32,26 +32,26 @@ export async function openCheckpoint({ db }: Pick<Database, 'db'>, load: Load): 
   const { datasourceId, job } = load
   const requestHash = hashOf(load)
   const known = await db
-    .selectFrom('load_checkpoints')
+    .selectFrom('loadCheckpoints')
     .selectAll()
-    .where('datasource_id', '=', datasourceId)
+    .where('datasourceId', '=', datasourceId)
     .executeTakeFirst()
-  const isOwn = known?.job_id === job.id || (job.retriedFrom !== null && known?.job_id === job.retriedFrom)
+  const isOwn = known?.jobId === job.id || (job.retriedFrom !== null && known?.jobId === job.retriedFrom)
   const state = known === undefined ? null : (known.state as LoadState)
-  const isGood = known !== undefined && state !== null && isOwn && known.request_hash === requestHash
-  const resumed = isGood && (await cutTo(known.rows_path, state.sizeBytes)) ? state : null
-  if (known !== undefined && resumed === null) await rm(known.rows_path, { force: true })
-  const rowsPath = resumed === null || known === undefined ? load.newPath() : known.rows_path
+  const isGood = known !== undefined && state !== null && isOwn && known.requestHash === requestHash
+  const resumed = isGood && (await cutTo(known.rowsPath, state.sizeBytes)) ? state : null
+  if (known !== undefined && resumed === null) await rm(known.rowsPath, { force: true })
+  const rowsPath = resumed === null || known === undefined ? load.newPath() : known.rowsPath
   let savedAtMs = Number.NEGATIVE_INFINITY
   let unsaved: LoadState | null = null
   const write = async (next: LoadState): Promise<void> => {
     savedAtMs = performance.now()
     unsaved = null
-    const row = { job_id: job.id, request_hash: requestHash, rows_path: rowsPath, state: JSON.stringify(next) }
+    const row = { jobId: job.id, requestHash, rowsPath, state: JSON.stringify(next) }
     await db
-      .insertInto('load_checkpoints')
-      .values({ datasource_id: datasourceId, ...row })
-      .onConflict((conflict) => conflict.column('datasource_id').doUpdateSet({ ...row, updated_at: new Date() }))
+      .insertInto('loadCheckpoints')
+      .values({ datasourceId, ...row })
+      .onConflict((conflict) => conflict.column('datasourceId').doUpdateSet({ ...row, updatedAt: new Date() }))
       .execute()
   }
   return {
@@ -65,7 +65,7 @@ export async function openCheckpoint({ db }: Pick<Database, 'db'>, load: Load): 
       if (unsaved !== null) await write(unsaved)
     },
     async forget() {
-      await db.deleteFrom('load_checkpoints').where('datasource_id', '=', datasourceId).execute()
+      await db.deleteFrom('loadCheckpoints').where('datasourceId', '=', datasourceId).execute()
       await rm(rowsPath, { force: true })
     },
   }

@@ -85,10 +85,10 @@ export async function insertDatasource(
       .insertInto('datasources')
       .values({
         id: input.id,
-        project_id: input.projectId,
+        projectId: input.projectId,
         name: input.name,
         kind: 'http_api',
-        table_name: tableName,
+        tableName,
         ...columnsOf(app, input),
       })
       .execute()
@@ -114,7 +114,7 @@ async function requireRoom(
   const { count } = await transaction
     .selectFrom('datasources')
     .select((row) => row.fn.countAll<number>().as('count'))
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .executeTakeFirstOrThrow()
   const most = limits.datasourcesPerProject
   refuseFull({ count, most, what: 'Datasources of a project are' })
@@ -160,19 +160,19 @@ export async function updateDatasource(
   await app.store.db.transaction().execute(async (transaction) => {
     const before = await transaction
       .selectFrom('datasources')
-      .select(['sealed_secrets', 'schedule', 'schedule_time_zone'])
-      .where('project_id', '=', input.projectId)
+      .select(['sealedSecrets', 'schedule', 'scheduleTimeZone'])
+      .where('projectId', '=', input.projectId)
       .where('id', '=', input.datasourceId)
       .forUpdate()
       .executeTakeFirst()
     if (before === undefined) throw noDatasource(input.datasourceId)
-    const stored = before.sealed_secrets === null ? undefined : openConfiguration(app.vault, before.sealed_secrets)
+    const stored = before.sealedSecrets === null ? undefined : openConfiguration(app.vault, before.sealedSecrets)
     const config = input.config === undefined ? undefined : restoreConfiguration(input.config, stored)
     const changes = {
       ...input,
       config,
       schedule: input.schedule === undefined ? before.schedule : input.schedule,
-      scheduleTimeZone: input.scheduleTimeZone ?? before.schedule_time_zone,
+      scheduleTimeZone: input.scheduleTimeZone ?? before.scheduleTimeZone,
     }
     await transaction
       .updateTable('datasources')
@@ -203,16 +203,16 @@ export async function deleteDatasource(
   await app.store.db.transaction().execute(async (transaction) => {
     const gone = await transaction
       .deleteFrom('datasources')
-      .where('project_id', '=', input.projectId)
+      .where('projectId', '=', input.projectId)
       .where('id', '=', input.datasourceId)
-      .returning('table_name')
+      .returning('tableName')
       .executeTakeFirst()
     if (gone === undefined) throw noDatasource(input.datasourceId)
     await recordAct(transaction, caller, {
       action: 'datasource.deleted',
       target: input.datasourceId,
       projectId: input.projectId,
-      details: { table_name: gone.table_name },
+      details: { table_name: gone.tableName },
     })
     await app.store.notify(transaction, dataChanged, input.projectId)
   })
@@ -226,13 +226,13 @@ export async function resealDatasources(
 ): Promise<number> {
   const rows = await transaction
     .selectFrom('datasources')
-    .select(['id', 'sealed_secrets'])
-    .where('sealed_secrets', 'is not', null)
+    .select(['id', 'sealedSecrets'])
+    .where('sealedSecrets', 'is not', null)
     .forUpdate()
     .execute()
-  for (const { id, sealed_secrets: sealed } of rows) {
+  for (const { id, sealedSecrets: sealed } of rows) {
     if (sealed === null) continue
-    const changes = { sealed_secrets: reseal(sealed) }
+    const changes = { sealedSecrets: reseal(sealed) }
     await transaction.updateTable('datasources').set(changes).where('id', '=', id).execute()
   }
   return rows.length
@@ -249,13 +249,13 @@ export async function refreshDatasource(
   return db.transaction().execute(async (transaction) => {
     const source = await transaction
       .selectFrom('datasources')
-      .select('sealed_secrets')
-      .where('project_id', '=', input.projectId)
+      .select('sealedSecrets')
+      .where('projectId', '=', input.projectId)
       .where('id', '=', input.datasourceId)
       .forUpdate()
       .executeTakeFirst()
     if (source === undefined) throw noDatasource(input.datasourceId)
-    if (source.sealed_secrets === null) {
+    if (source.sealedSecrets === null) {
       throw new Failure('invalid_request', {
         reason: 'invalid_field',
         message: 'This datasource has no configuration yet. Give it one, or execute a request for it.',
@@ -291,11 +291,11 @@ function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges
   return {
     ...(config !== undefined && storeConfiguration(app.vault, config)),
     ...(pagination !== undefined && { pagination: pagination === null ? null : JSON.stringify(pagination) }),
-    ...(keepVersions !== undefined && { keep_versions: keepVersions }),
+    ...(keepVersions !== undefined && { keepVersions }),
     ...(schedule !== undefined && {
       schedule,
-      schedule_time_zone: scheduleTimeZone,
-      next_refresh_at: schedule === null ? null : nextRun(schedule, scheduleTimeZone, new Date(app.now())),
+      scheduleTimeZone,
+      nextRefreshAt: schedule === null ? null : nextRun(schedule, scheduleTimeZone, new Date(app.now())),
     }),
   }
 }
@@ -303,10 +303,10 @@ function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges
 async function freeTableName(transaction: Transaction<Tables>, projectId: string, name: string): Promise<string> {
   const rows = await transaction
     .selectFrom('datasources')
-    .select('table_name')
-    .where('project_id', '=', projectId)
+    .select('tableName')
+    .where('projectId', '=', projectId)
     .execute()
-  return firstFree(tableNameFor(name), new Set(rows.map((row) => row.table_name)))
+  return firstFree(tableNameFor(name), new Set(rows.map((row) => row.tableName)))
 }
 
 function selectDatasources(app: { store: Database }, projectId: string) {
@@ -316,18 +316,18 @@ function selectDatasources(app: { store: Database }, projectId: string) {
       'id',
       'name',
       'kind',
-      'table_name as tableName',
+      'tableName',
       'config',
       'pagination',
       'schedule',
-      'schedule_time_zone as scheduleTimeZone',
-      'next_refresh_at as nextRefreshAt',
-      'keep_versions as keepVersions',
-      'refreshed_at as refreshedAt',
-      'last_error as lastError',
-      'created_at as createdAt',
+      'scheduleTimeZone',
+      'nextRefreshAt',
+      'keepVersions',
+      'refreshedAt',
+      'lastError',
+      'createdAt',
     ])
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
 }
 
 function withStatus(row: Omit<Datasource, 'status' | 'held'>, held: Datasource['held']): Datasource {

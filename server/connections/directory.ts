@@ -9,11 +9,11 @@ export function openDatasourceDirectory({ db }: Store): DatasourceDirectory {
     async ofProject(projectId) {
       const rows = await db
         .selectFrom('datasources')
-        .select(['id', 'name', 'table_name as tableName', 'column_rules'])
-        .where('project_id', '=', projectId)
+        .select(['id', 'name', 'tableName', 'columnRules'])
+        .where('projectId', '=', projectId)
         .execute()
       return new Map(
-        rows.map(({ id, column_rules: rules, ...source }) => {
+        rows.map(({ id, columnRules: rules, ...source }) => {
           const hiddenKeys = rules.flatMap(({ sourceKey, hidden }) => (hidden === true ? [sourceKey] : []))
           return [id, { ...source, hiddenKeys }]
         }),
@@ -22,7 +22,7 @@ export function openDatasourceDirectory({ db }: Store): DatasourceDirectory {
     async keepVersions(transaction, datasourceId) {
       const row = await transaction
         .selectFrom('datasources')
-        .select('keep_versions as keepVersions')
+        .select('keepVersions')
         .where('id', '=', datasourceId)
         .executeTakeFirst()
       return row?.keepVersions
@@ -37,17 +37,17 @@ export type Freshness = { tableName: string; schedule: string | null; timeZone: 
 export async function readFreshness(store: Store, projectId: string): Promise<Freshness[]> {
   const rows = await store.db
     .selectFrom('datasources')
-    .select(['id', 'table_name', 'schedule', 'schedule_time_zone', 'refreshed_at', 'created_at'])
-    .where('project_id', '=', projectId)
+    .select(['id', 'tableName', 'schedule', 'scheduleTimeZone', 'refreshedAt', 'createdAt'])
+    .where('projectId', '=', projectId)
     .execute()
   const fetched = await fetchedAt(store, projectId)
   return rows.map((row) => {
-    const times = [row.refreshed_at, fetched.get(row.id) ?? null].flatMap((at) => (at === null ? [] : [at.getTime()]))
-    const promisedAt = row.schedule === null ? null : row.created_at
+    const times = [row.refreshedAt, fetched.get(row.id) ?? null].flatMap((at) => (at === null ? [] : [at.getTime()]))
+    const promisedAt = row.schedule === null ? null : row.createdAt
     return {
-      tableName: row.table_name,
+      tableName: row.tableName,
       schedule: row.schedule,
-      timeZone: row.schedule_time_zone,
+      timeZone: row.scheduleTimeZone,
       freshAt: times.length === 0 ? promisedAt : new Date(Math.max(...times)),
     }
   })

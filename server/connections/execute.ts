@@ -68,7 +68,7 @@ async function executeInTurn(app: ExecuteApp, caller: Caller, execution: Executi
           .updateTable('datasources')
           .set({ ...stored, ...(request.pagination && { pagination: JSON.stringify(request.pagination) }) })
           .where('id', '=', datasourceId)
-          .where('project_id', '=', projectId)
+          .where('projectId', '=', projectId)
           .executeTakeFirst()
         if (updated.numUpdatedRows > 0n) return
         const name = request.connect_spec.name
@@ -125,18 +125,18 @@ type Known = { configuration: HttpConfiguration | undefined; pagination: Paginat
 async function findKnown(app: ExecuteApp, projectId: string, datasourceId: string): Promise<Known | undefined> {
   const row = await app.store.db
     .selectFrom('datasources')
-    .select(['project_id', 'sealed_secrets', 'pagination'])
+    .select(['projectId', 'sealedSecrets', 'pagination'])
     .where('id', '=', datasourceId)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  if (row.project_id !== projectId) {
+  if (row.projectId !== projectId) {
     throw new Failure('conflict', {
       reason: 'name_taken',
       message: 'This datasource_id cannot be used in this project. Choose another.',
     })
   }
   return {
-    configuration: row.sealed_secrets === null ? undefined : openConfiguration(app.vault, row.sealed_secrets),
+    configuration: row.sealedSecrets === null ? undefined : openConfiguration(app.vault, row.sealedSecrets),
     // Written from the same schema that reads it.
     pagination: (row.pagination ?? undefined) as Pagination | undefined,
   }
@@ -150,7 +150,7 @@ async function noteFailure(app: { store: Database }, datasourceId: string, error
       : { code: 'internal_error', message: 'It failed here; the log has the cause.' }
   await app.store.db
     .updateTable('datasources')
-    .set({ last_error: JSON.stringify(told) })
+    .set({ lastError: JSON.stringify(told) })
     .where('id', '=', datasourceId)
     .execute()
 }

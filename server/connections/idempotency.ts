@@ -32,7 +32,7 @@ export async function claimCall(
   while (performance.now() < deadline) {
     const lease = await takeLease(parts.store, `idempotency/${call.projectId}/${call.key}`)
     const row = await findCall(parts, call)
-    const isOther = row !== undefined && !row.body_hash.equals(bodyHash)
+    const isOther = row !== undefined && !row.bodyHash.equals(bodyHash)
     const isAnswered = row !== undefined && row.answer !== null
     // One without an answer that nobody holds died on the way, whatever it was about.
     if (lease !== undefined && !isAnswered) return { first: await beginCall(parts, call, { bodyHash, lease }) }
@@ -49,19 +49,19 @@ async function beginCall(
   { projectId, key }: Call,
   { bodyHash, lease }: { bodyHash: Buffer; lease: Lease },
 ): Promise<FirstCall> {
-  const fresh = { body_hash: bodyHash, answer: null, created_at: new Date(now()) }
+  const fresh = { bodyHash, answer: null, createdAt: new Date(now()) }
   await store.db
-    .insertInto('idempotent_calls')
-    .values({ project_id: projectId, key, ...fresh })
-    .onConflict((conflict) => conflict.columns(['project_id', 'key']).doUpdateSet(fresh))
+    .insertInto('idempotentCalls')
+    .values({ projectId, key, ...fresh })
+    .onConflict((conflict) => conflict.columns(['projectId', 'key']).doUpdateSet(fresh))
     .execute()
   return {
     async keep(transaction, answer) {
       if (!(await lease.isHeld(transaction))) throw stillUnderWay()
       await transaction
-        .updateTable('idempotent_calls')
+        .updateTable('idempotentCalls')
         .set({ answer: JSON.stringify(answer) })
-        .where('project_id', '=', projectId)
+        .where('projectId', '=', projectId)
         .where('key', '=', key)
         .execute()
     },
@@ -71,19 +71,19 @@ async function beginCall(
 
 function findCall({ store, now }: Parts, { projectId, key }: Call) {
   return store.db
-    .selectFrom('idempotent_calls')
-    .select(['body_hash', 'answer'])
-    .where('project_id', '=', projectId)
+    .selectFrom('idempotentCalls')
+    .select(['bodyHash', 'answer'])
+    .where('projectId', '=', projectId)
     .where('key', '=', key)
-    .where('created_at', '>', new Date(now() - keptMs))
+    .where('createdAt', '>', new Date(now() - keptMs))
     .executeTakeFirst()
 }
 
 /** Answers that are kept no longer. */
 export async function forgetOldCalls({ store, now }: Parts): Promise<void> {
   await store.db
-    .deleteFrom('idempotent_calls')
-    .where('created_at', '<', new Date(now() - keptMs))
+    .deleteFrom('idempotentCalls')
+    .where('createdAt', '<', new Date(now() - keptMs))
     .execute()
 }
 

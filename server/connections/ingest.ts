@@ -171,7 +171,7 @@ async function record(
   // The datasource's row is the lock under which versions are counted.
   await transaction
     .updateTable('datasources')
-    .set({ ...(stored.heldBecause === null && { refreshed_at: at }), last_error: null })
+    .set({ ...(stored.heldBecause === null && { refreshedAt: at }), lastError: null })
     .where('id', '=', datasourceId)
     .executeTakeFirstOrThrow()
   const { dataObjectId, version } = await insertVersion(transaction, { projectId, datasourceId, at }, stored)
@@ -191,7 +191,7 @@ async function record(
     details: {
       data_object_id: dataObjectId,
       version,
-      row_count: stored.rowCount,
+      rowCount: stored.rowCount,
       ...(stored.heldBecause !== null && { reason: stored.heldBecause.reason }),
     },
   })

@@ -19,16 +19,16 @@ export async function runDueSchedules(app: {
   await app.store.db.transaction().execute(async (transaction) => {
     const due = await transaction
       .selectFrom('datasources')
-      .select(['id', 'project_id', 'schedule', 'schedule_time_zone'])
-      .where('next_refresh_at', '<=', at)
-      .orderBy('next_refresh_at')
+      .select(['id', 'projectId', 'schedule', 'scheduleTimeZone'])
+      .where('nextRefreshAt', '<=', at)
+      .orderBy('nextRefreshAt')
       .limit(maxPerTick)
       .forUpdate()
       .skipLocked()
       .execute()
-    for (const { id, project_id: projectId, schedule, schedule_time_zone: timeZone } of due) {
+    for (const { id, projectId, schedule, scheduleTimeZone: timeZone } of due) {
       const next = schedule === null ? null : nextOrNone(schedule, timeZone, at, app.observe)
-      await transaction.updateTable('datasources').set({ next_refresh_at: next }).where('id', '=', id).execute()
+      await transaction.updateTable('datasources').set({ nextRefreshAt: next }).where('id', '=', id).execute()
       const refresh = { jobType: 'refresh_datasource', sourceId: id }
       if (next === null || (await app.jobs.isUnfinished(transaction, refresh))) continue
       await app.jobs.enqueue(transaction, { ...refresh, projectId, source: 'datasource', sourceEventType: 'schedule' })

@@ -22,10 +22,10 @@ export async function refuseTooMuch(
 ): Promise<void> {
   const source = await transaction
     .selectFrom('datasources')
-    .select('keep_versions')
+    .select('keepVersions')
     .where('id', '=', datasourceId)
     .executeTakeFirst()
-  const upToVersion = version - (source?.keep_versions ?? version)
+  const upToVersion = version - (source?.keepVersions ?? version)
   const leavingBytes = await storedBytes(transaction, { datasourceId, upToVersion })
   if ((await storedBytes(transaction, { projectId })) - leavingBytes > limits.storedBytesPerProject) {
     throw tooMuch('The project would keep')

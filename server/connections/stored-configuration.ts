@@ -4,10 +4,10 @@ import type { Database } from '../store/index.ts'
 import { maskConfiguration } from './secrets/mask.ts'
 
 /** How a configuration is kept: readable without its secrets, and sealed with them. */
-export type StoredConfiguration = { config: string; sealed_secrets: Buffer }
+export type StoredConfiguration = { config: string; sealedSecrets: Buffer }
 
 export function storeConfiguration(vault: Vault, configuration: HttpConfiguration): StoredConfiguration {
-  return { config: JSON.stringify(maskConfiguration(configuration)), sealed_secrets: vault.seal(configuration) }
+  return { config: JSON.stringify(maskConfiguration(configuration)), sealedSecrets: vault.seal(configuration) }
 }
 
 export function openConfiguration(vault: Vault, sealed: Buffer): HttpConfiguration {

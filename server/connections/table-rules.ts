@@ -18,12 +18,12 @@ export async function readRules(
 ): Promise<{ tableName: string; rules: TableRules } | null> {
   const row = await db
     .selectFrom('datasources')
-    .select(['table_name', 'column_rules', 'on_mismatch', 'on_breaking', 'checks'])
+    .select(['tableName', 'columnRules', 'onMismatch', 'onBreaking', 'checks'])
     .where('id', '=', datasourceId)
     .executeTakeFirst()
   if (row === undefined) return null
-  const { column_rules: columns, on_mismatch: onMismatch, on_breaking: onBreaking, checks } = row
-  return { tableName: row.table_name, rules: { columns, onMismatch, onBreaking, checks } }
+  const { columnRules: columns, onMismatch, onBreaking, checks } = row
+  return { tableName: row.tableName, rules: { columns, onMismatch, onBreaking, checks } }
 }
 
 /** What the columns of data that comes are to be: as the author says, and otherwise as they are now. */

@@ -73,9 +73,9 @@ export async function changeSchema(
     await transaction
       .updateTable('datasources')
       .set({
-        column_rules: JSON.stringify(next.columns),
-        on_mismatch: next.onMismatch,
-        on_breaking: next.onBreaking,
+        columnRules: JSON.stringify(next.columns),
+        onMismatch: next.onMismatch,
+        onBreaking: next.onBreaking,
         checks: JSON.stringify(next.checks),
       })
       .where('id', '=', datasourceId)
@@ -96,7 +96,7 @@ async function rulesOf(app: { store: Database }, { projectId, datasourceId }: Of
   const found = await app.store.db
     .selectFrom('datasources')
     .select('id')
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .where('id', '=', datasourceId)
     .executeTakeFirst()
   const rules = found === undefined ? null : await readRules(app.store.db, datasourceId)

@@ -49,10 +49,10 @@ async function findStored(
   await requireRole(app, caller, projectId, 'editor')
   const row = await app.store.db
     .selectFrom('datasources')
-    .select('sealed_secrets')
-    .where('project_id', '=', projectId)
+    .select('sealedSecrets')
+    .where('projectId', '=', projectId)
     .where('id', '=', datasourceId)
     .executeTakeFirst()
   if (row === undefined) throw new Failure('not_found', { message: `The project has no datasource ${datasourceId}.` })
-  return row.sealed_secrets === null ? undefined : openConfiguration(app.vault, row.sealed_secrets)
+  return row.sealedSecrets === null ? undefined : openConfiguration(app.vault, row.sealedSecrets)
 }

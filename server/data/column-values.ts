@@ -17,11 +17,11 @@ export async function readColumnValues(
   const ids = [...sources].filter(([, { tableName }]) => tables.has(tableName)).map(([id]) => id)
   if (ids.length === 0) return {}
   const rows = await store.db
-    .selectFrom('column_values')
-    .select(['datasource_id', 'column_name', 'value'])
-    .where('datasource_id', 'in', ids)
+    .selectFrom('columnValues')
+    .select(['datasourceId', 'columnName', 'value'])
+    .where('datasourceId', 'in', ids)
     .where(
-      'column_name',
+      'columnName',
       'in',
       places.map(([, column = '']) => column),
     )
@@ -29,7 +29,7 @@ export async function readColumnValues(
     .orderBy('value')
     .execute()
   const values: Record<string, string[]> = {}
-  for (const { datasource_id: id, column_name: column, value } of rows) {
+  for (const { datasourceId: id, columnName: column, value } of rows) {
     const place = `${sources.get(id)?.tableName}.${column}`
     if (wanted.has(place)) (values[place] ??= []).push(value)
   }

@@ -43,7 +43,7 @@ export async function buildDataline(app: DatalineApp, work: Work): Promise<void>
   const object = await findRows(app, String(job.input['data_object_id']))
   // Its version was deleted while the job waited.
   if (object === undefined) return
-  const parquetPath = app.files.pathOf(object.file_hash, 'parquet')
+  const parquetPath = app.files.pathOf(object.fileHash, 'parquet')
   const limits = { signal, isHeavy: isHeavy(object) }
   const profile = await app.engine.profile(parquetPath, limits)
   progress(0.4)
@@ -54,17 +54,17 @@ export async function buildDataline(app: DatalineApp, work: Work): Promise<void>
   signal.throwIfAborted()
   await app.store.db.transaction().execute(async (transaction) => {
     await transaction
-      .updateTable('data_objects')
+      .updateTable('dataObjects')
       .set({ profile: JSON.stringify(profile) })
       .where('id', '=', object.id)
       .execute()
     if (kept !== null) await recordPrepared(transaction, object, kept)
-    if (await bringsValues(transaction, object)) await replaceValues(transaction, object.datasource_id, values)
-    const keepVersions = await app.datasources.keepVersions(transaction, object.datasource_id)
-    await dropOldVersions(transaction, object.datasource_id, keepVersions ?? 1)
-    await app.store.notify(transaction, dataChanged, object.project_id)
+    if (await bringsValues(transaction, object)) await replaceValues(transaction, object.datasourceId, values)
+    const keepVersions = await app.datasources.keepVersions(transaction, object.datasourceId)
+    await dropOldVersions(transaction, object.datasourceId, keepVersions ?? 1)
+    await app.store.notify(transaction, dataChanged, object.projectId)
   })
-  app.catalogs.forget(object.project_id)
+  app.catalogs.forget(object.projectId)
 }
 
 /** Null where the memory does not reach for a copy, as with thousands of columns: the Parquet file serves. */
@@ -83,14 +83,14 @@ async function nativeCopy(app: DatalineApp, parquetPath: string, limits: CallLim
 
 async function findRows(app: DatalineApp, objectId: string) {
   return app.store.db
-    .selectFrom('data_objects')
-    .select(['id', 'project_id', 'datasource_id', 'version', 'file_hash', 'row_count', 'size_bytes', 'columns'])
+    .selectFrom('dataObjects')
+    .select(['id', 'projectId', 'datasourceId', 'version', 'fileHash', 'rowCount', 'sizeBytes', 'columns'])
     .where('id', '=', objectId)
     .where('kind', '=', 'response_data')
     .executeTakeFirst()
 }
 
-function isHeavy({ columns, size_bytes: sizeBytes }: Rows): boolean {
+function isHeavy({ columns, sizeBytes }: Rows): boolean {
   return (columns?.length ?? 0) > lightColumns || sizeBytes > lightBytes
 }
 
@@ -118,29 +118,29 @@ async function collectValues(
 
 async function recordPrepared(transaction: Transaction<Tables>, rows: Rows, kept: KeptFile): Promise<void> {
   const prepared = await transaction
-    .insertInto('data_objects')
+    .insertInto('dataObjects')
     .values({
       id: newId('dataObject'),
-      project_id: rows.project_id,
-      datasource_id: rows.datasource_id,
+      projectId: rows.projectId,
+      datasourceId: rows.datasourceId,
       kind: 'prepared',
       format: 'duckdb',
       version: rows.version,
-      file_hash: kept.hash,
-      size_bytes: kept.sizeBytes,
-      row_count: rows.row_count,
+      fileHash: kept.hash,
+      sizeBytes: kept.sizeBytes,
+      rowCount: rows.rowCount,
     })
     .onConflict((conflict) =>
       conflict
-        .columns(['datasource_id', 'kind', 'version'])
-        .doUpdateSet({ file_hash: kept.hash, size_bytes: kept.sizeBytes }),
+        .columns(['datasourceId', 'kind', 'version'])
+        .doUpdateSet({ fileHash: kept.hash, sizeBytes: kept.sizeBytes }),
     )
     .returning('id')
     .executeTakeFirst()
   if (prepared === undefined) throw new Failure('internal_error')
   await transaction
     .insertInto('lineage')
-    .values({ project_id: rows.project_id, from_id: rows.id, to_id: prepared.id })
+    .values({ projectId: rows.projectId, fromId: rows.id, toId: prepared.id })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
@@ -150,17 +150,17 @@ async function recordPrepared(transaction: Transaction<Tables>, rows: Rows, kept
  * that serves is not prepared yet, those of the data before it are better than none.
  */
 async function bringsValues(transaction: Transaction<Tables>, rows: Rows): Promise<boolean> {
-  const { is_live: isLive, activated_at: activatedAt } = await transaction
-    .selectFrom('data_objects')
-    .select(['is_live', 'activated_at'])
+  const { isLive, activatedAt } = await transaction
+    .selectFrom('dataObjects')
+    .select(['isLive', 'activatedAt'])
     .where('id', '=', rows.id)
     .executeTakeFirstOrThrow()
   if (isLive || activatedAt === null) return isLive
   const later = await transaction
-    .selectFrom('data_objects')
+    .selectFrom('dataObjects')
     .select('id')
-    .where('datasource_id', '=', rows.datasource_id)
-    .where('activated_at', '>', activatedAt)
+    .where('datasourceId', '=', rows.datasourceId)
+    .where('activatedAt', '>', activatedAt)
     .where('profile', 'is not', null)
     .limit(1)
     .executeTakeFirst()
@@ -173,15 +173,15 @@ async function replaceValues(
   datasourceId: string,
   collected: ColumnValues[],
 ): Promise<void> {
-  await transaction.deleteFrom('column_values').where('datasource_id', '=', datasourceId).execute()
+  await transaction.deleteFrom('columnValues').where('datasourceId', '=', datasourceId).execute()
   for (const { column, values } of collected) {
     if (values.length === 0) continue
     await transaction
-      .insertInto('column_values')
+      .insertInto('columnValues')
       .values(
         values.map(({ value, count }) => ({
-          datasource_id: datasourceId,
-          column_name: column,
+          datasourceId,
+          columnName: column,
           value,
           occurrences: count,
         })),
@@ -197,18 +197,18 @@ async function dropOldVersions(
   keepVersions: number,
 ): Promise<void> {
   const versions = await transaction
-    .selectFrom('data_objects')
-    .select(['version', 'is_live'])
-    .where('datasource_id', '=', datasourceId)
+    .selectFrom('dataObjects')
+    .select(['version', 'isLive'])
+    .where('datasourceId', '=', datasourceId)
     .where('kind', '=', 'response_data')
     .orderBy('version', 'desc')
     .execute()
   const oldest = versions[keepVersions - 1]?.version
   if (oldest === undefined) return
-  const live = versions.find((each) => each.is_live)?.version ?? oldest
+  const live = versions.find((each) => each.isLive)?.version ?? oldest
   const gone = await transaction
-    .deleteFrom('data_objects')
-    .where('datasource_id', '=', datasourceId)
+    .deleteFrom('dataObjects')
+    .where('datasourceId', '=', datasourceId)
     .where('version', '<', oldest)
     .where('version', '<>', live)
     .returning('id')
@@ -217,6 +217,6 @@ async function dropOldVersions(
   const ids = gone.map((each) => each.id)
   await transaction
     .deleteFrom('lineage')
-    .where((where) => where.or([where('from_id', 'in', ids), where('to_id', 'in', ids)]))
+    .where((where) => where.or([where('fromId', 'in', ids), where('toId', 'in', ids)]))
     .execute()
 }

@@ -62,7 +62,7 @@ export async function listObjects(
   const page = await pageAfter(
     (after, limit) =>
       selectObjects(app, input.projectId)
-        .$if(datasourceId !== undefined, (query) => query.where('datasource_id', '=', datasourceId ?? ''))
+        .$if(datasourceId !== undefined, (query) => query.where('datasourceId', '=', datasourceId ?? ''))
         .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
         .orderBy('id', 'desc')
         .limit(limit)
@@ -137,16 +137,16 @@ export async function lineageOf(
 ): Promise<Lineage> {
   const object = await findObject(app, caller, input)
   const kin = await selectObjects(app, input.projectId)
-    .where('datasource_id', '=', object.datasourceId)
+    .where('datasourceId', '=', object.datasourceId)
     .where('version', '=', object.version)
     .orderBy('id')
     .execute()
   const ids = kin.map((each) => each.id)
   const edges = await app.store.db
     .selectFrom('lineage')
-    .select(['from_id as from', 'to_id as to'])
-    .where('project_id', '=', input.projectId)
-    .where((where) => where.or([where('from_id', 'in', ids), where('to_id', 'in', ids)]))
+    .select(['fromId as from', 'toId as to'])
+    .where('projectId', '=', input.projectId)
+    .where((where) => where.or([where('fromId', 'in', ids), where('toId', 'in', ids)]))
     .execute()
   // Queries read the version that serves, so another one leads to none.
   const rows = kin.find((each) => each.kind === 'response_data')
@@ -192,15 +192,15 @@ export async function deleteObject(
   if (isLive) await refuseInUse(app, input.projectId, object.tableName)
   await app.store.db.transaction().execute(async (transaction) => {
     const kin = await transaction
-      .deleteFrom('data_objects')
-      .where('datasource_id', '=', object.datasourceId)
+      .deleteFrom('dataObjects')
+      .where('datasourceId', '=', object.datasourceId)
       .where('version', '=', object.version)
       .returning('id')
       .execute()
     const ids = kin.map((each) => each.id)
     await transaction
       .deleteFrom('lineage')
-      .where((where) => where.or([where('from_id', 'in', ids), where('to_id', 'in', ids)]))
+      .where((where) => where.or([where('fromId', 'in', ids), where('toId', 'in', ids)]))
       .execute()
     if (isLive) await serveNewestServed(transaction, object.datasourceId)
     await recordAct(transaction, caller, {
@@ -216,39 +216,39 @@ export async function deleteObject(
 
 async function serveNewestServed(transaction: Transaction<Tables>, datasourceId: string): Promise<void> {
   const served = await transaction
-    .selectFrom('data_objects')
+    .selectFrom('dataObjects')
     .select('id')
-    .where('datasource_id', '=', datasourceId)
+    .where('datasourceId', '=', datasourceId)
     .where('kind', '=', 'response_data')
-    .where('activated_at', 'is not', null)
+    .where('activatedAt', 'is not', null)
     .orderBy('version', 'desc')
     .limit(1)
     .executeTakeFirst()
   if (served === undefined) return
-  await transaction.updateTable('data_objects').set({ is_live: true }).where('id', '=', served.id).execute()
+  await transaction.updateTable('dataObjects').set({ isLive: true }).where('id', '=', served.id).execute()
 }
 
 function selectObjects(app: { store: Database }, projectId: string) {
   return app.store.db
-    .selectFrom('data_objects')
+    .selectFrom('dataObjects')
     .select([
       'id',
       'kind',
       'format',
-      'datasource_id as datasourceId',
+      'datasourceId',
       'version',
-      'row_count as rowCount',
-      'file_hash as fileHash',
-      'size_bytes as sizeBytes',
+      'rowCount',
+      'fileHash',
+      'sizeBytes',
       'columns',
       'drift',
       'truncated',
-      'is_live as isLive',
-      'held_because as heldBecause',
+      'isLive',
+      'heldBecause',
       'rejected',
-      'created_at as createdAt',
+      'createdAt',
     ])
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
 }
 
 /** With the names of their datasources; one whose datasource is deleted meanwhile is gone with it. */

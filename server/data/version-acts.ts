@@ -64,12 +64,12 @@ export async function activateVersion(
   const activated = await app.store.db.transaction().execute(async (transaction) => {
     const row = await selectVersions(transaction, input).where('version', '=', version).forUpdate().executeTakeFirst()
     if (row === undefined) throw new Failure('not_found', { message: `There is no version ${version} of this data.` })
-    if (input.served && row.activated_at === null) throw neverServed(version)
-    if (row.is_live) return row
+    if (input.served && row.activatedAt === null) throw neverServed(version)
+    if (row.isLive) return row
     await endLive(transaction, datasourceId)
     const activatedAt = new Date(app.now())
-    const serving = { is_live: true, activated_at: activatedAt }
-    await transaction.updateTable('data_objects').set(serving).where('id', '=', row.id).execute()
+    const serving = { isLive: true, activatedAt }
+    await transaction.updateTable('dataObjects').set(serving).where('id', '=', row.id).execute()
     await app.prepare(transaction, { projectId, datasourceId, dataObjectId: row.id })
     await recordAct(transaction, caller, {
       action: 'data_version.activated',
@@ -97,17 +97,17 @@ export async function heldVersions(
   projectId: string,
 ): Promise<Map<string, { version: number; heldBecause: HeldBecause; createdAt: Date }>> {
   const rows = await db
-    .selectFrom('data_objects')
-    .distinctOn('datasource_id')
-    .select(['datasource_id', 'version', 'held_because', 'is_live', 'created_at'])
-    .where('project_id', '=', projectId)
+    .selectFrom('dataObjects')
+    .distinctOn('datasourceId')
+    .select(['datasourceId', 'version', 'heldBecause', 'isLive', 'createdAt'])
+    .where('projectId', '=', projectId)
     .where('kind', '=', 'response_data')
-    .orderBy('datasource_id')
+    .orderBy('datasourceId')
     .orderBy('version', 'desc')
     .execute()
   return new Map(
     rows.flatMap((row) => {
-      const { datasource_id: id, version, held_because: heldBecause, is_live: isLive, created_at: createdAt } = row
+      const { datasourceId: id, version, heldBecause, isLive, createdAt } = row
       return heldBecause === null || isLive ? [] : [[id, { version, heldBecause, createdAt }]]
     }),
   )
@@ -126,38 +126,28 @@ export async function readHeldTables(
 
 function selectVersions(db: Database['db'], { projectId, datasourceId }: OfDatasource) {
   return db
-    .selectFrom('data_objects')
-    .select([
-      'id',
-      'version',
-      'is_live',
-      'activated_at',
-      'held_because',
-      'row_count',
-      'truncated',
-      'rejected',
-      'created_at',
-    ])
-    .where('project_id', '=', projectId)
-    .where('datasource_id', '=', datasourceId)
+    .selectFrom('dataObjects')
+    .select(['id', 'version', 'isLive', 'activatedAt', 'heldBecause', 'rowCount', 'truncated', 'rejected', 'createdAt'])
+    .where('projectId', '=', projectId)
+    .where('datasourceId', '=', datasourceId)
     .where('kind', '=', 'response_data')
 }
 
 type Row = Awaited<ReturnType<ReturnType<typeof selectVersions>['executeTakeFirstOrThrow']>>
 
 function versionOf(row: Row): DataVersion {
-  const isHeld = row.held_because !== null && row.activated_at === null
-  const rowCount = row.row_count ?? 0
+  const isHeld = row.heldBecause !== null && row.activatedAt === null
+  const rowCount = row.rowCount ?? 0
   return {
     version: row.version,
-    status: row.is_live ? 'live' : isHeld ? 'held' : 'superseded',
-    heldBecause: row.held_because,
+    status: row.isLive ? 'live' : isHeld ? 'held' : 'superseded',
+    heldBecause: row.heldBecause,
     dataObjectId: row.id,
     rowCount,
     newRows: rowCount,
     truncated: row.truncated,
     rejected: row.rejected,
-    activatedAt: row.activated_at,
-    createdAt: row.created_at,
+    activatedAt: row.activatedAt,
+    createdAt: row.createdAt,
   }
 }

@@ -32,13 +32,13 @@ export async function insertVersion(
   const newest = await newestVersion(transaction, datasourceId)
   const live = await liveVersion({ db: transaction }, datasourceId)
   const { heldBecause, rejected } = fetched
-  const shared = { project_id: projectId, datasource_id: datasourceId, version: (newest ?? 0) + 1 }
-  const request = { id: newId('dataObject'), file_hash: fetched.request.hash, size_bytes: fetched.request.sizeBytes }
-  const rows = { id: newId('dataObject'), file_hash: fetched.rows.hash, size_bytes: fetched.rows.sizeBytes }
+  const shared = { projectId, datasourceId, version: (newest ?? 0) + 1 }
+  const request = { id: newId('dataObject'), fileHash: fetched.request.hash, sizeBytes: fetched.request.sizeBytes }
+  const rows = { id: newId('dataObject'), fileHash: fetched.rows.hash, sizeBytes: fetched.rows.sizeBytes }
   const drift = live === null ? null : driftBetween(live.columns, fetched.columns)
   if (heldBecause === null) await endLive(transaction, datasourceId)
   await transaction
-    .insertInto('data_objects')
+    .insertInto('dataObjects')
     .values([
       { ...shared, ...request, kind: 'request_config', format: 'json' },
       {
@@ -46,24 +46,24 @@ export async function insertVersion(
         ...rows,
         kind: 'response_data',
         format: 'parquet',
-        row_count: fetched.rowCount,
+        rowCount: fetched.rowCount,
         columns: JSON.stringify(fetched.columns),
         drift: drift === null ? null : JSON.stringify(drift),
         truncated: fetched.truncated,
-        is_live: heldBecause === null,
-        activated_at: heldBecause === null ? at : null,
-        held_because: heldBecause === null ? null : JSON.stringify(heldBecause),
+        isLive: heldBecause === null,
+        activatedAt: heldBecause === null ? at : null,
+        heldBecause: heldBecause === null ? null : JSON.stringify(heldBecause),
         rejected: rejected === null ? null : JSON.stringify(rejected.counts),
       },
     ])
     .execute()
   const edges = [
-    { project_id: projectId, from_id: datasourceId, to_id: request.id },
-    { project_id: projectId, from_id: request.id, to_id: rows.id },
+    { projectId, fromId: datasourceId, toId: request.id },
+    { projectId, fromId: request.id, toId: rows.id },
   ]
   if (rejected !== null) {
     const id = await insertRejected(transaction, shared, rejected)
-    edges.push({ project_id: projectId, from_id: request.id, to_id: id })
+    edges.push({ projectId, fromId: request.id, toId: id })
   }
   await transaction.insertInto('lineage').values(edges).execute()
   return { dataObjectId: rows.id, version: shared.version }
@@ -71,20 +71,20 @@ export async function insertVersion(
 
 async function insertRejected(
   transaction: Transaction<Tables>,
-  shared: { project_id: string; datasource_id: string; version: number },
+  shared: { projectId: string; datasourceId: string; version: number },
   { file, counts }: NonNullable<FetchedVersion['rejected']>,
 ): Promise<string> {
   const id = newId('dataObject')
   await transaction
-    .insertInto('data_objects')
+    .insertInto('dataObjects')
     .values({
       ...shared,
       id,
       kind: 'rejected_values',
       format: 'parquet',
-      file_hash: file.hash,
-      size_bytes: file.sizeBytes,
-      row_count: Object.values(counts).reduce((sum, count) => sum + count, 0),
+      fileHash: file.hash,
+      sizeBytes: file.sizeBytes,
+      rowCount: Object.values(counts).reduce((sum, count) => sum + count, 0),
       columns: JSON.stringify(rejectedColumns),
     })
     .execute()
@@ -100,10 +100,10 @@ const rejectedColumns: ColumnRecord[] = [
 /** For whoever is about to make another version serve: at most one does. */
 export async function endLive(transaction: Transaction<Tables>, datasourceId: string): Promise<void> {
   await transaction
-    .updateTable('data_objects')
-    .set({ is_live: false })
-    .where('datasource_id', '=', datasourceId)
-    .where('is_live', '=', true)
+    .updateTable('dataObjects')
+    .set({ isLive: false })
+    .where('datasourceId', '=', datasourceId)
+    .where('isLive', '=', true)
     .execute()
 }
 
@@ -119,27 +119,27 @@ export type LiveData = {
 /** The version that SQL reads; null where there is none. */
 export async function liveVersion({ db }: Store, datasourceId: string): Promise<LiveData | null> {
   const row = await db
-    .selectFrom('data_objects as rows')
-    .leftJoin('data_objects as request', (join) =>
+    .selectFrom('dataObjects as rows')
+    .leftJoin('dataObjects as request', (join) =>
       join
-        .onRef('request.datasource_id', '=', 'rows.datasource_id')
+        .onRef('request.datasourceId', '=', 'rows.datasourceId')
         .onRef('request.version', '=', 'rows.version')
         .on('request.kind', '=', 'request_config'),
     )
-    .select(['rows.id', 'rows.version', 'rows.columns', 'rows.row_count', 'request.file_hash as requestHash'])
-    .where('rows.datasource_id', '=', datasourceId)
-    .where('rows.is_live', '=', true)
+    .select(['rows.id', 'rows.version', 'rows.columns', 'rows.rowCount', 'request.fileHash as requestHash'])
+    .where('rows.datasourceId', '=', datasourceId)
+    .where('rows.isLive', '=', true)
     .executeTakeFirst()
   if (row === undefined) return null
-  const { id: dataObjectId, version, columns, row_count: rowCount, requestHash } = row
+  const { id: dataObjectId, version, columns, rowCount, requestHash } = row
   return { dataObjectId, version, columns: columns ?? [], rowCount: rowCount ?? 0, requestHash }
 }
 
 async function newestVersion(db: Database['db'], datasourceId: string): Promise<number | undefined> {
   const { newest } = await db
-    .selectFrom('data_objects')
+    .selectFrom('dataObjects')
     .select((row) => row.fn.max<number | null>('version').as('newest'))
-    .where('datasource_id', '=', datasourceId)
+    .where('datasourceId', '=', datasourceId)
     .executeTakeFirstOrThrow()
   return newest ?? undefined
 }
@@ -151,19 +151,19 @@ export async function storedBytes(
 ): Promise<number> {
   const { projectId, datasourceId, upToVersion } = of
   const { bytes } = await db
-    .selectFrom('data_objects')
-    .select((row) => row.fn.sum<string | null>('size_bytes').as('bytes'))
-    .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId ?? ''))
-    .$if(datasourceId !== undefined, (query) => query.where('datasource_id', '=', datasourceId ?? ''))
+    .selectFrom('dataObjects')
+    .select((row) => row.fn.sum<string | null>('sizeBytes').as('bytes'))
+    .$if(projectId !== undefined, (query) => query.where('projectId', '=', projectId ?? ''))
+    .$if(datasourceId !== undefined, (query) => query.where('datasourceId', '=', datasourceId ?? ''))
     .$if(upToVersion !== undefined, (query) => query.where('version', '<=', upToVersion ?? 0))
     // What serves stays, however old it is.
     .$if(upToVersion !== undefined, (query) =>
       query.where('version', 'not in', (live) =>
         live
-          .selectFrom('data_objects as live')
+          .selectFrom('dataObjects as live')
           .select('live.version')
-          .where('live.datasource_id', '=', datasourceId ?? '')
-          .where('live.is_live', '=', true),
+          .where('live.datasourceId', '=', datasourceId ?? '')
+          .where('live.isLive', '=', true),
       ),
     )
     .executeTakeFirstOrThrow()
@@ -173,12 +173,12 @@ export async function storedBytes(
 /** When the rows that serve were fetched, of each datasource of a project. */
 export async function fetchedAt({ db }: Store, projectId: string): Promise<Map<string, Date>> {
   const rows = await db
-    .selectFrom('data_objects')
-    .select(['datasource_id', 'created_at as at'])
-    .where('project_id', '=', projectId)
-    .where('is_live', '=', true)
+    .selectFrom('dataObjects')
+    .select(['datasourceId', 'createdAt as at'])
+    .where('projectId', '=', projectId)
+    .where('isLive', '=', true)
     .execute()
-  return new Map(rows.map((row) => [row.datasource_id, row.at]))
+  return new Map(rows.map((row) => [row.datasourceId, row.at]))
 }
 
 /** How the tables of a project changed in a span of time, its end included. */
@@ -188,17 +188,17 @@ export async function readDrifts(
   { from, to }: { from: Date; to: Date },
 ): Promise<Array<{ tableName: string; drift: Drift }>> {
   const rows = await store.db
-    .selectFrom('data_objects')
-    .select(['datasource_id', 'drift'])
-    .where('project_id', '=', projectId)
+    .selectFrom('dataObjects')
+    .select(['datasourceId', 'drift'])
+    .where('projectId', '=', projectId)
     .where('kind', '=', 'response_data')
     .where('drift', 'is not', null)
-    .where('created_at', '>', from)
-    .where('created_at', '<=', to)
+    .where('createdAt', '>', from)
+    .where('createdAt', '<=', to)
     .execute()
   if (rows.length === 0) return []
   const sources = await datasources.ofProject(projectId)
-  return rows.flatMap(({ datasource_id: id, drift }) => {
+  return rows.flatMap(({ datasourceId: id, drift }) => {
     const source = sources.get(id)
     return source === undefined || drift === null ? [] : [{ tableName: source.tableName, drift }]
   })

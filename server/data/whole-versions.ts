@@ -20,7 +20,7 @@ const maxVersionsBack = 20
 
 /** The version of each table of a project that SQL is to read. */
 export function liveVersions({ store }: Parts, projectId: string): Promise<Version[]> {
-  return versions(store).where('rows.project_id', '=', projectId).where('rows.is_live', '=', true).execute()
+  return versions(store).where('rows.projectId', '=', projectId).where('rows.isLive', '=', true).execute()
 }
 
 /** The live version, or the last one before it that served and is whole; where none is, the live one, whose reads fail. */
@@ -28,10 +28,10 @@ export async function lastWhole(parts: Parts, live: Version): Promise<WholeVersi
   const found = await whole(parts, live)
   if (found !== undefined) return found
   const before = versions(parts.store)
-    .where('rows.datasource_id', '=', live.datasourceId)
+    .where('rows.datasourceId', '=', live.datasourceId)
     .where('rows.version', '<', live.version)
     // One that was held was never fit to serve.
-    .where('rows.activated_at', 'is not', null)
+    .where('rows.activatedAt', 'is not', null)
     .limit(maxVersionsBack)
   for (const version of await before.execute()) {
     const older = await whole(parts, version)
@@ -42,24 +42,24 @@ export async function lastWhole(parts: Parts, live: Version): Promise<WholeVersi
 
 function versions({ db }: Database) {
   return db
-    .selectFrom('data_objects as rows')
-    .leftJoin('data_objects as native', (join) =>
+    .selectFrom('dataObjects as rows')
+    .leftJoin('dataObjects as native', (join) =>
       join
-        .onRef('native.datasource_id', '=', 'rows.datasource_id')
+        .onRef('native.datasourceId', '=', 'rows.datasourceId')
         .onRef('native.version', '=', 'rows.version')
         .on('native.kind', '=', 'prepared'),
     )
     .select([
-      'rows.datasource_id as datasourceId',
+      'rows.datasourceId',
       'rows.version',
-      'rows.file_hash as parquetHash',
-      'native.file_hash as nativeHash',
+      'rows.fileHash as parquetHash',
+      'native.fileHash as nativeHash',
       'rows.columns',
       'rows.truncated',
-      'rows.created_at as createdAt',
+      'rows.createdAt',
     ])
     .where('rows.kind', '=', 'response_data')
-    .orderBy('rows.datasource_id')
+    .orderBy('rows.datasourceId')
     .orderBy('rows.version', 'desc')
 }
 

@@ -37,7 +37,7 @@ export async function renewClaims({ store, queue }: Parts, held: Held[], leaseMs
         'in',
         entries.map(({ job }) => job.id),
       )
-      .where('cancel_requested_at', 'is not', null)
+      .where('cancelRequestedAt', 'is not', null)
       .execute()
     for (const { job, run } of entries) if (cancelled.some(({ id }) => id === job.id)) run.stop('cancelled')
   } catch (error) {

@@ -54,22 +54,22 @@ export const jobChannel = 'sluice_jobs'
 
 export const jobColumns = [
   'id',
-  'job_type as jobType',
+  'jobType',
   'status',
-  'project_id as projectId',
+  'projectId',
   'source',
-  'source_id as sourceId',
-  'source_event_type as sourceEventType',
+  'sourceId',
+  'sourceEventType',
   'attempt',
-  'max_attempts as maxAttempts',
+  'maxAttempts',
   'progress',
   'details',
   'error',
-  'retried_from as retriedFrom',
-  'cancel_requested_at as cancelRequestedAt',
-  'created_at as createdAt',
-  'started_at as startedAt',
-  'finished_at as finishedAt',
+  'retriedFrom',
+  'cancelRequestedAt',
+  'createdAt',
+  'startedAt',
+  'finishedAt',
 ] as const
 
 export async function announce(store: Pick<Database, 'notify'>, transaction: JobTransaction, job: JobRecord) {

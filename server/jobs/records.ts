@@ -48,9 +48,9 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
         worker: to.worker ?? null,
         ...(to.error !== undefined && { error: to.error === null ? null : JSON.stringify(to.error) }),
         ...(to.nextAttempt === true && { attempt: row('attempt', '+', 1) }),
-        ...(to.status === 'running' && { started_at: row.fn<Date>('now', []), progress: 0 }),
+        ...(to.status === 'running' && { startedAt: row.fn<Date>('now', []), progress: 0 }),
         ...(to.status === 'succeeded' && { progress: 1 }),
-        ...(isFinal(to.status) && { finished_at: row.fn<Date>('now', []) }),
+        ...(isFinal(to.status) && { finishedAt: row.fn<Date>('now', []) }),
       }))
       .where('id', '=', hold.id)
       .$if(hold.worker !== undefined, (query) =>
@@ -87,15 +87,15 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
         .insertInto('jobs')
         .values({
           id: newId('job'),
-          project_id: projectId,
-          job_type: jobType,
+          projectId,
+          jobType,
           status: 'queued',
           source,
-          source_id: sourceId,
-          source_event_type: sourceEventType,
+          sourceId,
+          sourceEventType,
           input: JSON.stringify(rest.input ?? {}),
-          ...(rest.maxAttempts !== undefined && { max_attempts: rest.maxAttempts }),
-          ...(rest.retriedFrom !== undefined && { retried_from: rest.retriedFrom }),
+          ...(rest.maxAttempts !== undefined && { maxAttempts: rest.maxAttempts }),
+          ...(rest.retriedFrom !== undefined && { retriedFrom: rest.retriedFrom }),
         })
         .returning(jobColumns)
         .executeTakeFirstOrThrow()
@@ -109,13 +109,13 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
         .where('status', 'in', ['queued', 'running'])
         .where((where) =>
           where(
-            where.refTuple('project_id', 'source_id', 'job_type'),
+            where.refTuple('projectId', 'sourceId', 'jobType'),
             'in',
             where
               .selectFrom('jobs as own')
-              .select(['own.project_id', 'own.source_id', 'own.job_type'])
+              .select(['own.projectId', 'own.sourceId', 'own.jobType'])
               .where('own.id', '=', id)
-              .$asTuple('project_id', 'source_id', 'job_type'),
+              .$asTuple('projectId', 'sourceId', 'jobType'),
           ),
         )
         // One order for all, so that two who lock the same jobs never wait for each other.
@@ -127,8 +127,8 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
         .selectFrom('jobs')
         .select(jobColumns)
         .where('status', '=', 'queued')
-        .where('job_type', '=', jobType)
-        .where('source_id', '=', sourceId)
+        .where('jobType', '=', jobType)
+        .where('sourceId', '=', sourceId)
         .where('attempt', '=', 1)
         .orderBy('id')
         .limit(1)
@@ -140,8 +140,8 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
         .selectFrom('jobs')
         .select('id')
         .where('status', 'in', ['queued', 'running'])
-        .where('job_type', '=', jobType)
-        .where('source_id', '=', sourceId)
+        .where('jobType', '=', jobType)
+        .where('sourceId', '=', sourceId)
         .executeTakeFirst()
       return job !== undefined
     },
@@ -159,7 +159,7 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
       if (job.status === 'queued') return (await change(transaction, job, { status: 'cancelled' })) ?? job
       const asked = await transaction
         .updateTable('jobs')
-        .set((row) => ({ cancel_requested_at: row.fn<Date>('now', []) }))
+        .set((row) => ({ cancelRequestedAt: row.fn<Date>('now', []) }))
         .where('id', '=', job.id)
         .where('status', '=', 'running')
         .returning(jobColumns)

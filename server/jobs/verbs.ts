@@ -31,9 +31,9 @@ export async function listJobs(
       app.store.db
         .selectFrom('jobs')
         .select(jobColumns)
-        .where('project_id', '=', input.projectId)
+        .where('projectId', '=', input.projectId)
         .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'queued'))
-        .$if(sourceId !== undefined, (query) => query.where('source_id', '=', sourceId ?? ''))
+        .$if(sourceId !== undefined, (query) => query.where('sourceId', '=', sourceId ?? ''))
         .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
         .orderBy('id', 'desc')
         .limit(limit)
@@ -76,7 +76,7 @@ export async function retryJob(
       .selectFrom('jobs')
       .select('id')
       .where('status', 'in', ['queued', 'running'])
-      .where('retried_from', '=', jobId)
+      .where('retriedFrom', '=', jobId)
       .executeTakeFirst()
     if (!isFinal(old.status) || unfinished !== undefined) {
       const message = `The job ${unfinished?.id ?? jobId} is not finished. Wait for it, or cancel it first.`
@@ -84,12 +84,12 @@ export async function retryJob(
     }
     const job = await app.jobs.enqueue(transaction, {
       projectId,
-      jobType: old.job_type,
+      jobType: old.jobType,
       source: old.source,
-      sourceId: old.source_id,
-      sourceEventType: old.source_event_type,
+      sourceId: old.sourceId,
+      sourceEventType: old.sourceEventType,
       input: old.input,
-      maxAttempts: old.max_attempts,
+      maxAttempts: old.maxAttempts,
       retriedFrom: jobId,
     })
     const details = { retried_from: jobId }
@@ -113,7 +113,7 @@ export async function watchJobs(
     const unfinished = await app.store.db
       .selectFrom('jobs')
       .select(jobColumns)
-      .where('project_id', '=', projectId)
+      .where('projectId', '=', projectId)
       .where('status', 'in', ['queued', 'running'])
       .orderBy('id')
       .limit(maxAtOnce)
@@ -154,10 +154,10 @@ export async function countFailedJobs(
   const { count } = await db
     .selectFrom('jobs')
     .select((row) => row.fn.countAll<number>().as('count'))
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .where('status', '=', 'failed')
-    .where('finished_at', '>', from)
-    .where('finished_at', '<=', to)
+    .where('finishedAt', '>', from)
+    .where('finishedAt', '<=', to)
     .executeTakeFirstOrThrow()
   return count
 }
@@ -165,5 +165,5 @@ export async function countFailedJobs(
 /** Finished jobs are history for a while, and then nothing. */
 export async function forgetOldJobs(app: { store: Database; now: Clock; config: Config }): Promise<void> {
   const before = new Date(app.now() - app.config.limits.jobRetentionDays * 86_400_000)
-  await app.store.db.deleteFrom('jobs').where('finished_at', '<', before).execute()
+  await app.store.db.deleteFrom('jobs').where('finishedAt', '<', before).execute()
 }

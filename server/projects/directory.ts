@@ -33,8 +33,8 @@ export async function environmentsOf(
   if (projectIds.length === 0) return []
   return db
     .selectFrom('environments')
-    .select(['project_id as projectId', 'name'])
-    .where('project_id', '=', (is) => is.fn.any(is.val([...projectIds])))
+    .select(['projectId', 'name'])
+    .where('projectId', '=', (is) => is.fn.any(is.val([...projectIds])))
     .orderBy('position')
     .execute()
 }
@@ -43,7 +43,7 @@ export async function hasEnvironment({ db }: Store, { projectId, environment }: 
   const found = await db
     .selectFrom('environments')
     .select('name')
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .where('name', '=', environment)
     .executeTakeFirst()
   return found !== undefined
@@ -57,7 +57,7 @@ export async function lockEnvironment(
   await transaction
     .selectFrom('environments')
     .select('name')
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .where('name', '=', environment)
     .forNoKeyUpdate()
     .execute()

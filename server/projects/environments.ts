@@ -13,8 +13,8 @@ export async function listEnvironments(
   await requireRole(app, caller, projectId, 'viewer')
   return app.store.db
     .selectFrom('environments')
-    .select(['name', 'created_at as createdAt'])
-    .where('project_id', '=', projectId)
+    .select(['name', 'createdAt'])
+    .where('projectId', '=', projectId)
     .orderBy('position')
     .execute()
 }
@@ -32,14 +32,14 @@ export async function addEnvironment(
       const { count, last } = await transaction
         .selectFrom('environments')
         .select((select) => [select.fn.countAll<number>().as('count'), select.fn.max('position').as('last')])
-        .where('project_id', '=', input.projectId)
+        .where('projectId', '=', input.projectId)
         .executeTakeFirstOrThrow()
       const most = app.config.limits.environmentsPerProject
       refuseFull({ count, most, what: 'Environments of a project are' })
       const environment = await transaction
         .insertInto('environments')
-        .values({ project_id: input.projectId, name: input.name, position: (last ?? 0) + 1 })
-        .returning(['name', 'created_at as createdAt'])
+        .values({ projectId: input.projectId, name: input.name, position: (last ?? 0) + 1 })
+        .returning(['name', 'createdAt'])
         .executeTakeFirstOrThrow()
       await recordAct(transaction, caller, {
         action: 'environment.added',
@@ -71,7 +71,7 @@ export async function deleteEnvironment(
   await app.store.db.transaction().execute(async (transaction) => {
     const gone = await transaction
       .deleteFrom('environments')
-      .where('project_id', '=', input.projectId)
+      .where('projectId', '=', input.projectId)
       .where('name', '=', input.name)
       .executeTakeFirst()
     if (gone.numDeletedRows === 0n) {

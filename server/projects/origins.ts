@@ -19,10 +19,10 @@ export async function openOrigins(store: Database): Promise<Origins> {
   const refresh = async (): Promise<void> => {
     const rows = await store.db
       .selectFrom('projects')
-      .select(['id', 'allowed_origins'])
-      .where((where) => where(where.fn<number>('cardinality', ['allowed_origins']), '>', 0))
+      .select(['id', 'allowedOrigins'])
+      .where((where) => where(where.fn<number>('cardinality', ['allowedOrigins']), '>', 0))
       .execute()
-    byProject = new Map(rows.map((row) => [row.id, new Set(row.allowed_origins)]))
+    byProject = new Map(rows.map((row) => [row.id, new Set(row.allowedOrigins)]))
   }
   // What fails here is read again with the next word; until then the list from before holds.
   const reread = (): void => void refresh().catch(() => undefined)

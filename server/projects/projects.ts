@@ -36,14 +36,14 @@ export async function createProject(
   const owner = personOf(caller)
   return app.store.db.transaction().execute(async (transaction) => {
     await requireRoom(app.config, transaction, caller)
-    const { created_at: createdAt } = await transaction
+    const { createdAt } = await transaction
       .insertInto('projects')
       .values({ id, name: input.name })
-      .returning('created_at')
+      .returning('createdAt')
       .executeTakeFirstOrThrow()
     await transaction
       .insertInto('environments')
-      .values(defaultEnvironments.map((name, position) => ({ project_id: id, name, position })))
+      .values(defaultEnvironments.map((name, position) => ({ projectId: id, name, position })))
       .execute()
     if (owner !== null) {
       await addMember(transaction, { projectId: id, userId: owner, role: 'owner' })
@@ -96,7 +96,7 @@ export async function listProjects(
     (after, limit) =>
       app.store.db
         .selectFrom('projects')
-        .select(['id', 'name', 'allowed_origins as allowedOrigins', 'created_at as createdAt'])
+        .select(['id', 'name', 'allowedOrigins', 'createdAt'])
         .$if(memberships !== null, (query) =>
           query.where('id', '=', (is) => is.fn.any(is.val([...(memberships?.keys() ?? [])]))),
         )
@@ -119,7 +119,7 @@ export async function findProject(app: { store: Database }, caller: Caller, proj
   const role = await requireRole(app, caller, projectId, 'viewer')
   const row = await app.store.db
     .selectFrom('projects')
-    .select(['id', 'name', 'allowed_origins as allowedOrigins', 'created_at as createdAt'])
+    .select(['id', 'name', 'allowedOrigins', 'createdAt'])
     .where('id', '=', projectId)
     .executeTakeFirstOrThrow()
   return { ...row, role }
@@ -138,7 +138,7 @@ export async function changeProject(
       .updateTable('projects')
       .set({
         ...(name !== undefined && { name }),
-        ...(allowedOrigins !== undefined && { allowed_origins: [...new Set(allowedOrigins)] }),
+        ...(allowedOrigins !== undefined && { allowedOrigins: [...new Set(allowedOrigins)] }),
       })
       .where('id', '=', projectId)
       .execute()

@@ -50,12 +50,12 @@ export function openQueryCallers({
     async since(queryId, environment, from) {
       await writer.flush()
       const rows = await store.db
-        .selectFrom('query_callers')
-        .select(['key_id as keyId', 'last_called_at as lastCalledAt'])
-        .where('query_id', '=', queryId)
+        .selectFrom('queryCallers')
+        .select(['keyId', 'lastCalledAt'])
+        .where('queryId', '=', queryId)
         .where('environment', '=', environment)
-        .where('last_called_at', '>=', from)
-        .orderBy('last_called_at', 'desc')
+        .where('lastCalledAt', '>=', from)
+        .orderBy('lastCalledAt', 'desc')
         .limit(100)
         .execute()
       const names = await keyNames(
@@ -128,18 +128,18 @@ async function write(store: Pick<Database, 'db'>, calls: Call[]): Promise<void> 
       // In one order everywhere, so that two replicas never wait for each other's rows.
       .toSorted((left, right) => (orderOf(left) < orderOf(right) ? -1 : 1))
       .map(({ queryId, environment, keyId, at }) => ({
-        query_id: queryId,
+        queryId,
         environment,
-        key_id: keyId,
-        last_called_at: new Date(at),
+        keyId,
+        lastCalledAt: new Date(at),
       }))
     if (rows.length === 0) return
     await transaction
-      .insertInto('query_callers')
+      .insertInto('queryCallers')
       .values(rows)
       .onConflict((conflict) =>
-        conflict.columns(['query_id', 'environment', 'key_id']).doUpdateSet(({ fn }) => ({
-          last_called_at: fn<Date>('greatest', ['query_callers.last_called_at', 'excluded.last_called_at']),
+        conflict.columns(['queryId', 'environment', 'keyId']).doUpdateSet(({ fn }) => ({
+          lastCalledAt: fn<Date>('greatest', ['queryCallers.lastCalledAt', 'excluded.lastCalledAt']),
         })),
       )
       .execute()

@@ -38,31 +38,44 @@ export function columnsOf(content: QueryContent) {
     sql: content.sql,
     slots: JSON.stringify(content.slots),
     examples: JSON.stringify(content.examples),
-    cache_seconds: content.cacheSeconds,
-    timeout_ms: content.timeoutMs,
-    max_rows: content.maxRows,
-    max_bytes: content.maxBytes,
-    rate_per_minute: content.rateLimit?.perMinute ?? null,
-    rate_burst: content.rateLimit?.burst ?? null,
+    cacheSeconds: content.cacheSeconds,
+    timeoutMs: content.timeoutMs,
+    maxRows: content.maxRows,
+    maxBytes: content.maxBytes,
+    ratePerMinute: content.rateLimit?.perMinute ?? null,
+    rateBurst: content.rateLimit?.burst ?? null,
   } satisfies Record<keyof ContentRow, unknown>
+}
+
+/**
+ * The same by the names that callers know: what a diff shows, and what a content's hash is made of, so that a query keeps
+ * its hash however the code calls its columns.
+ */
+export function writtenContent(content: QueryContent): Record<string, unknown> {
+  const written = Object.entries(columnsOf(content))
+  return Object.fromEntries(written.map(([name, value]) => [wireName(name), value]))
+}
+
+function wireName(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 type ContentRow = Omit<
   Selectable<Tables['queries']>,
-  'id' | 'project_id' | 'name' | 'revision' | 'content_hash' | 'created_at' | 'updated_at' | 'updated_by'
+  'id' | 'projectId' | 'name' | 'revision' | 'contentHash' | 'createdAt' | 'updatedAt' | 'updatedBy'
 >
 
 export function contentOfRow(row: ContentRow): QueryContent {
-  const { rate_per_minute: perMinute, rate_burst: burst } = row
+  const { ratePerMinute: perMinute, rateBurst: burst } = row
   return {
     description: row.description,
     sql: row.sql,
     slots: row.slots as SlotsSchema,
     examples: row.examples,
-    cacheSeconds: row.cache_seconds,
-    timeoutMs: row.timeout_ms,
-    maxRows: row.max_rows,
-    maxBytes: row.max_bytes,
+    cacheSeconds: row.cacheSeconds,
+    timeoutMs: row.timeoutMs,
+    maxRows: row.maxRows,
+    maxBytes: row.maxBytes,
     rateLimit: perMinute === null || burst === null ? null : { perMinute, burst },
   }
 }

@@ -114,7 +114,7 @@ async function endDeployment(app: Parts, caller: Caller, input: Named & { enviro
     if (live === undefined) throw notDeployed(name, environment)
     await transaction
       .deleteFrom('deployments')
-      .where('query_id', '=', draft.id)
+      .where('queryId', '=', draft.id)
       .where('environment', '=', environment)
       .execute()
     await keepAct(transaction, caller, { ...input, act: 'undeploy', queryId: draft.id, from: live.number, to: null })

@@ -16,14 +16,14 @@ export async function putDeployment(
   caller: Caller,
   { projectId, environment, name, queryId, versionId }: Place & { queryId: string; versionId: string },
 ): Promise<void> {
-  const target = { query_id: queryId, version_id: versionId, deployed_by: labelOf(caller) }
+  const target = { queryId, versionId, deployedBy: labelOf(caller) }
   await transaction
     .insertInto('deployments')
-    .values({ project_id: projectId, environment, name, ...target })
+    .values({ projectId, environment, name, ...target })
     .onConflict((conflict) =>
       conflict
-        .columns(['project_id', 'environment', 'name'])
-        .doUpdateSet((set) => ({ ...target, deployed_at: set.fn<Date>('now') })),
+        .columns(['projectId', 'environment', 'name'])
+        .doUpdateSet((set) => ({ ...target, deployedAt: set.fn<Date>('now') })),
     )
     .execute()
 }
@@ -36,9 +36,9 @@ export async function chooseVersion(
 ): Promise<{ id: string; number: number }> {
   if (frozen !== null) return frozen
   const row = await transaction
-    .selectFrom('query_versions')
+    .selectFrom('queryVersions')
     .selectAll()
-    .where('query_id', '=', draft.id)
+    .where('queryId', '=', draft.id)
     .orderBy('version', 'desc')
     .limit(1)
     .executeTakeFirst()
@@ -47,16 +47,16 @@ export async function chooseVersion(
   const next = { id: newId('version'), number: (newest?.number ?? 0) + 1 }
   if (dry) return next
   await transaction
-    .insertInto('query_versions')
+    .insertInto('queryVersions')
     .values({
       id: next.id,
-      query_id: draft.id,
+      queryId: draft.id,
       version: next.number,
       ...columnsOf(contentOf(draft)),
       columns: JSON.stringify(inspected.columns),
       tables: JSON.stringify(inspected.tables),
-      content_hash: draft.contentHash,
-      created_by: labelOf(caller),
+      contentHash: draft.contentHash,
+      createdBy: labelOf(caller),
     })
     .execute()
   return next
@@ -76,9 +76,9 @@ export async function findLive(
 ): Promise<Version | undefined> {
   const row = await db
     .selectFrom('deployments')
-    .innerJoin('query_versions', 'query_versions.id', 'deployments.version_id')
-    .selectAll('query_versions')
-    .where('deployments.query_id', '=', draft.id)
+    .innerJoin('queryVersions', 'queryVersions.id', 'deployments.versionId')
+    .selectAll('queryVersions')
+    .where('deployments.queryId', '=', draft.id)
     .where('deployments.environment', '=', environment)
     .executeTakeFirst()
   return row === undefined ? undefined : versionOf(row)
@@ -87,19 +87,19 @@ export async function findLive(
 /** The version that was live before the one that is. */
 export async function findPrevious(app: { store: Database }, draft: Draft, environment: string): Promise<number> {
   const last = await app.store.db
-    .selectFrom('deployment_acts')
-    .select('previous_version')
-    .where('query_id', '=', draft.id)
+    .selectFrom('deploymentActs')
+    .select('previousVersion')
+    .where('queryId', '=', draft.id)
     .where('environment', '=', environment)
-    .where('previous_version', 'is not', null)
-    .whereRef('previous_version', 'is distinct from', 'version')
+    .where('previousVersion', 'is not', null)
+    .whereRef('previousVersion', 'is distinct from', 'version')
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst()
-  if (last?.previous_version === undefined || last.previous_version === null) {
+  if (last?.previousVersion === undefined || last.previousVersion === null) {
     throw new Failure('not_found', { message: `${draft.name} has no version before this one in ${environment}.` })
   }
-  return last.previous_version
+  return last.previousVersion
 }
 
 type Kept = Place & { act: DeploymentAct; queryId: string; from: number | null; to: number | null }
@@ -115,14 +115,14 @@ const actions: Record<DeploymentAct, string> = {
 export async function keepAct(transaction: Transaction<Tables>, caller: Caller, kept: Kept): Promise<void> {
   const { projectId, name, act, environment, queryId, from, to } = kept
   await transaction
-    .insertInto('deployment_acts')
+    .insertInto('deploymentActs')
     .values({
       id: newId('deploymentAct'),
-      query_id: queryId,
+      queryId,
       environment,
       act,
       version: to,
-      previous_version: from,
+      previousVersion: from,
       by: labelOf(caller),
     })
     .execute()

@@ -100,7 +100,7 @@ export async function openDeployments({ store, observe }: { store: Database; obs
 
 async function readPlace(store: Database, index: DeploymentIndex, place: Place): Promise<void> {
   const row = await placeRows(store)
-    .where('project_id', '=', place.projectId)
+    .where('projectId', '=', place.projectId)
     .where('environment', '=', place.environment)
     .where('name', '=', place.name)
     .executeTakeFirst()
@@ -148,16 +148,16 @@ async function findPinned(
   const known = pins.get(key)
   if (known !== undefined) return known
   const row = await store.db
-    .selectFrom('deployment_acts')
-    .innerJoin('query_versions', (join) =>
+    .selectFrom('deploymentActs')
+    .innerJoin('queryVersions', (join) =>
       join
-        .onRef('query_versions.query_id', '=', 'deployment_acts.query_id')
-        .onRef('query_versions.version', '=', 'deployment_acts.version'),
+        .onRef('queryVersions.queryId', '=', 'deploymentActs.queryId')
+        .onRef('queryVersions.version', '=', 'deploymentActs.version'),
     )
-    .selectAll('query_versions')
-    .where('deployment_acts.query_id', '=', version.queryId)
-    .where('deployment_acts.environment', '=', environment)
-    .where('deployment_acts.version', '=', number)
+    .selectAll('queryVersions')
+    .where('deploymentActs.queryId', '=', version.queryId)
+    .where('deploymentActs.environment', '=', environment)
+    .where('deploymentActs.version', '=', number)
     .limit(1)
     .executeTakeFirst()
   if (row === undefined) return undefined
@@ -169,17 +169,15 @@ async function findPinned(
 function readTables(store: Database, projectId: string): Promise<DeployedReads[]> {
   return store.db
     .selectFrom('deployments')
-    .innerJoin('query_versions', 'query_versions.id', 'deployments.version_id')
-    .select(['deployments.query_id as queryId', 'deployments.name', 'deployments.environment', 'query_versions.tables'])
-    .where('deployments.project_id', '=', projectId)
+    .innerJoin('queryVersions', 'queryVersions.id', 'deployments.versionId')
+    .select(['deployments.queryId', 'deployments.name', 'deployments.environment', 'queryVersions.tables'])
+    .where('deployments.projectId', '=', projectId)
     .orderBy('deployments.name')
     .execute()
 }
 
 function placeRows(store: Database) {
-  return store.db
-    .selectFrom('deployments')
-    .select(['project_id as projectId', 'environment', 'name', 'version_id as versionId'])
+  return store.db.selectFrom('deployments').select(['projectId', 'environment', 'name', 'versionId'])
 }
 
 function placeOf(payload: string): Place {

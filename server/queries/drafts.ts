@@ -13,7 +13,7 @@ import {
   type Tables,
   type Database,
 } from '../store/index.ts'
-import { columnsOf, contentOf, contentOfRow, type QueryContent } from './content.ts'
+import { columnsOf, contentOf, contentOfRow, writtenContent, type QueryContent } from './content.ts'
 import { examine } from './inspection.ts'
 import type { Catalogs, Engine } from '../data/index.ts'
 import type { Config } from '../config.ts'
@@ -41,7 +41,7 @@ export async function hasQuery({ db }: Pick<Database, 'db'>, { projectId, name }
   const found = await db
     .selectFrom('queries')
     .select('id')
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .where('name', '=', name)
     .executeTakeFirst()
   return found !== undefined
@@ -63,11 +63,11 @@ export async function createQuery(
         .insertInto('queries')
         .values({
           id: newId('query'),
-          project_id: projectId,
+          projectId,
           name,
           ...columnsOf(content),
-          content_hash: hashOf(content),
-          updated_by: labelOf(caller),
+          contentHash: hashOf(content),
+          updatedBy: labelOf(caller),
         })
         .execute()
       await recordAct(transaction, caller, { action: 'query.created', target: name, projectId })
@@ -92,7 +92,7 @@ async function requireRoom(
   const { count } = await transaction
     .selectFrom('queries')
     .select((row) => row.fn.countAll<number>().as('count'))
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .executeTakeFirstOrThrow()
   const most = limits.queriesPerProject
   refuseFull({ count, most, what: 'Queries of a project are' })
@@ -114,10 +114,10 @@ export async function changeQuery(
       .updateTable('queries')
       .set((set) => ({
         ...columnsOf(content),
-        content_hash: hashOf(content),
+        contentHash: hashOf(content),
         revision: set('revision', '+', 1),
-        updated_at: set.fn<Date>('now'),
-        updated_by: labelOf(caller),
+        updatedAt: set.fn<Date>('now'),
+        updatedBy: labelOf(caller),
       }))
       .where('id', '=', before.id)
       // Also without If-Match, what was inspected together is saved together.
@@ -138,7 +138,7 @@ export async function deleteQuery(app: { store: Database }, caller: Caller, inpu
   await requireRole(app, caller, input.projectId, 'editor')
   await app.store.db.transaction().execute(async (transaction) => {
     const { id } = await lockDraft(transaction, input)
-    const live = await transaction.selectFrom('deployments').select('environment').where('query_id', '=', id).execute()
+    const live = await transaction.selectFrom('deployments').select('environment').where('queryId', '=', id).execute()
     if (live.length > 0) {
       const places = live.map((each) => each.environment).join(', ')
       throw new Failure('conflict', {
@@ -168,7 +168,7 @@ export async function listQueries(
       app.store.db
         .selectFrom('queries')
         .selectAll()
-        .where('project_id', '=', input.projectId)
+        .where('projectId', '=', input.projectId)
         .$if(after !== undefined, (query) => query.where('name', '>', after ?? ''))
         .orderBy('name')
         .limit(limit)
@@ -183,7 +183,7 @@ export async function readDraft(app: { store: Database }, { projectId, name }: N
   const row = await app.store.db
     .selectFrom('queries')
     .selectAll()
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .where('name', '=', name)
     .executeTakeFirst()
   if (row === undefined) throw noQuery(name)
@@ -195,7 +195,7 @@ export async function lockDraft(transaction: Transaction<Tables>, { projectId, n
   const row = await transaction
     .selectFrom('queries')
     .selectAll()
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .where('name', '=', name)
     .forUpdate()
     .executeTakeFirst()
@@ -217,7 +217,7 @@ export function labelOf(caller: Caller): string {
 
 function hashOf(content: QueryContent): string {
   return createHash('sha256')
-    .update(JSON.stringify(columnsOf(content)))
+    .update(JSON.stringify(writtenContent(content)))
     .digest('base64url')
 }
 
@@ -225,13 +225,13 @@ function draftOf(row: Selectable<Tables['queries']>): Draft {
   return {
     ...contentOfRow(row),
     id: row.id,
-    projectId: row.project_id,
+    projectId: row.projectId,
     name: row.name,
     revision: row.revision,
-    contentHash: row.content_hash,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    updatedBy: row.updated_by,
+    contentHash: row.contentHash,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    updatedBy: row.updatedBy,
   }
 }
 
@@ -246,25 +246,25 @@ async function addDeployments(app: { store: Database }, drafts: Draft[]): Promis
   const ids = drafts.map((draft) => draft.id)
   const live = await app.store.db
     .selectFrom('deployments')
-    .innerJoin('query_versions', 'query_versions.id', 'deployments.version_id')
-    .select(['deployments.query_id', 'deployments.environment', 'query_versions.version'])
-    .where('deployments.query_id', 'in', ids)
+    .innerJoin('queryVersions', 'queryVersions.id', 'deployments.versionId')
+    .select(['deployments.queryId', 'deployments.environment', 'queryVersions.version'])
+    .where('deployments.queryId', 'in', ids)
     .orderBy('deployments.environment')
     .execute()
   const newest = await app.store.db
-    .selectFrom('query_versions')
-    .distinctOn('query_id')
-    .select(['query_id', 'content_hash'])
-    .where('query_id', 'in', ids)
-    .orderBy('query_id')
+    .selectFrom('queryVersions')
+    .distinctOn('queryId')
+    .select(['queryId', 'contentHash'])
+    .where('queryId', 'in', ids)
+    .orderBy('queryId')
     .orderBy('version', 'desc')
     .execute()
   return drafts.map((draft) => ({
     ...draft,
     deployments: live
-      .filter((each) => each.query_id === draft.id)
+      .filter((each) => each.queryId === draft.id)
       .map(({ environment, version }) => ({ environment, version })),
-    changed: newest.find((each) => each.query_id === draft.id)?.content_hash !== draft.contentHash,
+    changed: newest.find((each) => each.queryId === draft.id)?.contentHash !== draft.contentHash,
   }))
 }
 

@@ -29,13 +29,13 @@ export async function changedNeighbours(
   await lockEnvironment(transaction, { projectId, environment })
   const rows = await transaction
     .selectFrom('deployments')
-    .select(['name', 'version_id'])
-    .where('project_id', '=', projectId)
+    .select(['name', 'versionId'])
+    .where('projectId', '=', projectId)
     .where('environment', '=', environment)
     .where('name', '!=', name)
     .execute()
   // One that has gone takes no question.
-  return rows.filter((row) => known.get(row.name) !== row.version_id).map((row) => row.name)
+  return rows.filter((row) => known.get(row.name) !== row.versionId).map((row) => row.name)
 }
 
 export function neverQuiet({ environment }: Place): Failure {

@@ -23,7 +23,7 @@ export async function readVersions(store: Pick<Database, 'db'>, ids: string[]): 
   const versions: Version[] = []
   for (let from = 0; from < ids.length; from += maxIds) {
     const rows = await store.db
-      .selectFrom('query_versions')
+      .selectFrom('queryVersions')
       .selectAll()
       .where('id', 'in', ids.slice(from, from + maxIds))
       .execute()
@@ -32,16 +32,16 @@ export async function readVersions(store: Pick<Database, 'db'>, ids: string[]): 
   return versions
 }
 
-export function versionOf(row: Selectable<Tables['query_versions']>): Version {
+export function versionOf(row: Selectable<Tables['queryVersions']>): Version {
   return {
     ...contentOfRow(row),
     id: row.id,
-    queryId: row.query_id,
+    queryId: row.queryId,
     number: row.version,
     columns: row.columns,
     tables: row.tables,
-    contentHash: row.content_hash,
-    createdAt: row.created_at,
-    createdBy: row.created_by,
+    contentHash: row.contentHash,
+    createdAt: row.createdAt,
+    createdBy: row.createdBy,
   }
 }

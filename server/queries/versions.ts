@@ -2,7 +2,7 @@ import { createTwoFilesPatch } from 'diff'
 import { requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import { pageAfter, type DeploymentAct, type Page, type Database } from '../store/index.ts'
-import { columnsOf, type QueryContent } from './content.ts'
+import { writtenContent, type QueryContent } from './content.ts'
 import { readDraft } from './drafts.ts'
 import { versionOf, type Version } from './version-records.ts'
 
@@ -39,9 +39,9 @@ export async function listVersions(
   const page = await pageAfter(
     (after, limit) =>
       app.store.db
-        .selectFrom('query_versions')
-        .select(['version as number', 'created_at as createdAt', 'created_by as createdBy'])
-        .where('query_id', '=', id)
+        .selectFrom('queryVersions')
+        .select(['version as number', 'createdAt', 'createdBy'])
+        .where('queryId', '=', id)
         .$if(after !== undefined, (query) => query.where('version', '<', numberOf(after)))
         .orderBy('version', 'desc')
         .limit(limit)
@@ -95,8 +95,8 @@ export async function diffVersions(
 
 /** All but the SQL and the slots, which have parts of their own. */
 function settingsOf(content: QueryContent): string {
-  const { sql: _sql, slots: _slots, ...columns } = columnsOf(content)
-  return JSON.stringify({ ...columns, examples: content.examples }, null, 2)
+  const { sql: _sql, slots: _slots, ...settings } = writtenContent(content)
+  return JSON.stringify({ ...settings, examples: content.examples }, null, 2)
 }
 
 /** Everything that was done to a query's deployments, newest first. */
@@ -110,9 +110,9 @@ export async function listHistory(
   return pageAfter(
     (after, limit) =>
       app.store.db
-        .selectFrom('deployment_acts')
-        .select(['id', 'act', 'environment', 'version', 'previous_version as previousVersion', 'at', 'by'])
-        .where('query_id', '=', id)
+        .selectFrom('deploymentActs')
+        .select(['id', 'act', 'environment', 'version', 'previousVersion', 'at', 'by'])
+        .where('queryId', '=', id)
         .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
         .orderBy('id', 'desc')
         .limit(limit)
@@ -134,16 +134,16 @@ export async function listDeployments(
       const [name = '', environment = ''] = after?.split(' ') ?? []
       return app.store.db
         .selectFrom('deployments')
-        .innerJoin('query_versions', 'query_versions.id', 'deployments.version_id')
+        .innerJoin('queryVersions', 'queryVersions.id', 'deployments.versionId')
         .select([
           'deployments.name',
           'deployments.environment',
-          'query_versions.version',
-          'query_versions.description',
-          'deployments.deployed_at as deployedAt',
-          'deployments.deployed_by as deployedBy',
+          'queryVersions.version',
+          'queryVersions.description',
+          'deployments.deployedAt',
+          'deployments.deployedBy',
         ])
-        .where('deployments.project_id', '=', input.projectId)
+        .where('deployments.projectId', '=', input.projectId)
         .$if(input.environment !== undefined, (query) =>
           query.where('deployments.environment', '=', input.environment ?? ''),
         )
@@ -171,9 +171,9 @@ export async function readVersion(
   { name, number }: { name: string; number: number },
 ): Promise<Version> {
   const row = await app.store.db
-    .selectFrom('query_versions')
+    .selectFrom('queryVersions')
     .selectAll()
-    .where('query_id', '=', queryId)
+    .where('queryId', '=', queryId)
     .where('version', '=', number)
     .executeTakeFirst()
   if (row === undefined) throw new Failure('not_found', { message: `${name} has no version ${number}.` })
@@ -188,9 +188,9 @@ function numberOf(cursor: string | undefined): number {
 async function liveIn(app: { store: Database }, queryId: string): Promise<Map<number, string[]>> {
   const rows = await app.store.db
     .selectFrom('deployments')
-    .innerJoin('query_versions', 'query_versions.id', 'deployments.version_id')
-    .select(['query_versions.version', 'deployments.environment'])
-    .where('deployments.query_id', '=', queryId)
+    .innerJoin('queryVersions', 'queryVersions.id', 'deployments.versionId')
+    .select(['queryVersions.version', 'deployments.environment'])
+    .where('deployments.queryId', '=', queryId)
     .orderBy('deployments.environment')
     .execute()
   const places = new Map<number, string[]>()

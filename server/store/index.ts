@@ -23,5 +23,6 @@ export type {
   Role,
   Tables,
 } from './tables.ts'
+export { openTables } from './tables.ts'
 export { inTransaction, type Connection } from './transaction.ts'
 export { isUniqueViolation } from './violations.ts'

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import { sql, type Kysely, type Transaction } from 'kysely'
 import { Client, Pool, types, type ClientBase, type ClientConfig, type PoolConfig } from 'pg'
 import { within } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
@@ -10,7 +10,7 @@ import { migrate, readMigrations } from './migrate.ts'
 import { readFolderId } from './places.ts'
 import type { Server } from './server.ts'
 import { openSession, type Session } from './session.ts'
-import type { Tables } from './tables.ts'
+import { openTables, type Tables } from './tables.ts'
 
 export type Database = {
   kind: Server['kind']
@@ -86,7 +86,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return {
     kind: server.kind,
     folderId,
-    db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
+    db: openTables(pool),
     pool,
     listen: (channel, onNotify, onReconnect = () => undefined) => session.listen(channel, { onNotify, onReconnect }),
     notify: async (trx, channel, payload) => {

@@ -1,3 +1,5 @@
+import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely'
+import type { Pool } from 'pg'
 import type { PeopleTables } from './tables/people.ts'
 import type { KeysTables } from './tables/keys.ts'
 import type { DataTables } from './tables/data.ts'
@@ -6,10 +8,16 @@ import type { UsageTables } from './tables/usage.ts'
 import type { QuestionsTables } from './tables/questions.ts'
 
 /**
- * The tables as Kysely sees them, in the database's own names. `test/api/tables.test.ts` compares `server/store/tables`
- * with the migrated database, column by column.
+ * The tables as the code names them; `openTables` turns the names into the database's own. `test/api/tables.test.ts`
+ * compares `server/store/tables` with the migrated database, column by column.
  */
 export type Tables = PeopleTables & KeysTables & DataTables & QueriesTables & UsageTables & QuestionsTables
+
+/** What is inside a JSON column keeps its names: it was written by users, or is told to them as it is. */
+export function openTables(pool: Pool): Kysely<Tables> {
+  const names = new CamelCasePlugin({ maintainNestedObjectKeys: true })
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [names] })
+}
 
 export type { Role } from './tables/people.ts'
 export type {

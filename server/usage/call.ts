@@ -6,8 +6,8 @@ export type QueryAnswered = Extract<Observation, { kind: 'query-answered' }>
 
 /** What calls are told apart and counted by, in the columns that say so. */
 export type CallKind = Pick<
-  Tables['request_batches'],
-  'project_id' | 'environment' | 'query' | 'version' | 'entry' | 'key_id' | 'status' | 'error' | 'reason' | 'cache'
+  Tables['requestBatches'],
+  'projectId' | 'environment' | 'query' | 'version' | 'entry' | 'keyId' | 'status' | 'error' | 'reason' | 'cache'
 >
 
 const name = /^[a-z][a-z0-9_]{0,62}$/
@@ -18,13 +18,13 @@ export function kindOf(event: QueryAnswered): CallKind | undefined {
   if (projectId === null) return undefined
   const failure = code === null ? undefined : failures[code]
   return {
-    project_id: projectId,
+    projectId,
     // What a caller made up is not written down as if it were the name of something.
     environment: version !== null || isName(environment) ? environment : null,
     query: version !== null || isName(query) ? query : null,
     version,
     entry: event.entry,
-    key_id: event.keyId,
+    keyId: event.keyId,
     status: failure?.status ?? 200,
     error: failure === undefined ? null : 'wire' in failure ? failure.wire : code,
     reason: event.reason,

@@ -17,12 +17,12 @@ const maxProjects = 10_000
 
 export function openEnvironments(store: Pick<Database, 'db'>): Environments {
   let known = new Map<string, Set<string>>()
-  const isKnown = ({ version, project_id: projectId, environment }: CallKind): boolean =>
+  const isKnown = ({ version, projectId, environment }: CallKind): boolean =>
     version !== null || known.get(projectId)?.has(environment ?? '') === true
   return {
     async know(kinds) {
       const unknown = new Set<string>()
-      for (const kind of kinds) if (!isKnown(kind)) unknown.add(kind.project_id)
+      for (const kind of kinds) if (!isKnown(kind)) unknown.add(kind.projectId)
       if (unknown.size === 0) return
       if (known.size > maxProjects) known = new Map()
       for (const { projectId, name } of await environmentsOf(store, [...unknown])) {
@@ -31,7 +31,7 @@ export function openEnvironments(store: Pick<Database, 'db'>): Environments {
     },
     placed(kind) {
       if (isKnown(kind)) return kind
-      return known.has(kind.project_id) ? { ...kind, environment: null } : undefined
+      return known.has(kind.projectId) ? { ...kind, environment: null } : undefined
     },
   }
 }

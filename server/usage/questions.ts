@@ -65,16 +65,16 @@ export async function forgetWords(
   { projectId, before }: { projectId: string; before: Date | null },
 ): Promise<void> {
   await db
-    .updateTable('request_batches')
+    .updateTable('requestBatches')
     .set({ question: null })
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .where('entry', '=', 'question')
     .where('question', 'is not', null)
     .$if(before !== null, (query) => query.where('start', '<', before ?? new Date(0)))
     .execute()
   await db
-    .deleteFrom('usage_questions')
-    .where('project_id', '=', projectId)
+    .deleteFrom('usageQuestions')
+    .where('projectId', '=', projectId)
     .$if(before !== null, (query) => query.where('start', '<', before ?? new Date(0)))
     .execute()
 }

@@ -77,20 +77,20 @@ export function countCall(count: Count, { totalMs, sqlMs, rows, bytes }: QueryAn
 /** A query that was not found is counted under no name: names that callers make up would be without number. */
 function keyOf(kind: CallKind, start: number): string {
   const query = kind.version === null ? '' : kind.query
-  const { project_id, environment, version, key_id, entry, status, error, reason, cache } = kind
-  return `${start} ${project_id} ${environment} ${query} ${version} ${key_id} ${entry} ${status} ${error} ${reason} ${cache}`
+  const { projectId, environment, version, keyId, entry, status, error, reason, cache } = kind
+  return `${start} ${projectId} ${environment} ${query} ${version} ${keyId} ${entry} ${status} ${error} ${reason} ${cache}`
 }
 
 function rowOf({ of, start, latencies, ...count }: Count): Record<string, unknown> {
   return {
-    project_id: of.project_id,
+    project_id: of.projectId,
     grain: 'minute',
     start: new Date(start),
     writer: count.writer,
     environment: of.environment ?? '',
     query: of.version === null ? '' : (of.query ?? ''),
     version: of.version ?? 0,
-    key_id: of.key_id ?? '',
+    key_id: of.keyId ?? '',
     entry: of.entry,
     status: of.status,
     error: of.error ?? '',

@@ -49,9 +49,9 @@ async function dropUnwantedWords(
 ): Promise<void> {
   const worded = batches.filter(({ asked }) => typeof asked?.question === 'string')
   if (worded.length === 0) return
-  const ids = [...new Set(worded.map(({ kind }) => kind.project_id))]
+  const ids = [...new Set(worded.map(({ kind }) => kind.projectId))]
   const keepers = await holdWordKeepers(connection, ids)
-  for (const { kind, asked } of worded) if (asked !== null && !keepers.has(kind.project_id)) asked.question = null
+  for (const { kind, asked } of worded) if (asked !== null && !keepers.has(kind.projectId)) asked.question = null
 }
 
 /** Whether it was done after all. Throws while that is not decided. */
@@ -89,15 +89,15 @@ function* copyTexts(batches: Batch[]): Generator<string> {
 
 /** A line of COPY's text format. */
 export function copyLine({ kind, start, ids, afterMs, totalUs, sqlUs, rows, bytes, asked }: Batch): string {
-  const { project_id, environment, query, version, entry, key_id, status, error, reason, cache } = kind
+  const { projectId, environment, query, version, entry, keyId, status, error, reason, cache } = kind
   const fields = [
     new Date(start).toISOString(),
-    field(project_id),
+    field(projectId),
     field(environment),
     field(query),
     field(version),
     field(entry),
-    field(key_id),
+    field(keyId),
     field(status),
     field(error),
     field(reason),

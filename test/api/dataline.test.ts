@@ -26,7 +26,7 @@ function prepare(datasourceId: string, objectId: string, app: Parameters<typeof 
 }
 
 async function valuesOf(datasourceId: string): Promise<string[]> {
-  const values = t.app.store.db.selectFrom('column_values').select('value').where('datasource_id', '=', datasourceId)
+  const values = t.app.store.db.selectFrom('columnValues').select('value').where('datasourceId', '=', datasourceId)
   return (await values.execute()).map(({ value }) => value).toSorted()
 }
 

@@ -61,8 +61,8 @@ describe('datasources', () => {
     expect(described.body.profile.columns.map((each: { name: string }) => each.name)).toEqual(['region', 'total'])
     const [table] = (await t.app.catalogs.get(projectId)).tables
     expect(table?.nativePath).toMatch(/\.duckdb$/)
-    const values = await t.app.store.db.selectFrom('column_values').selectAll().execute()
-    expect(values).toMatchObject([{ column_name: 'region', value: 'north', occurrences: 1 }])
+    const values = await t.app.store.db.selectFrom('columnValues').selectAll().execute()
+    expect(values).toMatchObject([{ columnName: 'region', value: 'north', occurrences: 1 }])
   })
 
   test('executes and refreshes of one datasource take turns; a refresh that waits already is not joined by another', async () => {

@@ -15,7 +15,7 @@ const enqueue = async (projectId: string, jobType = 'never_run') => (await enque
 /** A job in a final state, without a worker that would bring it there. */
 async function finishedJob(projectId: string, status: 'succeeded' | 'failed' | 'cancelled'): Promise<string> {
   const id = await enqueue(projectId)
-  await t.app.store.db.updateTable('jobs').set({ status, finished_at: new Date() }).where('id', '=', id).execute()
+  await t.app.store.db.updateTable('jobs').set({ status, finishedAt: new Date() }).where('id', '=', id).execute()
   return id
 }
 

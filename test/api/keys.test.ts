@@ -312,12 +312,11 @@ describe('changing a key', () => {
     const { id, secret } = (await t.operator.post('/v1/api-keys', { name: 'x', permissions })).body
     await t.withToken(secret).get('/v1/key')
     expect((await t.operator.get(`/v1/api-keys/${id}`)).body.last_used_at).toMatch(/Z$/)
-    const written = () =>
-      t.app.store.db.selectFrom('api_key_uses').selectAll().where('key_id', '=', id).executeTakeFirst()
+    const written = () => t.app.store.db.selectFrom('apiKeyUses').selectAll().where('keyId', '=', id).executeTakeFirst()
     const first = await vi.waitUntil(written, { timeout: 10_000 })
     await t.withToken(secret).get('/v1/key')
     t.advance(61_000)
     await t.withToken(secret).get('/v1/key')
-    await vi.waitFor(async () => expect((await written())?.last_used_at).not.toEqual(first?.last_used_at), 10_000)
+    await vi.waitFor(async () => expect((await written())?.lastUsedAt).not.toEqual(first?.lastUsedAt), 10_000)
   })
 })

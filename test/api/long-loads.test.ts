@@ -62,11 +62,7 @@ describe('a load in the background', () => {
     expect(await refreshed(id)).toMatchObject({ status: 'succeeded', attempt: 2, details: { pages: 10, rows: 20 } })
     expect(await ids(id)).toEqual(every)
     expect([...asked].filter(([, count]) => count > 1)).toEqual([[6, 2]])
-    const left = await t.app.store.db
-      .selectFrom('load_checkpoints')
-      .selectAll()
-      .where('datasource_id', '=', id)
-      .execute()
+    const left = await t.app.store.db.selectFrom('loadCheckpoints').selectAll().where('datasourceId', '=', id).execute()
     expect(left).toEqual([])
   })
 
@@ -75,17 +71,17 @@ describe('a load in the background', () => {
     const id = await datasource({ type: 'page' })
     expect(await refreshed(id)).toMatchObject({ status: 'failed' })
     const kept = await t.app.store.db
-      .selectFrom('load_checkpoints')
-      .select('rows_path')
-      .where('datasource_id', '=', id)
+      .selectFrom('loadCheckpoints')
+      .select('rowsPath')
+      .where('datasourceId', '=', id)
       .executeTakeFirstOrThrow()
-    expect(existsSync(kept.rows_path)).toBe(true)
+    expect(existsSync(kept.rowsPath)).toBe(true)
     expect(asked.get(1)).toBe(1)
     const again = pages()
     expect(await refreshed(id)).toMatchObject({ status: 'succeeded' })
     expect(again.get(1)).toBe(1)
     expect(await ids(id)).toEqual(every)
-    expect(existsSync(kept.rows_path)).toBe(false)
+    expect(existsSync(kept.rowsPath)).toBe(false)
   })
 
   test('a repeated job goes on from the one it repeats', async () => {

@@ -221,7 +221,7 @@ test('a call with a key does no database round trip', async () => {
   const { secret } = (await quiet.operator.post('/v1/api-keys', { name: 'x', permissions })).body
   await quiet.withToken(secret).get('/v1/key')
   // The first use is written soon after it, and not again for a minute.
-  const written = () => quiet.app.store.db.selectFrom('api_key_uses').selectAll().execute()
+  const written = () => quiet.app.store.db.selectFrom('apiKeyUses').selectAll().execute()
   await expect.poll(async () => (await written()).length, { timeout: 10_000 }).toBe(1)
   const before = quiet.app.store.roundTrips()
   for (let count = 0; count < 20; count += 1) await quiet.withToken(secret).get('/v1/key')

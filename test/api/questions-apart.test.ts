@@ -17,10 +17,10 @@ beforeAll(async () => {
     const { id } = await t.app.store.db
       .selectFrom('datasources')
       .select('id')
-      .where('project_id', '=', project.projectId)
+      .where('projectId', '=', project.projectId)
       .executeTakeFirstOrThrow()
-    const row = { datasource_id: id, column_name: 'region', value, occurrences: 1 }
-    await t.app.store.db.insertInto('column_values').values(row).execute()
+    const row = { datasourceId: id, columnName: 'region', value, occurrences: 1 }
+    await t.app.store.db.insertInto('columnValues').values(row).execute()
     await project.deploy(inRegion)
   }
 }, 90_000)

@@ -292,7 +292,7 @@ describe('…/questions', () => {
     const rows = await t.app.store.db
       .selectFrom('questions')
       .select('id')
-      .where('project_id', '=', q.projectId)
+      .where('projectId', '=', q.projectId)
       .execute()
     expect(rows).toEqual([])
     const editor = await t.member(q.projectId, 'editor')

@@ -125,9 +125,9 @@ describe('the index of a place', () => {
     const place = { projectId: q.projectId, environment: 'production', only: null }
     const observations: Observation[] = []
     const router = await routerOn(observations)
-    const before = await t.app.store.db.selectFrom('question_vectors').select('text_hash').execute()
+    const before = await t.app.store.db.selectFrom('questionVectors').select('textHash').execute()
     await router.index(place)
-    const after = await t.app.store.db.selectFrom('question_vectors').select('text_hash').execute()
+    const after = await t.app.store.db.selectFrom('questionVectors').select('textHash').execute()
     expect(before.length).toBeGreaterThan(50)
     expect(after).toHaveLength(before.length)
     expect(observations).toContainEqual(expect.objectContaining({ kind: 'encoder-opened', encoder: 'neural' }))

@@ -1,8 +1,7 @@
-import { Kysely, PostgresDialect } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Observation } from '../../server/observe.ts'
 import { openQuestionLog, type QuestionLog } from '../../server/questions/index.ts'
-import type { Tables } from '../../server/store/index.ts'
+import { openTables } from '../../server/store/index.ts'
 import { createDatabase, type TestDatabase } from '../harness/database.ts'
 import { openLossyDatabase, type LossyDatabase } from '../harness/lossy-database.ts'
 
@@ -21,7 +20,7 @@ beforeEach(async () => {
     if (event.kind === 'fault') faults.push(event.error)
     if (event.kind === 'records-dropped') drops.push(event)
   }
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: lossy.pool }) })
+  const db = openTables(lossy.pool)
   log = openQuestionLog({ store: { db }, observe, now: Date.now, closeTimeoutMs: 5_000 })
 })
 afterEach(async () => {

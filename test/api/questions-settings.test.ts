@@ -31,9 +31,9 @@ function choose(log: 'full' | 'redacted' | 'off', retentionDays = 30) {
 async function kept(): Promise<string> {
   await t.app.questionLog.flush()
   await t.app.usage.flush()
-  const tables = ['questions', 'request_batches', 'usage_questions'] as const
+  const tables = ['questions', 'requestBatches', 'usageQuestions'] as const
   const found = await Promise.all(
-    tables.map((table) => t.app.store.db.selectFrom(table).selectAll().where('project_id', '=', q.projectId).execute()),
+    tables.map((table) => t.app.store.db.selectFrom(table).selectAll().where('projectId', '=', q.projectId).execute()),
   )
   return JSON.stringify(found)
 }
@@ -72,8 +72,8 @@ test('a project that keeps questions for a day has none of the day before in its
 test('a change that was cut short is completed later', async () => {
   await ask()
   await kept()
-  const row = { project_id: q.projectId, log: 'redacted' as const, retention_days: 30 }
-  await t.app.store.db.insertInto('question_settings').values(row).execute()
+  const row = { projectId: q.projectId, log: 'redacted' as const, retentionDays: 30 }
+  await t.app.store.db.insertInto('questionSettings').values(row).execute()
   await forgetOldQuestions(t.app)
   expect(await kept()).not.toMatch(/heron/i)
 })
@@ -82,8 +82,8 @@ test('a question that is written down while its project stops keeping them is no
   await ask()
   const writing = await t.app.store.db.transaction().execute(async (transaction) => {
     await transaction.selectFrom('projects').select('id').where('id', '=', q.projectId).forUpdate().execute()
-    const row = { project_id: q.projectId, log: 'off' as const, retention_days: 30 }
-    await transaction.insertInto('question_settings').values(row).execute()
+    const row = { projectId: q.projectId, log: 'off' as const, retentionDays: 30 }
+    await transaction.insertInto('questionSettings').values(row).execute()
     const flush = t.app.questionLog.flush()
     await t.app.usage.flush()
     await isWaiting()
@@ -94,13 +94,13 @@ test('a question that is written down while its project stops keeping them is no
 })
 
 test('who stops keeping questions waits for those that are being written down, and removes them', async () => {
-  const row = { id: 'qst_1', project_id: q.projectId, environment: 'production', at: new Date(), text: words }
-  const rest = { outcome: 'no_match', query: null, parameters: null, confidence: null, key_id: null } as const
+  const row = { id: 'qst_1', projectId: q.projectId, environment: 'production', at: new Date(), text: words }
+  const rest = { outcome: 'no_match', query: null, parameters: null, confidence: null, keyId: null } as const
   const changing = await t.app.store.db.transaction().execute(async (transaction) => {
     await transaction.selectFrom('projects').select('id').where('id', '=', q.projectId).forKeyShare().execute()
     await transaction
       .insertInto('questions')
-      .values({ ...row, ...rest, request_id: null, resolved: null })
+      .values({ ...row, ...rest, requestId: null, resolved: null })
       .execute()
     const change = choose('off')
     await isWaiting()

@@ -1,11 +1,10 @@
-import { Kysely, PostgresDialect } from 'kysely'
 import { Pool } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openKeyUses } from '../../server/access/keys/uses.ts'
 import type { Observation } from '../../server/observe.ts'
 import { openQueryCallers } from '../../server/queries/index.ts'
 import { holdWordKeepers } from '../../server/questions/index.ts'
-import type { Database, Tables } from '../../server/store/index.ts'
+import { openTables, type Database } from '../../server/store/index.ts'
 import { openUsage } from '../../server/usage/index.ts'
 import { createDatabase, type TestDatabase } from '../harness/database.ts'
 import { call } from '../unit/usage/sample-call.ts'
@@ -19,7 +18,7 @@ const closers: Array<() => Promise<void>> = []
 beforeEach(async () => {
   database = await createDatabase()
   pool = new Pool({ connectionString: database.url })
-  store = { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) } as Database
+  store = { pool, db: openTables(pool) } as Database
   told = []
   await pool.query(`
     insert into projects (id, name) values ('prj_1', 'One');

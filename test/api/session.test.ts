@@ -165,6 +165,6 @@ describe('sessions', () => {
     const id = /sluice_session=([^;]+)/.exec(String(signedIn.headers['set-cookie']))?.[1] ?? ''
     const rows = await t.app.store.db.selectFrom('sessions').selectAll().execute()
     expect(id.length).toBeGreaterThan(20)
-    expect(rows.some((row) => row.id_hash.includes(id))).toBe(false)
+    expect(rows.some((row) => row.idHash.includes(id))).toBe(false)
   })
 })

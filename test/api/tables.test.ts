@@ -10,6 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
+const inDatabase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
 /** `users.email?` for every column of `server/store/tables`; `?` where null is allowed. */
 function declared(): string[] {
   const dir = join(import.meta.dirname, '../../server/store/tables')
@@ -20,7 +22,8 @@ function declared(): string[] {
   return names.flatMap(([, table, type]) => {
     const body = new RegExp(`^type ${type} = \\{\n([^}]*(?:\\{[^}]*\\}[^}]*)*)^\\}`, 'm').exec(text)?.[1] ?? ''
     return [...body.matchAll(/^ {2}(\w+): (.+)$/gm)].map(
-      ([, column, columnType = '']) => `${table}.${column}${/\| null|^OptionalJson/.test(columnType) ? '?' : ''}`,
+      ([, column, columnType = '']) =>
+        `${inDatabase(`${table}.${column}`)}${/\| null|^OptionalJson/.test(columnType) ? '?' : ''}`,
     )
   })
 }

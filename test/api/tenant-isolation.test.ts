@@ -57,11 +57,11 @@ async function collectValues(projectId: string, values: string[]): Promise<void>
   const { id } = await db
     .selectFrom('datasources')
     .select('id')
-    .where('project_id', '=', projectId)
-    .where('table_name', '=', 'goods')
+    .where('projectId', '=', projectId)
+    .where('tableName', '=', 'goods')
     .executeTakeFirstOrThrow()
-  const rows = values.map((value) => ({ datasource_id: id, column_name: 'maker', value, occurrences: 1 }))
-  await db.insertInto('column_values').values(rows).execute()
+  const rows = values.map((value) => ({ datasourceId: id, columnName: 'maker', value, occurrences: 1 }))
+  await db.insertInto('columnValues').values(rows).execute()
 }
 
 function expectNothingOfTheirs(answer: Answer, asked = ''): void {

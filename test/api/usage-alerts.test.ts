@@ -49,7 +49,7 @@ describe('201, 200 and 204', () => {
       threshold: 0.05,
       channels: [{ id: channels[0].id }, { type: 'slack', target: 'http://hooks.test/…' }],
     })
-    const sealed = await t.app.store.db.selectFrom('alert_channels').selectAll().execute()
+    const sealed = await t.app.store.db.selectFrom('alertChannels').selectAll().execute()
     expect(JSON.stringify(sealed)).not.toMatch(/hidden|whsec_|T\/B\/x/)
     expect((await t.operator.get(path)).body.data).toHaveLength(1)
     await expectStatus(204, t.operator.delete(`${path}/${id}`))

@@ -1,7 +1,6 @@
-import { Kysely, PostgresDialect } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { holdWordKeepers } from '../../server/questions/index.ts'
-import type { Tables } from '../../server/store/index.ts'
+import { openTables } from '../../server/store/index.ts'
 import { openUsage, type Usage } from '../../server/usage/index.ts'
 import { isWritten } from '../../server/usage/write.ts'
 import { createDatabase, type TestDatabase } from '../harness/database.ts'
@@ -15,7 +14,7 @@ beforeEach(async () => {
   database = await createDatabase()
   lossy = await openLossyDatabase(database.url)
   const observe = () => undefined
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: lossy.pool }) })
+  const db = openTables(lossy.pool)
   const store = { db, pool: lossy.pool }
   usage = openUsage({
     store,

@@ -159,7 +159,7 @@ describe('200', () => {
     t.advance(2 * 86_400_000)
     await keepUsage(t.app)
     await keepUsage(t.app)
-    const grains = await t.app.store.db.selectFrom('usage_rollups').select(['grain', 'calls']).execute()
+    const grains = await t.app.store.db.selectFrom('usageRollups').select(['grain', 'calls']).execute()
     const callsOf = (grain: string): number =>
       grains.filter((row) => row.grain === grain).reduce((sum, row) => sum + row.calls, 0)
     const stored = ['minute', 'five', 'hour', 'day']
@@ -173,7 +173,7 @@ describe('200', () => {
     }
     t.advance(8 * 86_400_000)
     await keepUsage(t.app)
-    expect(await t.app.store.db.selectFrom('request_batches').select('ids').execute()).toEqual([])
+    expect(await t.app.store.db.selectFrom('requestBatches').select('ids').execute()).toEqual([])
     expect((await metrics(range)).totals.requests).toBe(12)
     t.advance(-10 * 86_400_000)
   })

@@ -50,8 +50,8 @@ test('known questions give exactly known numbers', async () => {
 
 test('a project that wants no words kept has none in its log', async () => {
   await t.app.store.db
-    .insertInto('question_settings')
-    .values({ project_id: q.projectId, log: 'redacted', retention_days: 30 })
+    .insertInto('questionSettings')
+    .values({ projectId: q.projectId, log: 'redacted', retentionDays: 30 })
     .execute()
   const answer = await ask('show orders of the north')
   const log = (await t.operator.get(`/v1/projects/${q.projectId}/requests?limit=1`)).body.data
@@ -62,7 +62,7 @@ test('questions counted by hour say the same as single ones, and are dropped wit
   const before = (await metrics()).questions
   t.advance(2 * 3_600_000)
   await keepUsage(t.app)
-  const counted = () => t.app.store.db.selectFrom('usage_questions').select(['question', 'calls']).execute()
+  const counted = () => t.app.store.db.selectFrom('usageQuestions').select(['question', 'calls']).execute()
   expect((await counted()).reduce((sum, { calls }) => sum + calls, 0)).toBe(5)
   await keepUsage(t.app)
   expect((await metrics()).questions).toEqual(before)

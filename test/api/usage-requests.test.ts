@@ -224,7 +224,7 @@ describe('under load', () => {
     t.app.usage.observe(answered({ ...refused, projectId: 'prj_none' }))
     const { body } = await t.operator.get(`/v1/projects/${q.projectId}/metrics?key_id=key_4`)
     expect(body).toMatchObject({ totals: { requests: 1 }, by_environment: [] })
-    const rows = t.app.store.db.selectFrom('request_batches').select('ids').where('project_id', '=', 'prj_none')
+    const rows = t.app.store.db.selectFrom('requestBatches').select('ids').where('projectId', '=', 'prj_none')
     expect(await rows.execute()).toEqual([])
   })
 })
@@ -262,7 +262,7 @@ test('calls that are written together are told apart again, in the order they ca
   }
   const ids = answers.map(({ headers }) => headers['x-request-id'])
   await t.app.usage.flush()
-  const batches = t.app.store.db.selectFrom('request_batches').select('ids').where('project_id', '=', projectId)
+  const batches = t.app.store.db.selectFrom('requestBatches').select('ids').where('projectId', '=', projectId)
   const written = (await batches.execute()).length
   expect(written).toBeGreaterThan(4)
   expect(written).toBeLessThan(ids.length / 2)

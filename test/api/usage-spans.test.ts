@@ -21,9 +21,9 @@ async function openStore(): Promise<Database> {
   return store
 }
 
-const figures = { writer: 1, environment: 'production', query: 'q', version: 1, key_id: 'key_1', entry: 'direct' }
+const figures = { writer: 1, environment: 'production', query: 'q', version: 1, keyId: 'key_1', entry: 'direct' }
 const outcome = { status: 200, error: '', reason: '', cache: '' }
-const sums = { total_ms: 10, sql_ms: 5, rows: 1, bytes: 1, buckets: [1], counts: [1] }
+const sums = { totalMs: 10, sqlMs: 5, rows: 1, bytes: 1, buckets: [1], counts: [1] }
 
 test('days become a span of 16, also where it begins in a month of which there are no figures', async () => {
   const store = await openStore()
@@ -32,7 +32,7 @@ test('days become a span of 16, also where it begins in a month of which there a
   const days = ['2027-05-02', '2027-05-03'].map((day) => new Date(`${day}T00:00:00Z`))
   await openPartitions(store).ensure({ rollups: days.map(Number) })
   const rows = days.map((start) => ({
-    project_id: 'prj_1',
+    projectId: 'prj_1',
     grain: 'day',
     start,
     calls: 3,
@@ -40,15 +40,15 @@ test('days become a span of 16, also where it begins in a month of which there a
     ...outcome,
     ...sums,
   }))
-  await store.db.insertInto('usage_rollups').values(rows).execute()
+  await store.db.insertInto('usageRollups').values(rows).execute()
   const now = Date.parse('2027-05-13T00:00:00Z')
   // All but spans are up to date.
   const grains = ['five', 'hour', 'day', 'minute-sum', 'five-sum', 'hour-sum', 'day-sum']
   const progress = grains.map((grain) => ({ grain, until: new Date(now) }))
-  await store.db.insertInto('usage_progress').values(progress).execute()
+  await store.db.insertInto('usageProgress').values(progress).execute()
   await keepUsage({ store, config, now: () => now })
   const spans = await store.db
-    .selectFrom('usage_rollups')
+    .selectFrom('usageRollups')
     .select(['start', 'calls'])
     .where('grain', '=', 'span')
     .execute()

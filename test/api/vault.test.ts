@@ -27,17 +27,17 @@ afterEach(async () => {
 const place = () => ({ store, dataDir })
 
 async function storeSecret(sealed: Buffer): Promise<void> {
-  const row = { id: 'ds_1', project_id: projectId, name: 'a', kind: 'http_api', table_name: 'a' } as const
+  const row = { id: 'ds_1', projectId, name: 'a', kind: 'http_api', tableName: 'a' } as const
   await store.db
     .insertInto('datasources')
-    .values({ ...row, sealed_secrets: sealed })
+    .values({ ...row, sealedSecrets: sealed })
     .execute()
 }
 
 async function storedSecret(): Promise<Buffer> {
-  const row = await store.db.selectFrom('datasources').select('sealed_secrets').executeTakeFirstOrThrow()
-  if (row.sealed_secrets === null) throw new Error('no secret')
-  return row.sealed_secrets
+  const row = await store.db.selectFrom('datasources').select('sealedSecrets').executeTakeFirstOrThrow()
+  if (row.sealedSecrets === null) throw new Error('no secret')
+  return row.sealedSecrets
 }
 
 describe('the vault', () => {

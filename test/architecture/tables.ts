@@ -112,12 +112,17 @@ function ownerless(sources: Map<string, string>): string[] {
   ]
 }
 
+/** `queryVersions` is `query_versions` there. */
+function inDatabase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
 /** What the first argument of a call names: one table, a list of them, none (a subquery) or null: something else. */
 function argumentNames(rest: string): string[] | null {
   if (rest.startsWith('(')) return []
   const list = /^\[[^\]]*\]/.exec(rest)?.[0] ?? /^(['"`])[^'"`]*\1/.exec(rest)?.[0]
   if (list === undefined) return null
-  return [...list.matchAll(/['"`](?:\w+\.)?(\w+)(?:\s+as\s+\w+)?['"`]/g)].map(([, name = '']) => name)
+  return [...list.matchAll(/['"`](?:\w+\.)?(\w+)(?:\s+as\s+\w+)?['"`]/g)].map(([, name = '']) => inDatabase(name))
 }
 
 const sqlStart =

@@ -142,7 +142,7 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
       .insertInto('users')
       .values({ id, name: unique(), email: `${unique()}@example.org` })
       .execute()
-    await db.insertInto('members').values({ project_id: own.projectId, user_id: id, role: 'viewer' }).execute()
+    await db.insertInto('members').values({ projectId: own.projectId, userId: id, role: 'viewer' }).execute()
     return id
   }
   const datasource = () =>
@@ -154,7 +154,7 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
     queuedJob,
     async project() {
       const id = await t.project()
-      await db.insertInto('members').values({ project_id: id, user_id: owner.userId, role: 'owner' }).execute()
+      await db.insertInto('members').values({ projectId: id, userId: owner.userId, role: 'owner' }).execute()
       return id
     },
     environment: () => made(`${path}/environments`, { name: unique() }, 'name'),
@@ -166,16 +166,16 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
     /** Another version of the table that is there, in the same file. */
     async dataObject() {
       const last = await db
-        .selectFrom('data_objects')
+        .selectFrom('dataObjects')
         .selectAll()
-        .where('project_id', '=', own.projectId)
+        .where('projectId', '=', own.projectId)
         .orderBy('version', 'desc')
         .executeTakeFirstOrThrow()
       const id = newId('dataObject')
-      const { columns, project_id, datasource_id, kind, format, file_hash, size_bytes, row_count, version } = last
-      const shared = { project_id, datasource_id, kind, format, file_hash, size_bytes, row_count }
+      const { columns, projectId, datasourceId, kind, format, fileHash, sizeBytes, rowCount, version } = last
+      const shared = { projectId, datasourceId, kind, format, fileHash, sizeBytes, rowCount }
       const copy = { ...shared, columns: JSON.stringify(columns), id, version: version + 1 }
-      await db.insertInto('data_objects').values(copy).execute()
+      await db.insertInto('dataObjects').values(copy).execute()
       return id
     },
     async cancelledJob() {

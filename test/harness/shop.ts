@@ -161,11 +161,7 @@ export async function openShop(t: TestApp, source: Source): Promise<Shop> {
   await vi.waitFor(
     async () => {
       const { db } = t.app.store
-      await db
-        .selectFrom('column_values')
-        .selectAll()
-        .where('datasource_id', '=', datasourceId)
-        .executeTakeFirstOrThrow()
+      await db.selectFrom('columnValues').selectAll().where('datasourceId', '=', datasourceId).executeTakeFirstOrThrow()
     },
     { timeout: 20_000 },
   )

@@ -27,52 +27,48 @@ export async function putTable(
     const known = await transaction
       .selectFrom('datasources')
       .select('id')
-      .where('project_id', '=', projectId)
-      .where('table_name', '=', name)
+      .where('projectId', '=', projectId)
+      .where('tableName', '=', name)
       .executeTakeFirst()
     const datasource = known?.id ?? newId('datasource')
     if (known === undefined) {
       await transaction
         .insertInto('datasources')
-        .values({ id: datasource, project_id: projectId, name, kind: 'http_api', table_name: name })
+        .values({ id: datasource, projectId, name, kind: 'http_api', tableName: name })
         .execute()
     }
     const { last } = await transaction
-      .selectFrom('data_objects')
+      .selectFrom('dataObjects')
       .select((select) => select.fn.max('version').as('last'))
-      .where('datasource_id', '=', datasource)
+      .where('datasourceId', '=', datasource)
       .executeTakeFirstOrThrow()
-    const shared = { project_id: projectId, datasource_id: datasource, version: (last ?? 0) + 1 }
+    const shared = { projectId, datasourceId: datasource, version: (last ?? 0) + 1 }
+    await transaction.updateTable('dataObjects').set({ isLive: false }).where('datasourceId', '=', datasource).execute()
     await transaction
-      .updateTable('data_objects')
-      .set({ is_live: false })
-      .where('datasource_id', '=', datasource)
-      .execute()
-    await transaction
-      .insertInto('data_objects')
+      .insertInto('dataObjects')
       .values({
         ...shared,
         id: newId('dataObject'),
         kind: 'response_data',
         format: 'parquet',
-        file_hash: kept.hash,
-        size_bytes: kept.sizeBytes,
-        row_count: converted.rowCount,
+        fileHash: kept.hash,
+        sizeBytes: kept.sizeBytes,
+        rowCount: converted.rowCount,
         columns: JSON.stringify(converted.columns),
-        is_live: true,
-        activated_at: new Date(),
+        isLive: true,
+        activatedAt: new Date(),
       })
       .execute()
     if (copy !== null) {
       await transaction
-        .insertInto('data_objects')
+        .insertInto('dataObjects')
         .values({
           ...shared,
           id: newId('dataObject'),
           kind: 'prepared',
           format: 'duckdb',
-          file_hash: copy.hash,
-          size_bytes: copy.sizeBytes,
+          fileHash: copy.hash,
+          sizeBytes: copy.sizeBytes,
         })
         .execute()
     }

@@ -1,7 +1,14 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import type { Kysely } from 'kysely'
 import { Pool } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { claimLeases, forgetLapsedLeases, releaseLeases, takeLease, type Tables } from '../../server/store/index.ts'
+import {
+  claimLeases,
+  forgetLapsedLeases,
+  openTables,
+  releaseLeases,
+  takeLease,
+  type Tables,
+} from '../../server/store/index.ts'
 import { createDatabase, type TestDatabase } from '../harness/database.ts'
 
 let database: TestDatabase
@@ -9,7 +16,7 @@ let store: { pool: Pool; db: Kysely<Tables> }
 beforeEach(async () => {
   database = await createDatabase()
   const pool = new Pool({ connectionString: database.url })
-  store = { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
+  store = { pool, db: openTables(pool) }
 })
 afterEach(async () => {
   await store.pool.end()

@@ -47,7 +47,7 @@ async function fill(projectId: string): Promise<void> {
     examples: JSON.stringify([
       { question: 'orders in the north in 2024', parameters: { region: 'north', year: 2024 } },
     ]),
-    content_hash: 'x',
+    contentHash: 'x',
   }
   for (let from = 0; from < count; from += 1_000) {
     const rows = Array.from({ length: 1_000 }, (_, index) => {
@@ -55,28 +55,26 @@ async function fill(projectId: string): Promise<void> {
     })
     await t.app.store.db
       .insertInto('queries')
-      .values(
-        rows.map((row) => ({ ...content, id: row.queryId, project_id: projectId, name: row.name, updated_by: 'test' })),
-      )
+      .values(rows.map((row) => ({ ...content, id: row.queryId, projectId, name: row.name, updatedBy: 'test' })))
       .execute()
     const frozen = {
       ...content,
       version: 1,
       columns: JSON.stringify([{ name: 'id', type: 'BIGINT' }]),
       tables: JSON.stringify({ orders: ['id', 'region'] }),
-      created_by: 'test',
+      createdBy: 'test',
     }
     await t.app.store.db
-      .insertInto('query_versions')
-      .values(rows.map((row) => ({ ...frozen, id: row.versionId, query_id: row.queryId })))
+      .insertInto('queryVersions')
+      .values(rows.map((row) => ({ ...frozen, id: row.versionId, queryId: row.queryId })))
       .execute()
     const places = rows.map(({ name, queryId, versionId }) => ({
-      project_id: projectId,
+      projectId,
       environment: 'production',
       name,
-      query_id: queryId,
-      version_id: versionId,
-      deployed_by: 'test',
+      queryId,
+      versionId,
+      deployedBy: 'test',
     }))
     await t.app.store.db.insertInto('deployments').values(places).execute()
   }

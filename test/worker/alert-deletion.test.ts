@@ -51,7 +51,7 @@ const waiting = async (): Promise<number> =>
     )
   ).rowCount ?? 0
 const storedChannels = async (id: string): Promise<number> =>
-  (await t.app.store.db.selectFrom('alert_channels').select('id').where('alert_id', '=', id).execute()).length
+  (await t.app.store.db.selectFrom('alertChannels').select('id').where('alertId', '=', id).execute()).length
 
 test('an alert that is deleted while it fires tells every channel that it is over, and is gone at once', async () => {
   const { id } = await fire()
@@ -129,7 +129,7 @@ test('whoever changes or tests an alert while it is deleted finds it gone, and d
   await db.transaction().execute(async (transaction) => {
     await transaction
       .updateTable('alerts')
-      .set({ enabled: false, deleted_at: new Date() })
+      .set({ enabled: false, deletedAt: new Date() })
       .where('id', '=', id)
       .execute()
     answers.push(

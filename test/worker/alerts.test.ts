@@ -198,14 +198,14 @@ describe('every other type', () => {
       .insertInto('jobs')
       .values({
         id: `job_${q.projectId}`,
-        project_id: q.projectId,
-        job_type: 'test',
+        projectId: q.projectId,
+        jobType: 'test',
         status: 'failed',
         source: 'datasource',
-        source_id: 'ds_1',
-        source_event_type: 'http_api',
+        sourceId: 'ds_1',
+        sourceEventType: 'http_api',
         input: '{}',
-        finished_at: new Date(t.app.now()),
+        finishedAt: new Date(t.app.now()),
       })
       .execute()
     await round()
@@ -221,8 +221,8 @@ describe('every other type', () => {
     const alert = await create({ type: 'data_stale', window_minutes: 5 })
     await t.app.store.db
       .updateTable('datasources')
-      .set({ schedule: '0 * * * *', refreshed_at: new Date(t.app.now()) })
-      .where('project_id', '=', q.projectId)
+      .set({ schedule: '0 * * * *', refreshedAt: new Date(t.app.now()) })
+      .where('projectId', '=', q.projectId)
       .execute()
     await round()
     expect((await read(alert.id)).state).toBe('ok')
@@ -239,12 +239,12 @@ describe('every other type', () => {
       .insertInto('datasources')
       .values({
         id: `ds_promised_${projectId}`,
-        project_id: projectId,
+        projectId,
         name: 'Promised',
         kind: 'http_api',
-        table_name: 'promised',
+        tableName: 'promised',
         schedule: '0 * * * *',
-        created_at: new Date(t.app.now()),
+        createdAt: new Date(t.app.now()),
       })
       .execute()
     const stateOf = async () => (await t.operator.get(`${path}/${id}`)).body.state
@@ -261,9 +261,9 @@ describe('every other type', () => {
     expect(await read(alert.id)).toMatchObject({ state: 'ok', value: 0 })
     const hold = (held: object | null) =>
       t.app.store.db
-        .updateTable('data_objects')
-        .set({ is_live: held === null, held_because: held === null ? null : JSON.stringify(held) })
-        .where('project_id', '=', q.projectId)
+        .updateTable('dataObjects')
+        .set({ isLive: held === null, heldBecause: held === null ? null : JSON.stringify(held) })
+        .where('projectId', '=', q.projectId)
         .execute()
     await hold({ reason: 'breaking', message: 'x' })
     await round()
@@ -281,9 +281,9 @@ describe('every other type', () => {
     const drift = (name: string) => ({ added: [], removed: [name], changed: [] })
     const write = (name: string) =>
       t.app.store.db
-        .updateTable('data_objects')
+        .updateTable('dataObjects')
         .set({ drift: JSON.stringify(drift(name)) })
-        .where('project_id', '=', q.projectId)
+        .where('projectId', '=', q.projectId)
         .where('version', '=', 2)
         .execute()
     await write('paid')

@@ -94,7 +94,7 @@ describe('a job', () => {
       message: 'api.example.org has no address.',
     })
     const failed = await jobWhen(replica, job.id, finished('failed'))
-    expect(failed.finished_at).not.toBeNull()
+    expect(failed.finishedAt).not.toBeNull()
     expect(attempts).toEqual([1, 2])
     const told = replica.observations.filter((event) => event.kind === 'job-failed')
     expect(told.map(({ final }) => final)).toEqual([false, true])
@@ -195,7 +195,7 @@ describe('cancelling', () => {
     expect(await cancel(other, job.id)).toMatchObject({ status: 'running' })
     const cancelled = await jobWhen(replica, job.id, finished('cancelled'))
     expect(cancelled).toMatchObject({ attempt: 1, error: null })
-    expect(cancelled.finished_at).not.toBeNull()
+    expect(cancelled.finishedAt).not.toBeNull()
     expect(await cancel(other, job.id)).toMatchObject({ status: 'cancelled' })
   })
 

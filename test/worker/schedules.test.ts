@@ -65,20 +65,20 @@ describe('schedules', () => {
       .insertInto('datasources')
       .values({
         id,
-        project_id: d.projectId,
+        projectId: d.projectId,
         name: id,
         kind: 'http_api',
-        table_name: id,
+        tableName: id,
         schedule,
-        next_refresh_at: dueAt,
+        nextRefreshAt: dueAt,
       })
       .execute()
   }
 
   const jobsOf = ({ store }: Replica, id: string) =>
-    store.db.selectFrom('jobs').selectAll().where('source_id', '=', id).orderBy('id').execute()
+    store.db.selectFrom('jobs').selectAll().where('sourceId', '=', id).orderBy('id').execute()
   const nextOf = ({ store }: Replica, id: string) =>
-    store.db.selectFrom('datasources').select('next_refresh_at').where('id', '=', id).executeTakeFirstOrThrow()
+    store.db.selectFrom('datasources').select('nextRefreshAt').where('id', '=', id).executeTakeFirstOrThrow()
 
   test('after downtime one run catches up, on however many replicas, and the next time is ahead', async () => {
     const replicas = [await d.replica(), await d.replica(), await d.replica()]
@@ -93,9 +93,9 @@ describe('schedules', () => {
       return found
     }, 10_000)
     expect(jobs).toMatchObject([
-      { job_type: 'refresh_datasource', source: 'datasource', source_event_type: 'schedule', project_id: d.projectId },
+      { jobType: 'refresh_datasource', source: 'datasource', sourceEventType: 'schedule', projectId: d.projectId },
     ])
-    const { next_refresh_at: next } = await nextOf(first, 'ds_late')
+    const { nextRefreshAt: next } = await nextOf(first, 'ds_late')
     expect(next?.getTime()).toBeGreaterThan(Date.now())
     expect(next?.getTime()).toBeLessThanOrEqual(Date.now() + 600_000)
 
@@ -103,7 +103,7 @@ describe('schedules', () => {
     for (const each of replicas) each.advance(1_200_000)
     await vi.waitFor(
       async () => {
-        const { next_refresh_at: later } = await nextOf(first, 'ds_late')
+        const { nextRefreshAt: later } = await nextOf(first, 'ds_late')
         expect(later?.getTime()).toBeGreaterThan(Date.now() + 1_200_000)
       },
       { timeout: 10_000 },
@@ -121,7 +121,7 @@ describe('schedules', () => {
     await first.jobs.start()
     await vi.waitFor(async () => expect((await jobsOf(first, 'ds_good')).length).toBe(1), 10_000)
     expect(await jobsOf(first, 'ds_bad')).toEqual([])
-    expect((await nextOf(first, 'ds_bad')).next_refresh_at).toBeNull()
+    expect((await nextOf(first, 'ds_bad')).nextRefreshAt).toBeNull()
     expect(first.observations).toContainEqual(expect.objectContaining({ kind: 'fault', where: 'schedules' }))
   })
 })

@@ -48,7 +48,7 @@ export async function openKeys({ store, plans, resyncMs, overlapMs, observe }: O
     for (let after: string | undefined = ''; after !== undefined;) {
       const from: string = after
       const rows = await readKeys(store.db, (query) =>
-        query.where('changed_at', '>', since).where('id', '>', from).orderBy('id').limit(pageSize),
+        query.where('changedAt', '>', since).where('id', '>', from).orderBy('id').limit(pageSize),
       )
       apply(rows)
       after = rows.length < pageSize ? undefined : rows.at(-1)?.id

@@ -63,7 +63,7 @@ export async function findKey(
 /** What keys are called, for those who have seen them at work. One that is gone has no name. */
 export async function keyNames({ db }: Pick<Database, 'db'>, keyIds: readonly string[]): Promise<Map<string, string>> {
   if (keyIds.length === 0) return new Map()
-  const rows = await db.selectFrom('api_keys').select(['id', 'name']).where('id', 'in', keyIds).execute()
+  const rows = await db.selectFrom('apiKeys').select(['id', 'name']).where('id', 'in', keyIds).execute()
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
@@ -81,8 +81,8 @@ export async function readKey(
 async function asApiKeys(app: { store: Database; keyUses: KeyUses; now: Clock }, rows: KeyRow[]): Promise<ApiKey[]> {
   if (rows.length === 0) return []
   const keyIds = rows.map(({ id }) => id)
-  const uses = await app.store.db.selectFrom('api_key_uses').selectAll().where('key_id', 'in', keyIds).execute()
-  const written = new Map(uses.map((use) => [use.key_id, use.last_used_at]))
+  const uses = await app.store.db.selectFrom('apiKeyUses').selectAll().where('keyId', 'in', keyIds).execute()
+  const written = new Map(uses.map((use) => [use.keyId, use.lastUsedAt]))
   return rows.map((row) => {
     const [here, there] = [app.keyUses.lastUse(row.id), written.get(row.id)]
     return {
@@ -91,25 +91,25 @@ async function asApiKeys(app: { store: Database; keyUses: KeyUses; now: Clock },
       start: row.start,
       last4: row.last4,
       permissions: row.permissions,
-      fixedParameters: row.fixed_parameters,
+      fixedParameters: row.fixedParameters,
       plan: row.plan,
-      rate: row.per_minute === null || row.burst === null ? null : { perMinute: row.per_minute, burst: row.burst },
-      perDay: row.per_day,
+      rate: row.perMinute === null || row.burst === null ? null : { perMinute: row.perMinute, burst: row.burst },
+      perDay: row.perDay,
       status: statusOf(row, app.now()),
-      createdBy: row.created_by,
-      createdAt: row.created_at,
-      expiresAt: row.expires_at,
+      createdBy: row.createdBy,
+      createdAt: row.createdAt,
+      expiresAt: row.expiresAt,
       lastUsedAt: here !== undefined && (there === undefined || here > there) ? here : (there ?? null),
       previousSecretUntil:
-        row.previous_until !== null && row.previous_until.getTime() > app.now() ? row.previous_until : null,
+        row.previousUntil !== null && row.previousUntil.getTime() > app.now() ? row.previousUntil : null,
     }
   })
 }
 
 function statusOf(row: KeyRow, nowMs: number): ApiKey['status'] {
-  if (row.revoked_at !== null) return 'revoked'
-  if (row.expires_at !== null && row.expires_at.getTime() <= nowMs) return 'expired'
-  return row.disabled_at === null ? 'active' : 'disabled'
+  if (row.revokedAt !== null) return 'revoked'
+  if (row.expiresAt !== null && row.expiresAt.getTime() <= nowMs) return 'expired'
+  return row.disabledAt === null ? 'active' : 'disabled'
 }
 
 /**
@@ -121,27 +121,27 @@ function visibleTo(caller: Caller) {
   const isToken = caller.kind === 'token'
   const only = isToken ? caller.projectId : null
   const ownsAll = person === null || person.administrator
-  return (eb: ExpressionBuilder<Tables, 'api_keys'>) => {
+  return (eb: ExpressionBuilder<Tables, 'apiKeys'>) => {
     if (ownsAll && !isToken) return eb.lit(true)
     if (isToken && caller.role !== 'owner') return eb.lit(false)
     const permissions = eb
-      .selectFrom('api_key_permissions')
+      .selectFrom('apiKeyPermissions')
       .leftJoin('members', (join) =>
         join
-          .onRef('members.project_id', '=', 'api_key_permissions.project_id')
-          .on('members.user_id', '=', person?.userId ?? '')
+          .onRef('members.projectId', '=', 'apiKeyPermissions.projectId')
+          .on('members.userId', '=', person?.userId ?? '')
           .on('members.role', '=', 'owner'),
       )
-      .select('api_key_permissions.key_id')
-      .whereRef('api_key_permissions.key_id', '=', 'api_keys.id')
+      .select('apiKeyPermissions.keyId')
+      .whereRef('apiKeyPermissions.keyId', '=', 'apiKeys.id')
     const foreign = permissions.where((row) =>
       row.or([
-        row('api_key_permissions.project_id', 'is', null),
-        ...(ownsAll ? [] : [row('members.user_id', 'is', null)]),
-        ...(only === null ? [] : [row('api_key_permissions.project_id', '<>', only)]),
+        row('apiKeyPermissions.projectId', 'is', null),
+        ...(ownsAll ? [] : [row('members.userId', 'is', null)]),
+        ...(only === null ? [] : [row('apiKeyPermissions.projectId', '<>', only)]),
       ]),
     )
-    const made = person === null ? eb.lit(false) : eb('api_keys.created_by', '=', person.userId)
+    const made = person === null ? eb.lit(false) : eb('apiKeys.createdBy', '=', person.userId)
     return eb.and([eb.not(eb.exists(foreign)), eb.or([eb.exists(permissions), made])])
   }
 }

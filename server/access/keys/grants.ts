@@ -55,8 +55,8 @@ export function requireGrantableChange(
 ): void {
   const before: Grant = {
     plan: key.plan,
-    rate: key.per_minute === null || key.burst === null ? null : { perMinute: key.per_minute, burst: key.burst },
-    perDay: key.per_day,
+    rate: key.perMinute === null || key.burst === null ? null : { perMinute: key.perMinute, burst: key.burst },
+    perDay: key.perDay,
   }
   const after: Grant = {
     plan: changes.plan ?? before.plan,

@@ -58,18 +58,18 @@ export async function createKey(
   await app.store.db.transaction().execute(async (transaction) => {
     await requireRoom(app.config, transaction, namedProjects(input.permissions))
     await transaction
-      .insertInto('api_keys')
+      .insertInto('apiKeys')
       .values({
         id,
         name: input.name,
         plan: input.plan ?? app.config.defaultPlan,
-        fixed_parameters: JSON.stringify(input.fixedParameters ?? {}),
-        expires_at: input.expiresAt ?? null,
+        fixedParameters: JSON.stringify(input.fixedParameters ?? {}),
+        expiresAt: input.expiresAt ?? null,
         ...overridesOf(input),
-        secret_hash: hash,
+        secretHash: hash,
         start,
         last4,
-        created_by: personOf(caller),
+        createdBy: personOf(caller),
       })
       .execute()
     await writePermissions(transaction, id, input.permissions)
@@ -108,8 +108,8 @@ export async function updateKey(
       columns: {
         ...(name !== undefined && { name }),
         ...(plan !== undefined && { plan }),
-        ...(fixedParameters !== undefined && { fixed_parameters: JSON.stringify(fixedParameters) }),
-        ...(expiresAt !== undefined && { expires_at: expiresAt }),
+        ...(fixedParameters !== undefined && { fixedParameters: JSON.stringify(fixedParameters) }),
+        ...(expiresAt !== undefined && { expiresAt }),
         ...overridesOf(changes),
       },
     }
@@ -131,7 +131,7 @@ export async function rotateKey(
     return {
       action: 'api_key.rotated',
       details: { grace_seconds: graceSeconds },
-      columns: { secret_hash: hash, start, last4, previous_hash: key.secret_hash, previous_until: until },
+      columns: { secretHash: hash, start, last4, previousHash: key.secretHash, previousUntil: until },
     }
   })
   return { ...(await findKey(app, caller, keyId)), secret: shown }
@@ -139,27 +139,25 @@ export async function rotateKey(
 
 export async function disableKey(app: Parts, caller: Caller, keyId: string): Promise<ApiKey> {
   await changeKey(app, caller, keyId, async (_transaction, key) =>
-    key.disabled_at === null
-      ? { action: 'api_key.disabled', columns: { disabled_at: new Date(app.now()) } }
-      : undefined,
+    key.disabledAt === null ? { action: 'api_key.disabled', columns: { disabledAt: new Date(app.now()) } } : undefined,
   )
   return findKey(app, caller, keyId)
 }
 
 export async function enableKey(app: Parts, caller: Caller, keyId: string): Promise<ApiKey> {
   await changeKey(app, caller, keyId, async (_transaction, key) =>
-    key.disabled_at === null ? undefined : { action: 'api_key.enabled', columns: { disabled_at: null } },
+    key.disabledAt === null ? undefined : { action: 'api_key.enabled', columns: { disabledAt: null } },
   )
   return findKey(app, caller, keyId)
 }
 
 /** For ever. The record stays, so that whoever still calls with the key is told why it is refused. */
 export async function revokeKey(app: Parts, caller: Caller, keyId: string): Promise<void> {
-  const { revoked_at: before } = await readKey(app.store.db, caller, keyId)
+  const { revokedAt: before } = await readKey(app.store.db, caller, keyId)
   if (before !== null) return
   await changeKey(app, caller, keyId, async () => ({
     action: 'api_key.revoked',
-    columns: { revoked_at: new Date(app.now()) },
+    columns: { revokedAt: new Date(app.now()) },
   }))
 }
 
@@ -169,17 +167,17 @@ export async function dropProjectFromKeys(
   transaction: Transaction<Tables>,
   projectId: string,
 ): Promise<void> {
-  const touched = transaction.selectFrom('api_key_permissions').select('key_id').where('project_id', '=', projectId)
+  const touched = transaction.selectFrom('apiKeyPermissions').select('keyId').where('projectId', '=', projectId)
   await transaction
-    .updateTable('api_keys')
-    .set(({ fn }) => ({ changed_at: fn<Date>('clock_timestamp', []) }))
+    .updateTable('apiKeys')
+    .set(({ fn }) => ({ changedAt: fn<Date>('clock_timestamp', []) }))
     .where('id', 'in', touched)
     .execute()
-  await transaction.deleteFrom('api_key_permissions').where('project_id', '=', projectId).execute()
+  await transaction.deleteFrom('apiKeyPermissions').where('projectId', '=', projectId).execute()
   await app.store.notify(transaction, keysChannel, '')
 }
 
-type Columns = Omit<Updateable<Tables['api_keys']>, 'id'>
+type Columns = Omit<Updateable<Tables['apiKeys']>, 'id'>
 type Change =
   | { action: string; columns: Columns; details?: Record<string, unknown>; permissions?: readonly Permission[] }
   /** Nothing to do: it is so already. */
@@ -196,17 +194,17 @@ async function changeKey(
   act: (transaction: Transaction<Tables>, key: KeyRow) => Promise<Change>,
 ): Promise<void> {
   await app.store.db.transaction().execute(async (transaction) => {
-    await transaction.selectFrom('api_keys').select('id').where('id', '=', keyId).forUpdate().execute()
+    await transaction.selectFrom('apiKeys').select('id').where('id', '=', keyId).forUpdate().execute()
     const key = await readKey(transaction, caller, keyId)
-    if (key.revoked_at !== null) {
+    if (key.revokedAt !== null) {
       const message = 'This API key was revoked and stays so. Make another one.'
       throw new Failure('conflict', { reason: 'revoked', message })
     }
     const change = await act(transaction, key)
     if (change === undefined) return
     await transaction
-      .updateTable('api_keys')
-      .set(({ fn }) => ({ ...change.columns, changed_at: fn<Date>('clock_timestamp', []) }))
+      .updateTable('apiKeys')
+      .set(({ fn }) => ({ ...change.columns, changedAt: fn<Date>('clock_timestamp', []) }))
       .where('id', '=', keyId)
       .execute()
     const { action, details = {}, permissions = [] } = change
@@ -235,10 +233,10 @@ async function announce(
   await app.store.notify(transaction, keysChannel, key.id)
 }
 
-function overridesOf({ rate, perDay }: Changes): Pick<Columns, 'per_minute' | 'burst' | 'per_day'> {
+function overridesOf({ rate, perDay }: Changes): Pick<Columns, 'perMinute' | 'burst' | 'perDay'> {
   return {
-    ...(rate !== undefined && { per_minute: rate?.perMinute ?? null, burst: rate?.burst ?? null }),
-    ...(perDay !== undefined && { per_day: perDay }),
+    ...(rate !== undefined && { perMinute: rate?.perMinute ?? null, burst: rate?.burst ?? null }),
+    ...(perDay !== undefined && { perDay }),
   }
 }
 
@@ -282,11 +280,11 @@ async function requireRoom(
   for (const projectId of projectIds.toSorted()) {
     await lockProjectForQuota(transaction, projectId)
     const { count } = await transaction
-      .selectFrom('api_keys')
+      .selectFrom('apiKeys')
       .select((row) => row.fn.countAll<number>().as('count'))
-      .where('revoked_at', 'is', null)
+      .where('revokedAt', 'is', null)
       .where('id', 'in', (row) =>
-        row.selectFrom('api_key_permissions').select('key_id').where('project_id', '=', projectId),
+        row.selectFrom('apiKeyPermissions').select('keyId').where('projectId', '=', projectId),
       )
       .executeTakeFirstOrThrow()
     const most = limits.keysPerProject

@@ -65,9 +65,9 @@ export async function openKeyAccess({ store, config, now, observe }: Options): P
 /** A restart gives nobody a new day. */
 async function resumeDays(store: Database, buckets: MemoryBuckets, nowMicros: number): Promise<void> {
   const rows = await store.db
-    .selectFrom('api_key_uses')
-    .select(['key_id', 'daily_state'])
-    .where('daily_state', '>', nowMicros)
+    .selectFrom('apiKeyUses')
+    .select(['keyId', 'dailyState'])
+    .where('dailyState', '>', nowMicros)
     .execute()
-  for (const row of rows) buckets.resumeDay(row.key_id, row.daily_state ?? 0)
+  for (const row of rows) buckets.resumeDay(row.keyId, row.dailyState ?? 0)
 }

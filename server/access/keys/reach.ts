@@ -25,8 +25,8 @@ export async function reachOfKey(
   { keyId, ...page }: { keyId: string; limit: number; cursor?: string | undefined },
 ): Promise<Page<Reach>> {
   const key = await readKey(app.store.db, caller, keyId)
-  const isExpired = key.expires_at !== null && key.expires_at.getTime() <= app.now()
-  if (key.revoked_at !== null || key.disabled_at !== null || isExpired) return { items: [], nextCursor: null }
+  const isExpired = key.expiresAt !== null && key.expiresAt.getTime() <= app.now()
+  if (key.revokedAt !== null || key.disabledAt !== null || isExpired) return { items: [], nextCursor: null }
   const everywhere = key.permissions.some(({ projectId }) => projectId === '*')
   const named = namedProjects(key.permissions)
   if (!everywhere && named.length === 0) return { items: [], nextCursor: null }

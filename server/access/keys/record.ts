@@ -20,7 +20,7 @@ export type KeyRecord = {
   previousUntilMs: number
 }
 
-export type KeyRow = Selectable<Tables['api_keys']> & { permissions: Permission[] }
+export type KeyRow = Selectable<Tables['apiKeys']> & { permissions: Permission[] }
 
 /** Strings and lists that many records hold, each kept once. */
 export type Pool = <Value extends string | readonly string[]>(value: Value) => Value
@@ -39,7 +39,7 @@ export function openPool(): Pool {
 }
 
 export function recordOf(row: KeyRow, plans: Plans, pool: Pool): KeyRecord {
-  const rate = row.per_minute === null || row.burst === null ? null : { perMinute: row.per_minute, burst: row.burst }
+  const rate = row.perMinute === null || row.burst === null ? null : { perMinute: row.perMinute, burst: row.burst }
   return {
     id: row.id,
     name: row.name,
@@ -48,13 +48,13 @@ export function recordOf(row: KeyRow, plans: Plans, pool: Pool): KeyRecord {
       environments: pool(environments),
       queries,
     })),
-    fixedParameters: Object.keys(row.fixed_parameters).length === 0 ? none : row.fixed_parameters,
+    fixedParameters: Object.keys(row.fixedParameters).length === 0 ? none : row.fixedParameters,
     plan: pool(row.plan),
-    policies: plans.policiesOf(row.plan, { rate, perDay: row.per_day }),
-    state: row.revoked_at !== null ? 'revoked' : row.disabled_at !== null ? 'disabled' : 'active',
-    expiresAtMs: row.expires_at?.getTime() ?? Infinity,
-    hash: row.secret_hash.toString('latin1'),
-    previousHash: row.previous_hash?.toString('latin1') ?? null,
-    previousUntilMs: row.previous_until?.getTime() ?? 0,
+    policies: plans.policiesOf(row.plan, { rate, perDay: row.perDay }),
+    state: row.revokedAt !== null ? 'revoked' : row.disabledAt !== null ? 'disabled' : 'active',
+    expiresAtMs: row.expiresAt?.getTime() ?? Infinity,
+    hash: row.secretHash.toString('latin1'),
+    previousHash: row.previousHash?.toString('latin1') ?? null,
+    previousUntilMs: row.previousUntil?.getTime() ?? 0,
   }
 }

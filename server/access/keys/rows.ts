@@ -4,12 +4,12 @@ import type { Permission } from './permissions.ts'
 import type { KeyRow } from './record.ts'
 
 type Narrow = (
-  query: SelectQueryBuilder<Tables, 'api_keys', Selectable<Tables['api_keys']>>,
-) => SelectQueryBuilder<Tables, 'api_keys', Selectable<Tables['api_keys']>>
+  query: SelectQueryBuilder<Tables, 'apiKeys', Selectable<Tables['apiKeys']>>,
+) => SelectQueryBuilder<Tables, 'apiKeys', Selectable<Tables['apiKeys']>>
 
 /** Keys with their permissions, in two statements whatever their number. */
 export async function readKeys(db: Kysely<Tables> | Transaction<Tables>, narrow: Narrow): Promise<KeyRow[]> {
-  const rows = await narrow(db.selectFrom('api_keys').selectAll()).execute()
+  const rows = await narrow(db.selectFrom('apiKeys').selectAll()).execute()
   if (rows.length === 0) return []
   const permissions = await readPermissions(
     db,
@@ -20,14 +20,14 @@ export async function readKeys(db: Kysely<Tables> | Transaction<Tables>, narrow:
 
 async function readPermissions(db: Kysely<Tables>, keyIds: string[]): Promise<Map<string, Permission[]>> {
   const rows = await db
-    .selectFrom('api_key_permissions')
+    .selectFrom('apiKeyPermissions')
     .selectAll()
-    .where('key_id', 'in', keyIds)
-    .orderBy('key_id')
+    .where('keyId', 'in', keyIds)
+    .orderBy('keyId')
     .orderBy('position')
     .execute()
   const byKey = new Map<string, Permission[]>()
-  for (const { key_id: keyId, project_id: projectId, environments, queries } of rows) {
+  for (const { keyId, projectId, environments, queries } of rows) {
     const list = byKey.get(keyId) ?? []
     list.push({ projectId: projectId ?? '*', environments: environments ?? '*', queries })
     byKey.set(keyId, list)
@@ -40,13 +40,13 @@ export async function writePermissions(
   keyId: string,
   permissions: readonly Permission[],
 ): Promise<void> {
-  await transaction.deleteFrom('api_key_permissions').where('key_id', '=', keyId).execute()
+  await transaction.deleteFrom('apiKeyPermissions').where('keyId', '=', keyId).execute()
   const rows = permissions.map(({ projectId, environments, queries }, position) => ({
-    key_id: keyId,
+    keyId,
     position,
-    project_id: projectId === '*' ? null : projectId,
+    projectId: projectId === '*' ? null : projectId,
     environments: environments === '*' ? null : [...environments],
     queries: queries === null ? null : [...queries],
   }))
-  await transaction.insertInto('api_key_permissions').values(rows).execute()
+  await transaction.insertInto('apiKeyPermissions').values(rows).execute()
 }

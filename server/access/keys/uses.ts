@@ -80,21 +80,21 @@ export function openKeyUses({ store, now, dailyStateOf, closeTimeoutMs, observe 
 /** Replicas write the same rows: the later use and the larger count stay. */
 async function writeUses(store: Database, page: Use[], dailyStateOf: Options['dailyStateOf']): Promise<void> {
   await store.db
-    .insertInto('api_key_uses')
+    .insertInto('apiKeyUses')
     // In one order everywhere, so that two replicas never wait for each other's rows.
     .values(
       page
         .toSorted((left, right) => (left.keyId < right.keyId ? -1 : 1))
         .map(({ keyId, usedMs }) => ({
-          key_id: keyId,
-          last_used_at: new Date(usedMs),
-          daily_state: dailyStateOf(keyId) ?? null,
+          keyId,
+          lastUsedAt: new Date(usedMs),
+          dailyState: dailyStateOf(keyId) ?? null,
         })),
     )
     .onConflict((conflict) =>
-      conflict.column('key_id').doUpdateSet(({ fn }) => ({
-        last_used_at: fn<Date>('greatest', ['api_key_uses.last_used_at', 'excluded.last_used_at']),
-        daily_state: fn<number | null>('greatest', ['api_key_uses.daily_state', 'excluded.daily_state']),
+      conflict.column('keyId').doUpdateSet(({ fn }) => ({
+        lastUsedAt: fn<Date>('greatest', ['apiKeyUses.lastUsedAt', 'excluded.lastUsedAt']),
+        dailyState: fn<number | null>('greatest', ['apiKeyUses.dailyState', 'excluded.dailyState']),
       })),
     )
     .execute()

@@ -71,34 +71,34 @@ export function keepVectors(encoder: Encoder, parts: Parts): KeptVectors {
 
 async function load({ store, now }: Parts, encoder: Encoder, keys: string[]): Promise<Map<string, Float32Array>> {
   const rows = await store.db
-    .selectFrom('question_vectors')
-    .select(['text_hash', 'vector', 'used_at'])
-    .where('model_hash', '=', encoder.hash)
-    .where('text_hash', 'in', keys)
+    .selectFrom('questionVectors')
+    .select(['textHash', 'vector', 'usedAt'])
+    .where('modelHash', '=', encoder.hash)
+    .where('textHash', 'in', keys)
     .execute()
-  if (rows.some((row) => row.used_at.getTime() < now() - dayMs)) {
+  if (rows.some((row) => row.usedAt.getTime() < now() - dayMs)) {
     await store.db
-      .updateTable('question_vectors')
-      .set({ used_at: new Date(now()) })
-      .where('model_hash', '=', encoder.hash)
-      .where('text_hash', 'in', keys)
+      .updateTable('questionVectors')
+      .set({ usedAt: new Date(now()) })
+      .where('modelHash', '=', encoder.hash)
+      .where('textHash', 'in', keys)
       .execute()
   }
   const good = rows.filter((row) => row.vector.length === encoder.dimensions * 4)
   // Copied, because a Buffer of the driver may begin anywhere and a Float32Array may not.
-  return new Map(good.map((row) => [row.text_hash, new Float32Array(Uint8Array.from(row.vector).buffer)]))
+  return new Map(good.map((row) => [row.textHash, new Float32Array(Uint8Array.from(row.vector).buffer)]))
 }
 
 async function save({ store, now }: Parts, encoder: Encoder, vectors: Map<string, Float32Array>): Promise<void> {
   if (vectors.size === 0) return
   const rows = Array.from(vectors, ([key, vector]) => ({
-    model_hash: encoder.hash,
-    text_hash: key,
+    modelHash: encoder.hash,
+    textHash: key,
     vector: Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
-    used_at: new Date(now()),
+    usedAt: new Date(now()),
   }))
   await store.db
-    .insertInto('question_vectors')
+    .insertInto('questionVectors')
     .values(rows)
     .onConflict((conflict) => conflict.doNothing())
     .execute()

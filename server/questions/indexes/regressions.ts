@@ -70,10 +70,10 @@ export async function keepResults(
 ): Promise<string> {
   const id = newId('evaluationRun')
   await store.db
-    .insertInto('evaluation_runs')
+    .insertInto('evaluationRuns')
     .values({
       id,
-      project_id: place.projectId,
+      projectId: place.projectId,
       environment: place.environment,
       by: place.by,
       query: place.query ?? null,

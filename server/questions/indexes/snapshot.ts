@@ -30,12 +30,12 @@ export async function readProject(
   // The same queries in the same order give the same scores, in every process.
   queries.sort((a, b) => (a.name < b.name ? -1 : 1))
   const settings = await parts.store.db
-    .selectFrom('question_settings')
-    .select('min_confidence')
-    .where('project_id', '=', projectId)
+    .selectFrom('questionSettings')
+    .select('minConfidence')
+    .where('projectId', '=', projectId)
     .executeTakeFirst()
   const values = await readColumnValues(parts, projectId, valueColumns(queries))
-  return { queries, values, leastConfidence: settings?.min_confidence ?? 0 }
+  return { queries, values, leastConfidence: settings?.minConfidence ?? 0 }
 }
 
 export function routable(query: {

@@ -57,8 +57,8 @@ export async function listQuestions(
       app.store.db
         .selectFrom('questions')
         .select(['id', 'environment', 'at', 'text', 'outcome', 'query', 'parameters', 'confidence', 'resolved'])
-        .select(['key_id as keyId', 'request_id as requestId'])
-        .where('project_id', '=', projectId)
+        .select(['keyId', 'requestId'])
+        .where('projectId', '=', projectId)
         .$if(environment !== undefined, (query) => query.where('environment', '=', environment ?? ''))
         .$if(name !== undefined, (query) => query.where('query', '=', name ?? ''))
         .$if(outcomes.length > 0, (query) => query.where('outcome', 'in', outcomes))
@@ -93,7 +93,7 @@ export async function groupQuestions(
       select.fn.countAll<string>().as('count'),
       select.fn.max('at').as('lastAt'),
     ])
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .where('outcome', '!=', 'answered')
     .where('resolved', 'is', null)
     .where('text', 'is not', null)

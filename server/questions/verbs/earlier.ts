@@ -17,10 +17,10 @@ export async function findEarlier(
   const row = await app.store.db
     .selectFrom('questions')
     .select(['query', 'parameters'])
-    .where('project_id', '=', place.projectId)
+    .where('projectId', '=', place.projectId)
     .where('environment', '=', place.environment)
-    .where('request_id', '=', requestId)
-    .where('key_id', '=', key.id)
+    .where('requestId', '=', requestId)
+    .where('keyId', '=', key.id)
     .where('outcome', '=', 'answered')
     .executeTakeFirst()
   if (row === undefined || row.query === null || row.parameters === null) {

@@ -18,9 +18,9 @@ export type EvaluationCase = {
 
 export async function readCases(store: Pick<Database, 'db'>, projectId: string): Promise<EvaluationCase[]> {
   const rows = await store.db
-    .selectFrom('evaluation_cases')
+    .selectFrom('evaluationCases')
     .selectAll()
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .orderBy('id')
     .limit(fixedLimits.evaluationCases.value)
     .execute()
@@ -30,20 +30,20 @@ export async function readCases(store: Pick<Database, 'db'>, projectId: string):
 export function caseOf(row: {
   id: string
   question: string
-  expected_query: string | null
-  expected_parameters: Record<string, unknown> | null
+  expectedQuery: string | null
+  expectedParameters: Record<string, unknown> | null
   source: EvaluationCase['source']
-  created_at: Date
-  created_by: string
+  createdAt: Date
+  createdBy: string
 }): EvaluationCase {
   return {
     id: row.id,
     question: row.question,
-    expectedQuery: row.expected_query,
-    expectedParameters: row.expected_parameters,
+    expectedQuery: row.expectedQuery,
+    expectedParameters: row.expectedParameters,
     source: row.source,
-    createdAt: row.created_at,
-    createdBy: row.created_by,
+    createdAt: row.createdAt,
+    createdBy: row.createdBy,
   }
 }
 

@@ -47,15 +47,15 @@ export async function createCase(
   await requireExpected(app, projectId, expected)
   const row = {
     id: newId('evaluationCase'),
-    project_id: projectId,
+    projectId,
     ...columnsOf(expected),
     source: expected.source ?? 'written',
-    created_by: labelOf(caller),
+    createdBy: labelOf(caller),
   }
   try {
     return await app.store.db.transaction().execute(async (transaction) => {
       await requireRoom(transaction, projectId)
-      const made = await transaction.insertInto('evaluation_cases').values(row).returningAll().executeTakeFirstOrThrow()
+      const made = await transaction.insertInto('evaluationCases').values(row).returningAll().executeTakeFirstOrThrow()
       await recordAct(transaction, caller, { action: 'evaluation.created', target: row.id, projectId })
       return caseOf(made)
     })
@@ -74,9 +74,9 @@ export async function updateCase(
   try {
     return await app.store.db.transaction().execute(async (transaction) => {
       const changed = await transaction
-        .updateTable('evaluation_cases')
+        .updateTable('evaluationCases')
         .set(columnsOf(expected))
-        .where('project_id', '=', projectId)
+        .where('projectId', '=', projectId)
         .where('id', '=', id)
         .returningAll()
         .executeTakeFirst()
@@ -94,8 +94,8 @@ export async function deleteCase(app: Parts, caller: Caller, input: { projectId:
   await requireRole(app, caller, projectId, 'editor')
   await app.store.db.transaction().execute(async (transaction) => {
     const { numDeletedRows } = await transaction
-      .deleteFrom('evaluation_cases')
-      .where('project_id', '=', projectId)
+      .deleteFrom('evaluationCases')
+      .where('projectId', '=', projectId)
       .where('id', '=', id)
       .executeTakeFirst()
     if (numDeletedRows === 0n) throw noCase()
@@ -111,9 +111,9 @@ export async function listCases(app: Parts, caller: Caller, input: Paged): Promi
   const page = await pageAfter(
     (after, limit) =>
       app.store.db
-        .selectFrom('evaluation_cases')
+        .selectFrom('evaluationCases')
         .selectAll()
-        .where('project_id', '=', input.projectId)
+        .where('projectId', '=', input.projectId)
         .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
         .orderBy('id', 'desc')
         .limit(limit)
@@ -150,9 +150,9 @@ export async function listRuns(
   return pageAfter(
     (after, limit) =>
       app.store.db
-        .selectFrom('evaluation_runs')
+        .selectFrom('evaluationRuns')
         .select(['id', 'environment', 'at', 'by', 'query', 'version', 'total', 'passed'])
-        .where('project_id', '=', input.projectId)
+        .where('projectId', '=', input.projectId)
         .$if(input.query !== undefined, (query) => query.where('query', '=', input.query ?? ''))
         .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
         .orderBy('id', 'desc')
@@ -170,9 +170,9 @@ export async function findRun(
 ): Promise<EvaluationRun> {
   await requireRole(app, caller, projectId, 'viewer')
   const run = await app.store.db
-    .selectFrom('evaluation_runs')
+    .selectFrom('evaluationRuns')
     .select(['id', 'environment', 'at', 'by', 'query', 'version', 'total', 'passed', 'results'])
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .where('id', '=', id)
     .executeTakeFirst()
   if (run === undefined) throw new Failure('not_found', { message: 'There is no such evaluation run.' })
@@ -192,16 +192,16 @@ async function requireExpected(app: Parts, projectId: string, { expectedQuery }:
 function columnsOf({ question, expectedQuery, expectedParameters }: Expected) {
   return {
     question: storable(question),
-    expected_query: expectedQuery,
-    expected_parameters: expectedParameters === null ? null : storable(JSON.stringify(expectedParameters)),
+    expectedQuery,
+    expectedParameters: expectedParameters === null ? null : storable(JSON.stringify(expectedParameters)),
   }
 }
 
 async function requireRoom(transaction: Transaction<Tables>, projectId: string): Promise<void> {
   const { count } = await transaction
-    .selectFrom('evaluation_cases')
+    .selectFrom('evaluationCases')
     .select((is) => is.fn.countAll<number>().as('count'))
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .executeTakeFirstOrThrow()
   if (count < fixedLimits.evaluationCases.value) return
   const message = `is one too many: a project has at most ${fixedLimits.evaluationCases.value} evaluation cases`

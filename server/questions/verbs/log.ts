@@ -76,11 +76,11 @@ async function keep(store: Pick<Database, 'db'>, batch: Noted[]): Promise<void> 
     const known = await holdProjects(transaction, ids)
     // A statement of its own, behind the lock: one that had to wait for it would still see the settings of before.
     const settings = await transaction
-      .selectFrom('question_settings')
-      .select(['project_id', 'log'])
-      .where('project_id', 'in', ids)
+      .selectFrom('questionSettings')
+      .select(['projectId', 'log'])
+      .where('projectId', 'in', ids)
       .execute()
-    const logging = new Map(settings.map(({ project_id: id, log }) => [id, log]))
+    const logging = new Map(settings.map(({ projectId: id, log }) => [id, log]))
     const rows = batch.flatMap((question) => {
       const log = logging.get(question.projectId) ?? 'full'
       if (!known.has(question.projectId) || log === 'off') return []
@@ -88,7 +88,7 @@ async function keep(store: Pick<Database, 'db'>, batch: Noted[]): Promise<void> 
       return [
         {
           id: question.id,
-          project_id: question.projectId,
+          projectId: question.projectId,
           environment: question.environment,
           at: new Date(question.atMs),
           text: full ? storable(question.text) : null,
@@ -96,8 +96,8 @@ async function keep(store: Pick<Database, 'db'>, batch: Noted[]): Promise<void> 
           query: question.query,
           parameters: full && question.parameters !== null ? storable(question.parameters) : null,
           confidence: question.confidence,
-          key_id: question.keyId,
-          request_id: question.requestId,
+          keyId: question.keyId,
+          requestId: question.requestId,
           resolved: null,
         },
       ]

@@ -18,9 +18,9 @@ export async function findQuestionSettings(
 ): Promise<QuestionSettings> {
   await requireRole(app, caller, projectId, 'viewer')
   const row = await app.store.db
-    .selectFrom('question_settings')
-    .select(['log', 'retention_days as retentionDays', 'min_confidence as minConfidence'])
-    .where('project_id', '=', projectId)
+    .selectFrom('questionSettings')
+    .select(['log', 'retentionDays', 'minConfidence'])
+    .where('projectId', '=', projectId)
     .executeTakeFirst()
   return row ?? { log: 'full', retentionDays: app.config.limits.questionRetentionDays, minConfidence: 0 }
 }
@@ -35,11 +35,11 @@ export async function changeQuestionSettings(
   await app.store.db.transaction().execute(async (transaction) => {
     // Who writes questions down holds the project and reads the settings after: none comes in behind the change.
     await lockProject(transaction, projectId)
-    const settings = { log, retention_days: retentionDays, min_confidence: minConfidence }
+    const settings = { log, retentionDays, minConfidence }
     await transaction
-      .insertInto('question_settings')
-      .values({ project_id: projectId, ...settings })
-      .onConflict((conflict) => conflict.column('project_id').doUpdateSet(settings))
+      .insertInto('questionSettings')
+      .values({ projectId, ...settings })
+      .onConflict((conflict) => conflict.column('projectId').doUpdateSet(settings))
       .execute()
     await recordAct(transaction, caller, {
       action: 'questions.settings_changed',
@@ -61,14 +61,14 @@ async function applySettings({ db }: Pick<Database, 'db'>, settings: Kept, nowMs
   const oldest = new Date(nowMs - retentionDays * dayMs)
   await db
     .deleteFrom('questions')
-    .where('project_id', '=', projectId)
+    .where('projectId', '=', projectId)
     .$if(log !== 'off', (query) => query.where('at', '<', oldest))
     .execute()
   if (log === 'redacted') {
     await db
       .updateTable('questions')
       .set({ text: null, parameters: null })
-      .where('project_id', '=', projectId)
+      .where('projectId', '=', projectId)
       .where((is) => is.or([is('text', 'is not', null), is('parameters', 'is not', null)]))
       .execute()
   }
@@ -97,18 +97,15 @@ const runDays = 365
 export async function forgetOldQuestions(app: { store: Database; config: Config; now: Clock }): Promise<void> {
   const { db } = app.store
   const daysAgo = (days: number): Date => new Date(app.now() - days * dayMs)
-  const settings = await db
-    .selectFrom('question_settings')
-    .select(['project_id as projectId', 'log', 'retention_days as retentionDays'])
-    .execute()
+  const settings = await db.selectFrom('questionSettings').select(['projectId', 'log', 'retentionDays']).execute()
   // All of it again: a change that was cut short is completed here.
   for (const each of settings) await applySettings(app.store, each, app.now())
   const own = settings.map(({ projectId }) => projectId)
   await db
     .deleteFrom('questions')
     .where('at', '<', daysAgo(app.config.limits.questionRetentionDays))
-    .$if(own.length > 0, (query) => query.where('project_id', 'not in', own))
+    .$if(own.length > 0, (query) => query.where('projectId', 'not in', own))
     .execute()
-  await db.deleteFrom('question_vectors').where('used_at', '<', daysAgo(vectorDays)).execute()
-  await db.deleteFrom('evaluation_runs').where('at', '<', daysAgo(runDays)).execute()
+  await db.deleteFrom('questionVectors').where('usedAt', '<', daysAgo(vectorDays)).execute()
+  await db.deleteFrom('evaluationRuns').where('at', '<', daysAgo(runDays)).execute()
 }

@@ -47,7 +47,7 @@ export async function resolveQuestions(app: Parts, caller: Caller, asked: Resolv
   const { numUpdatedRows } = await app.store.db
     .updateTable('questions')
     .set({ resolved: input.as })
-    .where('project_id', '=', input.projectId)
+    .where('projectId', '=', input.projectId)
     .where('text', 'in', input.questions)
     .executeTakeFirst()
   return { resolved: Number(numUpdatedRows), ...made }
@@ -73,7 +73,7 @@ async function makeCases(app: Parts, caller: Caller, input: Resolve): Promise<Ev
     const known = await app.store.db
       .selectFrom('questions')
       .select('outcome')
-      .where('project_id', '=', projectId)
+      .where('projectId', '=', projectId)
       .where('text', '=', question)
       .where('query', '=', query)
       .where('outcome', '=', 'answered')

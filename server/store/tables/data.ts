@@ -3,35 +3,35 @@ import type { CreatedAt, GeneratedJson, Json, OptionalJson } from './columns.ts'
 
 export type DataTables = {
   datasources: DatasourcesTable
-  data_objects: DataObjectsTable
+  dataObjects: DataObjectsTable
   lineage: LineageTable
-  column_values: ColumnValuesTable
+  columnValues: ColumnValuesTable
   jobs: JobsTable
-  load_checkpoints: LoadCheckpointsTable
-  idempotent_calls: IdempotentCallsTable
+  loadCheckpoints: LoadCheckpointsTable
+  idempotentCalls: IdempotentCallsTable
   leases: LeasesTable
 }
 
 type DatasourcesTable = {
   id: string
-  project_id: string
+  projectId: string
   name: string
   kind: 'http_api'
-  table_name: string
+  tableName: string
   config: OptionalJson<Record<string, unknown>>
-  sealed_secrets: Buffer | null
+  sealedSecrets: Buffer | null
   pagination: OptionalJson<Record<string, unknown>>
   schedule: string | null
-  schedule_time_zone: Generated<string>
-  next_refresh_at: Date | null
-  keep_versions: Generated<number>
-  refreshed_at: Date | null
-  last_error: OptionalJson<{ code: string; message: string }>
-  column_rules: GeneratedJson<ColumnRule[]>
-  on_mismatch: Generated<'widen' | 'hold' | 'null' | 'refuse'>
-  on_breaking: Generated<'hold' | 'serve'>
+  scheduleTimeZone: Generated<string>
+  nextRefreshAt: Date | null
+  keepVersions: Generated<number>
+  refreshedAt: Date | null
+  lastError: OptionalJson<{ code: string; message: string }>
+  columnRules: GeneratedJson<ColumnRule[]>
+  onMismatch: Generated<'widen' | 'hold' | 'null' | 'refuse'>
+  onBreaking: Generated<'hold' | 'serve'>
   checks: GeneratedJson<DataCheck[]>
-  created_at: CreatedAt
+  createdAt: CreatedAt
 }
 
 /** What the author of a table decided about one column, told by the key in the answer. */
@@ -65,34 +65,34 @@ export type Drift = {
 
 type DataObjectsTable = {
   id: string
-  project_id: string
-  datasource_id: string
+  projectId: string
+  datasourceId: string
   kind: 'request_config' | 'response_data' | 'prepared' | 'rejected_values'
   format: 'json' | 'parquet' | 'duckdb'
   version: number
-  file_hash: string
-  size_bytes: number
-  row_count: number | null
+  fileHash: string
+  sizeBytes: number
+  rowCount: number | null
   columns: OptionalJson<ColumnRecord[]>
   drift: OptionalJson<Drift>
   truncated: Generated<boolean>
   profile: OptionalJson<object>
-  is_live: Generated<boolean>
-  activated_at: Date | null
-  held_because: OptionalJson<HeldBecause>
+  isLive: Generated<boolean>
+  activatedAt: Date | null
+  heldBecause: OptionalJson<HeldBecause>
   rejected: OptionalJson<Record<string, number>>
-  created_at: CreatedAt
+  createdAt: CreatedAt
 }
 
 type LineageTable = {
-  project_id: string
-  from_id: string
-  to_id: string
+  projectId: string
+  fromId: string
+  toId: string
 }
 
 type ColumnValuesTable = {
-  datasource_id: string
-  column_name: string
+  datasourceId: string
+  columnName: string
   value: string
   occurrences: number
 }
@@ -106,34 +106,34 @@ export type JobError = { code: string; reason?: string; message: string }
 export type JobDetails = { pages: number; rows: number; bytes: number }
 
 type LoadCheckpointsTable = {
-  datasource_id: string
-  job_id: string
-  request_hash: string
-  rows_path: string
+  datasourceId: string
+  jobId: string
+  requestHash: string
+  rowsPath: string
   state: Json<object>
-  updated_at: Generated<Date>
+  updatedAt: Generated<Date>
 }
 
 type JobsTable = {
   id: string
-  project_id: string
-  job_type: string
+  projectId: string
+  jobType: string
   status: JobStatus
   source: string
-  source_id: string
-  source_event_type: string
+  sourceId: string
+  sourceEventType: string
   input: Json<Record<string, unknown>>
   attempt: Generated<number>
-  max_attempts: Generated<number>
+  maxAttempts: Generated<number>
   progress: Generated<number>
   details: OptionalJson<JobDetails>
   error: OptionalJson<JobError>
-  retried_from: string | null
-  cancel_requested_at: Date | null
+  retriedFrom: string | null
+  cancelRequestedAt: Date | null
   worker: string | null
-  created_at: CreatedAt
-  started_at: Date | null
-  finished_at: Date | null
+  createdAt: CreatedAt
+  startedAt: Date | null
+  finishedAt: Date | null
 }
 
 type LeasesTable = {
@@ -143,9 +143,9 @@ type LeasesTable = {
 }
 
 type IdempotentCallsTable = {
-  project_id: string
+  projectId: string
   key: string
-  body_hash: Buffer
+  bodyHash: Buffer
   answer: OptionalJson<unknown>
-  created_at: CreatedAt
+  createdAt: CreatedAt
 }

@@ -9,100 +9,100 @@ export type PeopleTables = {
   members: MembersTable
   environments: EnvironmentsTable
   links: LinksTable
-  management_tokens: ManagementTokensTable
-  audit_log: AuditLogTable
-  vault_check: VaultCheckTable
+  managementTokens: ManagementTokensTable
+  auditLog: AuditLogTable
+  vaultCheck: VaultCheckTable
 }
 
 export type Role = 'owner' | 'editor' | 'viewer'
 
 type InstallationTable = {
-  only_row: Generated<boolean>
-  created_at: CreatedAt
+  onlyRow: Generated<boolean>
+  createdAt: CreatedAt
   example: 'wanted' | 'done' | 'off'
-  example_project_id: string | null
-  example_key_id: string | null
+  exampleProjectId: string | null
+  exampleKeyId: string | null
 }
 
 type UsersTable = {
   id: string
   email: string | null
   name: string
-  password_hash: string | null
+  passwordHash: string | null
   administrator: Generated<boolean>
-  created_at: CreatedAt
+  createdAt: CreatedAt
 }
 
 type SessionsTable = {
-  id_hash: Buffer
-  user_id: string
-  created_at: CreatedAt
-  expires_at: Date
+  idHash: Buffer
+  userId: string
+  createdAt: CreatedAt
+  expiresAt: Date
 }
 
 type ProjectsTable = {
   id: string
   name: string
-  allowed_origins: Generated<string[]>
-  created_at: CreatedAt
+  allowedOrigins: Generated<string[]>
+  createdAt: CreatedAt
 }
 
 type MembersTable = {
-  project_id: string
-  user_id: string
+  projectId: string
+  userId: string
   role: Role
-  created_at: CreatedAt
+  createdAt: CreatedAt
 }
 
 type EnvironmentsTable = {
-  project_id: string
+  projectId: string
   name: string
   position: number
-  created_at: CreatedAt
+  createdAt: CreatedAt
 }
 
 type LinksTable = {
   id: string
-  secret_hash: Buffer
-  user_id: string | null
-  project_id: string | null
+  secretHash: Buffer
+  userId: string | null
+  projectId: string | null
   role: Role | null
   email: string | null
-  created_by: string | null
-  created_at: CreatedAt
-  expires_at: Date
-  used_at: Date | null
+  createdBy: string | null
+  createdAt: CreatedAt
+  expiresAt: Date
+  usedAt: Date | null
 }
 
 type ManagementTokensTable = {
   id: string
   name: string
-  secret_hash: Buffer
+  secretHash: Buffer
   start: string
   last4: string
-  project_id: string | null
+  projectId: string | null
   role: Role
-  created_by: string | null
-  created_at: CreatedAt
-  expires_at: Date | null
-  revoked_at: Date | null
-  last_used_at: Date | null
+  createdBy: string | null
+  createdAt: CreatedAt
+  expiresAt: Date | null
+  revokedAt: Date | null
+  lastUsedAt: Date | null
 }
 
 type AuditLogTable = {
   id: string
   at: CreatedAt
-  actor_kind: 'user' | 'token' | 'operator' | 'system'
-  actor_id: string | null
-  actor_label: string
-  project_id: string | null
+  actorKind: 'user' | 'token' | 'operator' | 'system'
+  actorId: string | null
+  actorLabel: string
+  projectId: string | null
   action: string
   target: string
   details: ColumnType<Record<string, unknown>, string | undefined, never>
-  request_id: string | null
+  requestId: string | null
 }
 
 type VaultCheckTable = {
-  only_row: Generated<boolean>
+  onlyRow: Generated<boolean>
   sealed: Buffer
 }

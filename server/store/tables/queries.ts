@@ -3,31 +3,31 @@ import type { CreatedAt, Json } from './columns.ts'
 
 export type QueriesTables = {
   queries: QueriesTable
-  query_versions: QueryVersionsTable
+  queryVersions: QueryVersionsTable
   deployments: DeploymentsTable
-  deployment_acts: DeploymentActsTable
-  query_callers: QueryCallersTable
+  deploymentActs: DeploymentActsTable
+  queryCallers: QueryCallersTable
 }
 
 type QueriesTable = {
   id: string
-  project_id: string
+  projectId: string
   name: string
   description: string
   sql: string
   slots: Json<unknown>
   examples: Json<QueryExample[]>
-  cache_seconds: number | null
-  timeout_ms: number | null
-  max_rows: number | null
-  max_bytes: number | null
-  rate_per_minute: number | null
-  rate_burst: number | null
+  cacheSeconds: number | null
+  timeoutMs: number | null
+  maxRows: number | null
+  maxBytes: number | null
+  ratePerMinute: number | null
+  rateBurst: number | null
   revision: Generated<number>
-  content_hash: string
-  created_at: CreatedAt
-  updated_at: Generated<Date>
-  updated_by: string
+  contentHash: string
+  createdAt: CreatedAt
+  updatedAt: Generated<Date>
+  updatedBy: string
 }
 
 /** A question that the query answers, with the slot values it then has. */
@@ -35,51 +35,51 @@ export type QueryExample = { question: string; parameters: Record<string, unknow
 
 type QueryVersionsTable = {
   id: string
-  query_id: string
+  queryId: string
   version: number
   description: string
   sql: string
   slots: Json<unknown>
   examples: Json<QueryExample[]>
-  cache_seconds: number | null
-  timeout_ms: number | null
-  max_rows: number | null
-  max_bytes: number | null
-  rate_per_minute: number | null
-  rate_burst: number | null
+  cacheSeconds: number | null
+  timeoutMs: number | null
+  maxRows: number | null
+  maxBytes: number | null
+  ratePerMinute: number | null
+  rateBurst: number | null
   columns: Json<Array<{ name: string; type: string }>>
   tables: Json<Record<string, string[]>>
-  content_hash: string
-  created_at: CreatedAt
-  created_by: string
+  contentHash: string
+  createdAt: CreatedAt
+  createdBy: string
 }
 
 type DeploymentsTable = {
-  project_id: string
+  projectId: string
   environment: string
   name: string
-  query_id: string
-  version_id: string
-  deployed_at: Generated<Date>
-  deployed_by: string
+  queryId: string
+  versionId: string
+  deployedAt: Generated<Date>
+  deployedBy: string
 }
 
 export type DeploymentAct = 'deploy' | 'promote' | 'rollback' | 'undeploy'
 
 type DeploymentActsTable = {
   id: string
-  query_id: string
+  queryId: string
   environment: string
   act: DeploymentAct
   version: number | null
-  previous_version: number | null
+  previousVersion: number | null
   at: CreatedAt
   by: string
 }
 
 type QueryCallersTable = {
-  query_id: string
+  queryId: string
   environment: string
-  key_id: string
-  last_called_at: Date
+  keyId: string
+  lastCalledAt: Date
 }

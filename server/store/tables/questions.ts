@@ -3,10 +3,10 @@ import type { CreatedAt, Json, OptionalJson } from './columns.ts'
 
 export type QuestionsTables = {
   questions: QuestionsTable
-  question_settings: QuestionSettingsTable
-  evaluation_cases: EvaluationCasesTable
-  evaluation_runs: EvaluationRunsTable
-  question_vectors: QuestionVectorsTable
+  questionSettings: QuestionSettingsTable
+  evaluationCases: EvaluationCasesTable
+  evaluationRuns: EvaluationRunsTable
+  questionVectors: QuestionVectorsTable
 }
 
 export type QuestionOutcome = 'answered' | 'no_match' | 'ambiguous' | 'missing_slots' | 'unexpressed'
@@ -15,7 +15,7 @@ export type QuestionResolution = 'example' | 'evaluation' | 'draft' | 'dismissed
 
 type QuestionsTable = {
   id: string
-  project_id: string
+  projectId: string
   environment: string
   at: Date
   text: string | null
@@ -23,34 +23,34 @@ type QuestionsTable = {
   query: string | null
   parameters: OptionalJson<Record<string, unknown>>
   confidence: number | null
-  key_id: string | null
-  request_id: string | null
+  keyId: string | null
+  requestId: string | null
   resolved: QuestionResolution | null
 }
 
 export type QuestionLogging = 'full' | 'redacted' | 'off'
 
 type QuestionSettingsTable = {
-  project_id: string
+  projectId: string
   log: QuestionLogging
-  retention_days: number
-  min_confidence: Generated<number>
+  retentionDays: number
+  minConfidence: Generated<number>
 }
 
 type EvaluationCasesTable = {
   id: string
-  project_id: string
+  projectId: string
   question: string
-  expected_query: string | null
-  expected_parameters: OptionalJson<Record<string, unknown>>
+  expectedQuery: string | null
+  expectedParameters: OptionalJson<Record<string, unknown>>
   source: 'written' | 'confirmed' | 'missed'
-  created_at: CreatedAt
-  created_by: string
+  createdAt: CreatedAt
+  createdBy: string
 }
 
 type EvaluationRunsTable = {
   id: string
-  project_id: string
+  projectId: string
   environment: string
   at: CreatedAt
   by: string
@@ -70,8 +70,8 @@ export type EvaluationResult = {
 }
 
 type QuestionVectorsTable = {
-  model_hash: string
-  text_hash: string
+  modelHash: string
+  textHash: string
   vector: Buffer
-  used_at: Date
+  usedAt: Date
 }

@@ -26,15 +26,15 @@ export async function resealChannels(
   reseal: (sealed: Buffer) => Buffer,
 ): Promise<number> {
   const rows = await transaction
-    .selectFrom('alert_channels')
-    .select(['id', 'sealed_secrets'])
-    .where('sealed_secrets', 'is not', null)
+    .selectFrom('alertChannels')
+    .select(['id', 'sealedSecrets'])
+    .where('sealedSecrets', 'is not', null)
     .forUpdate()
     .execute()
-  for (const { id, sealed_secrets: sealed } of rows) {
+  for (const { id, sealedSecrets: sealed } of rows) {
     if (sealed === null) continue
-    const changes = { sealed_secrets: reseal(sealed) }
-    await transaction.updateTable('alert_channels').set(changes).where('id', '=', id).execute()
+    const changes = { sealedSecrets: reseal(sealed) }
+    await transaction.updateTable('alertChannels').set(changes).where('id', '=', id).execute()
   }
   return rows.length
 }
@@ -104,10 +104,10 @@ export async function writeChannels(
 ): Promise<void> {
   const kept = channels.filter((channel) => !('type' in channel)).map(({ id }) => id)
   const known = await transaction
-    .selectFrom('alert_channels')
+    .selectFrom('alertChannels')
     .select('id')
-    .where('alert_id', '=', alertId)
-    .where('removed_at', 'is', null)
+    .where('alertId', '=', alertId)
+    .where('removedAt', 'is', null)
     .execute()
   const unknown = kept.find((id) => !known.some((row) => row.id === id))
   if (unknown !== undefined) throw invalid('channels', `name ${unknown}, which the alert does not have`)
@@ -115,18 +115,18 @@ export async function writeChannels(
   if (gone.length > 0) await removeChannels(transaction, gone, lastWordAt)
   for (const [position, channel] of channels.entries()) {
     if (!('type' in channel)) {
-      await transaction.updateTable('alert_channels').set({ position }).where('id', '=', channel.id).execute()
+      await transaction.updateTable('alertChannels').set({ position }).where('id', '=', channel.id).execute()
       continue
     }
     const { id, type, target, sealed } = channel
     await transaction
-      .insertInto('alert_channels')
-      .values({ id, alert_id: alertId, position, type, target, sealed_secrets: sealed })
+      .insertInto('alertChannels')
+      .values({ id, alertId, position, type, target, sealedSecrets: sealed })
       .execute()
   }
 }
 
 async function removeChannels(transaction: Transaction<Tables>, ids: string[], lastWordAt: Date | null): Promise<void> {
-  if (lastWordAt === null) await transaction.deleteFrom('alert_channels').where('id', 'in', ids).execute()
-  else await transaction.updateTable('alert_channels').set({ removed_at: lastWordAt }).where('id', 'in', ids).execute()
+  if (lastWordAt === null) await transaction.deleteFrom('alertChannels').where('id', 'in', ids).execute()
+  else await transaction.updateTable('alertChannels').set({ removedAt: lastWordAt }).where('id', 'in', ids).execute()
 }

@@ -109,13 +109,13 @@ async function settle(
   const next = new Date(at.getTime() + pauseMs)
   const isOver = sent.ok || sent.final || next.getTime() - createdAt.getTime() > givenUpMs
   await store.db
-    .updateTable('alert_deliveries')
+    .updateTable('alertDeliveries')
     .set({
       status: sent.ok ? 'delivered' : isOver ? 'failed' : 'pending',
-      response_status: sent.status,
+      responseStatus: sent.status,
       error: sent.ok ? null : sent.error.slice(0, 500),
-      next_attempt_at: isOver ? null : next,
-      finished_at: isOver ? at : null,
+      nextAttemptAt: isOver ? null : next,
+      finishedAt: isOver ? at : null,
     })
     .where('id', '=', id)
     .where('attempt', '=', attempt)

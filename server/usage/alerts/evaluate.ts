@@ -39,13 +39,13 @@ export async function evaluateAlerts(
 }
 
 async function isDue({ db }: Pick<Database, 'db'>, at: Date, intervalMs: number): Promise<boolean> {
-  const last = await db.selectFrom('alert_rounds').select('evaluated_at').executeTakeFirst()
+  const last = await db.selectFrom('alertRounds').select('evaluatedAt').executeTakeFirst()
   // A little early is no matter: timers of replicas are not in step. A clock that went back is no reason to stop.
-  if (last !== undefined && Math.abs(at.getTime() - last.evaluated_at.getTime()) < intervalMs * 0.9) return false
+  if (last !== undefined && Math.abs(at.getTime() - last.evaluatedAt.getTime()) < intervalMs * 0.9) return false
   await db
-    .insertInto('alert_rounds')
-    .values({ evaluated_at: at })
-    .onConflict((conflict) => conflict.column('only_row').doUpdateSet({ evaluated_at: at }))
+    .insertInto('alertRounds')
+    .values({ evaluatedAt: at })
+    .onConflict((conflict) => conflict.column('onlyRow').doUpdateSet({ evaluatedAt: at }))
     .execute()
   return true
 }
@@ -61,10 +61,10 @@ async function keep({ db }: Pick<Database, 'db'>, { alert, verdict, value, at }:
       .set({
         state,
         value,
-        pending_since: pendingSince,
-        started_at: startedAt,
-        notified_at: notifiedAt,
-        evaluated_at: at,
+        pendingSince,
+        startedAt,
+        notifiedAt,
+        evaluatedAt: at,
       })
       .where('id', '=', alert.id)
       // One that was switched off or reset meanwhile is not spoken for.

@@ -37,9 +37,9 @@ export async function listEvents(app: { store: Database }, caller: Caller, input
   return pageAfter(
     (after, limit) =>
       app.store.db
-        .selectFrom('alert_events')
+        .selectFrom('alertEvents')
         .select(['id', 'at', 'kind', 'value', 'threshold'])
-        .where('alert_id', '=', input.alertId)
+        .where('alertId', '=', input.alertId)
         .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
         .orderBy('id', 'desc')
         .limit(limit)
@@ -55,22 +55,22 @@ export async function listDeliveries(app: { store: Database }, caller: Caller, i
   return pageAfter(
     (after, limit) =>
       app.store.db
-        .selectFrom('alert_deliveries')
+        .selectFrom('alertDeliveries')
         .select([
           'id',
-          'event_id as eventId',
-          'channel_id as channelId',
-          'channel_type as channelType',
+          'eventId',
+          'channelId',
+          'channelType',
           'target',
           'status',
           'attempt',
-          'created_at as createdAt',
-          'next_attempt_at as nextAttemptAt',
-          'finished_at as finishedAt',
-          'response_status as responseStatus',
+          'createdAt',
+          'nextAttemptAt',
+          'finishedAt',
+          'responseStatus',
           'error',
         ])
-        .where('alert_id', '=', input.alertId)
+        .where('alertId', '=', input.alertId)
         .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
         .orderBy('id', 'desc')
         .limit(limit)
@@ -86,7 +86,7 @@ export async function listDeliveries(app: { store: Database }, caller: Caller, i
  */
 export async function forgetOldAlerts(app: { store: Database; now: Clock; config: Config }): Promise<void> {
   const before = new Date(app.now() - app.config.limits.alertRetentionDays * 86_400_000)
-  await app.store.db.deleteFrom('alert_events').where('at', '<', before).execute()
+  await app.store.db.deleteFrom('alertEvents').where('at', '<', before).execute()
   await dropDeleted(app.store.db)
   await dropRemoved(app.store.db)
 }

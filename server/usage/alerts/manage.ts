@@ -58,14 +58,14 @@ export async function createAlert(
     const { count } = await transaction
       .selectFrom('alerts')
       .select((row) => row.fn.countAll<number>().as('count'))
-      .where('project_id', '=', projectId)
-      .where('deleted_at', 'is', null)
+      .where('projectId', '=', projectId)
+      .where('deletedAt', 'is', null)
       .executeTakeFirstOrThrow()
     const most = app.config.limits.alertsPerProject
     refuseFull({ count, most, what: 'Alerts of a project are' })
     await transaction
       .insertInto('alerts')
-      .values({ ...columnsOf(input), id, project_id: projectId, created_by: personOf(caller) })
+      .values({ ...columnsOf(input), id, projectId, createdBy: personOf(caller) })
       .execute()
     await writeChannels(transaction, { alertId: id }, channels)
     const details = { name: input.name, type: input.type }
@@ -90,8 +90,8 @@ export async function listAlerts(
       app.store.db
         .selectFrom('alerts')
         .select(alertColumns)
-        .where('project_id', '=', input.projectId)
-        .where('deleted_at', 'is', null)
+        .where('projectId', '=', input.projectId)
+        .where('deletedAt', 'is', null)
         .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
         .orderBy('id')
         .limit(limit)
@@ -127,7 +127,7 @@ export async function updateAlert(
     const beginsAnew = watchesElse(before, after)
     const ends = beginsAnew && now.state === 'firing'
     if (ends) await tellEnd(transaction, { alert: before, now, at })
-    const fresh = { state: 'ok' as const, value: null, pending_since: null, started_at: null, notified_at: null }
+    const fresh = { state: 'ok' as const, value: null, pendingSince: null, startedAt: null, notifiedAt: null }
     await transaction
       .updateTable('alerts')
       .set({ ...columnsOf(after), ...(beginsAnew && fresh) })
@@ -144,9 +144,9 @@ export async function updateAlert(
 async function hold(transaction: Transaction<Tables>, alertId: string): Promise<Held> {
   const held = await transaction
     .selectFrom('alerts')
-    .select(['state', 'value', 'started_at as startedAt'])
+    .select(['state', 'value', 'startedAt'])
     .where('id', '=', alertId)
-    .where('deleted_at', 'is', null)
+    .where('deletedAt', 'is', null)
     .forUpdate()
     .executeTakeFirst()
   return held ?? missing(alertId)
@@ -183,7 +183,7 @@ export async function deleteAlert(
     if (now.state === 'firing') await tellEnd(transaction, { alert, now, at })
     await transaction
       .updateTable('alerts')
-      .set({ enabled: false, state: 'ok', deleted_at: at })
+      .set({ enabled: false, state: 'ok', deletedAt: at })
       .where('id', '=', alertId)
       .execute()
     await dropDeleted(transaction, alertId)
@@ -215,26 +215,22 @@ export async function rotateAlertSecret(
   await read(app, { projectId, alertId })
   return app.store.db.transaction().execute(async (transaction) => {
     const row = await transaction
-      .selectFrom('alert_channels')
-      .select(['id', 'type', 'target', 'sealed_secrets'])
-      .where('alert_id', '=', alertId)
+      .selectFrom('alertChannels')
+      .select(['id', 'type', 'target', 'sealedSecrets'])
+      .where('alertId', '=', alertId)
       .where('id', '=', channelId)
       .where('type', '=', 'webhook')
-      .where('removed_at', 'is', null)
+      .where('removedAt', 'is', null)
       .forUpdate()
       .executeTakeFirst()
-    if (row === undefined || row.sealed_secrets === null) {
+    if (row === undefined || row.sealedSecrets === null) {
       throw new Failure('not_found', { message: `The alert has no webhook ${channelId}.` })
     }
-    const { url, secret: old } = app.vault.open(row.sealed_secrets) as ChannelSecrets
+    const { url, secret: old } = app.vault.open(row.sealedSecrets) as ChannelSecrets
     const secret = makeSecret()
     const previous = { secret: old ?? '', untilMs: app.now() + graceSeconds * 1000 }
     const sealed = app.vault.seal({ url, secret, ...(graceSeconds > 0 && { previous }) })
-    await transaction
-      .updateTable('alert_channels')
-      .set({ sealed_secrets: sealed })
-      .where('id', '=', channelId)
-      .execute()
+    await transaction.updateTable('alertChannels').set({ sealedSecrets: sealed }).where('id', '=', channelId).execute()
     const details = { channel_id: channelId }
     await recordAct(transaction, caller, { action: 'alert.secret_rotated', target: alertId, projectId, details })
     return { id: row.id, type: row.type, target: row.target, secret }
@@ -256,8 +252,8 @@ async function read(app: { store: Database }, { projectId, alertId }: Place): Pr
     .selectFrom('alerts')
     .select(alertColumns)
     .where('id', '=', alertId)
-    .where('project_id', '=', projectId)
-    .where('deleted_at', 'is', null)
+    .where('projectId', '=', projectId)
+    .where('deletedAt', 'is', null)
     .executeTakeFirst()
   if (alert === undefined) return missing(alertId)
   return { ...alert, channels: (await channelsOf(app, [alertId])).get(alertId) ?? [] }
@@ -271,13 +267,13 @@ async function channelsOf(app: { store: Database }, alertIds: string[]): Promise
   const found = new Map<string, Channel[]>()
   if (alertIds.length === 0) return found
   const rows = await app.store.db
-    .selectFrom('alert_channels')
-    .select(['id', 'alert_id', 'type', 'target'])
-    .where('alert_id', 'in', alertIds)
-    .where('removed_at', 'is', null)
+    .selectFrom('alertChannels')
+    .select(['id', 'alertId', 'type', 'target'])
+    .where('alertId', 'in', alertIds)
+    .where('removedAt', 'is', null)
     .orderBy('position')
     .execute()
-  for (const { alert_id: alertId, ...channel } of rows) found.set(alertId, [...(found.get(alertId) ?? []), channel])
+  for (const { alertId, ...channel } of rows) found.set(alertId, [...(found.get(alertId) ?? []), channel])
   return found
 }
 
@@ -295,11 +291,11 @@ function columnsOf(input: Omit<AlertInput, 'channels'>) {
     name: input.name,
     type: input.type,
     threshold: input.threshold,
-    resolve_threshold: input.resolveThreshold,
-    window_minutes: input.windowMinutes,
-    for_minutes: input.forMinutes,
-    min_requests: input.minRequests,
-    remind_minutes: input.remindMinutes,
+    resolveThreshold: input.resolveThreshold,
+    windowMinutes: input.windowMinutes,
+    forMinutes: input.forMinutes,
+    minRequests: input.minRequests,
+    remindMinutes: input.remindMinutes,
     environment: input.environment,
     query: input.query,
     enabled: input.enabled,

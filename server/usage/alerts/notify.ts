@@ -16,10 +16,10 @@ export async function announce(transaction: Transaction<Tables>, event: Event): 
   const { alert, verdict, kind, value, at } = event
   const eventId = newId('alertEvent', at.getTime())
   await transaction
-    .insertInto('alert_events')
+    .insertInto('alertEvents')
     .values({
       id: eventId,
-      alert_id: alert.id,
+      alertId: alert.id,
       at,
       kind,
       value,
@@ -28,24 +28,24 @@ export async function announce(transaction: Transaction<Tables>, event: Event): 
     })
     .execute()
   const channels = await transaction
-    .selectFrom('alert_channels')
+    .selectFrom('alertChannels')
     .select(['id', 'type', 'target'])
-    .where('alert_id', '=', alert.id)
-    .where('removed_at', 'is', null)
+    .where('alertId', '=', alert.id)
+    .where('removedAt', 'is', null)
     .orderBy('position')
     .execute()
   const deliveries = channels.map((channel) => ({
     id: newId('delivery', at.getTime()),
-    event_id: eventId,
-    alert_id: alert.id,
-    channel_id: channel.id,
-    channel_type: channel.type,
+    eventId,
+    alertId: alert.id,
+    channelId: channel.id,
+    channelType: channel.type,
     target: channel.target,
     status: 'pending' as const,
-    created_at: at,
-    next_attempt_at: at,
+    createdAt: at,
+    nextAttemptAt: at,
   }))
-  if (deliveries.length > 0) await transaction.insertInto('alert_deliveries').values(deliveries).execute()
+  if (deliveries.length > 0) await transaction.insertInto('alertDeliveries').values(deliveries).execute()
   return deliveries.map(({ id }) => id)
 }
 
@@ -53,20 +53,20 @@ type Rows = Pick<Transaction<Tables>, 'selectFrom' | 'deleteFrom'>
 
 /** Removes the channels that were taken from their alerts and have been told the last they were to be told. */
 export async function dropRemoved(db: Rows): Promise<void> {
-  const awaited = pending(db).select('channel_id')
-  await db.deleteFrom('alert_channels').where('removed_at', 'is not', null).where('id', 'not in', awaited).execute()
+  const awaited = pending(db).select('channelId')
+  await db.deleteFrom('alertChannels').where('removedAt', 'is not', null).where('id', 'not in', awaited).execute()
 }
 
 /** Removes what was deleted and has told everyone: one alert, or all such. */
 export async function dropDeleted(db: Rows, alertId?: string): Promise<void> {
   await db
     .deleteFrom('alerts')
-    .where('deleted_at', 'is not', null)
+    .where('deletedAt', 'is not', null)
     .$if(alertId !== undefined, (query) => query.where('id', '=', alertId ?? ''))
-    .where('id', 'not in', pending(db).select('alert_id'))
+    .where('id', 'not in', pending(db).select('alertId'))
     .execute()
 }
 
 function pending(db: Rows) {
-  return db.selectFrom('alert_deliveries').where('status', '=', 'pending')
+  return db.selectFrom('alertDeliveries').where('status', '=', 'pending')
 }
