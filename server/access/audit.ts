@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { newId } from '../ids.ts'
 import { pageAfter, type Page, type Tables, type Database } from '../store/index.ts'
-import type { Caller } from './caller.ts'
+import { labelOf, type Caller } from './caller.ts'
 import { requireAdministrator, requireRole } from './roles.ts'
 
 export type Act = {
@@ -35,7 +35,7 @@ export async function recordAct(transaction: Transaction<Tables>, caller: Caller
       id: newId('audit'),
       actorKind: caller.kind,
       actorId: caller.kind === 'user' ? caller.userId : caller.kind === 'token' ? caller.tokenId : null,
-      actorLabel: 'label' in caller ? caller.label : caller.kind,
+      actorLabel: labelOf(caller),
       projectId: act.projectId ?? null,
       action: act.action,
       target: act.target,

@@ -30,3 +30,8 @@ export function personOf(caller: Caller): string | null {
   if (caller.kind === 'token') return caller.maker?.userId ?? null
   return null
 }
+
+/** Who it is, as people read it. */
+export function labelOf(caller: Caller): string {
+  return 'label' in caller ? caller.label : caller.kind
+}

@@ -1,7 +1,7 @@
 export { openAttempts, type Attempts } from './attempts.ts'
 export { listAudit, recordAct, type AuditEntry } from './audit.ts'
 export { authenticateManagement } from './authenticate.ts'
-export { personOf, systemCaller, type Caller } from './caller.ts'
+export { labelOf, personOf, systemCaller, type Caller } from './caller.ts'
 export {
   acceptInvitation,
   invite,

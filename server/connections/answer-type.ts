@@ -1,6 +1,6 @@
 import type { HttpConfiguration } from '../../api/connections.ts'
 import { charsetOf, parseContentType } from '../rows/index.ts'
-import { textOf } from './build-request.ts'
+import { headerText } from './build-request.ts'
 
 const noBytes = new Uint8Array()
 
@@ -12,7 +12,7 @@ export function answerType(contentType: string | undefined, { headers = {} }: Ht
   const type = contentType ?? ''
   const [, header] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'accept-charset') ?? []
   if (header === undefined || parseContentType(type).parameters['charset'] !== undefined) return type
-  const [first = ''] = textOf(header).split(/[,;]/)
+  const [first = ''] = headerText(header).split(/[,;]/)
   const charset = first.trim() === '' ? null : charsetOf(`x; charset=${first.trim()}`, noBytes)
   return charset === null ? type : `${type}; charset=${charset}`
 }

@@ -59,7 +59,7 @@ export function buildRequest(configuration: HttpConfiguration, token?: string): 
   const plainPairs = query.length
   const headers = new Map(defaultHeaders)
   const given = Object.entries(configuration.headers ?? {})
-  for (const [name, header] of given) setHeader(headers, name, textOf(header))
+  for (const [name, header] of given) setHeader(headers, name, headerText(header))
   const secretNames = new Set(
     given.flatMap(([name, header]) => (isSecretHeader(name, header) ? [name.toLowerCase()] : [])),
   )
@@ -82,7 +82,7 @@ export function buildRequest(configuration: HttpConfiguration, token?: string): 
 }
 
 /** A header's value, however it is written. */
-export function textOf(header: NonNullable<HttpConfiguration['headers']>[string]): string {
+export function headerText(header: NonNullable<HttpConfiguration['headers']>[string]): string {
   return typeof header === 'string' ? header : header.value
 }
 

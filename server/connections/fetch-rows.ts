@@ -1,7 +1,7 @@
 import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { STATUS_CODES } from 'node:http'
 import { type HttpConfiguration, type Pagination } from '../../api/connections.ts'
-import type { AnswerBody, ConvertCall, PageCall, PageRows } from '../data/index.ts'
+import type { AnswerBody, ConvertCall, RowsPageCall, PageRows } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { charsetOf, parseExact, parsePath, pick } from '../rows/index.ts'
 import { answerType } from './answer-type.ts'
@@ -16,7 +16,7 @@ import {
   isRepeated,
   readsBody,
   readsLastRow,
-  type PageCall as PageOf,
+  type PageCall,
   type PagerState,
 } from './pages.ts'
 import { fillVariables } from './variables.ts'
@@ -43,7 +43,7 @@ export type FetchOptions = {
   rowsPath: string
   pagination?: Pagination | undefined
   /** Writes the rows of one page behind those of the pages before. */
-  appendPage: (page: PageCall) => Promise<PageRows>
+  appendPage: (page: RowsPageCall) => Promise<PageRows>
   /** A load that goes on where an earlier attempt stopped: its rows are in `rowsPath` and stay there after a failure. */
   checkpoint?: { resumed: LoadState | null; save(state: LoadState): Promise<void> } | undefined
   onPage?: ((loaded: Loaded) => void) | undefined
@@ -63,7 +63,7 @@ export type LoadState = {
   sizeBytes: number
   responseBytes: number
   pager: PagerState
-  next: PageOf
+  next: PageCall
   first: PageRows
   columns: string[] | null
 }
@@ -242,7 +242,11 @@ function sourceOf(path: string, first: PageRows, columns: string[] | null): Conv
  * The call of another page. A key in the query goes with every page of the same origin, also where the API leaves it out
  * of its links. What was left behind on the way to another origin stays behind.
  */
-function atPage({ configuration }: Run, call: OutboundRequest, { url: address, values = [] }: PageOf): OutboundRequest {
+function atPage(
+  { configuration }: Run,
+  call: OutboundRequest,
+  { url: address, values = [] }: PageCall,
+): OutboundRequest {
   const url = new URL(address)
   const isSame = url.origin === new URL(call.url).origin
   const next = retargeted(call, isSame ? new URL(withQuery(url, call.secretQuery)) : url)

@@ -5,7 +5,7 @@ import { recordAct, type Caller } from '../access/index.ts'
 import {
   dataChanged,
   insertVersion,
-  liveVersion,
+  liveDataVersion,
   type Catalogs,
   type Converted,
   type Engine,
@@ -18,7 +18,7 @@ import type { JobRecord, Jobs } from '../jobs/index.ts'
 import { lockProjectForQuota, type Database, type HeldBecause, type Tables } from '../store/index.ts'
 import { openCheckpoint, type Checkpoint } from './checkpoints.ts'
 import { fetchRows, type Loaded } from './fetch-rows.ts'
-import { judge } from './judge.ts'
+import { judgeVersion } from './judge.ts'
 import { contractOf, noRules, readRules } from './table-rules.ts'
 import { refuseFullProject, refuseTooMuch } from './stored-bytes.ts'
 import { maskConfiguration } from './secrets/mask.ts'
@@ -101,7 +101,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       rules: noRules,
       tableName: '',
     }
-    const live = await liveVersion(app.store, input.datasourceId)
+    const live = await liveDataVersion(app.store, input.datasourceId)
     const call = { source: fetched.source, parquetPath, rejectedPath, contract: contractOf(rules, live) }
     const converted = await app.engine.convert(input.projectId, call, left()).catch((error: unknown) => {
       throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error
@@ -116,7 +116,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       rowCount: converted.rowCount,
       columns: converted.columns,
       truncated: fetched.truncated,
-      heldBecause: await judge(app, {
+      heldBecause: await judgeVersion(app, {
         ...arrival,
         parquetPath: app.files.pathOf(rows.hash, 'parquet'),
         requestHash: request.hash,

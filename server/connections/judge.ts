@@ -18,7 +18,7 @@ export type Arrival = {
 type Parts = { engine: Engine; queryGate: QueryGate; now: Clock }
 
 /** Whether data may serve, or why it has to wait for its author. The first reason that is found is told. */
-export async function judge(app: Parts, arrival: Arrival): Promise<HeldBecause | null> {
+export async function judgeVersion(app: Parts, arrival: Arrival): Promise<HeldBecause | null> {
   return (
     errorObject(arrival) ??
     mismatch(arrival) ??

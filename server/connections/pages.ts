@@ -4,7 +4,7 @@ import { withQuery } from './build-request.ts'
 import { parsePath, valueAt, type JsonPath } from '../rows/index.ts'
 
 /** What one page told: the headers of its answer, its body and last row where the rule looks into them, and its rows. */
-export type Page = {
+export type FetchedPage = {
   call: PageCall
   headers: Record<string, string>
   body: unknown
@@ -85,7 +85,7 @@ export function createPager(rule: Pagination, first: PageCall, resumed: PagerSta
   const calls = new Set([keyOf(first)])
   let { before, pages, rows, firstRows, lastRows } = resumed
 
-  function next(page: Page): NextPage {
+  function next(page: FetchedPage): NextPage {
     pages += 1
     rows += page.rowCount
     if (pages === 1) firstRows = page.rowCount
@@ -126,7 +126,7 @@ function keyOf({ url, values = [] }: PageCall): string {
 
 type Walked = { pages: number; rows: number; firstRows: number }
 
-function nextCall(rule: Pagination, page: Page, { pages, rows, firstRows }: Walked): PageCall | null {
+function nextCall(rule: Pagination, page: FetchedPage, { pages, rows, firstRows }: Walked): PageCall | null {
   const at = new URL(page.call.url)
   switch (rule.type) {
     case 'link_header':
@@ -168,7 +168,7 @@ function withParameters(call: PageCall, place: 'query' | 'body', pairs: [string,
 }
 
 /** What the answer itself says about further pages; without such a place the rule finds out. */
-function hasMore(rule: Pagination, { body }: Page): boolean {
+function hasMore(rule: Pagination, { body }: FetchedPage): boolean {
   if (rule.has_more_path === undefined) return true
   const found = foundAt(body, rule.has_more_path, 'pagination.has_more_path')
   if (found === undefined) {
@@ -202,7 +202,7 @@ function linkAt(body: unknown, path: string): string | null {
 }
 
 /** In a body a cursor may be anything, such as the list that `search_after` takes; in a query it is one value. */
-function cursorAt(rule: Extract<Pagination, { type: 'cursor' }>, page: Page): unknown {
+function cursorAt(rule: Extract<Pagination, { type: 'cursor' }>, page: FetchedPage): unknown {
   const value = foundAt(rule.from === 'last_row' ? page.lastRow : page.body, rule.path, 'pagination.path')
   const cursor = scalarOf(value)
   if (cursor !== undefined) return cursor

@@ -1,5 +1,5 @@
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
-import { dataChanged, liveVersion, type Catalogs, type LiveData, type QueryGate } from '../data/index.ts'
+import { dataChanged, liveDataVersion, type Catalogs, type LiveData, type QueryGate } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import type { ColumnRule, Database } from '../store/index.ts'
 import { readRules, type TableRules } from './table-rules.ts'
@@ -46,7 +46,7 @@ type OfDatasource = { projectId: string; datasourceId: string }
 export async function findSchema(app: { store: Database }, caller: Caller, input: OfDatasource): Promise<TableSchema> {
   await requireRole(app, caller, input.projectId, 'viewer')
   const { rules } = await rulesOf(app, input)
-  return schemaOf(rules, await liveVersion(app.store, input.datasourceId))
+  return schemaOf(rules, await liveDataVersion(app.store, input.datasourceId))
 }
 
 /** Names and types hold from the next load on; what is hidden or shown changes at once. */
@@ -58,7 +58,7 @@ export async function changeSchema(
   await requireRole(app, caller, input.projectId, 'editor')
   const { projectId, datasourceId } = input
   const { rules, tableName } = await rulesOf(app, input)
-  const live = await liveVersion(app.store, datasourceId)
+  const live = await liveDataVersion(app.store, datasourceId)
   const columns = merged(rules.columns, input.columns ?? [])
   const next: TableRules = {
     columns,

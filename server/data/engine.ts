@@ -13,13 +13,13 @@ import type {
   InspectCall,
   Inspection,
   NativeCall,
-  PageCall,
+  RowsPageCall,
   PageRows,
   Profile,
   ReadEnd,
   ReadFormat,
   ScopedCall,
-  Slot,
+  SlotValue,
   SqlLimits,
 } from './executor/protocol.ts'
 import { createPool } from './pool.ts'
@@ -52,7 +52,7 @@ export type EngineOptions = {
 
 export type ReadInput = {
   sql: string
-  slots: Slot[]
+  slots: SlotValue[]
   format?: ReadFormat
   maxRows: number
   maxBytes: number
@@ -157,7 +157,7 @@ export async function openEngine(options: EngineOptions) {
     async explain(
       scope: string,
       catalog: Catalog,
-      input: { sql: string; slots: Slot[] },
+      input: { sql: string; slots: SlotValue[] },
       limits?: CallLimits,
     ): Promise<string> {
       const { head } = await reads.run(scoped(scope, catalog, { verb: 'explain', ...input }, limits))
@@ -165,7 +165,7 @@ export async function openEngine(options: EngineOptions) {
     },
 
     /** Writes the rows of one page of an answer behind those of the pages before. */
-    appendPage(scope: string, input: PageCall, limits?: CallLimits): Promise<PageRows> {
+    appendPage(scope: string, input: RowsPageCall, limits?: CallLimits): Promise<PageRows> {
       return onFiles(scope, { verb: 'appendPage', ...input }, limits)
     },
 

@@ -13,10 +13,10 @@ export type {
   Converted,
   ConvertedColumn,
   Inspection,
-  PageCall,
+  RowsPageCall,
   PageRows,
   ReadFormat,
-  Slot,
+  SlotValue,
   SlotType,
 } from './executor/protocol.ts'
 export { openFiles, type FileFormat, type Files } from './files.ts'
@@ -34,11 +34,11 @@ export type { BrokenQuery, QueryGate, TableChange } from './query-gate.ts'
 export type { DeployedQueries } from './readers.ts'
 export type { ReadStream } from './read-stream.ts'
 export { sweepFiles } from './sweep.ts'
-export { activateVersion, heldVersions, listVersions, readHeldTables, type DataVersion } from './version-acts.ts'
+export { activateVersion, heldVersions, listDataVersions, readHeldTables, type DataVersion } from './version-acts.ts'
 export {
   fetchedAt,
   insertVersion,
-  liveVersion,
+  liveDataVersion,
   readDrifts,
   storedBytes,
   type FetchedVersion,

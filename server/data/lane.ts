@@ -9,7 +9,7 @@ export type Waiting = {
 }
 
 /** The right to run one piece of work, until it is released. */
-export type Place = { scope: string; query: string; isSlow: boolean; isExpress: boolean; startedMs: number }
+export type LanePlace = { scope: string; query: string; isSlow: boolean; isExpress: boolean; startedMs: number }
 
 type LaneOptions = {
   queueLength: number
@@ -35,7 +35,7 @@ export function createLane<Item extends Waiting>({ queueLength, slots, expressSl
   const slotsPerQuery = allButAShare(slotsPerScope, 3)
   const expressPerScope = allButAShare(expressSlots, 4)
   const waiting = createFairQueue<Item>()
-  const running = new Map<string, Set<Place>>()
+  const running = new Map<string, Set<LanePlace>>()
   /** How long each query took last. */
   const tookMs = new Map<string, number>()
 
@@ -47,7 +47,7 @@ export function createLane<Item extends Waiting>({ queueLength, slots, expressSl
   }
 
   /** The next item that may run, and its place. */
-  function take(mayRun: (item: Item, isExpress: boolean) => boolean): { item: Item; place: Place } | undefined {
+  function take(mayRun: (item: Item, isExpress: boolean) => boolean): { item: Item; place: LanePlace } | undefined {
     const item = waiting.take({
       enter: ([scope = '', query]) => (query === undefined ? hasRoom(scope) : mayHoldMore(scope, query)),
       run: (each) => mayRun(each, false) && (each.isHeavy !== true || slowOf(scopePlaces(each.scope)) < slotsPerQuery),
@@ -84,17 +84,17 @@ export function createLane<Item extends Waiting>({ queueLength, slots, expressSl
     return (tookMs.get(query) ?? 0) <= slowMs || slowOf(places) < slotsPerQuery
   }
 
-  function scopePlaces(scope: string): Place[] {
+  function scopePlaces(scope: string): LanePlace[] {
     return [...(running.get(scope) ?? [])]
   }
 
-  function slowOf(places: Place[]): number {
+  function slowOf(places: LanePlace[]): number {
     const since = nowMs() - slowMs
     return places.filter(({ isSlow, startedMs }) => isSlow || startedMs < since).length
   }
 
   /** Counts one more as running, also what came another way than by its turn. */
-  function hold({ scope, query, isHeavy }: Item, isExpress = false): Place {
+  function hold({ scope, query, isHeavy }: Item, isExpress = false): LanePlace {
     const isSlow = isHeavy === true || (tookMs.get(query) ?? 0) > slowMs
     const place = { scope, query, isSlow, isExpress, startedMs: nowMs() }
     const places = running.get(scope)
@@ -103,7 +103,7 @@ export function createLane<Item extends Waiting>({ queueLength, slots, expressSl
     return place
   }
 
-  function release(place: Place | null): void {
+  function release(place: LanePlace | null): void {
     if (place === null) return
     const places = running.get(place.scope)
     if (places?.delete(place) !== true) return

@@ -16,7 +16,7 @@ import type { Column, Profile } from './executor/protocol.ts'
 import type { FileFormat, Files } from './files.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { deployedReaders, touchedBy, type DeployedQueries } from './readers.ts'
-import { liveVersion } from './versions.ts'
+import { liveDataVersion } from './versions.ts'
 import type { Engine } from './engine.ts'
 import type { Config } from '../config.ts'
 
@@ -187,7 +187,7 @@ export async function deleteObject(
 ): Promise<void> {
   await requireRole(app, caller, input.projectId, 'editor')
   const object = await findObject(app, caller, input)
-  const live = await liveVersion(app.store, object.datasourceId)
+  const live = await liveDataVersion(app.store, object.datasourceId)
   const isLive = object.version === live?.version
   if (isLive) await refuseInUse(app, input.projectId, object.tableName)
   await app.store.db.transaction().execute(async (transaction) => {

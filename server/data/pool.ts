@@ -4,7 +4,7 @@ import { startExecutor, type ChildSettings, type Lost } from './executor-child.t
 import type { Frame } from './executor/frames.ts'
 import { isRefusedBySystem } from './executor/out-of-memory.ts'
 import type { FailedHead } from './executor/protocol.ts'
-import { createLane, type Place } from './lane.ts'
+import { createLane, type LanePlace } from './lane.ts'
 import { createQuarantine } from './quarantine.ts'
 import { chooseSeat, mayRun, newSeat, type Seat } from './seat.ts'
 import {
@@ -18,7 +18,7 @@ import {
   queryOf,
   statementOf,
   waitedTooLong,
-  type Group,
+  type TaskGroup,
   type Reply,
   type Task,
   type Ticket,
@@ -231,7 +231,7 @@ export function createPool(options: PoolOptions) {
     lookingAgain.unref()
   }
 
-  function dispatch(seat: Seat, group: Group<Seat>): void {
+  function dispatch(seat: Seat, group: TaskGroup<Seat>): void {
     seat.groups += 1
     if (group.lookup !== null) seat.lookups.add(group.lookup)
     for (const ticket of group.tickets) {
@@ -242,7 +242,7 @@ export function createPool(options: PoolOptions) {
     sendCall(seat, group)
   }
 
-  function sendCall(seat: Seat, { tickets }: Group<Seat>): void {
+  function sendCall(seat: Seat, { tickets }: TaskGroup<Seat>): void {
     const [ticket, ...others] = tickets
     if (ticket !== undefined) {
       seat.child?.send({ id: ticket.id, kind: 'call', head: callHead(seat.known, ticket, others) })
@@ -386,7 +386,7 @@ export function createPool(options: PoolOptions) {
   return { run, opened, close, health }
 }
 
-function aloneGroup(ticket: Ticket<Seat>, place: Place | null): Group<Seat> {
+function aloneGroup(ticket: Ticket<Seat>, place: LanePlace | null): TaskGroup<Seat> {
   return { tickets: [ticket], left: 1, lookup: null, place }
 }
 

@@ -8,15 +8,15 @@ export type DeployedQueries = {
 }
 
 /** A query that is deployed and reads a table, with the columns that it reads of it. */
-export type Reader = { queryId: string; name: string; environments: string[]; columns: string[] }
+export type TableReader = { queryId: string; name: string; environments: string[]; columns: string[] }
 
 /** Who would notice if a table went away or changed. */
 export async function deployedReaders(
   deployments: DeployedQueries,
   projectId: string,
   tableName: string,
-): Promise<Reader[]> {
-  const readers = new Map<string, Reader>()
+): Promise<TableReader[]> {
+  const readers = new Map<string, TableReader>()
   for (const { queryId, name, environment, tables } of await deployments.tablesRead(projectId)) {
     if (!Object.hasOwn(tables, tableName)) continue
     const reader = readers.get(queryId) ?? { queryId, name, environments: [], columns: [] }
@@ -28,7 +28,7 @@ export async function deployedReaders(
 }
 
 /** The deployed queries that a change of columns touches: those that read a removed or changed one. */
-export function touchedBy(drift: Drift, readers: Reader[]): string[] {
+export function touchedBy(drift: Drift, readers: TableReader[]): string[] {
   const lost = new Set([...drift.removed, ...drift.changed.map(({ name }) => name)])
   return readers.filter((reader) => reader.columns.some((column) => lost.has(column))).map(({ name }) => name)
 }

@@ -1,7 +1,7 @@
 import type { FailureReason } from '../../api/failures.ts'
 import { Failure } from '../failure.ts'
 import type { Frame } from './executor/frames.ts'
-import type { Place } from './lane.ts'
+import type { LanePlace } from './lane.ts'
 import type { AlikeCall, CallHead, Catalog, FailedHead, ScopedHead } from './executor/protocol.ts'
 
 export type Reply = { head: unknown; body: Buffer }
@@ -29,7 +29,7 @@ export type Ticket<Seat = unknown> = Task & {
   apart: boolean
   seat: Seat | null
   /** Those that were sent together with it, itself among them. */
-  group: Group<Seat>
+  group: TaskGroup<Seat>
   timers: NodeJS.Timeout[]
   cancelled: 'deadline' | 'caller' | null
   streaming: boolean
@@ -37,11 +37,11 @@ export type Ticket<Seat = unknown> = Task & {
 }
 
 /** Calls that are one piece of work for an executor. */
-export type Group<Seat = unknown> = {
+export type TaskGroup<Seat = unknown> = {
   tickets: Ticket<Seat>[]
   left: number
   lookup: string | null
-  place: Place | null
+  place: LanePlace | null
 }
 
 const maxKnownCatalogs = 2_000

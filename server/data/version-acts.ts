@@ -24,7 +24,7 @@ type Parts = { store: Database }
 type OfDatasource = { projectId: string; datasourceId: string }
 
 /** Newest first. */
-export async function listVersions(
+export async function listDataVersions(
   app: Parts,
   caller: Caller,
   input: OfDatasource & { limit: number; cursor?: string | undefined },

@@ -30,7 +30,7 @@ export async function insertVersion(
   fetched: FetchedVersion,
 ): Promise<{ dataObjectId: string; version: number }> {
   const newest = await newestVersion(transaction, datasourceId)
-  const live = await liveVersion({ db: transaction }, datasourceId)
+  const live = await liveDataVersion({ db: transaction }, datasourceId)
   const { heldBecause, rejected } = fetched
   const shared = { projectId, datasourceId, version: (newest ?? 0) + 1 }
   const request = { id: newId('dataObject'), fileHash: fetched.request.hash, sizeBytes: fetched.request.sizeBytes }
@@ -117,7 +117,7 @@ export type LiveData = {
 }
 
 /** The version that SQL reads; null where there is none. */
-export async function liveVersion({ db }: Store, datasourceId: string): Promise<LiveData | null> {
+export async function liveDataVersion({ db }: Store, datasourceId: string): Promise<LiveData | null> {
   const row = await db
     .selectFrom('dataObjects as rows')
     .leftJoin('dataObjects as request', (join) =>

@@ -1,14 +1,14 @@
 import type { Database } from '../store/index.ts'
 import type { JobContext } from './job.ts'
-import type { Queue, Ticket } from './queue.ts'
+import type { Queue, JobTicket } from './queue.ts'
 import { isFinal, type Records } from './records.ts'
-import type { Run } from './run.ts'
+import type { JobRun } from './run.ts'
 
 /** A job that runs here, and the claim under which it does. */
 export type Held = {
   job: JobContext['job']
-  ticket: Ticket
-  run: Run
+  ticket: JobTicket
+  run: JobRun
   renewedAtMs: number
   /** Its result is being written: the claim is about to end by itself. */
   settling: boolean

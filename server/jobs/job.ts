@@ -72,7 +72,7 @@ export const jobColumns = [
   'finishedAt',
 ] as const
 
-export async function announce(store: Pick<Database, 'notify'>, transaction: JobTransaction, job: JobRecord) {
+export async function announceJob(store: Pick<Database, 'notify'>, transaction: JobTransaction, job: JobRecord) {
   await store.notify(transaction, jobChannel, JSON.stringify(job))
 }
 

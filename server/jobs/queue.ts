@@ -5,21 +5,21 @@ import type { Database } from '../store/index.ts'
 import type { JobRecord, JobTransaction } from './job.ts'
 
 /** The right to run a job, once: `retryCount` fences it, so that a claim which lapsed settles nothing. */
-export type Ticket = { id: string; retryCount: number; jobId: string }
+export type JobTicket = { id: string; retryCount: number; jobId: string }
 
 /** pg-boss as a queue of tickets, one for each job that is not finished. States and attempts are in our own records. */
 export type Queue = {
   /** Commits with the job's record. */
   put(transaction: JobTransaction, job: JobRecord): Promise<void>
   /** The next ticket that is due, of a project that is not among `except`. Nobody else's once the transaction commits. */
-  take(transaction: JobTransaction, except: string[]): Promise<Ticket | undefined>
+  take(transaction: JobTransaction, except: string[]): Promise<JobTicket | undefined>
   /** Renews claims; answers the ids of those that still stood. */
-  renew(tickets: Ticket[]): Promise<Set<string>>
-  finish(transaction: JobTransaction, ticket: Ticket): Promise<void>
+  renew(tickets: JobTicket[]): Promise<Set<string>>
+  finish(transaction: JobTransaction, ticket: JobTicket): Promise<void>
   /** Due again in a moment, as if it had not been taken: its turn has not come. */
-  postpone(transaction: JobTransaction, ticket: Ticket, job: JobRecord): Promise<void>
+  postpone(transaction: JobTransaction, ticket: JobTicket, job: JobRecord): Promise<void>
   /** Due again after a pause that doubles with each try. */
-  putBack(transaction: JobTransaction, ticket: Ticket): Promise<void>
+  putBack(transaction: JobTransaction, ticket: JobTicket): Promise<void>
   /** The same for a job whose holder is known to be dead. */
   putBackOrphan(transaction: JobTransaction, jobId: string): Promise<void>
   withdraw(transaction: JobTransaction, jobId: string): Promise<void>

@@ -1,7 +1,7 @@
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import type { Database, JobDetails, JobError } from '../store/index.ts'
-import { announce, jobColumns, type JobContext, type JobRecord, type JobTransaction, type NewJob } from './job.ts'
+import { announceJob, jobColumns, type JobContext, type JobRecord, type JobTransaction, type NewJob } from './job.ts'
 
 /** One run of one attempt: what a worker must still hold for its result to count. */
 export type Hold = { id: string; attempt: number; worker: string }
@@ -64,7 +64,7 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
       .executeTakeFirst()
     if (job === undefined) return undefined
     const { input, ...record } = job
-    await announce(store, transaction, record)
+    await announceJob(store, transaction, record)
     return { ...record, input }
   }
 
@@ -99,7 +99,7 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
         })
         .returning(jobColumns)
         .executeTakeFirstOrThrow()
-      await announce(store, transaction, job)
+      await announceJob(store, transaction, job)
       return job
     },
     lockPeers: (transaction, id) =>
@@ -164,7 +164,7 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
         .where('status', '=', 'running')
         .returning(jobColumns)
         .executeTakeFirst()
-      if (asked !== undefined) await announce(store, transaction, asked)
+      if (asked !== undefined) await announceJob(store, transaction, asked)
       return asked ?? job
     },
     async progress(hold, fraction, details) {
@@ -178,7 +178,7 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
           .where('attempt', '=', hold.attempt)
           .returning(jobColumns)
           .executeTakeFirst()
-        if (job !== undefined) await announce(store, transaction, job)
+        if (job !== undefined) await announceJob(store, transaction, job)
       })
     },
   }

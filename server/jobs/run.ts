@@ -8,7 +8,7 @@ import type { Outcome } from './records.ts'
 /** Why a run is asked to end before its work is done. */
 export type StopReason = 'cancelled' | 'timeout' | 'stopping' | 'lost'
 
-export type Run = {
+export type JobRun = {
   /** What became of it; `lost`: nothing may be written. `cause` is for the log. */
   ended: Promise<{ outcome: Outcome | 'lost'; cause?: unknown }>
   /** When the handler itself is through, which a handler that does not heed its signal can delay. */
@@ -28,7 +28,7 @@ export function startRun(
   handler: JobHandler,
   context: Pick<JobContext, 'job' | 'progress'>,
   { timeoutMs, graceMs }: RunLimits,
-): Run {
+): JobRun {
   const controller = new AbortController()
   const stubborn = Promise.withResolvers<'stubborn'>()
   const timers: NodeJS.Timeout[] = []

@@ -6,7 +6,7 @@ import type { Database } from '../store/index.ts'
 import { recoverOrphans, renewClaims, type Held } from './claims.ts'
 import type { JobContext, JobRecord, JobWork } from './job.ts'
 import { throttleProgress } from './progress.ts'
-import type { Queue, Ticket } from './queue.ts'
+import type { Queue, JobTicket } from './queue.ts'
 import { isFinal, type Hold, type Outcome, type Records } from './records.ts'
 import { startRun, type RunLimits } from './run.ts'
 
@@ -57,7 +57,7 @@ export function openWorker(options: WorkerOptions): Worker {
     }
   }
 
-  const begin = (job: JobContext['job'], ticket: Ticket, startedAtMs: number) => {
+  const begin = (job: JobContext['job'], ticket: JobTicket, startedAtMs: number) => {
     const hold = { id: job.id, attempt: job.attempt, worker }
     const progress = throttleProgress((done, details) => options.records.progress(hold, done, details).catch(fault))
     const { handler, timeoutMs = limits.timeoutMs } = options.handlers.get(job.jobType) ?? { handler: refuseUnknown }
@@ -113,7 +113,7 @@ function claim(
   { store, records, queue, concurrency }: Pick<WorkerOptions, 'store' | 'records' | 'queue' | 'concurrency'>,
   held: ReadonlyMap<string, Held>,
   worker: string,
-): Promise<{ ticket: Ticket; job: JobContext['job'] | undefined } | undefined> {
+): Promise<{ ticket: JobTicket; job: JobContext['job'] | undefined } | undefined> {
   return store.db.transaction().execute(async (transaction) => {
     const holders = [...held.values()].map(({ job }) => job.projectId)
     const busy = [...new Set(holders)]
@@ -145,7 +145,7 @@ function claim(
 /** A result outlives a database that is away for a moment, but not the claim under which it came about. */
 async function settle(
   { store, records, queue, observe, leaseMs }: Omit<WorkerOptions, 'limits'>,
-  { hold, ticket, outcome }: { hold: Hold; ticket: Ticket; outcome: Outcome },
+  { hold, ticket, outcome }: { hold: Hold; ticket: JobTicket; outcome: Outcome },
   renewedAtMs: number,
 ): Promise<JobRecord | undefined> {
   for (let pauseMs = 50; ; pauseMs *= 2) {

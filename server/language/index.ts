@@ -14,6 +14,6 @@ export {
 } from './qualifiers.ts'
 export { addSpelling, newSpelling, respell, type Respelled, type Spelling } from './spelling.ts'
 export { isFunctionWord, stem, words, type Word } from './text.ts'
-export { convert, isSameKind, unitAt, unitNamed, type Unit } from './units.ts'
+export { convertUnit, isSameQuantity, unitAt, unitNamed, type Unit } from './units.ts'
 export { addValue, newTrie, sameValue } from './value-trie.ts'
 export type { ValueKind, ValueType } from './value-type.ts'

@@ -97,7 +97,7 @@ export function isUnit(word: string): boolean {
 }
 
 /** The number as another unit counts it; null where there is no such number. */
-export function convert(value: number, from: Unit, to: Unit): number | null {
+export function convertUnit(value: number, from: Unit, to: Unit): number | null {
   if (from.dimension !== to.dimension) return null
   // Sizes are whole, their quotients are not: what only rounding made is cut.
   return from.size === to.size ? value : Number(((value * from.size) / to.size).toPrecision(12))
@@ -106,6 +106,6 @@ export function convert(value: number, from: Unit, to: Unit): number | null {
 const kindred = [new Set(['time', 'calendar']), new Set(['euro', 'dollar', 'pound', 'cent'])]
 
 /** Whether two units measure the same thing, though one may have no number for the other: weeks and months. */
-export function isSameKind(left: Unit, right: Unit): boolean {
+export function isSameQuantity(left: Unit, right: Unit): boolean {
   return kindred.some((kind) => kind.has(left.dimension) && kind.has(right.dimension))
 }

@@ -10,7 +10,10 @@ export type Compatibility = Level | 'first'
 type Contract = { columns: Column[]; slots: SlotsSchema }
 
 /** What callers of the version now live would notice. Breaking: a call or a reader that worked may fail. */
-export function compare(live: Contract | null, next: Contract): { compatibility: Compatibility; changes: Change[] } {
+export function compareContracts(
+  live: Contract | null,
+  next: Contract,
+): { compatibility: Compatibility; changes: Change[] } {
   if (live === null) return { compatibility: 'first', changes: [] }
   const changes = [...columnChanges(live.columns, next.columns), ...slotChanges(live.slots, next.slots)]
   const worst = (['breaking', 'additive'] as const).find((level) => changes.some((change) => change.level === level))

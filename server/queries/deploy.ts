@@ -1,13 +1,13 @@
 import type { Transaction } from 'kysely'
-import { requireRole, type Caller } from '../access/index.ts'
+import { labelOf, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import { hasEnvironment } from '../projects/index.ts'
 import type { DeploymentAct, Tables, Database } from '../store/index.ts'
 import type { KeyThatCalled, QueryCallers } from './callers.ts'
-import { compare } from './compatibility.ts'
+import { compareContracts } from './compatibility.ts'
 import { breaking, notDeployed, stolen, type DeployReport } from './deploy-report.ts'
 import { chooseVersion, findLive, findPrevious, keepAct, putDeployment } from './deployment-rows.ts'
-import { changedMeanwhile, labelOf, lockDraft, readDraft, type Draft } from './drafts.ts'
+import { changedMeanwhile, lockDraft, readDraft, type Draft } from './drafts.ts'
 import { examine, type Inspected } from './inspection.ts'
 import { changedNeighbours, knownNeighbours, neverQuiet } from './neighbours.ts'
 import type { Version } from './version-records.ts'
@@ -178,7 +178,7 @@ async function putLive(
   // What was inspected is what is frozen.
   if (frozen === null && now.contentHash !== draft.contentHash) throw changedMeanwhile(name)
   const live = (await findLive(transaction, now, environment)) ?? null
-  const compared = compare(live, frozen ?? inspected)
+  const compared = compareContracts(live, frozen ?? inspected)
   const isBad = compared.compatibility === 'breaking' || routing.regressions.length > 0
   const refused = isBad && move.force !== true && move.check !== true
   const dry = refused || move.check === true

@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely'
-import { recordAct, type Caller } from '../access/index.ts'
+import { labelOf, recordAct, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import type { DeploymentAct, Tables, Database } from '../store/index.ts'
 import { columnsOf, contentOf } from './content.ts'
-import { labelOf, type Draft } from './drafts.ts'
+import type { Draft } from './drafts.ts'
 import type { Inspected } from './inspection.ts'
 import { versionOf, type Version } from './version-records.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Selectable, Transaction } from 'kysely'
 import type { SlotsSchema } from '../../api/slots.ts'
-import { recordAct, requireRole, type Caller } from '../access/index.ts'
+import { labelOf, recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import {
@@ -208,11 +208,6 @@ export function changedMeanwhile(name: string): Failure {
     reason: 'changed_meanwhile',
     message: `${name} was changed meanwhile. Read it again and repeat your change.`,
   })
-}
-
-/** Who did it, as people read it. */
-export function labelOf(caller: Caller): string {
-  return 'label' in caller ? caller.label : caller.kind
 }
 
 function hashOf(content: QueryContent): string {

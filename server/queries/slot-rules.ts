@@ -2,7 +2,7 @@ import type { SlotSchema, SlotsSchema } from '../../api/slots.ts'
 import type { CatalogTable, Inspection } from '../data/index.ts'
 import type { FailureDetail } from '../failure.ts'
 import { schemaOfType } from './slot-types.ts'
-import { isLess, readerOf, type Reader } from './slot-values.ts'
+import { isLess, readerOf, type SlotReader } from './slot-values.ts'
 
 type Places = { tables: CatalogTable[]; used: Set<string> }
 
@@ -32,7 +32,7 @@ function slotMistakes(slot: SlotSchema, tables: CatalogTable[]): FailureDetail[]
   if (source !== undefined && !isColumn(source, tables)) {
     found.push({ field: '.x-values-from', message: `names no column of this project: ${source}` })
   }
-  let read: Reader
+  let read: SlotReader
   try {
     read = readerOf(slot)
   } catch (error) {

@@ -5,8 +5,8 @@ import { closest } from '../failure.ts'
 import { scalarTypeOf } from './slot-types.ts'
 
 /** A slot's value in its one canonical form, or what is wrong with it. */
-export type Reading = { value: unknown } | { problem: string }
-export type Reader = (value: unknown) => Reading
+export type SlotReading = { value: unknown } | { problem: string }
+export type SlotReader = (value: unknown) => SlotReading
 
 const maxItems = fixedLimits.slotItems.value
 /** Patterns are matched in linear time; this bounds the line. */
@@ -14,7 +14,7 @@ const maxMatchedChars = fixedLimits.slotMatchedChars.value
 const int128 = 2n ** 127n
 
 /** Makes the reader of one slot: done once for each version, never for a call. Throws on a pattern that is none. */
-export function readerOf(schema: SlotSchema): Reader {
+export function readerOf(schema: SlotSchema): SlotReader {
   if (schema.type !== 'array') return scalarReader(schema)
   const readItem = scalarReader(schema.items)
   return (given) => {
@@ -30,7 +30,7 @@ export function readerOf(schema: SlotSchema): Reader {
   }
 }
 
-function scalarReader(schema: ScalarSlotSchema): Reader {
+function scalarReader(schema: ScalarSlotSchema): SlotReader {
   const read = readers[scalarTypeOf(schema)]
   const checks = [...choiceCheck(schema, read), ...patternCheck(schema), ...rangeChecks(schema)]
   if (checks.length === 0) return read
@@ -47,7 +47,7 @@ function scalarReader(schema: ScalarSlotSchema): Reader {
 
 type Check = (value: unknown) => string | undefined
 
-const readers: Record<ScalarSlotType, Reader> = {
+const readers: Record<ScalarSlotType, SlotReader> = {
   string: readText,
   date: readDate,
   timestamp: readTimestamp,
@@ -58,22 +58,22 @@ const readers: Record<ScalarSlotType, Reader> = {
 }
 
 /** NUL ends a string in C, and half a surrogate pair has no UTF-8: both would reach the engine as something else. */
-function readText(given: unknown): Reading {
+function readText(given: unknown): SlotReading {
   if (typeof given !== 'string') return { problem: 'must be a string' }
   if (given.includes('\0')) return { problem: 'must not contain a NUL character' }
   return given.isWellFormed() ? { value: given } : { problem: 'must be well-formed Unicode' }
 }
 
-function readBoolean(given: unknown): Reading {
+function readBoolean(given: unknown): SlotReading {
   return typeof given === 'boolean' ? { value: given } : { problem: 'must be true or false' }
 }
 
-function readNumber(given: unknown): Reading {
+function readNumber(given: unknown): SlotReading {
   return typeof given === 'number' && Number.isFinite(given) ? { value: given } : { problem: 'must be a number' }
 }
 
 /** A number where it is exact. JSON numbers beyond ±(2^53 − 1) have lost digits already, so those come as text. */
-function readInteger(given: unknown): Reading {
+function readInteger(given: unknown): SlotReading {
   if (typeof given === 'number') {
     if (Number.isSafeInteger(given)) return { value: given === 0 ? 0 : given }
     return { problem: Number.isInteger(given) ? 'must be sent as text beyond ±(2^53 − 1)' : 'must be an integer' }
@@ -85,7 +85,7 @@ function readInteger(given: unknown): Reading {
   return { value: integer.toString() }
 }
 
-function readDate(given: unknown): Reading {
+function readDate(given: unknown): SlotReading {
   const isDay = typeof given === 'string' && /^\d{4}-\d\d-\d\d$/.test(given) && isRealDay(given)
   return isDay ? { value: given } : { problem: 'must be a date as YYYY-MM-DD' }
 }
@@ -94,7 +94,7 @@ const timestamp =
   /^(\d{4}-\d\d-\d\d)(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:?\d\d)?)?$/i
 
 /** In UTC, to the microsecond. Without an offset it is UTC already. */
-function readTimestamp(given: unknown): Reading {
+function readTimestamp(given: unknown): SlotReading {
   const problem = 'must be a timestamp as YYYY-MM-DDTHH:MM:SSZ'
   const parts = typeof given === 'string' ? timestamp.exec(given) : null
   if (parts === null) return { problem }
@@ -110,7 +110,7 @@ function readTimestamp(given: unknown): Reading {
 const timeOfDay = /^([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?$/
 
 /** To the microsecond. An offset would need a day to mean something. */
-function readTime(given: unknown): Reading {
+function readTime(given: unknown): SlotReading {
   const parts = typeof given === 'string' ? timeOfDay.exec(given) : null
   if (parts === null) return { problem: 'must be a time of day as HH:MM or HH:MM:SS' }
   const [, hours = '', minutes = '', seconds = '00', fraction = ''] = parts
@@ -123,7 +123,7 @@ function isRealDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
 
-function choiceCheck(schema: ScalarSlotSchema, read: Reader): Check[] {
+function choiceCheck(schema: ScalarSlotSchema, read: SlotReader): Check[] {
   if (!('enum' in schema) || schema.enum === undefined) return []
   const choices = new Set<unknown>()
   for (const choice of schema.enum) {

@@ -1,16 +1,16 @@
 import type { SlotsSchema } from '../../api/slots.ts'
-import type { Slot, SlotType } from '../data/index.ts'
+import type { SlotValue, SlotType } from '../data/index.ts'
 import { closest, Failure, type FailureDetail } from '../failure.ts'
 import { slotTypeOf } from './slot-types.ts'
-import { readerOf, type Reader } from './slot-values.ts'
+import { readerOf, type SlotReader } from './slot-values.ts'
 
-type CompiledSlot = { name: string; type: SlotType; required: boolean; fallback: unknown; read: Reader }
+type CompiledSlot = { name: string; type: SlotType; required: boolean; fallback: unknown; read: SlotReader }
 
 /** The slots of a version, ready to check calls. */
 export type CompiledSlots = { list: CompiledSlot[]; names: Set<string> }
 
 /** Slot values that passed: for the engine, for the answer, and as one key for what is the same call. */
-export type BoundSlots = { slots: Slot[]; parameters: Record<string, unknown>; key: string }
+export type BoundSlots = { slots: SlotValue[]; parameters: Record<string, unknown>; key: string }
 
 /** What is wrong with a call, all of it. */
 export type SlotProblems = { missing: string[]; unknown: string[]; details: FailureDetail[] }
@@ -33,7 +33,7 @@ export function checkSlots(
   given: Readonly<Record<string, unknown>>,
 ): BoundSlots | SlotProblems {
   if (list.length === 0 && isEmpty(given)) return { slots: [], parameters: {}, key: '[]' }
-  const slots: Slot[] = []
+  const slots: SlotValue[] = []
   const parameters: Record<string, unknown> = {}
   const problems: SlotProblems = { missing: [], unknown: [], details: [] }
   for (const slot of list) {

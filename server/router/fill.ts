@@ -12,7 +12,7 @@ import {
   type Span,
 } from '../language/index.ts'
 import { findGaps } from './gaps/find-gaps.ts'
-import type { Gap, Source } from './gaps/gap.ts'
+import type { Gap, SlotSource } from './gaps/gap.ts'
 import { openText } from './open-text.ts'
 import { optionsFor, type Option, type Reference } from './options.ts'
 import type { IndexedQuery, ProjectIndex } from './project-index.ts'
@@ -22,11 +22,11 @@ import { dotRow } from './ranking/vectors.ts'
 
 export type Filled = {
   parameters: Record<string, unknown>
-  sources: Record<string, Source>
+  sources: Record<string, SlotSource>
   /** Required slots for which the question holds nothing. */
   missing: string[]
   /** Words of the question that were read as values and found no slot. */
-  unused: Source[]
+  unused: SlotSource[]
   /** Slots of which the question says something that must not be bound as it stands. */
   gaps: Gap[]
 }
@@ -184,7 +184,7 @@ function unusedWords(
   { linked, shape: { marks } }: Asked,
   query: IndexedQuery,
   { sources, parameters }: Filled,
-): Source[] {
+): SlotSource[] {
   const values = new Set(Object.values(parameters).flat().map(String))
   const used = Object.values(sources)
   return marks

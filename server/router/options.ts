@@ -1,8 +1,8 @@
 import {
-  convert,
+  convertUnit,
   directionAt,
   isExcluded,
-  isSameKind,
+  isSameQuantity,
   overlaps,
   shape,
   unitAt,
@@ -81,8 +81,8 @@ function isOtherWay({ linked }: Asked, { from, to }: Span, { role, type: { kind 
 function inSlotUnit(reading: Reading, { unit }: Slot, said: Unit | null, all: Unit[]): Reading | null {
   if (said === null) return reading
   if (unit === null)
-    return all.some((each) => each.dimension === said.dimension || isSameKind(each, said)) ? null : reading
-  const value = convert(Number(reading.value), said, unit)
+    return all.some((each) => each.dimension === said.dimension || isSameQuantity(each, said)) ? null : reading
+  const value = convertUnit(Number(reading.value), said, unit)
   if (value === null) return null
   return said.size === unit.size ? reading : { ...reading, value }
 }

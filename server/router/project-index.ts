@@ -69,7 +69,7 @@ export type VectorCache = {
 }
 
 /** How close a project's texts lie to each other. */
-export type Neighbours = {
+export type TextCloseness = {
   /** To the nearest other query, on average. */
   neighbourCosine: number
   neighbourWhite: number
@@ -78,7 +78,7 @@ export type Neighbours = {
 }
 
 /** What a project's own texts say about its questions: how close neighbours lie, and where to stop answering. */
-export type Calibration = Neighbours & {
+export type Calibration = TextCloseness & {
   threshold: number
   /** How many of the project's own examples, and of how many far-away questions, the threshold stands on. */
   basis: { examples: number; far: number }

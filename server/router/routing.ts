@@ -1,6 +1,6 @@
 import type { CallerTime } from '../language/index.ts'
 import type { Filled } from './fill.ts'
-import type { Source } from './gaps/gap.ts'
+import type { SlotSource } from './gaps/gap.ts'
 import type { IndexedQuery } from './project-index.ts'
 import type { Unexpressed } from './reader/unexpressed.ts'
 
@@ -17,9 +17,9 @@ export type Explanation = {
   /** What was found for the best candidate's slots, also when the question is refused. */
   parameters: Record<string, unknown>
   /** The words of the question behind each parameter. */
-  sources: Record<string, Source>
+  sources: Record<string, SlotSource>
   /** Words that were read as values but fill no slot. */
-  unused: Source[]
+  unused: SlotSource[]
   /** Words that ask for something the query does not express. */
   unexpressed: Unexpressed[]
   /** The reader's logit of "answers whole"; null where it has not read the question. */

@@ -4,7 +4,7 @@ import { objectionTo } from './objections.ts'
 import type { IndexedQuery, ProjectIndex } from './project-index.ts'
 import type { Ranked } from './ranking/confidence.ts'
 import type { Asked } from './ranking/evidence.ts'
-import { readWhole } from './reader/read-whole.ts'
+import { readQuestionWhole } from './reader/read-whole.ts'
 import { conclude, type RouteOptions, type Routing } from './routing.ts'
 
 type Answered = Extract<Routing, { outcome: 'answer' }>
@@ -26,7 +26,7 @@ export async function checkWhole(
   const isOwn = routing.explanation.unused.length === 0 && isOwnWording(asked, texts.slice(query.from, query.to))
   // Its share is that of what the reader is surest of.
   if (isOwn) return { ...routing, explanation: { ...explainRead(index, routing.explanation, Infinity), match: null } }
-  const read = await readWhole(reader, card, { text: asked.linked.text, sources: routing.explanation.sources })
+  const read = await readQuestionWhole(reader, card, { text: asked.linked.text, sources: routing.explanation.sources })
   const { match } = read
   const explanation = explainRead(index, routing.explanation, match)
   if (match >= reading.flagBelow) return { ...routing, explanation }
@@ -68,7 +68,7 @@ export async function rescue(
     const [query, card] = [index.queries[each.candidate.query], reading.cards[each.candidate.query]]
     if (query === undefined || card === undefined) throw new TypeError('A ranked query is not in the index.')
     const filled = fill(index, asked, query, asked.options)
-    const { match } = await readWhole(reader, card, { text: asked.linked.text, sources: filled.sources })
+    const { match } = await readQuestionWhole(reader, card, { text: asked.linked.text, sources: filled.sources })
     return { query, filled, each, match }
   })
   const [best] = (await Promise.all(read)).sort((a, b) => b.match - a.match)

@@ -9,7 +9,7 @@ import { externalServer } from './external.ts'
 import { migrate, readMigrations } from './migrate.ts'
 import { readFolderId } from './places.ts'
 import type { Server } from './server.ts'
-import { openSession, type Session } from './session.ts'
+import { openStoreSession, type StoreSession } from './session.ts'
 import { openTables, type Tables } from './tables.ts'
 
 export type Database = {
@@ -56,7 +56,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       : externalServer(databaseUrl, timeoutMs)
   const count = countStatements()
   const config = clientConfig(server, timeoutMs)
-  const session = await openSession({
+  const session = await openStoreSession({
     ensure: (signal) => server.ensure(signal),
     connect: async () => {
       const client = count.on(new Client(config))
@@ -167,7 +167,7 @@ async function bringForward<Result>(config: ClientConfig, work: (client: Client)
 }
 
 /** The server stops while the session still holds the folder: a process that waits for it cannot adopt a dying one. */
-function closeOnce({ pool, session, server }: { pool: Pool; session: Session; server: Server }) {
+function closeOnce({ pool, session, server }: { pool: Pool; session: StoreSession; server: Server }) {
   let closed: Promise<void> | undefined
   const close = async () => {
     await session.leave()

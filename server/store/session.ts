@@ -11,7 +11,7 @@ type Listener = {
 }
 
 /** One connection kept for as long as the app runs: it holds the data folder's lock and hears notifications. */
-export type Session = {
+export type StoreSession = {
   /** Whether the connection is up and the folder ours. */
   isHeld(): boolean
   listen(channel: string, listener: Listener): Promise<() => void>
@@ -40,7 +40,13 @@ const leaveLimitMs = 5_000
  * (an adopted one is no child of ours, so its connection is the only sign), the lock taken and the channels heard.
  */
 // Over 70 lines: connecting again, leaving and asking share the one connection.
-export async function openSession({ ensure, connect, folderId, dataDir, observe }: Options): Promise<Session> {
+export async function openStoreSession({
+  ensure,
+  connect,
+  folderId,
+  dataDir,
+  observe,
+}: Options): Promise<StoreSession> {
   const channels = new Map<string, Set<Listener>>()
   const leaving = new AbortController()
   let client: Client | undefined

@@ -13,7 +13,7 @@ export type CallKind = Pick<
 const name = /^[a-z][a-z0-9_]{0,62}$/
 
 /** Undefined where it is nobody's: a call that reached no project. */
-export function kindOf(event: QueryAnswered): CallKind | undefined {
+export function callKindOf(event: QueryAnswered): CallKind | undefined {
   const { projectId, environment, query, version, code } = event
   if (projectId === null) return undefined
   const failure = code === null ? undefined : failures[code]
@@ -32,7 +32,7 @@ export function kindOf(event: QueryAnswered): CallKind | undefined {
   }
 }
 
-/** Whether two calls are of the same kind; asked for every call, where `kindOf` is for few. */
+/** Whether two calls are of the same kind; asked for every call, where `callKindOf` is for few. */
 export function isSameKind(one: QueryAnswered, other: QueryAnswered): boolean {
   return (
     one.query === other.query &&

@@ -1,5 +1,5 @@
 import type { Batch } from './batches.ts'
-import { isSameKind, kindOf, type CallKind, type QueryAnswered } from './call.ts'
+import { isSameKind, callKindOf, type CallKind, type QueryAnswered } from './call.ts'
 import type { Count, Tally } from './tally.ts'
 
 /** Calls of one minute that agree in everything they are counted by. */
@@ -58,7 +58,7 @@ export function openKinds(tally: Tally, most: number): Kinds {
 }
 
 function begin(tally: Tally, event: QueryAnswered, start: number): Kind | undefined {
-  const of = kindOf(event)
+  const of = callKindOf(event)
   if (of === undefined) return undefined
   // A preview is its author's, not a call of an endpoint: it is in the log and in no figure.
   const count = of.entry === 'preview' ? null : tally.find(of, start)

@@ -3,7 +3,7 @@ import type { QueryAnswered } from './call.ts'
 import type { Kind } from './kinds.ts'
 
 /** Calls that wait to be written. */
-export type Queue = {
+export type CallQueue = {
   /** False when there is no room. */
   add(kind: Kind, event: QueryAnswered, at: number): boolean
   /** Of batches. */
@@ -14,7 +14,7 @@ export type Queue = {
   putBack(batches: Batch[]): number
 }
 
-export function openQueue(maxCalls: number): Queue {
+export function openCallQueue(maxCalls: number): CallQueue {
   /** What was given out once is joined by nobody: it may turn out to be written. */
   let sealed: Batch[] = []
   let joinable = new Set<Batch>()

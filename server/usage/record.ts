@@ -1,7 +1,7 @@
 import type { Observation, Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
 import { openKinds } from './kinds.ts'
-import { openQueue } from './queue.ts'
+import { openCallQueue } from './queue.ts'
 import { countCall, openTally } from './tally.ts'
 import type { HoldWordKeepers } from './write.ts'
 import { openWriter } from './writer.ts'
@@ -45,7 +45,7 @@ export function openUsage({
 }: UsageOptions): Usage {
   const tally = openTally(maxCounts)
   const kinds = openKinds(tally, maxCounts)
-  const queue = openQueue(queueLength)
+  const queue = openCallQueue(queueLength)
   const writer = openWriter({ store, holdWordKeepers, queue, tally, now, observe, flushMs, closeTimeoutMs })
 
   return {

@@ -4,7 +4,7 @@ import { isRowRefused, type Database } from '../store/index.ts'
 import type { Batch } from './batches.ts'
 import { openEnvironments, type Environments } from './environments.ts'
 import { openPartitions } from './partitions.ts'
-import type { Queue } from './queue.ts'
+import type { CallQueue } from './queue.ts'
 import type { Tally, TakenCount } from './tally.ts'
 import { isWritten, writeUsage, type HoldWordKeepers, type Unsure } from './write.ts'
 
@@ -14,7 +14,7 @@ type Item = { batch: Batch; count?: never } | { batch?: never; count: TakenCount
 type WriterOptions = {
   store: Pick<Database, 'db' | 'pool'>
   holdWordKeepers: HoldWordKeepers
-  queue: Queue
+  queue: CallQueue
   tally: Tally
   now: () => number
   observe: Observe
@@ -69,7 +69,7 @@ export function openWriter({ store, holdWordKeepers, queue, tally, now, ...optio
   })
 }
 
-function backlogOf(queue: Queue, tally: Tally): Backlog<Item> {
+function backlogOf(queue: CallQueue, tally: Tally): Backlog<Item> {
   return {
     size: () => queue.size() + tally.size(),
     take: () => [...queue.take().map((batch) => ({ batch })), ...tally.take().map((count) => ({ count }))],

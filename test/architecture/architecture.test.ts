@@ -183,6 +183,11 @@ describe('each rule catches a planted violation', () => {
       { 'server/access/x.ts': "import {\n  a,\n  b,\n} from 'undici'" },
       /undici lives in/,
     ],
+    [
+      'a name that two rooms export',
+      { 'server/jobs/x.ts': 'export type Ticket = 1', 'server/data/x.ts': 'export type Ticket = 2' },
+      /Ticket is exported by server\/data and server\/jobs/,
+    ],
     ['an import when it is called', { 'server/access/x.ts': "const x = await import('undici')" }, /undici lives in/],
   ]
   test.each(planted)('%s', (_name, files, expected) => {

@@ -152,6 +152,7 @@ export function violations(sources: Map<string, string>): string[] {
     ...imports.flatMap((each) => directionOf(each)),
     ...imports.flatMap((each) => hopOf(each)),
     ...cyclesOf(imports),
+    ...twinsOf(sources),
     ...foreignTables(new Map([...sources].filter(([path]) => speaksSql(path))), roomOf),
   ]
 }
@@ -179,6 +180,22 @@ function importsOf(path: string, text: string): Import[] {
     return { from: path, to: resolved, typeOnly: match[1] !== undefined || allTypes }
   })
 }
+
+/** Names that two rooms of the server export: who reads one must not wonder which is meant. */
+function twinsOf(sources: Map<string, string>): string[] {
+  const rooms = new Map<string, Set<string>>()
+  for (const [path, text] of sources) {
+    const room = roomOf(path) ?? ''
+    // A door repeats the names of its room.
+    if (!room.startsWith('server/') || path.endsWith('/index.ts')) continue
+    for (const [, name = ''] of text.matchAll(exported)) rooms.set(name, (rooms.get(name) ?? new Set()).add(room))
+  }
+  return [...rooms]
+    .filter(([, each]) => each.size > 1)
+    .map(([name, each]) => `${name} is exported by ${[...each].toSorted().join(' and ')}`)
+}
+
+const exported = /^export (?:async )?(?:function\*?|const|type|class|interface) (\w+)/gm
 
 function namesOf(path: string): string[] {
   if (grabBags.test(path)) return [`${path}: a grab bag by name`]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLane, type Place, type Waiting } from '../../server/data/lane.ts'
+import { createLane, type LanePlace, type Waiting } from '../../server/data/lane.ts'
 
 const always = () => true
 
@@ -7,7 +7,7 @@ const always = () => true
 function stage() {
   let nowMs = 0
   const lane = createLane<Waiting>({ queueLength: 100, slots: 8, expressSlots: 4, nowMs: () => nowMs })
-  const places: Place[] = []
+  const places: LanePlace[] = []
   return {
     lane,
     advance: (ms: number) => void (nowMs += ms),

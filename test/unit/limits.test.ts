@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openMemoryBuckets } from '../../server/access/limits/buckets.ts'
-import { verdictOf, type Verdict } from '../../server/access/limits/limiter.ts'
+import { verdictOf, type LimitVerdict } from '../../server/access/limits/limiter.ts'
 import { openPlans, ratePolicy, type Policy } from '../../server/access/limits/policies.ts'
 
 const dayMs = 86_400_000
@@ -13,7 +13,7 @@ const gapsMs = fc.array(fc.oneof(fc.constant(0), fc.nat(20), fc.nat(5_000), fc.n
   size: 'max',
 })
 
-type Call = { atMs: number; verdict: Verdict }
+type Call = { atMs: number; verdict: LimitVerdict }
 
 function play(policies: Policy[], gaps: number[], startMs = 1_800_000_000_000): Call[] {
   let atMs = startMs

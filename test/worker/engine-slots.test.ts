@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Slot } from '../../server/data/index.ts'
+import type { SlotValue } from '../../server/data/index.ts'
 import { describeError } from '../../server/log.ts'
 import { openFixture, type Fixture } from './engine-fixture.ts'
 
@@ -10,10 +10,10 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-const bind = (sql: string, ...slots: Slot[]) => fixture.rows(sql, { slots })
+const bind = (sql: string, ...slots: SlotValue[]) => fixture.rows(sql, { slots })
 
 /** The same as parts of a stream, read to its end. */
-async function streamed(sql: string, slots: Slot[]): Promise<number> {
+async function streamed(sql: string, slots: SlotValue[]): Promise<number> {
   const input = { sql, slots, maxRows: 100_000, maxBytes: 10_000_000 }
   const { chunks } = await fixture.engine.stream('project', fixture.catalog, input)
   let count = 0
@@ -22,7 +22,7 @@ async function streamed(sql: string, slots: Slot[]): Promise<number> {
 }
 
 describe('slots', () => {
-  test.each<[Slot['type'], unknown, unknown]>([
+  test.each<[SlotValue['type'], unknown, unknown]>([
     ['string', "'; DROP VIEW orders; --", "'; DROP VIEW orders; --"],
     ['string', 'x'.repeat(8_192), 'x'.repeat(8_192)],
     ['string', 'nul \0 byte', 'nul \0 byte'],
@@ -52,7 +52,7 @@ describe('slots', () => {
     }
   })
 
-  test.each<[Slot['type'], unknown, RegExp]>([
+  test.each<[SlotValue['type'], unknown, RegExp]>([
     ['integer', 1.5, /an integer/],
     ['integer', 'abc', /an integer/],
     ['integer', 2 ** 60, /an integer/],
@@ -112,7 +112,7 @@ describe('slots', () => {
   })
 
   test('work where SQL is particular about its grammar', async () => {
-    const slots: Slot[] = [
+    const slots: SlotValue[] = [
       { name: 'n', type: 'integer', value: 3 },
       { name: 'ids', type: 'integer[]', value: [1, 2, 3, 4] },
     ]

@@ -3,7 +3,7 @@ import { Resolver as DnsResolver } from 'node:dns/promises'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildRequest } from '../../server/connections/build-request.ts'
-import { type Address, type Resolver } from '../../server/connections/outbound/guard.ts'
+import { type IpAddress, type Resolver } from '../../server/connections/outbound/guard.ts'
 import { memorySink } from '../../server/connections/outbound/receive.ts'
 import { openOutbound, type Outbound } from '../../server/connections/outbound/send.ts'
 import { openRawUpstream, openUpstream, type Upstream } from '../harness/upstream.ts'
@@ -123,7 +123,7 @@ test(`${spellings.length} spellings of private addresses reach nobody`, async ()
 
 describe('names', () => {
   const answering = (...addresses: string[]): Resolver => {
-    const answers = addresses.map((address): Address => ({ address, family: address.includes(':') ? 6 : 4 }))
+    const answers = addresses.map((address): IpAddress => ({ address, family: address.includes(':') ? 6 : 4 }))
     return () => Promise.resolve(answers)
   }
 
@@ -159,7 +159,7 @@ describe('names', () => {
     const dns = new DnsResolver({ timeout: 1000, tries: 1 })
     dns.setServers([`127.0.0.1:${server.address().port}`])
     const resolver: Resolver = async (hostname) =>
-      (await dns.resolve4(hostname)).map((address): Address => ({ address, family: 4 }))
+      (await dns.resolve4(hostname)).map((address): IpAddress => ({ address, family: 4 }))
     expect(await call(open([], resolver), `http://intranet.example:${port}/`)).toBe('url_not_allowed')
     expect(listeners.map((listener) => listener.connections())).toEqual([0, 0])
     server.close()

@@ -7,7 +7,7 @@ import type { Attempts } from '../attempts.ts'
 import { credentialKind, hashCredential } from '../credential.ts'
 import { countedFailure } from '../failed-credentials.ts'
 import type { Buckets } from '../limits/buckets.ts'
-import { takeCall, type Standing, type Verdict } from '../limits/limiter.ts'
+import { takeCall, type Standing, type LimitVerdict } from '../limits/limiter.ts'
 import { ratePolicy } from '../limits/policies.ts'
 import type { Keys } from './feed.ts'
 import type { KeyRecord } from './record.ts'
@@ -53,7 +53,7 @@ export function admit(app: Parts, input: Presented): Admission | Promise<Admissi
   return verdict instanceof Promise ? verdict.then((taken) => admitted(caller, taken)) : admitted(caller, verdict)
 }
 
-function admitted(caller: KeyCaller, { waitSeconds, standings }: Verdict): Admission {
+function admitted(caller: KeyCaller, { waitSeconds, standings }: LimitVerdict): Admission {
   caller.standings = standings
   return { caller, refusal: waitSeconds > 0 ? tooMany('Too many calls with this API key.', waitSeconds) : null }
 }

@@ -5,22 +5,26 @@ import type { Policy } from './policies.ts'
 /** Where a key stands with one policy, as the headers tell it. */
 export type Standing = { policy: Policy; remaining: number; resetSeconds: number }
 
-export type Verdict = {
+export type LimitVerdict = {
   /** 0: the call is let through. Else a caller who waits that long and is alone with the key gets through. */
   waitSeconds: number
   standings: Standing[]
 }
 
-const unlimited: Verdict = { waitSeconds: 0, standings: [] }
+const unlimited: LimitVerdict = { waitSeconds: 0, standings: [] }
 
 /** Counts one call of a key against its policies: the call passes all of them or is counted by none. */
-export function takeCall(buckets: Buckets, keyId: string, policies: readonly Policy[]): Verdict | Promise<Verdict> {
+export function takeCall(
+  buckets: Buckets,
+  keyId: string,
+  policies: readonly Policy[],
+): LimitVerdict | Promise<LimitVerdict> {
   if (policies.length === 0) return unlimited
   const taken = buckets.take(keyId, policies)
   return taken instanceof Promise ? taken.then((answered) => verdictOf(policies, answered)) : verdictOf(policies, taken)
 }
 
-export function verdictOf(policies: readonly Policy[], { nowMicros, waits, states }: Taken): Verdict {
+export function verdictOf(policies: readonly Policy[], { nowMicros, waits, states }: Taken): LimitVerdict {
   return {
     waitSeconds: seconds(Math.max(...waits)),
     standings: policies.map((policy, at) => {

@@ -5,8 +5,8 @@ import { within } from '../../flow/index.ts'
 
 /** The address guard: no connection opens to an address that is not globally reachable, unless it is allowed by name. */
 
-export type Address = { address: string; family: 4 | 6 }
-export type Resolver = (hostname: string) => Promise<Address[]>
+export type IpAddress = { address: string; family: 4 | 6 }
+export type Resolver = (hostname: string) => Promise<IpAddress[]>
 
 /** Special-purpose ranges of IPv4 (RFC 6890 and its registry). */
 const blockedV4 = [
@@ -96,7 +96,7 @@ function guardError(
   return Object.assign(new Error(message, { cause }), { guard, ...rest })
 }
 
-export async function resolveBySystem(hostname: string): Promise<Address[]> {
+export async function resolveBySystem(hostname: string): Promise<IpAddress[]> {
   const answers = await lookup(hostname, { all: true, verbatim: true })
   return answers.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
 }
@@ -133,7 +133,7 @@ type Target = Pick<buildConnector.Options, 'hostname' | 'port' | 'protocol'>
 export async function resolveGuarded(
   target: Target,
   options: GuardOptions,
-): Promise<{ hostname: string; answers: Address[]; mayReach: (address: string) => boolean }> {
+): Promise<{ hostname: string; answers: IpAddress[]; mayReach: (address: string) => boolean }> {
   const hostname = target.hostname.replace(/^\[(.*)\]$/, '$1')
   const port = target.port === '' ? (target.protocol === 'https:' ? '443' : '80') : target.port
   const mayReach = permits(options.allow, { hostname, port })
@@ -162,12 +162,12 @@ function permits(allow: Allow, { hostname, port }: { hostname: string; port: str
     isAllowed || isGlobal(address) || allow.ranges.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-const loopback: Address[] = [
+const loopback: IpAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ]
 
-async function answersFor(hostname: string, { resolver, connectTimeoutMs }: GuardOptions): Promise<Address[]> {
+async function answersFor(hostname: string, { resolver, connectTimeoutMs }: GuardOptions): Promise<IpAddress[]> {
   const family = isIP(hostname)
   if (family !== 0) return [{ address: hostname, family: family === 6 ? 6 : 4 }]
   // These names mean this machine whatever a name server says (RFC 6761, 6.3).
@@ -192,7 +192,7 @@ function sameAddress(left: string, right: string): boolean {
   return isIP(right) !== 0 && list.check(right, isIP(right) === 6 ? 'ipv6' : 'ipv4')
 }
 
-function open(target: buildConnector.Options, answers: Address[], options: GuardOptions): Promise<Socket> {
+function open(target: buildConnector.Options, answers: IpAddress[], options: GuardOptions): Promise<Socket> {
   const connect = buildConnector({
     timeout: options.connectTimeoutMs,
     allowH2: false,

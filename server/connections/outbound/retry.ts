@@ -3,10 +3,10 @@
 const retriedMethods = new Set(['GET', 'HEAD'])
 const retriedErrors = new Set(['dns_error', 'connect_error', 'timeout', 'transfer_error'])
 
-export type Outcome = { status: number } | { error: string }
+export type AttemptOutcome = { status: number } | { error: string }
 
 /** Only what may be repeated without harm is: reads that met a busy or broken server, or no server. */
-export function isRetryable(method: string, outcome: Outcome): boolean {
+export function isRetryable(method: string, outcome: AttemptOutcome): boolean {
   if (!retriedMethods.has(method)) return false
   if ('error' in outcome) return retriedErrors.has(outcome.error)
   return outcome.status === 429 || (outcome.status >= 500 && outcome.status !== 501)

@@ -7,7 +7,7 @@ import { Failure } from '../../failure.ts'
 import { classify, lateError, outboundError, thrown, isOutboundError, type OutboundError } from './error.ts'
 import { acceptedEncodings, encodingOf, receive, type BodyLimits, type Sink } from './receive.ts'
 import { isRedirect, redirected } from './redirect.ts'
-import { backoffMs, isRetryable, nextTryMs, type Outcome, retryAfterMs } from './retry.ts'
+import { backoffMs, isRetryable, nextTryMs, type AttemptOutcome, retryAfterMs } from './retry.ts'
 
 export type OutboundOptions = {
   /** Entries of `SLUICE_OUTBOUND_ALLOW`. */
@@ -157,7 +157,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
       const one = options.tryTimeoutMs === undefined ? total : AbortSignal.timeout(options.tryTimeoutMs)
       const signal = AbortSignal.any([outer, one])
       /** How long to wait for another try; `null` when this one was the last. */
-      const waitMs = (outcome: Outcome, asked: number | null): number | null => {
+      const waitMs = (outcome: AttemptOutcome, asked: number | null): number | null => {
         if (tries > options.retries || outer.aborted || !isRetryable(request.method, outcome)) return null
         const backoff = backoffMs(tries - 1, chance(), { baseMs: backoffBaseMs, maxMs: backoffMostMs })
         return nextTryMs(asked, backoff, options.timeoutMs - elapsedMs())

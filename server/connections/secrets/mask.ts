@@ -1,6 +1,6 @@
 import type { HttpConfiguration } from '../../../api/connections.ts'
 import { Failure } from '../../failure.ts'
-import { mapSecrets, type Place } from './places.ts'
+import { mapSecrets, type SecretPlace } from './places.ts'
 import { decoded } from './texts.ts'
 
 /** What stands in the place of a secret in every stored request, answer, error and log line. */
@@ -20,7 +20,7 @@ export function restoreConfiguration(
   given: HttpConfiguration,
   stored: HttpConfiguration | undefined,
 ): HttpConfiguration {
-  const secrets = new Map<string, { place: Place; value: unknown }>()
+  const secrets = new Map<string, { place: SecretPlace; value: unknown }>()
   if (stored !== undefined) mapSecrets(stored, (place, value) => (secrets.set(place.key, { place, value }), value))
   const used = new Map<string, { field: string; value: unknown }>()
   const restored = mapSecrets(given, (place, value) => {
@@ -43,7 +43,7 @@ export function restoreConfiguration(
   return restored
 }
 
-function isBoundTo({ goesTo }: Place, given: HttpConfiguration, stored: HttpConfiguration): boolean {
+function isBoundTo({ goesTo }: SecretPlace, given: HttpConfiguration, stored: HttpConfiguration): boolean {
   const isSame = (left: unknown, right: unknown) => originOf(left) === originOf(right)
   const isSameUrl = isSame(given.url, stored.url)
   if (goesTo === 'url') return isSameUrl
@@ -57,7 +57,7 @@ function originOf(url: unknown): unknown {
 }
 
 /** A secret as it is meant, however it is written. */
-function meaning(place: Place, value: unknown): unknown {
+function meaning(place: SecretPlace, value: unknown): unknown {
   if (typeof value !== 'string' || place.written === 'plain') return value
   if (place.written === 'encoded') return decoded(value)
   try {
@@ -67,7 +67,7 @@ function meaning(place: Place, value: unknown): unknown {
   }
 }
 
-function written(place: Place, value: unknown): unknown {
+function written(place: SecretPlace, value: unknown): unknown {
   if (place.written === 'json') return JSON.stringify(value)
   return place.written === 'encoded' ? encodeURIComponent(String(value)) : value
 }

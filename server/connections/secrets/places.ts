@@ -2,10 +2,10 @@ import { bodyTypes, type HttpConfiguration } from '../../../api/connections.ts'
 import { isSecretName } from '../../../api/secret-names.ts'
 import { exceedsDepth } from '../../json-depth.ts'
 import { parsePath } from '../../rows/index.ts'
-import { formSpans, graphqlSpans, jsonSpans, pointerPart, urlSpans, type Span } from './texts.ts'
+import { formSpans, graphqlSpans, jsonSpans, pointerPart, urlSpans, type SecretSpan } from './texts.ts'
 
 /** One place of a configuration that holds a secret. */
-export type Place = {
+export type SecretPlace = {
   /** The same for the same place of another configuration, whatever the order of names in it. */
   key: string
   /** For words: `headers.X-Auth`. */
@@ -17,7 +17,7 @@ export type Place = {
 }
 
 /** Called for every secret with its value as it is written there; what it answers takes the value's place. */
-type Visit = (place: Place, value: unknown) => unknown
+type Visit = (place: SecretPlace, value: unknown) => unknown
 
 /**
  * A configuration with every secret passed through `visit`. The one place that decides what of a configuration is secret:
@@ -65,7 +65,7 @@ function mapUrl(url: string, field: 'url' | 'auth.token_url', visit: Visit): str
   return mapText(url, urlSpans(url), { key: field, field, goesTo, written: 'encoded' }, visit)
 }
 
-function mapText(text: string, spans: Span[], place: Place, visit: Visit): string {
+function mapText(text: string, spans: SecretSpan[], place: SecretPlace, visit: Visit): string {
   let at = 0
   const pieces = spans.map(({ name, start, end }) => {
     const value = visit({ ...place, key: `${place.key} ${name}` }, text.slice(start, end))
@@ -79,7 +79,7 @@ function mapText(text: string, spans: Span[], place: Place, visit: Visit): strin
 function mapHeaders(headers: NonNullable<HttpConfiguration['headers']>, visit: Visit) {
   return mapRecord(headers, (name, header) => {
     if (!isSecretHeader(name, header)) return header
-    const place: Place = {
+    const place: SecretPlace = {
       key: `headers ${name.toLowerCase()}`,
       field: `headers.${name}`,
       goesTo: 'url',
@@ -117,13 +117,13 @@ type Body = NonNullable<HttpConfiguration['body']>
 
 function mapBody(body: Body, visit: Visit): Body {
   const type = bodyTypes.find((each) => each === body['type'])
-  const place: Place = { key: 'body', field: 'body', goesTo: 'url', written: 'plain' }
+  const place: SecretPlace = { key: 'body', field: 'body', goesTo: 'url', written: 'plain' }
   if (type === undefined) {
     const asJson = { ...place, key: 'body json' }
     return mapFields(body, isSecretField(body, []), { place: asJson, visit }) as Body
   }
   const { content, secret } = body
-  const inside: Place = { ...place, key: `body ${type}`, field: 'body.content' }
+  const inside: SecretPlace = { ...place, key: `body ${type}`, field: 'body.content' }
   const chosen = Array.isArray(secret) ? secret.filter((each) => typeof each === 'string') : []
   const mapped = content === undefined ? {} : { content: mapContent(content, { type, secret, chosen }, inside, visit) }
   return { ...body, ...mapped }
@@ -132,7 +132,7 @@ function mapBody(body: Body, visit: Visit): Body {
 type Marked = { type: (typeof bodyTypes)[number]; secret: unknown; chosen: string[] }
 
 /** Texts that are no list of named values are secret as a whole: nothing tells which part of them is one. */
-function mapContent(content: unknown, { type, secret, chosen }: Marked, place: Place, visit: Visit): unknown {
+function mapContent(content: unknown, { type, secret, chosen }: Marked, place: SecretPlace, visit: Visit): unknown {
   if (secret === true || type === 'raw') return visit(place, content)
   if (typeof content !== 'string') return mapFields(content, isSecretField(content, chosen), { place, visit })
   if (type === 'form') {
@@ -156,7 +156,7 @@ function parsed(text: string): unknown {
   }
 }
 
-type Fields = { place: Place; visit: Visit }
+type Fields = { place: SecretPlace; visit: Visit }
 
 function mapFields(root: unknown, isSecret: (pointer: string) => boolean, { place, visit }: Fields): unknown {
   const map = (value: unknown, pointer: string): unknown => {

@@ -1,12 +1,12 @@
 import { isSecretName } from '../../../api/secret-names.ts'
 
 /** A secret inside a text: which one it is, and where it stands. Spans come in order and do not overlap. */
-export type Span = { name: string; start: number; end: number }
+export type SecretSpan = { name: string; start: number; end: number }
 
 type IsSecret = (name: string) => boolean
 
 /** The secrets of an address: user information, and values by name in its path (`;name=`), query and fragment. */
-export function urlSpans(url: string): Span[] {
+export function urlSpans(url: string): SecretSpan[] {
   const [, scheme = '', user] = /^([a-z][a-z0-9+.-]*:[/\\]*)(?:([^/\\?#]*)@)?/i.exec(url) ?? []
   const pathEnd = url.search(/[?#]|$/)
   let end = scheme.length + (user?.length ?? 0)
@@ -23,7 +23,7 @@ export function urlSpans(url: string): Span[] {
 }
 
 /** The secrets of `name=value&name=value`. */
-export function formSpans(text: string, isSecret: IsSecret): Span[] {
+export function formSpans(text: string, isSecret: IsSecret): SecretSpan[] {
   return [...text.matchAll(/(?:^|&)([^=&]*)=([^&]+)/g)].flatMap((part) => {
     const [whole, name = '', value = ''] = part
     const end = part.index + whole.length
@@ -32,7 +32,7 @@ export function formSpans(text: string, isSecret: IsSecret): Span[] {
 }
 
 /** The texts that a GraphQL document gives to arguments and fields with a secret name. */
-export function graphqlSpans(text: string): Span[] {
+export function graphqlSpans(text: string): SecretSpan[] {
   // Comments and texts without a name are read too, so that nothing inside them is taken for a name.
   const tokens = /#[^\n]*|(?:([A-Za-z_]\w*)\s*:\s*)?("""(?:\\"""|[\s\S])*?"""|"[^"\\\n]*(?:\\.[^"\\\n]*)*")/g
   return [...text.matchAll(tokens)].flatMap((part) => {
@@ -45,8 +45,8 @@ export function graphqlSpans(text: string): Span[] {
 type Container = { isList: boolean; count: number; path: string }
 
 /** Where secret values stand in a text that is known to be JSON: at these JSON Pointers, and by name wherever it is. */
-export function jsonSpans(text: string, isSecret: (pointer: string) => boolean): Span[] {
-  const found: Span[] = []
+export function jsonSpans(text: string, isSecret: (pointer: string) => boolean): SecretSpan[] {
+  const found: SecretSpan[] = []
   const open: Container[] = []
   let path = ''
   let name = ''

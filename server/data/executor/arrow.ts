@@ -44,7 +44,7 @@ import {
 } from 'apache-arrow'
 import { arrowTypes, asFileType } from './file-types.ts'
 import { jsonText } from './values.ts'
-import type { Plan } from './plan.ts'
+import type { StatementPlan } from './plan.ts'
 
 /** A column or part of one: its Arrow type, and how values of DuckDB become its data. */
 type Mapping = { type: DataType; data: (values: unknown[]) => Data }
@@ -197,7 +197,7 @@ function mappingOf(type: DuckDBType): Mapping | null {
 }
 
 /** The select list whose columns `createArrowEncoder` expects. */
-export function arrowColumns({ types }: Plan): string[] {
+export function arrowColumns({ types }: StatementPlan): string[] {
   return types.map((type, index) => {
     const x = `c${index}`
     if (mappingOf(type) !== null) return asFileType(type, x, arrowTypes)
@@ -209,7 +209,7 @@ export function arrowColumns({ types }: Plan): string[] {
  * Writes chunks as one Arrow stream. Each batch is written as a stream of its own, of which only the middle is kept: the
  * schema goes out once at the start, the mark of the end once at the end.
  */
-export function createArrowEncoder({ columns, types }: Plan) {
+export function createArrowEncoder({ columns, types }: StatementPlan) {
   const mappings = types.map((type) => mappingOf(type) ?? text)
   const schema = new Schema(mappings.map(({ type }, index) => new Field(columns[index]?.name ?? '', type, true)))
   const empty = tableToIPC(new Table(schema), 'stream')

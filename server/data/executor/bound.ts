@@ -1,6 +1,6 @@
 import { mayBeBound, tableFunctions } from './functions.ts'
 import type { Node, Sighting } from './inspect.ts'
-import { prepare, type Instance, type Lease } from './instances.ts'
+import { prepare, type Instance, type OpenConnection } from './instances.ts'
 import type { Catalog } from './protocol.ts'
 import { sqlFailure } from './sql-failure.ts'
 
@@ -26,7 +26,11 @@ const operators = new Set(
  * difference between the two can hide a table or a function. Null where the engine cannot say: then its own error, or
  * a refusal, follows. Nothing is run, and nothing folded.
  */
-export async function boundReads(lease: Lease, { catalog }: Instance, typedSql: string): Promise<BoundReads | null> {
+export async function boundReads(
+  lease: OpenConnection,
+  { catalog }: Instance,
+  typedSql: string,
+): Promise<BoundReads | null> {
   // A table function WITH ORDINALITY can be written down only once it is optimised.
   const plans = (await planned(lease, typedSql, false)) ?? (await planned(lease, typedSql, true))
   if (plans === null) return null
@@ -43,7 +47,7 @@ export function refuseForeign(sql: string, reads: BoundReads | null, sighting: S
   if (stranger !== undefined) throw sqlFailure(sql, `The statement would use ${stranger}, which is not for queries.`)
 }
 
-async function planned(lease: Lease, sql: string, optimize: boolean): Promise<unknown> {
+async function planned(lease: OpenConnection, sql: string, optimize: boolean): Promise<unknown> {
   const statement = await prepare(
     lease,
     `SELECT CASE WHEN strlen(plan) <= ${maxPlanChars} THEN plan END

@@ -7,11 +7,11 @@ import { leaveRows } from './large-rows.ts'
 import { buildNative } from './native.ts'
 import { distinctValues, profile } from './profile.ts'
 import type { AlikeCall, CallHead, ExecutorSettings, FileCall, LeftHead, ScopedHead } from './protocol.ts'
-import { explain, inspect } from './describe.ts'
+import { explainSql, inspect } from './describe.ts'
 import { readTogether } from './read-lookups.ts'
-import { readWhole, type Answer } from './read.ts'
+import { readWhole, type ReadAnswer } from './read.ts'
 import { exportParquet } from './export-parquet.ts'
-import { readStream, type Sink } from './stream.ts'
+import { readStream, type StreamSink } from './stream.ts'
 
 type Send = (frame: FrameToSend) => void
 
@@ -91,7 +91,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     head: ScopedHead,
     call: Cancellable,
     alike: AlikeCall[],
-  ): Promise<Answer[] | null | undefined> {
+  ): Promise<ReadAnswer[] | null | undefined> {
     try {
       const instance = await instances.acquire(head.scope, head.version, head.catalog)
       if (instance === undefined) return undefined
@@ -102,7 +102,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     }
   }
 
-  async function sendAnswer(id: number, { columns, end, bytes, lookup, together }: Answer): Promise<void> {
+  async function sendAnswer(id: number, { columns, end, bytes, lookup, together }: ReadAnswer): Promise<void> {
     const head = { columns, ...end, lookup, together }
     const leftBytes = await leaveRows(parts.settings.tempDir, id, bytes)
     if (leftBytes === null) send({ id, kind: 'result', head, body: bytes })
@@ -141,7 +141,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     throwIfCancelled(call)
     const { call: scoped } = head
     if (scoped.verb === 'inspect') send({ id, kind: 'result', head: await inspect(instance, call, scoped) })
-    else if (scoped.verb === 'explain') send({ id, kind: 'result', head: await explain(instance, call, scoped) })
+    else if (scoped.verb === 'explain') send({ id, kind: 'result', head: await explainSql(instance, call, scoped) })
     else if (scoped.stream) {
       const sink = sinkOf(id, call)
       const exporting = { instance, settings: parts.settings, id }
@@ -156,7 +156,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
   }
 
   /** A chunk leaves when the reader has taken an earlier one, so neither process holds more than a few. */
-  function sinkOf(id: number, call: Running): Sink {
+  function sinkOf(id: number, call: Running): StreamSink {
     return {
       opened: (columns) => send({ id, kind: 'opened', head: columns }),
       chunk: async (bytes, rowCount) => {

@@ -7,7 +7,7 @@ import { quoteName, quoteText } from './sql-text.ts'
  * Rows ready to copy. `from` gives SQL whose columns are `c0`, `c1` … of the types in `columns`; those at the indexes
  * given may come as text instead. `text` is a value as text, to be read as `type`, and NULL where there is none.
  */
-export type Source = {
+export type CopySource = {
   columns: ConvertedColumn[]
   rowCount: number | null
   /** SQL of the rows as they are, under their names: a list of thousands of columns takes the engine minutes. */
@@ -69,7 +69,7 @@ const ruleOf = (type: string) => scalars.find(({ pattern }) => pattern.test(type
 /** Brings rows under the contract of their table: what is written, and what of the data is not as it is to be. */
 export async function underContract(
   connection: DuckDBConnection,
-  source: Source,
+  source: CopySource,
   contract: Contract | null,
 ): Promise<Written> {
   const held = new Map((contract?.columns ?? []).map((column) => [column.sourceKey, column]))
@@ -116,14 +116,14 @@ function expectedType(contract: Contract | null, column: ContractColumn | undefi
 }
 
 /** Declared columns are there, whatever the answer leaves out. */
-function absentColumns(contract: Contract | null, { columns }: Source): ConvertedColumn[] {
+function absentColumns(contract: Contract | null, { columns }: CopySource): ConvertedColumn[] {
   const there = new Set(columns.map(({ sourceKey }) => sourceKey))
   return (contract?.columns ?? []).flatMap(({ sourceKey, name, type, declared }) =>
     declared && type !== null && !there.has(sourceKey) ? [{ name, type, sourceKey }] : [],
   )
 }
 
-type Looking = { source: Source; from: string; checked: Checked[] }
+type Looking = { source: CopySource; from: string; checked: Checked[] }
 
 async function findMismatches(connection: DuckDBConnection, { source, from, checked }: Looking): Promise<Mismatch[]> {
   if (checked.length === 0) return []
@@ -146,7 +146,7 @@ function doesNotFit(text: string, type: string): string {
   return `${text} IS NOT NULL AND NOT coalesce(${ruleOf(type)?.holds(text, type) ?? 'true'}, false)`
 }
 
-function castOf(source: Source, { index, expected: type }: Checked): string {
+function castOf(source: CopySource, { index, expected: type }: Checked): string {
   const text = source.text(index, type)
   if (type === 'VARCHAR') return text
   if (type === 'JSON') return source.json(index)
@@ -154,7 +154,7 @@ function castOf(source: Source, { index, expected: type }: Checked): string {
 }
 
 /** Every value that became null: in which row of the table, counted from 1, of which column, and as it came. */
-function rejectedSql(source: Source, kept: Map<number, Checked>, failing: Map<string, Mismatch>): string {
+function rejectedSql(source: CopySource, kept: Map<number, Checked>, failing: Map<string, Mismatch>): string {
   const columns = [...kept.values()].filter(({ name }) => failing.has(name))
   const parts = columns.map(({ index, name, expected }) => {
     const text = source.text(index, expected)

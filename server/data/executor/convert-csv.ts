@@ -1,6 +1,6 @@
 import type { CsvFile } from '../../rows/index.ts'
 import { isUnseen, namesOf, typeAfter } from './column-types.ts'
-import type { Source } from './contract.ts'
+import type { CopySource } from './contract.ts'
 import type { Contract, ConvertedColumn } from './protocol.ts'
 import { quoteName, quoteText } from './sql-text.ts'
 
@@ -13,7 +13,7 @@ type CsvInput = { path: string; rowCount: number; columns: string[]; csv: CsvFil
  * Rows of CSV without a header, in a dialect that is known: nothing of it is guessed, so that no row is taken for a
  * comment or a header. A quoted empty cell is an empty text among texts, and no value in a column of any other type.
  */
-export function csvSource({ path, rowCount, columns: keys, csv }: CsvInput, contract: Contract | null): Source {
+export function csvSource({ path, rowCount, columns: keys, csv }: CsvInput, contract: Contract | null): CopySource {
   const before = new Map((contract?.columns ?? []).map((column) => [column.sourceKey, column]))
   const names = namesOf(keys, new Map([...before].map(([key, column]) => [key, column.name])))
   const columns = keys.map((key, index): ConvertedColumn => {

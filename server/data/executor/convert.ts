@@ -6,7 +6,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { Failure } from '../../failure.ts'
 import { createRowReader, normalise, type Normalised, type Shape } from '../../rows/index.ts'
 import { isUnseen, namesOf, typeAfter, type Typed } from './column-types.ts'
-import { underContract, type Source, type Written } from './contract.ts'
+import { underContract, type CopySource, type Written } from './contract.ts'
 import { csvSource } from './convert-csv.ts'
 import { isOutOfMemory } from './failed.ts'
 import { withFiles } from './files.ts'
@@ -20,7 +20,7 @@ import type {
   ConvertCall,
   ConvertedColumn,
   ExecutorSettings,
-  PageCall,
+  RowsPageCall,
   PageRows,
 } from './protocol.ts'
 import { quoteName, quoteText } from './sql-text.ts'
@@ -94,7 +94,7 @@ async function copyRows(
 }
 
 /** Writes the rows of one page behind those of the pages before. */
-export async function appendPage(call: Cancellable, { body, rowsPath, columns }: PageCall): Promise<PageRows> {
+export async function appendPage(call: Cancellable, { body, rowsPath, columns }: RowsPageCall): Promise<PageRows> {
   const from = await stat(rowsPath).then(
     ({ size }) => size,
     () => 0,
@@ -135,7 +135,7 @@ async function sourceOf(
   file: RowFile,
   call: Cancellable,
   { rewritten, contract }: { rewritten: string; contract: Contract | null },
-): Promise<Source> {
+): Promise<CopySource> {
   const { path, rowCount, csv, columns } = file
   if (csv !== undefined && columns !== null) return csvSource({ path, rowCount: rowCount ?? 0, csv, columns }, contract)
   return jsonSource({ ...file, rewritten }, call, contract)
@@ -162,7 +162,7 @@ async function jsonSource(
   file: RowFile & { rewritten: string },
   call: Cancellable,
   contract: Contract | null,
-): Promise<Source> {
+): Promise<CopySource> {
   const { shape, rowCount, maxBytes } = await learn(file, call)
   if (shape.fields.size > maxTopLevelKeys) throw tooWide(shape.fields.size)
   const { typed, columns } = columnsOf(shape, contract)

@@ -1,9 +1,9 @@
 import { DuckDBTypeId, type DuckDBType } from '@duckdb/node-api'
-import type { Plan } from './plan.ts'
+import type { StatementPlan } from './plan.ts'
 import { jsonText } from './values.ts'
 
 /** SQL for one row as a line of CSV (RFC 4180). NULL is an empty cell, an empty text is `""`. */
-export function csvLine({ types }: Plan): string {
+export function csvLine({ types }: StatementPlan): string {
   return `concat_ws(',', ${types.map((type, index) => cell(type, `c${index}`)).join(', ')})`
 }
 

@@ -3,8 +3,8 @@ import { boundReads, refuseForeign } from './bound.ts'
 import { inspectSql, type Sighting } from './inspect.ts'
 import { prepare, withConnection, type Cancellable, type Instance } from './instances.ts'
 import { planFor, resultTypes, uniqueNames } from './plan.ts'
-import type { Catalog, InspectCall, Inspection, Slot, SlotType } from './protocol.ts'
-import { bindableSlots, bindSlots, castOf } from './slots.ts'
+import type { Catalog, InspectCall, Inspection, SlotValue, SlotType } from './protocol.ts'
+import { bindableSlots, bindStatement, castOf } from './slots.ts'
 import { castSlots, withoutSemicolon } from './sql-text.ts'
 import { suggestTypes } from './suggest.ts'
 import { typeName } from './values.ts'
@@ -34,16 +34,16 @@ export function inspect(instance: Instance, call: Cancellable, input: InspectCal
 }
 
 /** DuckDB's plan of a statement, as it prints it. */
-export async function explain(
+export async function explainSql(
   instance: Instance,
   call: Cancellable,
-  input: { sql: string; slots: Slot[] },
+  input: { sql: string; slots: SlotValue[] },
 ): Promise<{ plan: string }> {
   const slots = bindableSlots(input.slots)
   const { sql } = await planFor(instance, call, { sql: input.sql, slots })
   return withConnection(instance, call, async ({ connection }) => {
     const statement = await connection.prepare(`EXPLAIN ${sql}`)
-    bindSlots(statement, slots)
+    bindStatement(statement, slots)
     const rows = await (await statement.run()).getRows()
     return { plan: rows.map(([, text]) => String(text)).join('\n') }
   })

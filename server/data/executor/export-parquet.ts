@@ -6,9 +6,9 @@ import { openInstance, withConnection, type Cancellable, type Instance } from '.
 import { planFor, rowsOf } from './plan.ts'
 import type { Column, ExecutorSettings, ReadCall, ReadEnd } from './protocol.ts'
 import { tooLarge } from './read.ts'
-import { bindableSlots, bindSlots } from './slots.ts'
+import { bindableSlots, bindStatement } from './slots.ts'
 import { quoteName, quoteText } from './sql-text.ts'
-import type { Sink } from './stream.ts'
+import type { StreamSink } from './stream.ts'
 
 const fileChunkBytes = 262_144
 
@@ -19,7 +19,7 @@ const fileChunkBytes = 262_144
 export async function exportParquet(
   { instance, settings, id }: { instance: Instance; settings: ExecutorSettings; id: number },
   call: Cancellable,
-  { input, sink }: { input: ReadCall; sink: Sink },
+  { input, sink }: { input: ReadCall; sink: StreamSink },
 ): Promise<ReadEnd> {
   const startedMs = performance.now()
   const slots = bindableSlots(input.slots)
@@ -37,7 +37,7 @@ export async function exportParquet(
       const statement = await connection.prepare(
         `COPY (${rows}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd)`,
       )
-      bindSlots(statement, slots)
+      bindStatement(statement, slots)
       const result = await statement.run()
       return Number(result.getChunk(0).getColumnVector(0).getItem(0))
     })

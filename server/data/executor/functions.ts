@@ -18,7 +18,7 @@ export const tableFunctions = new Set([
 export const allowedFunctions: ReadonlySet<string> = new Set(allowedFunctionNames.map(foldName))
 
 /** Why a function is refused: its reason, or that nobody has looked at it. */
-export function refusalOf(name: string): string {
+export function functionRefusal(name: string): string {
   return refusedFunctions.find(({ pattern }) => pattern.test(name))?.reason ?? 'is not known to be harmless'
 }
 

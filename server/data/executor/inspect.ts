@@ -1,6 +1,6 @@
 import { closest } from '../../failure.ts'
-import { allowedFunctions, refusalOf, tableFunctions } from './functions.ts'
-import { prepare, type Instance, type Lease } from './instances.ts'
+import { allowedFunctions, functionRefusal, tableFunctions } from './functions.ts'
+import { prepare, type Instance, type OpenConnection } from './instances.ts'
 import type { SqlLimits } from './protocol.ts'
 import { charOffset, sqlFailure } from './sql-failure.ts'
 import { foldName, tokenize } from './sql-text.ts'
@@ -56,7 +56,11 @@ const valueFunction = /^(?:current_(?:user|role|catalog|schema|database|query)|s
  * Proves that `sql` is one SELECT over tables of the catalog that calls only allowed functions, or says where it is
  * not. It looks at the syntax tree, so no spelling, comment or quoting can hide a call.
  */
-export async function inspectSql(lease: Lease, { catalog, sqlLimits }: Instance, sql: string): Promise<Sighting> {
+export async function inspectSql(
+  lease: OpenConnection,
+  { catalog, sqlLimits }: Instance,
+  sql: string,
+): Promise<Sighting> {
   if (sql.length > sqlLimits.chars) {
     throw sqlFailure(sql.slice(0, 100), `The SQL is longer than ${sqlLimits.chars} characters; make it shorter.`)
   }
@@ -75,7 +79,7 @@ export async function inspectSql(lease: Lease, { catalog, sqlLimits }: Instance,
   return sighting
 }
 
-async function parse(lease: Lease, sql: string): Promise<Node> {
+async function parse(lease: OpenConnection, sql: string): Promise<Node> {
   const statement = await prepare(lease, 'SELECT json_serialize_sql(CAST($sql AS VARCHAR))')
   statement.bindVarchar(1, sql)
   const result = await statement.run()
@@ -254,7 +258,7 @@ function visitFunction(node: Node, context: Visit): void {
   if (node['export_state'] === true) throw refuse(context, node, 'States of aggregates are not for queries.')
   if (allowedFunctions.has(name)) return
   const near = closest(name, allowedFunctions)
-  const why = near === undefined ? `: it ${refusalOf(name)}` : `; perhaps you meant ${near}`
+  const why = near === undefined ? `: it ${functionRefusal(name)}` : `; perhaps you meant ${near}`
   throw refuse(context, node, `The function ${name} is not for queries${why}.`)
 }
 

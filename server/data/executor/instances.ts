@@ -7,14 +7,14 @@ import { quoteName, quoteText } from './sql-text.ts'
 export type Cancellable = { cancelled: boolean; interrupt: (() => void) | null }
 
 /** A connection and the statements prepared on it. */
-export type Lease = { connection: DuckDBConnection; statements: LRUCache<string, DuckDBPreparedStatement> }
+export type OpenConnection = { connection: DuckDBConnection; statements: LRUCache<string, DuckDBPreparedStatement> }
 
 /** One scope's tables in one version, in a DuckDB that can reach those files and nothing else. */
 export type Instance = {
   catalog: Catalog
   sqlLimits: SqlLimits
   database: DuckDBInstance
-  idle: Lease[]
+  idle: OpenConnection[]
   activeCalls: number
   lastUsedMs: number
   superseded: boolean
@@ -152,10 +152,10 @@ async function sourceOf(connection: DuckDBConnection, table: CatalogTable, index
 export async function withConnection<Result>(
   instance: Instance,
   cancellable: Cancellable,
-  use: (lease: Lease) => Promise<Result>,
+  use: (lease: OpenConnection) => Promise<Result>,
 ): Promise<Result> {
   instance.activeCalls += 1
-  let lease: Lease | undefined
+  let lease: OpenConnection | undefined
   try {
     lease = instance.idle.pop() ?? newLease(await instance.database.connect())
     const { connection } = lease
@@ -198,7 +198,7 @@ function isFatal(error: unknown): boolean {
   return error instanceof Error && /^(FATAL|INTERNAL) Error|database has been invalidated/.test(error.message)
 }
 
-function newLease(connection: DuckDBConnection): Lease {
+function newLease(connection: DuckDBConnection): OpenConnection {
   const statements = new LRUCache<string, DuckDBPreparedStatement>({
     max: maxStatementsPerConnection,
     dispose: (statement) => statement.destroySync(),
@@ -207,7 +207,10 @@ function newLease(connection: DuckDBConnection): Lease {
 }
 
 /** The statement from the connection's cache, prepared when it is not there; the least recently used one makes room. */
-export async function prepare({ connection, statements }: Lease, sql: string): Promise<DuckDBPreparedStatement> {
+export async function prepare(
+  { connection, statements }: OpenConnection,
+  sql: string,
+): Promise<DuckDBPreparedStatement> {
   const known = statements.get(sql)
   if (known !== undefined) return known
   const statement = await connection.prepare(sql)

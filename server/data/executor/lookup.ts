@@ -1,6 +1,6 @@
 import { scalarFunctions } from './functions.ts'
 import type { Node, Sighting } from './inspect.ts'
-import type { Instance, Lease } from './instances.ts'
+import type { Instance, OpenConnection } from './instances.ts'
 import type { CatalogTable } from './protocol.ts'
 import { foldName, quoteName, quoteText, tokenize, type Token } from './sql-text.ts'
 
@@ -18,7 +18,7 @@ export type Lookup = {
 
 /** The lookup that `sql` is, or null for everything else. */
 export async function findLookup(
-  lease: Lease,
+  lease: OpenConnection,
   { catalog }: Instance,
   { sql, sighting, casts }: { sql: string; sighting: Sighting; casts: Map<string, string> },
 ): Promise<Lookup | null> {
@@ -93,7 +93,7 @@ function keyOf(root: Node, table: CatalogTable): { column: string; type: string;
 }
 
 /** Our own copies have an index on a column only where all its values differ. */
-async function isIndexed(lease: Lease, place: number, column: string): Promise<boolean> {
+async function isIndexed(lease: OpenConnection, place: number, column: string): Promise<boolean> {
   const result = await lease.connection.run(
     `SELECT expressions FROM duckdb_indexes() WHERE database_name = 'native_${place}' AND table_name = 'data'`,
   )

@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { moveWhole } from './convert.ts'
 import { withFiles } from './files.ts'
 import type { Cancellable } from './instances.ts'
-import { columnsOf, rowsOf } from './profile.ts'
+import { tableColumns, rowsOf } from './profile.ts'
 import type { ExecutorSettings, NativeCall } from './protocol.ts'
 import { quoteName, quoteText } from './sql-text.ts'
 
@@ -31,7 +31,7 @@ export async function buildNative(
     await withFiles(settings, [parquetPath, ...leftovers], async (connection) => {
       call.interrupt = () => connection.interrupt()
       const table = `read_parquet(${quoteText(parquetPath)})`
-      const isWide = (await columnsOf(connection, table)).length > wideColumns
+      const isWide = (await tableColumns(connection, table)).length > wideColumns
       await connection.run(`ATTACH ${quoteText(temporary)} AS copy${isWide ? ` (BLOCK_SIZE ${wideBlockBytes})` : ''}`)
       await connection.run(`CREATE TABLE copy.data AS SELECT * FROM ${table}`)
       for (const [index, column] of (await uniqueColumns(connection)).entries()) {
@@ -48,7 +48,7 @@ export async function buildNative(
 }
 
 async function uniqueColumns(connection: DuckDBConnection): Promise<string[]> {
-  const columns = (await columnsOf(connection, 'copy.data')).filter(({ type }) =>
+  const columns = (await tableColumns(connection, 'copy.data')).filter(({ type }) =>
     /^(BIGINT|INTEGER|HUGEINT|VARCHAR|UUID)$/.test(type),
   )
   const [counted] = await rowsOf(connection, 'SELECT count(*) FROM copy.data')

@@ -11,7 +11,7 @@ import { castSlots, quoteText, withoutSemicolon } from './sql-text.ts'
 import { directEncoder, doubt, hopefulValue, jsonText, typeName } from './values.ts'
 
 /** A statement that was inspected and described once; every later call of it starts here. */
-export type Plan = {
+export type StatementPlan = {
   /** The author's statement with every slot cast, fit to stand in parentheses. */
   sql: string
   columns: Column[]
@@ -25,11 +25,11 @@ export type Plan = {
 }
 
 /** Plans by statement, for as long as their instance is open. */
-const plansOf = new WeakMap<Instance, LRUCache<string, Plan>>()
+const plansOf = new WeakMap<Instance, LRUCache<string, StatementPlan>>()
 const maxPlansPerInstance = 512
 
-function rememberPlan(instance: Instance, key: string, plan: Plan): void {
-  const plans = plansOf.get(instance) ?? new LRUCache<string, Plan>({ max: maxPlansPerInstance })
+function rememberPlan(instance: Instance, key: string, plan: StatementPlan): void {
+  const plans = plansOf.get(instance) ?? new LRUCache<string, StatementPlan>({ max: maxPlansPerInstance })
   plansOf.set(instance, plans.set(key, plan))
 }
 
@@ -38,7 +38,7 @@ export async function planFor(
   instance: Instance,
   call: Cancellable,
   input: { sql: string; slots: BoundSlot[] },
-): Promise<Plan> {
+): Promise<StatementPlan> {
   const casts = new Map(input.slots.map((slot) => [slot.name.toLowerCase(), slot.cast]))
   const key = `${[...casts].join(';')}\n${input.sql}`
   const known = plansOf.get(instance)?.get(key)
@@ -55,7 +55,7 @@ export async function planFor(
     const names = uniqueNames(types.map((_, index) => statement.columnName(index)))
     const columns = types.map((type, index) => ({ name: names[index] ?? '', type: typeName(type) }))
     const lookup = await findLookup(lease, instance, { sql: author, sighting, casts })
-    const plan: Plan = { sql, columns, types, lookup, lastRowCount: null, hopeful: true }
+    const plan: StatementPlan = { sql, columns, types, lookup, lastRowCount: null, hopeful: true }
     rememberPlan(instance, key, plan)
     return plan
   })
@@ -87,12 +87,12 @@ export function uniqueNames(names: string[]): string[] {
 }
 
 /** The author's rows under names of our own (`c0`, `c1`, …), so that no name of theirs can be ambiguous. */
-export function rowsOf({ sql, types }: Plan): string {
+export function rowsOf({ sql, types }: StatementPlan): string {
   return `(${sql}\n) AS result_rows(${types.map((_, index) => `c${index}`).join(', ')})`
 }
 
 /** SQL for one row as a JSON object. */
-export function rowObject({ columns, types }: Plan): string {
+export function rowObject({ columns, types }: StatementPlan): string {
   const parts = types.map((type, index) => {
     const label = `${index === 0 ? '{' : ','}${JSON.stringify(columns[index]?.name ?? '')}:`
     return `${quoteText(label)}, ${jsonText(type, `c${index}`)}`
@@ -105,17 +105,17 @@ const fewRows = 64
 /** Beyond this many columns the expressions for JSON fill more memory than the rows. */
 const wideColumns = 200
 
-export function isWide({ types }: Plan): boolean {
+export function isWide({ types }: StatementPlan): boolean {
   return types.length > wideColumns
 }
 
 /** Are the rows of the next call better encoded here than by DuckDB? */
-export function encodesHere(plan: Plan): boolean {
+export function encodesHere(plan: StatementPlan): boolean {
   return isWide(plan) || (plan.lastRowCount !== null && plan.lastRowCount <= fewRows)
 }
 
 /** A select list to encode here: plain types as they are, the others as JSON text from SQL. */
-export function plainColumns(plan: Plan): string[] {
+export function plainColumns(plan: StatementPlan): string[] {
   return plan.types.map((type, index) => {
     return directEncoder(type) === undefined ? jsonText(type, `c${index}`) : `c${index}`
   })
@@ -125,20 +125,20 @@ export function plainColumns(plan: Plan): string[] {
  * Many rows: one value that holds them all, their number, and whether the cheap way was wrong for any. With one thread
  * per query the aggregate keeps the order. A LIMIT copies what passes it, so it comes when a row is one text already.
  */
-export function manyRowsSql(plan: Plan, limit: number, separator: string): string {
+export function manyRowsSql(plan: StatementPlan, limit: number, separator: string): string {
   const line = plan.hopeful ? hopefulObject(plan) : rowObject(plan)
   const lines = `SELECT ${line} AS line, ${doubts(plan)} AS doubtful FROM ${rowsOf(plan)} LIMIT ${limit}`
   return `SELECT encode(string_agg(line, ${separator})), count(*), coalesce(bool_or(doubtful), false) FROM (${lines})`
 }
 
-function hopefulObject({ columns, types }: Plan): string {
+function hopefulObject({ columns, types }: StatementPlan): string {
   const parts = types.map(
     (type, index) => `${quoteText(columns[index]?.name ?? '')}, ${hopefulValue(type, `c${index}`)}`,
   )
   return `json_object(${parts.join(', ')})::VARCHAR`
 }
 
-function doubts({ types, hopeful }: Plan): string {
+function doubts({ types, hopeful }: StatementPlan): string {
   const all = types.flatMap((type, index) => doubt(type, `c${index}`) ?? [])
   return hopeful && all.length > 0 ? all.join(' OR ') : 'false'
 }
@@ -147,6 +147,6 @@ function doubts({ types, hopeful }: Plan): string {
  * Rows for a stream, and a last one whose first column is NULL. A stream that fails ends like one that is complete; only
  * this row tells them apart. A LIMIT would collect all rows before the first, so there is none.
  */
-export function streamSql(plan: Plan, list: string[]): string {
+export function streamSql(plan: StatementPlan, list: string[]): string {
   return `SELECT ${list.join(', ')} FROM ${rowsOf(plan)} UNION ALL SELECT ${list.map(() => 'NULL').join(', ')}`
 }

@@ -21,7 +21,7 @@ export function profile(settings: ExecutorSettings, call: Cancellable, parquetPa
   return withFiles(settings, [parquetPath], async (connection) => {
     call.interrupt = () => connection.interrupt()
     const table = `read_parquet(${quoteText(parquetPath)})`
-    const columns = await columnsOf(connection, table)
+    const columns = await tableColumns(connection, table)
     const rowCount = await rowCountOf(connection, table)
     const profiles: ColumnProfile[] = []
     for await (const { from, columns: part } of partsOf(connection, { table, columns, rowCount })) {
@@ -164,7 +164,7 @@ function storable(text: string): string {
   return text.replaceAll('\0', '\u2400')
 }
 
-export async function columnsOf(connection: DuckDBConnection, table: string): Promise<Column[]> {
+export async function tableColumns(connection: DuckDBConnection, table: string): Promise<Column[]> {
   const statement = await connection.prepare(`SELECT * FROM ${table}`)
   return Array.from({ length: statement.columnCount }, (_, index) => {
     return { name: statement.columnName(index), type: typeName(statement.columnType(index)) }

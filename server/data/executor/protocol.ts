@@ -19,7 +19,7 @@ export type Catalog = { version: string; tables: CatalogTable[] }
 export type SlotType = ScalarSlotType | `${ScalarSlotType}[]`
 
 /** A value to bind. Integers beyond 2^53 come as decimal text; `null` is an absent slot. */
-export type Slot = { name: string; type: SlotType; value: unknown }
+export type SlotValue = { name: string; type: SlotType; value: unknown }
 
 export type ReadFormat = 'json' | 'ndjson' | 'csv' | 'parquet' | 'arrow'
 
@@ -27,7 +27,7 @@ type ReadLimits = { maxRows: number; maxBytes: number }
 
 export type ReadEnd = { rowCount: number; truncated: boolean; elapsedMs: number }
 
-export type ReadCall = ReadLimits & { sql: string; slots: Slot[]; format: ReadFormat; stream: boolean }
+export type ReadCall = ReadLimits & { sql: string; slots: SlotValue[]; format: ReadFormat; stream: boolean }
 
 /** Slots of SQL that nobody calls yet: a type where the author gave one. */
 export type InspectCall = { sql: string; slots: { name: string; type: SlotType }[] }
@@ -49,7 +49,7 @@ export type AnswerBody = {
 }
 
 /** `columns`: of CSV from earlier pages. */
-export type PageCall = { body: AnswerBody; rowsPath: string; columns: string[] | undefined }
+export type RowsPageCall = { body: AnswerBody; rowsPath: string; columns: string[] | undefined }
 /** `digest`: of the rows that the page brought. `isOneObject`: they are one object, not a list. */
 export type PageRows = {
   rowCount: number
@@ -122,12 +122,12 @@ export type DistinctValues = { values: { value: string; count: number }[]; cappe
 export type ScopedCall =
   | ({ verb: 'read' } & ReadCall)
   | ({ verb: 'inspect' } & InspectCall)
-  | ({ verb: 'explain' } & { sql: string; slots: Slot[] })
+  | ({ verb: 'explain' } & { sql: string; slots: SlotValue[] })
 
 /** Verbs on files that belong to us. No SQL of a user is in them. */
 export type FileCall =
   | ({ verb: 'convert' } & ConvertCall)
-  | ({ verb: 'appendPage' } & PageCall)
+  | ({ verb: 'appendPage' } & RowsPageCall)
   | ({ verb: 'checkRows' } & CheckCall)
   | { verb: 'profile'; parquetPath: string }
   | ({ verb: 'buildNative' } & NativeCall)
@@ -138,7 +138,7 @@ export type FileCall =
  * `alike` are further calls of the same `read`, each with its own id, slots and answer.
  */
 export type ScopedHead = { scope: string; version: string; catalog?: Catalog; call: ScopedCall; alike?: AlikeCall[] }
-export type AlikeCall = { id: number; slots: Slot[] }
+export type AlikeCall = { id: number; slots: SlotValue[] }
 
 export type CallHead = ScopedHead | { scope: null; call: FileCall }
 

@@ -1,9 +1,9 @@
 import type { DuckDBValue } from '@duckdb/node-api'
 import { prepare, throwIfCancelled, withConnection, type Cancellable, type Instance } from './instances.ts'
 import type { Lookup } from './lookup.ts'
-import { plainColumns, planFor, type Plan } from './plan.ts'
-import type { ReadCall, Slot } from './protocol.ts'
-import { encodeChunk, tooLarge, type Answer } from './read.ts'
+import { plainColumns, planFor, type StatementPlan } from './plan.ts'
+import type { ReadCall, SlotValue } from './protocol.ts'
+import { encodeChunk, tooLarge, type ReadAnswer } from './read.ts'
 import { bindableSlots, type BoundSlot } from './slots.ts'
 
 /** A number of keys is rounded up to one of these, so that few statements are prepared. */
@@ -14,8 +14,8 @@ const maxKeys = 32
 export async function readTogether(
   instance: Instance,
   call: Cancellable,
-  { input, slotsOfCalls }: { input: ReadCall; slotsOfCalls: Slot[][] },
-): Promise<Answer[] | null> {
+  { input, slotsOfCalls }: { input: ReadCall; slotsOfCalls: SlotValue[][] },
+): Promise<ReadAnswer[] | null> {
   const startedMs = performance.now()
   const bound = slotsOfCalls.map(bindableSlots)
   const plan = await planFor(instance, call, { sql: input.sql, slots: bound[0] ?? [] })
@@ -38,7 +38,7 @@ export async function readTogether(
 async function readLookups(
   instance: Instance,
   call: Cancellable,
-  { plan, lookup, keys }: { plan: Plan; lookup: Lookup; keys: BoundSlot[] },
+  { plan, lookup, keys }: { plan: StatementPlan; lookup: Lookup; keys: BoundSlot[] },
 ): Promise<(string | undefined)[]> {
   const sought = keys.filter(({ value }) => value !== null)
   const [first] = sought
@@ -66,7 +66,7 @@ async function readLookups(
 
 const lookupSqls = new WeakMap<Lookup, Map<number, string>>()
 
-function lookupSql(plan: Plan, lookup: Lookup, size: number): string {
+function lookupSql(plan: StatementPlan, lookup: Lookup, size: number): string {
   let bySize = lookupSqls.get(lookup)
   if (bySize === undefined) lookupSqls.set(lookup, (bySize = new Map()))
   let sql = bySize.get(size)

@@ -1,18 +1,25 @@
 import { DuckDBBlobValue, type DuckDBDataChunk, type DuckDBMaterializedResult } from '@duckdb/node-api'
 import { Failure } from '../../failure.ts'
-import { prepare, throwIfCancelled, withConnection, type Cancellable, type Instance, type Lease } from './instances.ts'
-import { encodesHere, manyRowsSql, plainColumns, planFor, rowsOf, type Plan } from './plan.ts'
+import {
+  prepare,
+  throwIfCancelled,
+  withConnection,
+  type Cancellable,
+  type Instance,
+  type OpenConnection,
+} from './instances.ts'
+import { encodesHere, manyRowsSql, plainColumns, planFor, rowsOf, type StatementPlan } from './plan.ts'
 import type { Column, ReadCall, ReadEnd } from './protocol.ts'
-import { bindableSlots, bindSlots, type BoundSlot } from './slots.ts'
+import { bindableSlots, bindStatement, type BoundSlot } from './slots.ts'
 import { directEncoder } from './values.ts'
 
 /** `lookup`: calls of the same statement that wait together are better sent together. `together`: how many were. */
-export type Answer = { columns: Column[]; end: ReadEnd; bytes: Buffer[]; lookup: boolean; together: number }
+export type ReadAnswer = { columns: Column[]; end: ReadEnd; bytes: Buffer[]; lookup: boolean; together: number }
 
 type Rows = { rows: Buffer; rowCount: number }
 
 /** A whole result as the bytes of a JSON array (or of lines, for `ndjson`). */
-export async function readWhole(instance: Instance, call: Cancellable, input: ReadCall): Promise<Answer> {
+export async function readWhole(instance: Instance, call: Cancellable, input: ReadCall): Promise<ReadAnswer> {
   const startedMs = performance.now()
   const slots = bindableSlots(input.slots)
   const plan = await planFor(instance, call, { sql: input.sql, slots })
@@ -30,15 +37,15 @@ export async function readWhole(instance: Instance, call: Cancellable, input: Re
 }
 
 async function readRows(
-  lease: Lease,
-  { plan, slots, call }: { plan: Plan; slots: BoundSlot[]; call: Cancellable },
+  lease: OpenConnection,
+  { plan, slots, call }: { plan: StatementPlan; slots: BoundSlot[]; call: Cancellable },
   { format, maxRows, maxBytes }: ReadCall,
 ): Promise<Rows> {
   const separator = format === 'ndjson' ? '\n' : ',\n'
   const limit = maxRows + 1
   const run = async (sql: string): Promise<DuckDBMaterializedResult> => {
     const statement = await prepare(lease, sql)
-    bindSlots(statement, slots)
+    bindStatement(statement, slots)
     throwIfCancelled(call)
     return statement.run()
   }
@@ -79,7 +86,7 @@ function aggregated(result: DuckDBMaterializedResult): Rows & { doubtful: boolea
 
 function encodeRows(
   result: DuckDBMaterializedResult,
-  plan: Plan,
+  plan: StatementPlan,
   limits: { separator: string; maxBytes: number },
 ): Rows {
   const { separator, maxBytes } = limits
@@ -95,7 +102,7 @@ function encodeRows(
 }
 
 /** The rows of a chunk as JSON objects; the columns of the plan begin at `offset`. */
-export function encodeChunk(chunk: DuckDBDataChunk, { columns, types }: Plan, offset: number): string[] {
+export function encodeChunk(chunk: DuckDBDataChunk, { columns, types }: StatementPlan, offset: number): string[] {
   const { rowCount } = chunk
   const rows = Array.from({ length: rowCount }, () => '')
   for (const [index, type] of types.entries()) {

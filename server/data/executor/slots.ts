@@ -19,7 +19,7 @@ import {
 import type { ScalarSlotType } from '../../../api/slots.ts'
 import { Failure, type FailureDetail } from '../../failure.ts'
 import { parseDay, parseTime, parseTimestamp } from './dates.ts'
-import type { Slot, SlotType } from './protocol.ts'
+import type { SlotValue, SlotType } from './protocol.ts'
 
 const int64 = 2n ** 63n
 const int128 = 2n ** 127n
@@ -88,7 +88,7 @@ export function castOf(type: SlotType): string {
  * Turns wire values into DuckDB values, naming every bad one at once. The HTTP layer validates against the query's
  * schema first; this is the wall behind it.
  */
-export function bindableSlots(slots: Slot[]): BoundSlot[] {
+export function bindableSlots(slots: SlotValue[]): BoundSlot[] {
   const details: FailureDetail[] = []
   const bound = slots.map((slot): BoundSlot => {
     const result = bindable(slot)
@@ -100,7 +100,7 @@ export function bindableSlots(slots: Slot[]): BoundSlot[] {
   return bound
 }
 
-function bindable({ name, type, value }: Slot): BoundSlot | string {
+function bindable({ name, type, value }: SlotValue): BoundSlot | string {
   const row = rowOf(type)
   if (row === undefined) return `has the unknown type ${type}`
   const { parse, base, words } = row
@@ -139,7 +139,7 @@ function parseInteger(value: unknown): DuckDBValue | undefined {
 }
 
 /** Binds by name; a `$name` that no slot answers is NULL, a slot that the SQL does not mention is left out. */
-export function bindSlots(statement: DuckDBPreparedStatement, slots: BoundSlot[]): void {
+export function bindStatement(statement: DuckDBPreparedStatement, slots: BoundSlot[]): void {
   for (let index = 1; index <= statement.parameterCount; index += 1) {
     const name = statement.parameterName(index).toLowerCase()
     const slot = slots.find((candidate) => candidate.name.toLowerCase() === name)

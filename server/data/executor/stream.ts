@@ -1,13 +1,16 @@
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
 import { throwIfCancelled, withOwnConnection, type Cancellable, type Instance } from './instances.ts'
-import { isWide, plainColumns, planFor, rowObject, streamSql, type Plan } from './plan.ts'
+import { isWide, plainColumns, planFor, rowObject, streamSql, type StatementPlan } from './plan.ts'
 import type { Column, ReadCall, ReadEnd, ReadFormat } from './protocol.ts'
 import { encodeChunk, tooLarge } from './read.ts'
-import { bindableSlots, bindSlots, type BoundSlot } from './slots.ts'
+import { bindableSlots, bindStatement, type BoundSlot } from './slots.ts'
 import { csvLine, csvText } from './csv-values.ts'
 
 /** Where the parts of a streamed result go. `chunk` waits until the reader has room for more. */
-export type Sink = { opened: (columns: Column[]) => void; chunk: (bytes: Buffer, rowCount: number) => Promise<void> }
+export type StreamSink = {
+  opened: (columns: Column[]) => void
+  chunk: (bytes: Buffer, rowCount: number) => Promise<void>
+}
 
 /**
  * Sends a result in parts as DuckDB makes them. JSON parts are row objects joined by commas, without brackets; lines of
@@ -16,7 +19,7 @@ export type Sink = { opened: (columns: Column[]) => void; chunk: (bytes: Buffer,
 export async function readStream(
   instance: Instance,
   call: Cancellable,
-  { input, sink }: { input: ReadCall; sink: Sink },
+  { input, sink }: { input: ReadCall; sink: StreamSink },
 ): Promise<ReadEnd> {
   const startedMs = performance.now()
   const slots = bindableSlots(input.slots)
@@ -28,13 +31,13 @@ export async function readStream(
   return { ...counted, elapsedMs: performance.now() - startedMs }
 }
 
-type Source = { connection: DuckDBConnection; plan: Plan; slots: BoundSlot[]; call: Cancellable }
+type Source = { connection: DuckDBConnection; plan: StatementPlan; slots: BoundSlot[]; call: Cancellable }
 
-async function streamRows(source: Source, input: ReadCall, sink: Sink): Promise<Omit<ReadEnd, 'elapsedMs'>> {
+async function streamRows(source: Source, input: ReadCall, sink: StreamSink): Promise<Omit<ReadEnd, 'elapsedMs'>> {
   const { connection, plan, slots, call } = source
   const { list, start, rows, end } = await encoderOf(plan, input.format)
   const statement = await connection.prepare(streamSql(plan, list))
-  bindSlots(statement, slots)
+  bindStatement(statement, slots)
   const result = await statement.stream()
   let rowCount = 0
   let sizeBytes = 0
@@ -68,7 +71,7 @@ type Encoder = {
   end: Buffer | null
 }
 
-async function encoderOf(plan: Plan, format: ReadFormat): Promise<Encoder> {
+async function encoderOf(plan: StatementPlan, format: ReadFormat): Promise<Encoder> {
   if (format === 'arrow') {
     // Loaded when first asked for: the library costs every executor 30 MB and a slower start.
     const { arrowColumns, createArrowEncoder } = await import('./arrow.ts')

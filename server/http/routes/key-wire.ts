@@ -5,7 +5,7 @@ import { toWire } from '../wire-codec.ts'
 
 type Changes = { [Name in keyof access.KeyInput]?: access.KeyInput[Name] | undefined }
 
-export function inputOf(body: z.output<typeof changeApiKey>): Changes {
+export function keyInputOf(body: z.output<typeof changeApiKey>): Changes {
   const { name, plan, permissions, rate_limit: rate, daily_quota: perDay, expires_at: expiresAt } = body
   return {
     name,

@@ -6,7 +6,7 @@ import type { App } from '../../app.ts'
 import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import type { Http } from '../http.ts'
-import { inputOf, wireKey, wireReach } from './key-wire.ts'
+import { keyInputOf, wireKey, wireReach } from './key-wire.ts'
 
 const tags = ['keys']
 const ofKey = z.object({ key_id: z.string() })
@@ -25,7 +25,7 @@ export function serveKeys(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const { name, permissions, ...rest } = inputOf(request.body)
+      const { name, permissions, ...rest } = keyInputOf(request.body)
       const input = { ...rest, name: name ?? '', permissions: permissions ?? [] }
       const { secret, ...made } = await access.createKey(app, callerOf(request), input)
       return reply.code(201).send({ ...wireKey(made), secret })
@@ -67,7 +67,7 @@ export function serveKeys(http: Http, app: App): void {
       },
     },
     async (request) => {
-      const input = { ...inputOf(request.body), keyId: request.params.key_id }
+      const input = { ...keyInputOf(request.body), keyId: request.params.key_id }
       return wireKey(await access.updateKey(app, callerOf(request), input))
     },
   )

@@ -4,7 +4,7 @@ import { changeTableSchema, tableSchema } from '../../../api/datasources.ts'
 import { pageOf, pageQuery } from '../../../api/envelope.ts'
 import type { App } from '../../app.ts'
 import * as connections from '../../connections/index.ts'
-import { listVersions } from '../../data/index.ts'
+import { listDataVersions } from '../../data/index.ts'
 import { refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import type { Http } from '../http.ts'
@@ -65,7 +65,7 @@ export function serveDataVersions(http: Http, app: App): void {
     },
     async (request) => {
       await connections.findDatasource(app, callerOf(request), ids(request.params))
-      const page = await listVersions(app, callerOf(request), { ...ids(request.params), ...request.query })
+      const page = await listDataVersions(app, callerOf(request), { ...ids(request.params), ...request.query })
       return { data: page.items.map((version) => toWire(dataVersion, version)), next_cursor: page.nextCursor }
     },
   )

@@ -6,7 +6,7 @@ import { Failure } from '../../failure.ts'
  * Lets questions in as long as those inside are expected to be read in time; refuses the rest at once. Who holds much
  * of the room is refused before who holds little, and those inside are read in turns.
  */
-export type Admission = {
+export type QuestionAdmission = {
   /** Counts a question from its arrival until it calls back, or refuses it. */
   enter(asker: Holder): () => void
   /** Reads a question in its asker's turn; how often one is done is what the next ones expect. */
@@ -20,7 +20,7 @@ const newestShare = 0.1
 const alwaysInside = 8
 /** Enough that the encoder always has the next one, few enough that a turn comes soon. */
 const readAtOnce = 8
-export function openAdmission(waitMs: number, clockMs: () => number = () => performance.now()): Admission {
+export function openAdmission(waitMs: number, clockMs: () => number = () => performance.now()): QuestionAdmission {
   const inside = createShares()
   const waiting = createFairQueue<() => void>()
   let reading = 0

@@ -1,6 +1,6 @@
 import type { Deployments, Regression, RoutingReport } from '../../queries/index.ts'
 import type { Database } from '../../store/index.ts'
-import type { Place } from './snapshot.ts'
+import type { QuestionPlace } from './snapshot.ts'
 import { answerOf, readCases } from '../verbs/evaluation-cases.ts'
 import type { ProjectIndex } from '../../router/index.ts'
 
@@ -8,7 +8,7 @@ type Parts = {
   store: Pick<Database, 'db'>
   deployments: Pick<Deployments, 'list'>
   now: () => number
-  index(place: Place): Promise<ProjectIndex>
+  index(place: QuestionPlace): Promise<ProjectIndex>
 }
 
 /** What it is known by best comes first; the rest would tell no more. */

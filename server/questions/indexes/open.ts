@@ -9,19 +9,19 @@ import type { Database } from '../../store/index.ts'
 import { lazyEncoder, type LazyEncoder } from './lazy-encoder.ts'
 import { findLosses } from './losses.ts'
 import { findRegressions, keepResults } from './regressions.ts'
-import { questionsChanged, readProject, type Place } from './snapshot.ts'
+import { questionsChanged, readProject, type QuestionPlace } from './snapshot.ts'
 import { openTurns } from './turns.ts'
-import { openAdmission, type Admission } from './admission.ts'
+import { openAdmission, type QuestionAdmission } from './admission.ts'
 import { buildIndex, type ProjectIndex, type RoutableProject, type RoutableQuery } from '../../router/index.ts'
 
 /** An index for each place that is asked, kept fresh behind the questions. */
 export type Router = DeployGate & {
   /** The newest index of a place. Waits for the first one, no longer than the limit; a later one takes its place unseen. */
-  index(place: Place, fresh?: 'fresh'): Promise<ProjectIndex>
+  index(place: QuestionPlace, fresh?: 'fresh'): Promise<ProjectIndex>
   /** As it would be with a query changed. Built for the occasion. */
-  trial(place: Place, changed: RoutableQuery): Promise<ProjectIndex>
+  trial(place: QuestionPlace, changed: RoutableQuery): Promise<ProjectIndex>
   /** Who comes to ask passes here first, and is refused at once where too many are being read. */
-  admission: Admission
+  admission: QuestionAdmission
   /** Vectors of texts, for whoever compares questions with each other. */
   encode(texts: string[]): Promise<Float32Array[]>
   /** Opens the encoder before the first question needs it. What goes wrong is observed, and met again by who asks. */
@@ -48,7 +48,7 @@ export type RouterOptions = {
 }
 
 type Entry = {
-  place: Place
+  place: QuestionPlace
   index: ProjectIndex | null
   fingerprint: string
   /** Something may have changed since it was built. */
@@ -82,7 +82,10 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
   const turns = openTurns(buildsAtOnce)
   let closed = false
 
-  async function build(place: Place, input: { changed?: RoutableQuery; before?: Entry }): Promise<Built | null> {
+  async function build(
+    place: QuestionPlace,
+    input: { changed?: RoutableQuery; before?: Entry },
+  ): Promise<Built | null> {
     const project = await readProject({ store, datasources, deployments }, place, input.changed)
     const fingerprint = createHash('sha256').update(JSON.stringify(project)).digest('base64url')
     if (input.before?.index !== null && input.before?.fingerprint === fingerprint) return null
@@ -138,7 +141,7 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     })
   }
 
-  function outdate(isTouched: (place: Place) => boolean): void {
+  function outdate(isTouched: (place: QuestionPlace) => boolean): void {
     for (const [key, entry] of entries.entries()) {
       if (!isTouched(entry.place)) continue
       entry.stale = true
@@ -147,7 +150,7 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     }
   }
 
-  function entryOf(place: Place): Entry {
+  function entryOf(place: QuestionPlace): Entry {
     const key = keyOf(place)
     const known = entries.get(key)
     if (known !== undefined) return known
@@ -239,7 +242,7 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
   }
 }
 
-function keyOf({ projectId, environment, only }: Place): string {
+function keyOf({ projectId, environment, only }: QuestionPlace): string {
   return `${projectId}\n${environment}\n${only === null ? '*' : only.toSorted().join(',')}`
 }
 

@@ -1,4 +1,4 @@
-import { routable, type Place } from './snapshot.ts'
+import { routable, type QuestionPlace } from './snapshot.ts'
 import { evaluate, readCases, type EvaluationCase } from '../verbs/evaluation-cases.ts'
 import { reaskExamples, type ProjectIndex, type RoutableQuery } from '../../router/index.ts'
 import { newId } from '../../ids.ts'
@@ -9,8 +9,8 @@ type Parts = {
   store: Pick<Database, 'db'>
   deployments: Pick<Deployments, 'list'>
   now: () => number
-  index(place: Place, fresh?: 'fresh'): Promise<ProjectIndex>
-  trial(place: Place, changed: RoutableQuery): Promise<ProjectIndex>
+  index(place: QuestionPlace, fresh?: 'fresh'): Promise<ProjectIndex>
+  trial(place: QuestionPlace, changed: RoutableQuery): Promise<ProjectIndex>
 }
 
 const maxShown = 50
@@ -20,7 +20,7 @@ export async function findRegressions(
   parts: Parts,
   { changed, ...where }: { projectId: string; environment: string; changed: ChangedQuery },
 ): Promise<RoutingReport> {
-  const place: Place = { ...where, only: null }
+  const place: QuestionPlace = { ...where, only: null }
   const live = parts.deployments.list(place.projectId, place.environment)
   const cases = await readCases(parts.store, place.projectId)
   const examples = [changed, ...live.map(({ version }) => version)].reduce((sum, each) => sum + each.examples.length, 0)

@@ -5,7 +5,7 @@ import type { Database, QueryExample } from '../../store/index.ts'
 import { spoken, type RoutableProject, type RoutableQuery } from '../../router/index.ts'
 
 /** Where a question goes; `only` are the names that a key is limited to, null where it reaches every query. */
-export type Place = { projectId: string; environment: string; only: readonly string[] | null }
+export type QuestionPlace = { projectId: string; environment: string; only: readonly string[] | null }
 
 /** Told when a setting of a project's questions has changed. */
 export const questionsChanged = 'questions_changed'
@@ -19,7 +19,7 @@ export type Parts = {
 /** What can be asked in a place now; with `changed` as it would be with that query deployed. */
 export async function readProject(
   parts: Parts,
-  { projectId, environment, only }: Place,
+  { projectId, environment, only }: QuestionPlace,
   changed?: RoutableQuery,
 ): Promise<RoutableProject> {
   const live = parts.deployments

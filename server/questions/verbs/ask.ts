@@ -16,7 +16,7 @@ import {
 import { route as routeQuestion, type Explanation } from '../../router/index.ts'
 import type { Database, QuestionOutcome } from '../../store/index.ts'
 import type { Router } from '../indexes/open.ts'
-import type { Place } from '../indexes/snapshot.ts'
+import type { QuestionPlace } from '../indexes/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
 import { findEarlier } from './earlier.ts'
 import type { QuestionLog } from './log.ts'
@@ -127,7 +127,7 @@ function onlyOf(
 type Routed = { decision: Decision; version: LiveVersion | null }
 
 /** Routes, and looks once more where the query that answers has gone since its index was built. */
-async function route(app: Parts, place: Place, asking: Asking): Promise<Routed> {
+async function route(app: Parts, place: QuestionPlace, asking: Asking): Promise<Routed> {
   const { queryName } = asking
   const isEmpty = (place.only ?? app.deployments.list(place.projectId, place.environment)).length === 0
   if (isEmpty) return { decision: nothingDeployed, version: null }
@@ -149,7 +149,7 @@ async function route(app: Parts, place: Place, asking: Asking): Promise<Routed> 
  */
 async function refuseOutOfReach(
   app: Parts,
-  { place, asking }: { place: Place; asking: Asking },
+  { place, asking }: { place: QuestionPlace; asking: Asking },
   decision: Decision,
 ): Promise<Decision> {
   const { routing, decidedBy } = decision

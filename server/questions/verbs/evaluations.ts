@@ -1,6 +1,6 @@
 import { fixedLimits } from '../../../api/limits.ts'
 import type { Transaction } from 'kysely'
-import { recordAct, requireRole, type Caller } from '../../access/index.ts'
+import { labelOf, recordAct, requireRole, type Caller } from '../../access/index.ts'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
 import {
@@ -219,8 +219,4 @@ function asTaken(error: unknown): unknown {
 
 function noCase(): Failure {
   return new Failure('not_found', { message: 'There is no such evaluation case.' })
-}
-
-export function labelOf(caller: Caller): string {
-  return 'label' in caller ? caller.label : caller.kind
 }

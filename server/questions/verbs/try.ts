@@ -11,7 +11,7 @@ import {
   type Deployments,
 } from '../../queries/index.ts'
 import type { Router } from '../indexes/open.ts'
-import { routable, type Place } from '../indexes/snapshot.ts'
+import { routable, type QuestionPlace } from '../indexes/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
 import type { LanguageModel } from './model.ts'
 import type { Database } from '../../store/index.ts'
@@ -59,7 +59,7 @@ type Parts = {
 export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Promise<Tried> {
   const { projectId, environment, question, timeZone, parameters: given, queryName, completeness, signal } = input
   await requireRole(app, caller, projectId, input.draft === undefined ? 'viewer' : 'editor')
-  const place: Place = { projectId, environment, only: null }
+  const place: QuestionPlace = { projectId, environment, only: null }
   const draft = input.draft === undefined ? null : await findQuery(app, caller, { projectId, name: input.draft })
   if (draft === null && app.deployments.list(projectId, environment).length === 0) {
     return { decision: null, slots: null, answer: null }

@@ -1,9 +1,9 @@
 import { anyMonth, words, type DateSpan } from '../../language/index.ts'
-import { daysAt, isJoined, wordsAround, type Gap, type QueryReading, type Source } from './gap.ts'
+import { daysAt, isJoined, wordsAround, type Gap, type QueryReading, type SlotSource } from './gap.ts'
 import { spoken, type Slot } from '../project.ts'
 
 /** A day that the slot cannot take as it was said: one that does not exist, or more or less than the slot holds. */
-export function daysGap(reading: QueryReading, slot: Slot, source: Source): Gap | null {
+export function daysGap(reading: QueryReading, slot: Slot, source: SlotSource): Gap | null {
   if (slot.type.kind === 'number') return partOfYear(reading, slot, source)
   const days = slot.type.kind === 'date' ? daysAt(reading.linked, source) : null
   if (days === null) return null
@@ -24,7 +24,7 @@ export function daysGap(reading: QueryReading, slot: Slot, source: Source): Gap 
 // Whoever says so means some of the days, and only they know which.
 const vagueBefore = /\b(?:spring|summer|autumn|fall|winter|early|late|mid)(?:\s+of\s+|\s+|-)$/iu
 
-type Said = { source: Source; days: DateSpan }
+type Said = { source: SlotSource; days: DateSpan }
 
 /** "deliveries tomorrow after 3 pm" of a query that knows no hours. */
 function hourOfDay({ query, linked }: QueryReading, slot: Slot, { source, days }: Said): Gap | null {
@@ -79,7 +79,7 @@ const fourDigits = /^(?:19|20)\d{2}$/
 function partOfYear(
   { linked: { text }, found, query: { said } }: QueryReading,
   slot: Slot,
-  source: Source,
+  source: SlotSource,
 ): Gap | null {
   if (!slot.type.labelStems.has('year') || !fourDigits.test(source.text)) return null
   const before = partBefore.exec(text.slice(0, source.start))

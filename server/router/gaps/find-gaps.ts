@@ -16,11 +16,11 @@ import {
   usesOf,
   wordsAround,
   wordsAt,
-  type Found,
+  type FoundValues,
   type Gap,
-  type Place,
+  type TextPlace,
   type QueryReading,
-  type Source,
+  type SlotSource,
   type Use,
 } from './gap.ts'
 import { numberGap } from './number-gaps.ts'
@@ -34,7 +34,7 @@ export function findGaps(
   index: ProjectIndex,
   { linked, shape: { marks } }: Asked,
   query: IndexedQuery,
-  found: Found,
+  found: FoundValues,
 ): Gap[] {
   const { existing } = index.linker
   const reading = { linked, marks, query, found, existing, texts: index.texts.slice(query.from, query.to) }
@@ -49,7 +49,7 @@ export function findGaps(
 }
 
 /** "not from the north" of a query that never leaves a region out, "under 200" of one that looks above an amount. */
-function opposed(reading: QueryReading, slot: Slot, source: Source): Gap | null {
+function opposed(reading: QueryReading, slot: Slot, source: SlotSource): Gap | null {
   const { linked, texts } = reading
   const uses = usesOf(texts, slot)
   const { from, to } = wordsAt(linked, source)
@@ -111,7 +111,7 @@ const shareWord = /percent|pct|share|rate|ratio|discount|margin|growth|%/iu
 function otherMeasure(
   { linked }: QueryReading,
   slot: Slot,
-  { source, uses }: { source: Source; uses: Use[] },
+  { source, uses }: { source: SlotSource; uses: Use[] },
 ): string | null {
   const isUsual = (pattern: RegExp): boolean =>
     uses.length === 0 || uses.some((use) => pattern.test(use.linked.text.slice(use.span.start, use.span.end)))
@@ -140,7 +140,7 @@ function said(text: string): Pick<Linked, 'text' | 'words'> {
   return { text, words: words(text) }
 }
 
-function wayAt(linked: Linked, { type: { kind } }: Slot, place: Place): Direction | null {
+function wayAt(linked: Linked, { type: { kind } }: Slot, place: TextPlace): Direction | null {
   const { from, to } = wordsAt(linked, place)
   if (kind === 'number' || kind === 'time') return directionAt(linked, from, to)
   const open = daysAt(linked, place)?.open
@@ -164,7 +164,7 @@ function waysOf({ texts }: QueryReading, slot: Slot, uses: Use[]): Set<Direction
 }
 
 /** "north and south" for a slot that takes one: half an answer would look like all of it. */
-function oneOfSeveral(reading: QueryReading, slot: Slot, source: Source): Gap | null {
+function oneOfSeveral(reading: QueryReading, slot: Slot, source: SlotSource): Gap | null {
   const { linked, marks, found } = reading
   if (slot.list) return null
   const others = marks.filter(

@@ -22,11 +22,11 @@ export type Gap = {
 }
 
 /** The words of the question that gave a slot its value. */
-export type Source = { start: number; end: number; text: string }
+export type SlotSource = { start: number; end: number; text: string }
 
-export type Found = {
+export type FoundValues = {
   parameters: Record<string, unknown>
-  sources: Record<string, Source>
+  sources: Record<string, SlotSource>
   /** The day it is for the caller. */
   today: () => string
 }
@@ -36,11 +36,11 @@ export type QueryReading = {
   marks: TextShape['marks']
   query: IndexedQuery
   texts: IndexedText[]
-  found: Found
+  found: FoundValues
   /** What there is of each type of value. */
   existing: Linker['existing']
 }
-export type Place = Pick<Source, 'start' | 'end'>
+export type TextPlace = Pick<SlotSource, 'start' | 'end'>
 
 /** Where the query's own texts name a value of the slot. */
 export type Use = { linked: Linked; span: Span }
@@ -52,12 +52,12 @@ export function usesOf(texts: IndexedText[], slot: Slot): Use[] {
   })
 }
 
-export function wordsAt({ words: all }: Linked, { start, end }: Place): { from: number; to: number } {
+export function wordsAt({ words: all }: Linked, { start, end }: TextPlace): { from: number; to: number } {
   const from = all.findIndex((word) => word.end > start)
   return { from, to: all.findLastIndex((word) => word.start < end) + 1 }
 }
 
-export function daysAt({ spans, weak }: Linked, { start, end }: Place): DateSpan | null {
+export function daysAt({ spans, weak }: Linked, { start, end }: TextPlace): DateSpan | null {
   const span = [...spans, ...weak].find((each) => each.start === start && each.end === end)
   return span?.readings.find(({ days }) => days !== null)?.days ?? null
 }
@@ -65,11 +65,11 @@ export function daysAt({ spans, weak }: Linked, { start, end }: Place): DateSpan
 const joining = /[&/+]|\b(?:and|or|nor|to|plus|versus|vs)\b/iu
 const beginning = /^(?:have|has|had|is|are|was|were|do|does|did|who|whose|which|that|where|when|why)$/
 
-export function isFree({ sources }: Found, span: Place): boolean {
+export function isFree({ sources }: FoundValues, span: TextPlace): boolean {
   return !Object.values(sources).some(({ start, end }) => span.start < end && start < span.end)
 }
 
-export function isJoined(linked: Linked, left: Place, right: Place): boolean {
+export function isJoined(linked: Linked, left: TextPlace, right: TextPlace): boolean {
   const [first, second] = left.start < right.start ? [left, right] : [right, left]
   const [from, to] = [wordsAt(linked, first).to, wordsAt(linked, second).from]
   if (isExcluded(linked, wordsAt(linked, right).from)) return false
@@ -85,7 +85,7 @@ export function isJoined(linked: Linked, left: Place, right: Place): boolean {
 const shownWords = 4
 
 /** The words of a place with what stands before them, as they are shown to who asks. */
-export function wordsAround(linked: Linked, { start, end }: Place): string {
+export function wordsAround(linked: Linked, { start, end }: TextPlace): string {
   const { from } = wordsAt(linked, { start, end })
   return linked.text.slice(linked.words[Math.max(0, from - shownWords)]?.start, end)
 }

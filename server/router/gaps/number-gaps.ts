@@ -1,4 +1,4 @@
-import { convert, isSameKind, unitAt, type Linked, type Span } from '../../language/index.ts'
+import { convertUnit, isSameQuantity, unitAt, type Linked, type Span } from '../../language/index.ts'
 import { isFree, usesOf, wordsAround, type Gap, type QueryReading } from './gap.ts'
 import type { Slot, ValueRules } from '../project.ts'
 
@@ -21,7 +21,7 @@ export function numberGap({ marks, linked, texts, found }: QueryReading, slot: S
 function outOfBounds(linked: Linked, span: Span, slot: Slot): Gap[] | null {
   const value = span.readings.find(({ type }) => type.key === slot.type.key)?.value
   const unit = slot.unit === null ? null : unitAt(linked, span)
-  const counted = unit === null || slot.unit === null ? Number(value) : convert(Number(value), unit, slot.unit)
+  const counted = unit === null || slot.unit === null ? Number(value) : convertUnit(Number(value), unit, slot.unit)
   const problem = counted === null ? null : boundProblem(slot.rules, counted)
   return problem === null ? null : [{ slot: slot.name, message: problem, isOpposed: false }]
 }
@@ -29,10 +29,10 @@ function outOfBounds(linked: Linked, span: Span, slot: Slot): Gap[] | null {
 /** "900 kg" of a query about an amount of money, and "three months" of one that counts days. */
 function otherUnit(linked: Linked, span: Span, slot: Slot): Gap[] | null {
   const unit = slot.unit === null ? null : unitAt(linked, span)
-  if (unit === null || slot.unit === null || convert(1, unit, slot.unit) !== null) return null
+  if (unit === null || slot.unit === null || convertUnit(1, unit, slot.unit) !== null) return null
   const end = Math.max(span.end, linked.words[span.to]?.end ?? 0)
   const message = `is in ${slot.unit.name}: “${wordsAround(linked, { start: span.start, end })}”`
-  return [{ slot: slot.name, message, isOpposed: !isSameKind(unit, slot.unit) }]
+  return [{ slot: slot.name, message, isOpposed: !isSameQuantity(unit, slot.unit) }]
 }
 
 /** The word before and the word after, told apart. */

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../yield-to-event-loop.ts'
-import type { Calibration, Neighbours, Uncalibrated } from '../project-index.ts'
+import type { Calibration, TextCloseness, Uncalibrated } from '../project-index.ts'
 import type { Without } from '../ranking/compare.ts'
 import {
   confidence,
@@ -121,7 +121,7 @@ function spread(count: number, most: number): number[] {
 }
 
 /** How close the nearest other query lies, on average over the project's texts. */
-async function measureNeighbours(index: Uncalibrated): Promise<Neighbours> {
+async function measureNeighbours(index: Uncalibrated): Promise<TextCloseness> {
   let [cosineSum, whiteSum, counted] = [0, 0, 0]
   for (const text of spread(index.texts.length, maxNeighbours)) {
     const own = index.texts[text]?.query ?? -1

@@ -20,7 +20,7 @@ import { shareOfMany } from '../ranking/confidence.ts'
 import type { Asked } from '../ranking/evidence.ts'
 import { buildLexical } from '../ranking/lexical.ts'
 import { roughen, settle } from '../ranking/scan-kernel.ts'
-import { matrixOf, normalise, rowOf, type Matrix } from '../ranking/vectors.ts'
+import { matrixOf, toUnitLength, rowOf, type Matrix } from '../ranking/vectors.ts'
 import { pullsOf, scatterOf, squareOf, whiten, type Scatter } from '../ranking/whiten.ts'
 import { createHash } from 'node:crypto'
 
@@ -177,7 +177,7 @@ async function centroids(
     for (let row = from; row < to; row += 1) {
       for (let at = 0; at < columns; at += 1) sum[at] = (sum[at] as number) + (data[row * columns + at] as number)
     }
-    rows.push(normalise(sum))
+    rows.push(toUnitLength(sum))
     lengths.push(Math.sqrt(squareOf(sum)) || 1)
     await yieldToEventLoop()
   }

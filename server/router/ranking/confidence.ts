@@ -1,5 +1,5 @@
 import type { Constants, FewName, ManyName } from '../constants.ts'
-import type { Neighbours, Uncalibrated } from '../project-index.ts'
+import type { TextCloseness, Uncalibrated } from '../project-index.ts'
 import { compare, type Candidate, type Without } from './compare.ts'
 import type { Evidence } from './evidence.ts'
 
@@ -27,7 +27,7 @@ export const ambiguousMargin = 0.15
 export function confidenceInputs(
   evidence: Pick<Evidence, 'whiteMasked' | 'elsewhere'>,
   ranked: Ranked[],
-  neighbours: Neighbours,
+  neighbours: TextCloseness,
 ): ConfidenceInputs {
   const [best] = ranked
   if (best === undefined) throw new TypeError('Nothing is ranked.')

@@ -1,7 +1,7 @@
 import { isFunctionWord, type Linked, type TextShape } from '../../language/index.ts'
 import type { Uncalibrated } from '../project-index.ts'
 import { bm25, comparePairs, numberTokens, type Bm25 } from './lexical.ts'
-import { dotRow, normalise, scan, type Matrix } from './vectors.ts'
+import { dotRow, toUnitLength, scan, type Matrix } from './vectors.ts'
 import { centred, squareOf, toWhite } from './whiten.ts'
 
 /** A question as the ranker compares it. */
@@ -74,7 +74,7 @@ function bareValues({ bareTypes }: Uncalibrated, { shape: { marks }, masked }: A
   const sum = new Float32Array(masked.length)
   for (const vector of named)
     for (let at = 0; at < sum.length; at += 1) sum[at] = (sum[at] as number) + (vector[at] as number)
-  const vector = normalise(sum)
+  const vector = toUnitLength(sum)
   return { vector, share: dotRow({ rows: 1, columns: vector.length, data: vector }, 0, masked) }
 }
 

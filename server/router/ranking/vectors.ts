@@ -47,7 +47,7 @@ export function scanRanges(matrix: Matrix, vector: Float32Array, ranges: ArrayLi
   return Float32Array.from(scores)
 }
 
-export function normalise(vector: Float32Array): Float32Array {
+export function toUnitLength(vector: Float32Array): Float32Array {
   let squares = 0
   for (const value of vector) squares += value * value
   const length = Math.sqrt(squares) || 1

@@ -1,4 +1,4 @@
-import type { Source } from '../gaps/gap.ts'
+import type { SlotSource } from '../gaps/gap.ts'
 import { inputOf, withMarks, type Bound, type Card } from './card.ts'
 import type { Reader } from './reader.ts'
 import { unexpressedIn, type ReadPlace, type Unexpressed } from './unexpressed.ts'
@@ -7,10 +7,10 @@ import { unexpressedIn, type ReadPlace, type Unexpressed } from './unexpressed.t
 export type WholeReading = { match: number; unexpressed: () => Unexpressed[] }
 
 /** Reads a question beside a query, with the words that its slots have taken. */
-export async function readWhole(
+export async function readQuestionWhole(
   reader: Reader,
   card: Card,
-  { text, sources }: { text: string; sources: Record<string, Source> },
+  { text, sources }: { text: string; sources: Record<string, SlotSource> },
 ): Promise<WholeReading> {
   const bound = Object.entries(sources).map(([slot, { start, end }]): Bound => ({ slot, start, end }))
   const { constants, tokenizer } = reader

@@ -1,8 +1,8 @@
 import { isFunctionWord, superlativesIn, words, writeCommandIn, type Word } from '../../language/index.ts'
-import type { Source } from '../gaps/gap.ts'
+import type { SlotSource } from '../gaps/gap.ts'
 
 /** Words of a question that a query does not express, and what kind of thing they ask for. */
-export type Unexpressed = Source & { kind: UnexpressedKind }
+export type Unexpressed = SlotSource & { kind: UnexpressedKind }
 
 export type UnexpressedKind =
   | 'condition'

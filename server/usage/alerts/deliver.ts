@@ -10,7 +10,7 @@ import {
   type Database,
 } from '../../store/index.ts'
 import type { Message } from './alert.ts'
-import type { ChannelSecrets, Sender, Sent } from './send.ts'
+import type { ChannelSecrets, Sender, SendOutcome } from './send.ts'
 
 type Parts = { store: Pick<Database, 'db' | 'pool'>; vault: Vault; sender: Sender; observe: Observe }
 
@@ -93,7 +93,7 @@ async function send(
   { vault, sender }: Parts,
   delivery: Claimed,
   { at, signal }: { at: Date; signal: AbortSignal },
-): Promise<Sent> {
+): Promise<SendOutcome> {
   const { channelId, sealed, channelType: type, id, target, message } = delivery
   if (channelId === null) return { ok: false, status: null, error: 'The channel was removed.', final: true }
   const secrets = sealed === null ? {} : (vault.open(sealed) as ChannelSecrets)
@@ -103,7 +103,7 @@ async function send(
 async function settle(
   { store, observe }: Parts,
   { id, alertId, attempt, createdAt }: Claimed,
-  { sent, at }: { sent: Sent; at: Date },
+  { sent, at }: { sent: SendOutcome; at: Date },
 ): Promise<void> {
   const pauseMs = pausesMs[Math.min(attempt, pausesMs.length) - 1] ?? 0
   const next = new Date(at.getTime() + pauseMs)

@@ -2,7 +2,7 @@ import type { Observe } from '../../observe.ts'
 import { unlessLocked, type Database } from '../../store/index.ts'
 import { alertColumns, type Alert, type Verdict } from './alert.ts'
 import { alertTypeOf } from './alert-types.ts'
-import { judge } from './judge.ts'
+import { judgeAlert } from './judge.ts'
 import { announce } from './notify.ts'
 import type { AlertSources } from './sources.ts'
 
@@ -24,7 +24,7 @@ export async function evaluateAlerts(
     for (const alert of alerts) {
       try {
         const measured = await alertTypeOf(alert.type).measure({ run, store, sources }, alert, at)
-        const verdict = judge(alert, measured, at)
+        const verdict = judgeAlert(alert, measured, at)
         await keep(store, { alert, verdict, value: measured.value, at })
         const { state } = verdict
         if (state !== alert.state) {

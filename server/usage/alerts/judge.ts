@@ -4,7 +4,7 @@ import { alertTypeOf } from './alert-types.ts'
 const minuteMs = 60_000
 
 /** From an alert as it stands and what was measured to how it stands now and what is to be told. */
-export function judge(alert: Alert, { value, enough }: Measured, at: Date): Verdict {
+export function judgeAlert(alert: Alert, { value, enough }: Measured, at: Date): Verdict {
   const limit = alert.state === 'firing' ? (alert.resolveThreshold ?? alert.threshold) : alert.threshold
   const isBad = enough && alertTypeOf(alert.type).isBad(value, limit, alert)
   if (!isBad) {

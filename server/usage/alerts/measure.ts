@@ -6,9 +6,9 @@ import type { Alert, Measured } from './alert.ts'
 import type { AlertSources } from './sources.ts'
 
 /** Runs SQL; an evaluation uses one connection for all that this room keeps. */
-export type Run = (text: string, values: unknown[]) => Promise<Array<Record<string, unknown>>>
+export type RunSql = (text: string, values: unknown[]) => Promise<Array<Record<string, unknown>>>
 
-type Measuring = { run: Run; store: Pick<Database, 'db'>; sources: AlertSources }
+type Measuring = { run: RunSql; store: Pick<Database, 'db'>; sources: AlertSources }
 
 const minuteMs = 60_000
 

@@ -22,12 +22,12 @@ export type Outgoing = {
 }
 
 /** `final`: another attempt cannot succeed. */
-export type Sent =
+export type SendOutcome =
   | { ok: true; status: number | null }
   | { ok: false; status: number | null; error: string; final: boolean }
 
 export type Sender = {
-  send(outgoing: Outgoing, options: { at: Date; signal: AbortSignal }): Promise<Sent>
+  send(outgoing: Outgoing, options: { at: Date; signal: AbortSignal }): Promise<SendOutcome>
   /** Whether there is a mail server. */
   sendsMail: boolean
   close(): void
@@ -71,7 +71,7 @@ export function openSender({
     return { ok: false as const, status, error: `The receiver answered ${status}.`, final: status === 410 }
   }
 
-  async function sendMail({ id, target, message }: Outgoing): Promise<Sent> {
+  async function sendMail({ id, target, message }: Outgoing): Promise<SendOutcome> {
     if (mail === null) {
       return { ok: false, status: null, error: 'There is no mail server: SLUICE_SMTP_URL is not set.', final: true }
     }

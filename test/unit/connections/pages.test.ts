@@ -8,12 +8,12 @@ import {
   firstPage as firstCall,
   isCutShort,
   nextLink,
-  type Page,
+  type FetchedPage,
 } from '../../../server/connections/pages.ts'
 
 const url = 'https://api.example/items?size=2'
 const rule = (value: object): Pagination => pagination.parse(value)
-const page = ({ url: at = url, ...more }: Partial<Page> & { url?: string } = {}): Page => ({
+const page = ({ url: at = url, ...more }: Partial<FetchedPage> & { url?: string } = {}): FetchedPage => ({
   call: { url: at },
   headers: {},
   body: null,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { slotsSchema } from '../../../api/slots.ts'
-import { compare } from '../../../server/queries/compatibility.ts'
+import { compareContracts } from '../../../server/queries/compatibility.ts'
 
 const contract = (columns: Record<string, string>, properties: object = {}, required: string[] = []) => ({
   columns: Object.entries(columns).map(([name, type]) => ({ name, type })),
@@ -10,7 +10,7 @@ const text = { type: 'string' }
 const base = contract({ id: 'BIGINT' }, { a: text }, ['a'])
 
 test('the first version is first', () => {
-  expect(compare(null, base)).toEqual({ compatibility: 'first', changes: [] })
+  expect(compareContracts(null, base)).toEqual({ compatibility: 'first', changes: [] })
 })
 
 test.each<[string, ReturnType<typeof contract>, ReturnType<typeof contract>, string]>([
@@ -80,5 +80,5 @@ test.each<[string, ReturnType<typeof contract>, ReturnType<typeof contract>, str
     'compatible',
   ],
 ])('%s', (_name, before, after, expected) => {
-  expect(compare(before, after).compatibility).toBe(expected)
+  expect(compareContracts(before, after).compatibility).toBe(expected)
 })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import type { Failure } from '../../../server/failure.ts'
 import type { Holder } from '../../../server/fair-share.ts'
-import { openAdmission, type Admission } from '../../../server/questions/indexes/admission.ts'
+import { openAdmission, type QuestionAdmission } from '../../../server/questions/indexes/admission.ts'
 
 const one: Holder = { projectId: 'one', keyId: 'a' }
 
 /** How many of so many that arrive at once are let in; they stay. */
-function letIn(admission: Admission, count: number, by: Holder): number {
+function letIn(admission: QuestionAdmission, count: number, by: Holder): number {
   return Array.from({ length: count }, () => {
     try {
       return admission.enter(by)

@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest'
-import { kindOf } from '../../../server/usage/call.ts'
+import { callKindOf } from '../../../server/usage/call.ts'
 import type { Kind } from '../../../server/usage/kinds.ts'
-import { openQueue } from '../../../server/usage/queue.ts'
+import { openCallQueue } from '../../../server/usage/queue.ts'
 import { call } from './sample-call.ts'
 
 function newKind(): Kind {
-  const of = kindOf(call)
+  const of = callKindOf(call)
   if (of === undefined) throw new Error('nobody called')
   return { of, first: call, count: null, batch: null }
 }
 
 /** Calls at these seconds; a batch is of one second. */
-function addAll(queue: ReturnType<typeof openQueue>, kind: Kind, seconds: number[]): boolean[] {
+function addAll(queue: ReturnType<typeof openCallQueue>, kind: Kind, seconds: number[]): boolean[] {
   return seconds.map((second) => queue.add(kind, call, second * 1_000))
 }
 
 const startsOf = (batches: Array<{ start: number }>): number[] => batches.map(({ start }) => start / 1_000)
 
 test('calls of a kind wait in batches, as many as there is room for', () => {
-  const queue = openQueue(3)
+  const queue = openCallQueue(3)
   expect(addAll(queue, newKind(), [1, 1.5, 5, 9])).toEqual([true, true, true, false])
   expect(queue.take().map(({ start, ids }) => [start, ids.length])).toEqual([
     [1_000, 2],
@@ -28,7 +28,7 @@ test('calls of a kind wait in batches, as many as there is room for', () => {
 })
 
 test('what was taken is joined by nobody', () => {
-  const queue = openQueue(10)
+  const queue = openCallQueue(10)
   const kind = newKind()
   addAll(queue, kind, [1])
   const [taken] = queue.take()
@@ -38,7 +38,7 @@ test('what was taken is joined by nobody', () => {
 })
 
 test('what could not be written waits on, and where there is no room for all the oldest go', () => {
-  const queue = openQueue(4)
+  const queue = openCallQueue(4)
   const kind = newKind()
   addAll(queue, kind, [1, 1.2, 3, 5])
   const older = queue.take()

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { beginBatch, joinBatch } from '../../../server/usage/batches.ts'
-import { kindOf, type QueryAnswered } from '../../../server/usage/call.ts'
+import { callKindOf, type QueryAnswered } from '../../../server/usage/call.ts'
 import { copyLine } from '../../../server/usage/write.ts'
 import { call } from './sample-call.ts'
 
 const at = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
 
 function begin(event: QueryAnswered) {
-  const kind = kindOf(event)
+  const kind = callKindOf(event)
   if (kind === undefined) throw new Error('nobody called')
   return beginBatch(kind, event, at)
 }
