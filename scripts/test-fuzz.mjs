@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { freePort, waitForPort } from './debian-server.mjs'
 import { findNode, installMissing, root } from './prepare.mjs'
 
-const startLimitMs = 60_000
+const startLimitMs = 180_000
 const stopLimitMs = 30_000
 const operator = 'operator-token-of-the-fuzzer'
 const { values: flags } = parseArgs({
@@ -82,7 +82,7 @@ async function startService(folder) {
     SLUICE_OUTBOUND_CONNECT_TIMEOUT_MS: '500',
     SLUICE_OUTBOUND_TRIES: '1',
     SLUICE_TEST_TIMEOUT_MS: '3000',
-    SLUICE_EXECUTE_TIMEOUT_MS: '5000',
+    SLUICE_EXECUTE_TIMEOUT_MS: '20000',
   }
   const child = spawn(findNode(), ['--expose-gc', 'server/main.ts'], {
     cwd: root,

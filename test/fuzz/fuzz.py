@@ -34,6 +34,7 @@ BEYOND_SCHEMAS = (
     "authType is required when auth is given",
     "auth.",
     "must be a time zone",
+    "needs min, max or both",
 )
 
 
@@ -395,6 +396,7 @@ def missed_question(world):
 
 
 RECIPES = {
+    "GET /v1/queries/{query_name}": lambda world: ("key", {"query": {"region": "north"}}),
     "POST /v1/query": lambda world: (
         "key",
         {"body": {"query": "what are the top 5 coffee products", "project_id": world.project}},

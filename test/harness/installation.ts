@@ -23,7 +23,7 @@ export type Installation = {
   ask(project: Project, question: string, signal?: AbortSignal): Promise<Response>
   /** Fetches rows into a table, and answers the job that prepares it. */
   fetchTable(projectId: string, name: string, rows: object[]): Promise<string>
-  close(): Promise<void>
+  close: () => Promise<void>
 }
 
 type Options = {

@@ -18,6 +18,22 @@ import { addressOf, keyCallerOf } from '../query-call.ts'
 import { sendStream } from '../query-stream.ts'
 import { setRateHeaders } from '../rate-headers.ts'
 
+const unanswerable = errorEnvelope.describe(
+  'Not answerable: `no_match`, `ambiguous` (with candidates), `missing_slots` (with what was found and a JSON Schema of what is missing) or `unexpressed` (with the words that the nearest query leaves out).',
+)
+/** In one piece, or in the form that was asked for. */
+const answers = {
+  description: 'The answer.',
+  content: {
+    'application/json': { schema: questionAnswer },
+    'text/event-stream': { schema: z.unknown().describe('Events meta, rows and done, or error.') },
+    'application/x-ndjson': { schema: z.string() },
+    'text/csv': { schema: z.string() },
+    'application/vnd.apache.parquet': { schema: z.unknown() },
+    'application/vnd.apache.arrow.stream': { schema: z.unknown() },
+  },
+}
+
 /** The one endpoint for questions in plain language. */
 export function serveQuestions(http: Http, app: App): void {
   const othersIn = watchArrivals(http.server)
@@ -36,17 +52,8 @@ export function serveQuestions(http: Http, app: App): void {
           'The matching deployed query is chosen, its slots are filled, and it runs. JSON in one piece, server-sent events with `stream`, or by Accept or ?format= as NDJSON, CSV, Parquet or Arrow.',
         body: askQuestion,
         response: {
-          200: {
-            description: 'The answer.',
-            content: {
-              'application/json': { schema: questionAnswer },
-              'text/event-stream': { schema: z.unknown().describe('Events meta, rows and done, or error.') },
-              'application/x-ndjson': { schema: z.string() },
-            },
-          },
-          422: errorEnvelope.describe(
-            'Not answerable: `no_match`, `ambiguous` (with candidates), `missing_slots` (with what was found and a JSON Schema of what is missing) or `unexpressed` (with the words that the nearest query leaves out).',
-          ),
+          200: answers,
+          422: unanswerable,
           ...refusals,
         },
       },
