@@ -9,7 +9,7 @@ import { distinctValues, profile } from './profile.ts'
 import type { AlikeCall, CallHead, ExecutorSettings, FileCall, LeftHead, ScopedHead } from './protocol.ts'
 import { explainSql, inspect } from './describe.ts'
 import { readTogether } from './read-lookups.ts'
-import { readWhole, type ReadAnswer } from './read.ts'
+import { readWhole, type WholeAnswer } from './read.ts'
 import { exportParquet } from './export-parquet.ts'
 import { readStream, type StreamSink } from './stream.ts'
 
@@ -91,7 +91,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     head: ScopedHead,
     call: Cancellable,
     alike: AlikeCall[],
-  ): Promise<ReadAnswer[] | null | undefined> {
+  ): Promise<WholeAnswer[] | null | undefined> {
     try {
       const instance = await instances.acquire(head.scope, head.version, head.catalog)
       if (instance === undefined) return undefined
@@ -102,7 +102,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     }
   }
 
-  async function sendAnswer(id: number, { columns, end, bytes, lookup, together }: ReadAnswer): Promise<void> {
+  async function sendAnswer(id: number, { columns, end, bytes, lookup, together }: WholeAnswer): Promise<void> {
     const head = { columns, ...end, lookup, together }
     const leftBytes = await leaveRows(parts.settings.tempDir, id, bytes)
     if (leftBytes === null) send({ id, kind: 'result', head, body: bytes })

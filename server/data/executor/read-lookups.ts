@@ -3,7 +3,7 @@ import { prepare, throwIfCancelled, withConnection, type Cancellable, type Insta
 import type { Lookup } from './lookup.ts'
 import { plainColumns, planFor, type StatementPlan } from './plan.ts'
 import type { ReadCall, SlotValue } from './protocol.ts'
-import { encodeChunk, tooLarge, type ReadAnswer } from './read.ts'
+import { encodeChunk, tooLarge, type WholeAnswer } from './read.ts'
 import { bindableSlots, type BoundSlot } from './slots.ts'
 
 /** A number of keys is rounded up to one of these, so that few statements are prepared. */
@@ -15,7 +15,7 @@ export async function readTogether(
   instance: Instance,
   call: Cancellable,
   { input, slotsOfCalls }: { input: ReadCall; slotsOfCalls: SlotValue[][] },
-): Promise<ReadAnswer[] | null> {
+): Promise<WholeAnswer[] | null> {
   const startedMs = performance.now()
   const bound = slotsOfCalls.map(bindableSlots)
   const plan = await planFor(instance, call, { sql: input.sql, slots: bound[0] ?? [] })

@@ -14,12 +14,12 @@ import { bindableSlots, bindStatement, type BoundSlot } from './slots.ts'
 import { directEncoder } from './values.ts'
 
 /** `lookup`: calls of the same statement that wait together are better sent together. `together`: how many were. */
-export type ReadAnswer = { columns: Column[]; end: ReadEnd; bytes: Buffer[]; lookup: boolean; together: number }
+export type WholeAnswer = { columns: Column[]; end: ReadEnd; bytes: Buffer[]; lookup: boolean; together: number }
 
 type Rows = { rows: Buffer; rowCount: number }
 
 /** A whole result as the bytes of a JSON array (or of lines, for `ndjson`). */
-export async function readWhole(instance: Instance, call: Cancellable, input: ReadCall): Promise<ReadAnswer> {
+export async function readWhole(instance: Instance, call: Cancellable, input: ReadCall): Promise<WholeAnswer> {
   const startedMs = performance.now()
   const slots = bindableSlots(input.slots)
   const plan = await planFor(instance, call, { sql: input.sql, slots })
