@@ -108,6 +108,19 @@ describe('in November', () => {
     ['in the last 2 quarters', '2026-05-16', '2026-11-15'],
     ['since the beginning of the year', '2026-01-01', '2026-11-15'],
     ['between 2025-06-01 and 2025-01-01', '2025-01-01', '2025-06-01'],
+    ['between 28 and 5 May', '2026-04-28', '2026-05-05'],
+    ['between the 3rd and the 5th of May 2025', '2025-05-03', '2025-05-05'],
+    ['from 3 December to 5 January 2026', '2025-12-03', '2026-01-05'],
+    ['from 2024-02 to March', '2024-02-01', '2024-03-31'],
+    ['from 1 March 2025 to Monday', '2025-03-01', '2026-11-09'],
+    ['from 01.03.2025 to last month', '2025-03-01', '2026-10-31'],
+    ['from 2025-02-15 to 3 March 2025', '2025-02-15', '2025-03-03'],
+    ['from 3 March 2025 8:00 to Q3 2025', '2025-03-03', '2025-09-30'],
+    ['from last quarter to today', '2026-07-01', '2026-11-15'],
+    ['end of last week', '2026-11-08', '2026-11-08'],
+    ['on the last day of last quarter', '2026-09-30', '2026-09-30'],
+    ['in the last 7 days after 3 pm', '2026-11-09', '2026-11-15'],
+    ['01.03.2025-05.03.2025', '2025-03-01', '2025-03-05'],
   ])('%s is what has been, unless it is said to come', (text, first, last) => {
     expect(recogniseDates(`orders ${text}`, november)).toMatchObject([{ first, last, isReal: true }])
   })
@@ -117,6 +130,18 @@ describe('in November', () => {
     expect(recogniseDates('orders in Q4', february)).toMatchObject([{ first: '2025-10-01', last: '2025-12-31' }])
     expect(recogniseDates('orders in Q1', february)).toMatchObject([{ first: '2026-01-01' }])
   })
+})
+
+test('days beside each other are days of their own, in the order they stand', () => {
+  const firsts = (text: string): string[] => recogniseDates(text, clock).map(({ first }) => first)
+  expect(firsts('orders on 4 and 5 May 2025')).toEqual(['2025-05-04', '2025-05-05'])
+  expect(firsts('orders on 2025-03-04, 3 March 2024 and in 2023')).toEqual(['2025-03-04', '2024-03-03', '2023-01-01'])
+  expect(firsts('rooms 5 and 5 May 2025')).toEqual(['2025-05-05'])
+})
+
+test('a pattern that looks at what precedes it does so after another match, too', () => {
+  expect(recogniseDates('orders 2025-03-042025-03-05', clock)).toEqual([])
+  expect(recogniseDates('code 112 March 2025', clock)).not.toMatchObject([{ first: '2025-03-12' }])
 })
 
 test.each([
@@ -130,7 +155,7 @@ test.each([
   expect(inclusive(days)).toMatchObject({ first, last })
 })
 
-test.each(['2025-02-30', '2025-13-01', '31 February 2025', 'June 31', '29 February 2025'])(
+test.each(['2025-02-30', '2025-13-01', '31 February 2025', 'June 31', '29 February 2025', '30.02.2025'])(
   '%s is kept as it was written, and no other day is made of it',
   (text) => {
     const days = recogniseDates(`orders on ${text}`, clock)
@@ -138,6 +163,12 @@ test.each(['2025-02-30', '2025-13-01', '31 February 2025', 'June 31', '29 Februa
     for (const each of days) expect(dayValue(each, 'first', 'date-time', 'Europe/Oslo')).toBe(text)
   },
 )
+
+test('a day that does not exist stays one beside a weekday, an hour and another day', () => {
+  for (const text of ['Monday, 2025-02-30', '2025-02-30 at 8:00', 'from 2025-02-30 to 2025-03-05']) {
+    expect(recogniseDates(`orders ${text}`, clock)).toMatchObject([{ first: '2025-02-30', isReal: false }])
+  }
+})
 
 test.each([
   ['2025-03-29T22:59:00Z', 'Europe/Oslo', '2025-03-29'],
@@ -194,12 +225,38 @@ test.each([
   ['from 3 March 2026 at 8:00 to 5 March 2026 at 18:30', '2026-03-03T07:00:00Z', '2026-03-05T17:30:00Z'],
   ['from 2026-03-03 08:00 to 2026-03-05 18:30', '2026-03-03T07:00:00Z', '2026-03-05T17:30:00Z'],
   ['from 3 March 2026 at 8:00 to 5 March 2026', '2026-03-03T07:00:00Z', '2026-03-05T22:59:59Z'],
+  ['from 3 March 2026 at 8:30 to 5 March', '2026-03-03T07:30:00Z', '2026-03-05T22:59:59Z'],
+  ['from 03.03.2026 8:00 to 05.03.2026 18:30', '2026-03-03T07:00:00Z', '2026-03-05T17:30:00Z'],
+  ['between 5 and 9 pm on 9 March 2026', '2026-03-09T16:00:00Z', '2026-03-09T20:00:00Z'],
+  ['on 9 March 2026 between 8:00 and 10:30', '2026-03-09T07:00:00Z', '2026-03-09T09:30:00Z'],
+  ['between 11 and 2 pm on 9 March 2026.', '2026-03-09T10:00:00Z', '2026-03-09T13:00:00Z'],
 ])('%s ends at its own hour', (text, from, to) => {
   const [days] = recogniseDates(`trucks ${text}`, clock)
   if (days === undefined) throw new Error('It names days.')
   expect(dayValue(days, 'first', 'date-time', 'Europe/Oslo')).toBe(from)
   expect(dayValue(days, 'last', 'date-time', 'Europe/Oslo')).toBe(to)
 })
+
+test('an hour is no bound of a period, and the minutes of one are no day', () => {
+  expect(recogniseDates('orders last month after 3 pm', clock)).toMatchObject([{ last: '2025-05-31', time: null }])
+  expect(recogniseDates('show me the orders 20:30 March 3', clock)).toMatchObject([{ first: '2025-03-03' }])
+})
+
+test('what is counted in hours and minutes has no time of the day, in any language', () => {
+  for (const text of ['orders 25 minutes ago', 'orders up to now', 'bestellungen der letzten kunden vor 2 stunden']) {
+    expect(recogniseDates(text, clock)).toMatchObject([{ first: '2025-06-15', time: null }])
+  }
+  expect(recogniseDates('orders 2 days ago at 8:00', clock)).toMatchObject([{ first: '2025-06-13', time: '08:00:00' }])
+})
+
+test.each(['01.03.2025 - ', '8:00 to 5 March ', '2025-02-30 ', 'q1 ', 'between 5 and ', '5/6/2025 '])(
+  'a text full of %j is read in time',
+  (piece) => {
+    const startedMs = performance.now()
+    recogniseDates(piece.repeat(Math.ceil(2_000 / piece.length)), clock)
+    expect(performance.now() - startedMs).toBeLessThan(4_000)
+  },
+)
 
 test('a short question that looks like another language keeps its English days', () => {
   expect(recogniseDates('Annex electricity in March 2025', clock)).toMatchObject([{ first: '2025-03-01' }])
