@@ -69,6 +69,9 @@ describe('what a deployed query reads', () => {
     }
     const driftOf = async (id: string) => (await t.operator.get(`${path}/data-objects/${id}`)).body.drift
     await refresh([{ id: 1, region: 'north', total: 10 }])
+    // Held data would be compared with what serves instead.
+    const serving = t.operator.patch(`${path}/datasources/ds_sales/schema`, { on_breaking: 'serve' })
+    await expectStatus(200, serving)
     const queries = {
       by_region: 'with r as (select region as place, id from sales) select s.id, place from sales s join r using (id)',
       everything: 'select * from sales',
