@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.ts'
 import { Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
-import type { ColumnRecord, Database } from '../store/index.ts'
+import { asStoreFailure, type ColumnRecord, type Database } from '../store/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import type { Catalog, CatalogTable, Column } from './executor/protocol.ts'
 import type { Files } from './files.ts'
@@ -45,7 +45,12 @@ const doubtEveryMs = 10_000
 /** What an engine says that cannot make sense of a file. */
 const damageSigns = /^(IO|INTERNAL|FATAL|Serialization|Internal) Error|corrupt|checksum|zstd|parquet/i
 
-type Entry = { reading: Promise<ProjectCatalog>; catalog?: ProjectCatalog }
+type Entry = {
+  reading: Promise<ProjectCatalog>
+  catalog?: ProjectCatalog
+  /** Changes may have been missed: it is read anew, and serves only while the database is away. */
+  isDoubted?: boolean
+}
 
 type Parts = { store: Database; files: Files; datasources: DatasourceDirectory; observe: Observe; now: Clock }
 
@@ -55,18 +60,24 @@ export async function openCatalogs(parts: Parts): Promise<Catalogs> {
   const stop = await store.listen(
     dataChanged,
     (projectId) => void known.delete(projectId),
-    // Whatever was said while nobody listened is lost: believe nothing.
-    () => known.clear(),
+    // Whatever was said while nobody listened is lost.
+    () => known.forEach((entry) => void (entry.isDoubted = true)),
   )
   const doubtedAtMs = new LRUCache<string, number>({ max: maxProjects })
   const get = (projectId: string): Promise<ProjectCatalog> => {
     const found = known.get(projectId)
-    if (found !== undefined) return found.reading
-    const entry: Entry = { reading: readCatalog(parts, projectId) }
+    if (found !== undefined && found.isDoubted !== true) return found.reading
+    const reading = readCatalog(parts, projectId)
+    const entry: Entry = { reading: whileAway(reading, found?.catalog) }
     known.set(projectId, entry)
-    entry.reading.then(
+    reading.then(
       (catalog) => (entry.catalog = catalog),
-      () => known.delete(projectId),
+      () => {
+        // Whoever forgot it meanwhile knows better.
+        if (known.get(projectId) !== entry) return
+        if (found === undefined) known.delete(projectId)
+        else known.set(projectId, found)
+      },
     )
     return entry.reading
   }
@@ -82,10 +93,22 @@ export async function openCatalogs(parts: Parts): Promise<Catalogs> {
       const read = await get(projectId)
       return read.version === failed.version ? undefined : read
     },
-    peek: (projectId) => known.get(projectId)?.catalog,
+    peek: (projectId) => {
+      const entry = known.get(projectId)
+      return entry?.isDoubted === true ? undefined : entry?.catalog
+    },
     forget: (projectId) => void known.delete(projectId),
     close: stop,
   }
+}
+
+/** What was known before, where the database cannot be asked: queries are answered without it. */
+function whileAway(reading: Promise<ProjectCatalog>, known: ProjectCatalog | undefined): Promise<ProjectCatalog> {
+  if (known === undefined) return reading
+  return reading.catch((error: unknown) => {
+    if (asStoreFailure(error) === undefined) throw error
+    return known
+  })
 }
 
 function looksDamaged(error: unknown): boolean {

@@ -78,7 +78,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     if (moved.to > moved.from) observe({ kind: 'migrated', ...moved })
     // Nobody but who holds the folder uses this server: leases in it are those of a process that was killed, and jobs
     // and tables would wait for them to run out.
-    if (server.kind === 'embedded') await pool.query('delete from leases')
+    if (server.kind === 'embedded') await dropLeases(pool)
   } catch (error) {
     await close()
     throw error
@@ -180,3 +180,9 @@ function closeOnce({ pool, session, server }: { pool: Pool; session: StoreSessio
 
 /** Closing must not wait for a server that no longer answers. */
 function goOn(): void {}
+
+/** Where there are any: a store can be opened with other migrations than ours. */
+async function dropLeases(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ there: boolean }>("select to_regclass('public.leases') is not null as there")
+  if (rows[0]?.there === true) await pool.query('delete from leases')
+}

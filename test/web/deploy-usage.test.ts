@@ -103,7 +103,7 @@ test('a question shows which words gave which value, and which query answers', a
   await page.getByRole('row', { name: 'region east “east”' }).waitFor()
   await page
     .getByRole('region', { name: 'Candidates' })
-    .getByRole('row', { name: /^count_by_region [\d.]+ how many orders came from the/ })
+    .getByRole('row', { name: /^count_by_region \d+ % how many orders came from the/ })
     .waitFor()
   await page.getByRole('region', { name: 'Rows of the answer' }).getByRole('cell', { name: '1000' }).waitFor()
 

@@ -145,7 +145,7 @@ const pages: Shown[] = [
     name: 'docs-api',
     path: () => '/docs/api',
     who: asOwner,
-    ready: async (page) => page.getByText('/v1/queries/{query_name}').click(),
+    ready: async (page) => page.getByText('/v1/queries/{query_name}').first().click(),
   },
   { name: 'project', path: settings('project'), who: asOwner, ready: heading('Project') },
   {
