@@ -18,10 +18,10 @@ export default defineConfig({
     // One PostgreSQL for all projects; it starts only where one of those that run needs it.
     globalSetup: 'test/harness/database-server.ts',
     // Real servers start in these tests; a hung one must fail, not stall the run.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // A page that loads on a busy machine takes longer than the second that is waited otherwise.
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 20_000 } },
     reporters: report === '' ? ['default'] : ['dot', reportTo(report)],
     // Real processes on a machine that others use fail now and then. A second try is never silent: `npm test` ends with
     // the names of those that needed one.
@@ -45,14 +45,14 @@ export default defineConfig({
         ? [{ extends: true as const, test: { name: 'neighbours', include: ['test/neighbours/**/*.test.ts'] } }]
         : []),
       ...(withSoak ? [{ extends: true as const, test: { name: 'soak', include: ['test/soak/**/*.test.ts'] } }] : []),
-      { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], testTimeout: 120_000 } },
+      { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], testTimeout: 180_000 } },
       { extends: true, test: { name: 'secrets', include: ['test/secrets/**/*.test.ts'] } },
-      { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'], testTimeout: 60_000 } },
+      { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'], testTimeout: 120_000 } },
       // What is measured by the clock runs when nothing else does, one file after the other.
       { extends: true, test: { name: 'timing', include: ['test/timing/**/*.test.ts'], ...alone(1) } },
       {
         extends: true,
-        test: { name: 'timing-web', include: ['test/timing-web/**/*.test.ts'], testTimeout: 60_000, ...alone(2) },
+        test: { name: 'timing-web', include: ['test/timing-web/**/*.test.ts'], testTimeout: 120_000, ...alone(2) },
       },
     ],
   },

@@ -69,7 +69,7 @@ describe('starts and stops', () => {
     expect(await service.exited).toBe(0)
     // A call either arrived before the listener closed and was answered, or was never taken.
     expect(new Set(statuses)).not.toContain(500)
-    await expect.poll(() => tree.filter(isAlive), { timeout: 5_000 }).toEqual([])
+    await expect.poll(() => tree.filter(isAlive), { timeout: 15_000 }).toEqual([])
     running = []
     const again = await start()
     const names = await projectNames(again)
@@ -117,7 +117,7 @@ describe('starts and stops', () => {
     // To all of them at once, as the kernel does.
     process.kill(-service.pid, 'SIGHUP')
     expect(await service.exited).toBe(0)
-    await expect.poll(() => tree.filter(isAlive), { timeout: 5_000 }).toEqual([])
+    await expect.poll(() => tree.filter(isAlive), { timeout: 15_000 }).toEqual([])
     expect(await projectNames(await start())).toEqual(['unheard'])
   })
 
