@@ -4,14 +4,14 @@ import { role } from './people.ts'
 
 export const newProject = z.strictObject({ name: displayName })
 
-const origin = z
-  .string()
-  .trim()
-  .max(300)
-  .refine(
-    (text) => URL.canParse(text) && new URL(text).origin === text,
-    'must be an origin such as https://app.example',
-  )
+const octet = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
+const rest = '(?:[a-z0-9-]{0,61}[a-z0-9])?'
+// As a pattern, so that the document says it: a browser's spelling, without the port that goes without saying.
+const origins = new RegExp(
+  `^https?://(?:(?:[a-z0-9]${rest}\\.)*[a-z]${rest}|(?:${octet}\\.){3}${octet})` +
+    '(?::(?!80$|443$)(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?$',
+)
+const origin = z.string().trim().max(300).regex(origins, 'must be an origin such as https://app.example')
 
 export const changeProject = z.strictObject({
   name: displayName.optional(),
