@@ -89,21 +89,7 @@ const plainWords = /[a-z\d]+|[^a-z\d\s]/g
 function basicWords(text: string): string[] {
   // Nearly every question is plain ASCII, for which all that follows comes to this.
   if (plainText.test(text)) return text.replaceAll(special, ' ').toLowerCase().match(plainWords) ?? []
-  return (
-    text
-      .replaceAll(special, ' ')
-      .replaceAll(spaces, ' ')
-      .replaceAll(dropped, '')
-      .replaceAll(ideograph, ' $& ')
-      .normalize('NFD')
-      .replaceAll(/\p{Mn}/gu, '')
-      // JavaScript lowers a final sigma to ς, the tokenizer the vocabulary was made with never does.
-      .replaceAll('Σ', 'σ')
-      .toLowerCase()
-      .replaceAll(punctuation, ' $1 ')
-      .split(' ')
-      .filter((word) => word !== '')
-  )
+  return separated(text.replaceAll(special, ' ')).filter((word) => word !== '')
 }
 
 type PlacedWord = { characters: string[]; places: Array<{ start: number; end: number }> }
@@ -129,16 +115,19 @@ function placedWords(text: string): PlacedWord[] {
   return found
 }
 
-/** What becomes of one character: the parts that stand on its two sides and between them. */
-function separated(character: string): string[] {
-  return character
-    .replaceAll(spaces, ' ')
-    .replaceAll(dropped, '')
-    .replaceAll(ideograph, ' $& ')
-    .normalize('NFD')
-    .replaceAll(/\p{Mn}/gu, '')
-    .replaceAll('Σ', 'σ')
-    .toLowerCase()
-    .replaceAll(punctuation, ' $1 ')
-    .split(' ')
+/** A text cut at spaces and at whatever stands for itself; of one character, the parts on its two sides and between. */
+function separated(text: string): string[] {
+  return (
+    text
+      .replaceAll(spaces, ' ')
+      .replaceAll(dropped, '')
+      .replaceAll(ideograph, ' $& ')
+      .normalize('NFD')
+      .replaceAll(/\p{Mn}/gu, '')
+      // JavaScript lowers a final sigma to ς, the tokenizer the vocabulary was made with never does.
+      .replaceAll('Σ', 'σ')
+      .toLowerCase()
+      .replaceAll(punctuation, ' $1 ')
+      .split(' ')
+  )
 }
