@@ -105,15 +105,25 @@ export function openCaller({ url, operator }: Installation, { projectId, secret 
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** Calls a second that so many callers get answered who each call again at once. */
+/**
+ * Calls a second that so many callers get through who each call again at once. Hostile calls are among them as they are
+ * later: what they cost is part of what the service can do.
+ */
 export async function measureCapacity(
-  { good }: Caller,
-  { callers, ms }: { callers: number; ms: number },
+  { good, hostile }: Caller,
+  { callers, ms, hostileShare }: { callers: number; ms: number; hostileShare: number },
 ): Promise<number> {
   const endMs = performance.now() + ms
   let answered = 0
+  let hostileDue = 0
   const one = async (): Promise<void> => {
-    while (performance.now() < endMs) if ((await good()).status === 200) answered += 1
+    while (performance.now() < endMs) {
+      hostileDue += hostileShare
+      const isHostile = hostileDue >= 1
+      if (isHostile) hostileDue -= 1
+      const { status } = await (isHostile ? hostile() : good())
+      if (isHostile || status === 200) answered += 1
+    }
   }
   await Promise.all(Array.from({ length: callers }, one))
   return answered / (ms / 1000)
