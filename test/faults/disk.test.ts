@@ -1,10 +1,10 @@
-import { mkdir, rm, statfs, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { copyCluster, makeDataDir, makePassableFolder } from '../harness/data-dir.ts'
 import { openInstallation, type Installation, type Project } from '../harness/installation.ts'
 import { endService, runService } from '../harness/process.ts'
-import { mayMount, mountOnItself, mountSmallDisk, remount, unmount } from './mounts.ts'
+import { mayMount, mayThrottle, mountOnItself, mountSmallDisk, mountThrottledDisk, remount, unmount } from './mounts.ts'
 
 const rows = (count: number) =>
   Array.from({ length: count }, (_, id) => ({ id, text: `${id} ${Math.random()}`.repeat(9) }))
@@ -97,6 +97,46 @@ test.skipIf(!mayMount)('a data folder that cannot be written stops the start wit
   expect(code).toBe(1)
   expect(output).toMatch(/^Sluice cannot start: .*read-only/m)
   expect(output).toContain(dataDir)
+})
+
+test.skipIf(!mayThrottle)('a slow disk makes writes wait, and calls of queries do not wait for them', async () => {
+  const dataDir = await makePassableFolder()
+  const disk = mountThrottledDisk(dataDir, 800)
+  await chmod(dataDir, 0o711)
+  await copyCluster(inject('clusterDir'), dataDir)
+  const installation = await openInstallation({ dataDir })
+  onTestFinished(async () => {
+    disk.slow(null)
+    await endService(installation.service)
+    disk.remove()
+    await installation.close()
+  })
+  const project = await installation.project(count)
+  expect((await execute(installation, project, 100)).status).toBe(200)
+  const queries = `/v1/projects/${project.projectId}/queries`
+  await installation.manage('POST', queries, { name: 'fetched', sql: 'SELECT count(*) AS rows FROM disk' })
+  await installation.manage('POST', `${queries}/fetched/deploy`, { environment: 'production' })
+  expect(await read(installation, project)).toEqual({ status: 200 })
+  disk.slow({ bytes: 300_000, writes: 25 })
+  const writes = Promise.all([
+    execute(installation, project, 20_000),
+    attempt(installation, '/v1/projects', { name: 'slow' }),
+  ])
+  // `read` gives up long before a write to this disk would end: 24 MB at 300 kB a second.
+  for (let at = 0; at < 20; at += 1) expect(await read(installation, project)).toEqual({ status: 200 })
+  const [executed, created] = await writes
+  disk.slow(null)
+  // Done, or refused in words: the table is the old one or the new one, and the project is there or is not.
+  expect([200, 503, 504]).toContain(executed.status)
+  const counted = await (await installation.call(project, 'fetched')).json()
+  expect(counted).toMatchObject({ data: [{ rows: executed.status === 200 ? 20_000 : 100 }] })
+  expect([201, 503]).toContain(created.status)
+  const { data } = await installation.manage('GET', '/v1/projects')
+  const names = (data as Array<{ name: string }>).map(({ name }) => name)
+  expect(names.includes('slow')).toBe(created.status === 201)
+  await expect
+    .poll(async () => (await execute(installation, project, 200)).status, { timeout: 60_000, interval: 500 })
+    .toBe(200)
 })
 
 /** What is mounted goes while nobody uses it and before its folder is removed. */

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { existsSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 
 /** Whether this test may mount: as root, on a system that lets it. */
 export const mayMount = canMount()
@@ -16,6 +17,41 @@ function canMount(): boolean {
 /** A disk of its own, so small that it can be filled. */
 export function mountSmallDisk(folder: string, megabytes: number): void {
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0711`, 'tmpfs', folder])
+}
+
+const throttle = '/sys/fs/cgroup/blkio/blkio.throttle'
+
+/** Whether this test may also have a disk of its own that can be slowed down. */
+export const mayThrottle = mayMount && existsSync('/dev/loop-control') && existsSync(`${throttle}.write_bps_device`)
+
+export type ThrottledDisk = {
+  /** Writes at most so much a second; without limits it is as quick as before. */
+  slow: (limits: { bytes: number; writes: number } | null) => void
+  remove: () => void
+}
+
+/** A disk of its own whose writes can be slowed down, whoever makes them. */
+export function mountThrottledDisk(folder: string, megabytes: number): ThrottledDisk {
+  const image = `${folder}.img`
+  writeFileSync(image, '')
+  truncateSync(image, megabytes * 1024 * 1024)
+  execFileSync('mkfs.ext4', ['-q', image])
+  const device = execFileSync('losetup', ['--find', '--show', image], { encoding: 'utf8' }).trim()
+  execFileSync('mount', [device, folder])
+  const number = execFileSync('lsblk', ['-no', 'MAJ:MIN', device], { encoding: 'utf8' }).trim()
+  const slow: ThrottledDisk['slow'] = (limits) => {
+    writeFileSync(`${throttle}.write_bps_device`, `${number} ${limits?.bytes ?? 0}`)
+    writeFileSync(`${throttle}.write_iops_device`, `${number} ${limits?.writes ?? 0}`)
+  }
+  return {
+    slow,
+    remove: () => {
+      slow(null)
+      unmount(folder)
+      execFileSync('losetup', ['-d', device])
+      rmSync(image)
+    },
+  }
 }
 
 /** A folder as a mount of its own, whose mode can then be set. */
