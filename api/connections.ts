@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { heldBecause } from './data.ts'
+import { slug } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 
 /** The wire of the HTTP operations: configuration, test, execute, pagination, and import of a cURL command. */
@@ -92,6 +93,9 @@ const common = {
   parameterGroups: z.array(parameterGroup).optional(),
   authType: authType.optional(),
   auth: z.record(z.string(), z.unknown()).optional(),
+  environment: slug.optional().meta({
+    description: 'Whose variables and secrets `{{var:name}}` and `{{secret:name}}` mean before those of the project.',
+  }),
   responsePathExtractor: z
     .string()
     .max(fixedLimits.extractorChars.value, `has more than ${fixedLimits.extractorChars.value} characters`)

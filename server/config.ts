@@ -311,6 +311,7 @@ export const limits = {
   environmentsPerProject: limit(20, [3, 100], 'Environments of a project.'),
   membersPerProject: limit(1_000, [1, 100_000], 'Members of a project, open invitations included.'),
   datasourcesPerProject: limit(500, [1, 100_000], 'Datasources of a project.'),
+  variablesPerProject: limit(500, [1, 100_000], 'Variables and secrets of a project.'),
   queriesPerProject: limit(2_000, [1, 100_000], 'Queries of a project.'),
   keysPerProject: limit(1_000, [1, 100_000], 'API keys that reach a project, those that are revoked not counted.'),
   alertsPerProject: limit(200, [1, 10_000], 'Alerts of a project.'),

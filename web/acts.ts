@@ -35,6 +35,9 @@ const sentences: Record<string, Describe> = {
   'datasource.refreshed': ({ details }) =>
     `fetched version ${count(details['version'])} of a table: ${rows(details['row_count'])}`,
   'datasource.refresh_queued': () => 'asked for a table to be fetched again',
+  'variable.created': ({ details }) => `keeps ${text(details['name'])} for requests to name`,
+  'variable.updated': ({ details }) => `changed what ${text(details['name'])} stands for in requests`,
+  'variable.deleted': ({ details }) => `deleted ${text(details['name'])}, which requests could name`,
   'data_object.deleted': () => 'deleted a version of a table',
   'query.created': ({ target }) => `made the query ${target}`,
   'query.changed': ({ target }) => `changed the draft of ${target}`,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { rm, stat, truncate } from 'node:fs/promises'
 import type { HttpConfiguration, Pagination } from '../../api/connections.ts'
+import type { Vault } from '../access/index.ts'
 import type { Database } from '../store/index.ts'
 import type { LoadState } from './fetch-rows.ts'
 
@@ -22,6 +23,8 @@ type Load = {
   configuration: HttpConfiguration
   pagination: Pagination
   newPath: () => string
+  /** Addresses of pages may hold keys. */
+  vault: Vault
 }
 
 /** More often would be more writes than pages are worth; what is lost is a second of them. */
@@ -37,7 +40,7 @@ export async function openCheckpoint({ db }: Pick<Database, 'db'>, load: Load): 
     .where('datasourceId', '=', datasourceId)
     .executeTakeFirst()
   const isOwn = known?.jobId === job.id || (job.retriedFrom !== null && known?.jobId === job.retriedFrom)
-  const state = known === undefined ? null : (known.state as LoadState)
+  const state = known === undefined ? null : openState(load.vault, known.state)
   const isGood = known !== undefined && state !== null && isOwn && known.requestHash === requestHash
   const resumed = isGood && (await cutTo(known.rowsPath, state.sizeBytes)) ? state : null
   if (known !== undefined && resumed === null) await rm(known.rowsPath, { force: true })
@@ -47,7 +50,12 @@ export async function openCheckpoint({ db }: Pick<Database, 'db'>, load: Load): 
   const write = async (next: LoadState): Promise<void> => {
     savedAtMs = performance.now()
     unsaved = null
-    const row = { jobId: job.id, requestHash, rowsPath, state: JSON.stringify(next) }
+    const row = {
+      jobId: job.id,
+      requestHash,
+      rowsPath,
+      state: JSON.stringify({ sealed: load.vault.seal(next).toString('base64') }),
+    }
     await db
       .insertInto('loadCheckpoints')
       .values({ datasourceId, ...row })
@@ -68,6 +76,16 @@ export async function openCheckpoint({ db }: Pick<Database, 'db'>, load: Load): 
       await db.deleteFrom('loadCheckpoints').where('datasourceId', '=', datasourceId).execute()
       await rm(rowsPath, { force: true })
     },
+  }
+}
+
+/** Null where it was sealed with a key that is not used any more: then the load begins anew. */
+function openState(vault: Vault, state: object): LoadState | null {
+  try {
+    const sealed = Buffer.from((state as { sealed: string }).sealed, 'base64')
+    return vault.open(sealed) as LoadState
+  } catch {
+    return null
   }
 }
 

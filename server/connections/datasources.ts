@@ -16,6 +16,7 @@ import {
   type Tables,
 } from '../store/index.ts'
 import { buildRequest } from './build-request.ts'
+import { namedValuesFor } from './named-values.ts'
 import { checkPagination } from './pages.ts'
 import { fillVariables } from './variables.ts'
 import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
@@ -63,6 +64,7 @@ export async function createDatasource(
   await requireRole(app, caller, input.projectId, 'editor')
   // Three stars in a new one stand for nothing.
   const config = input.config === undefined ? undefined : restoreConfiguration(input.config, undefined)
+  if (config !== undefined) await checkConfiguration(app, input.projectId, config)
   const id = newId('datasource')
   await app.store.db
     .transaction()
@@ -168,6 +170,7 @@ export async function updateDatasource(
     if (before === undefined) throw noDatasource(input.datasourceId)
     const stored = before.sealedSecrets === null ? undefined : openConfiguration(app.vault, before.sealedSecrets)
     const config = input.config === undefined ? undefined : restoreConfiguration(input.config, stored)
+    if (config !== undefined) await checkConfiguration({ ...app, store: { db: transaction } }, input.projectId, config)
     const changes = {
       ...input,
       config,
@@ -283,10 +286,17 @@ export async function refreshDatasource(
   })
 }
 
+/** Says at once what is wrong with it, instead of at the first refresh. */
+async function checkConfiguration(
+  app: Pick<SourceApp, 'now' | 'vault'> & { store: Pick<Database, 'db'> },
+  projectId: string,
+  config: HttpConfiguration,
+): Promise<void> {
+  buildRequest(fillVariables(config, new Date(app.now()), await namedValuesFor(app, projectId, config)))
+}
+
 function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges) {
   const { config, pagination, schedule, scheduleTimeZone = 'UTC', keepVersions } = changes
-  // Says at once what is wrong with it, instead of at the first refresh.
-  if (config !== undefined) buildRequest(fillVariables(config, new Date(app.now())))
   if (pagination !== undefined && pagination !== null) checkPagination(pagination)
   return {
     ...(config !== undefined && storeConfiguration(app.vault, config)),

@@ -1,5 +1,5 @@
 import type { ExecuteRequest, HttpConfiguration, Pagination } from '../../api/connections.ts'
-import { requireRole, systemCaller, type Caller, type Vault } from '../access/index.ts'
+import { requireRole, systemCaller, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import type { JobContext } from '../jobs/index.ts'
 import { executeConfiguration } from './build-request.ts'
@@ -12,15 +12,13 @@ import { restoreConfiguration } from './secrets/mask.ts'
 import { takeTurn, type Turn } from './turns.ts'
 import type { Database } from '../store/index.ts'
 
-export type ExecuteApp = IngestApp & { vault: Vault }
-
 /** What an execute answers, in a form that can be kept and given again. */
 export type ExecuteAnswer = Omit<Ingested, 'jobs'> & {
   jobs: Array<Omit<Ingested['jobs'][number], 'createdAt'> & { createdAt: string }>
 }
 
 export async function executeRequest(
-  app: ExecuteApp,
+  app: IngestApp,
   caller: Caller,
   input: { request: ExecuteRequest; idempotencyKey?: string | undefined; signal?: AbortSignal | undefined },
 ): Promise<ExecuteAnswer> {
@@ -42,13 +40,13 @@ type Execution = {
   first?: FirstCall
 }
 
-async function execute(app: ExecuteApp, caller: Caller, execution: Execution): Promise<Ingested> {
+async function execute(app: IngestApp, caller: Caller, execution: Execution): Promise<Ingested> {
   const { request, signal } = execution
   await using turn = await takeTurn(app, { projectId: request.project_id, datasourceId: request.datasource_id }, signal)
   return await executeInTurn(app, caller, execution, turn)
 }
 
-async function executeInTurn(app: ExecuteApp, caller: Caller, execution: Execution, turn: Turn): Promise<Ingested> {
+async function executeInTurn(app: IngestApp, caller: Caller, execution: Execution, turn: Turn): Promise<Ingested> {
   const { request, first } = execution
   const { project_id: projectId, datasource_id: datasourceId } = request
   const known = await findKnown(app, projectId, datasourceId)
@@ -94,7 +92,7 @@ function isStopped(signal: AbortSignal | undefined, error: unknown): boolean {
 }
 
 /** The work of a `refresh_datasource` job: the stored request once more. */
-export async function runRefresh(app: ExecuteApp, { job, signal, progress }: JobContext): Promise<void> {
+export async function runRefresh(app: IngestApp, { job, signal, progress }: JobContext): Promise<void> {
   await using turn = await takeTurn(app, { projectId: job.projectId, datasourceId: job.sourceId }, signal)
   const known = await findKnown(app, job.projectId, job.sourceId)
   // It was deleted while the job waited.
@@ -122,7 +120,7 @@ export async function runRefresh(app: ExecuteApp, { job, signal, progress }: Job
 
 type Known = { configuration: HttpConfiguration | undefined; pagination: Pagination | undefined }
 
-async function findKnown(app: ExecuteApp, projectId: string, datasourceId: string): Promise<Known | undefined> {
+async function findKnown(app: IngestApp, projectId: string, datasourceId: string): Promise<Known | undefined> {
   const row = await app.store.db
     .selectFrom('datasources')
     .select(['projectId', 'sealedSecrets', 'pagination'])

@@ -19,7 +19,7 @@ import {
   type PageCall,
   type PagerState,
 } from './pages.ts'
-import { fillVariables } from './variables.ts'
+import { fillVariables, type NamedValues } from './variables.ts'
 import { fileSink } from './outbound/receive.ts'
 import { retargeted } from './outbound/redirect.ts'
 import { secretBodyStays, type Outbound, type Sent } from './outbound/send.ts'
@@ -49,6 +49,8 @@ export type FetchOptions = {
   onPage?: ((loaded: Loaded) => void) | undefined
   /** The moment that variables of the request mean. */
   at?: Date | undefined
+  /** What names in the request stand for. */
+  values?: NamedValues | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -86,7 +88,7 @@ const parsedPageBytes = 16_777_216
 export async function fetchRows(template: HttpConfiguration, options: FetchOptions): Promise<FetchedRows> {
   const { resumed = null } = options.checkpoint ?? {}
   const at = resumed === null ? (options.at ?? new Date()) : new Date(resumed.at)
-  const configuration = fillVariables(template, at)
+  const configuration = fillVariables(template, at, options.values)
   parsePath(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
   const started = performance.now()

@@ -13,6 +13,14 @@ export {
 export { openDatasourceDirectory, readFreshness } from './directory.ts'
 export { executeRequest, runRefresh } from './execute.ts'
 export { forgetOldCalls } from './idempotency.ts'
+export {
+  createVariable,
+  deleteVariable,
+  listVariables,
+  resealVariables,
+  updateVariable,
+  type Variable,
+} from './named-values.ts'
 export { createTokenSource, type TokenSource } from './oauth.ts'
 export { memorySink } from './outbound/receive.ts'
 export { createPost } from './outbound/post.ts'

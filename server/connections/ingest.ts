@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import type { Transaction } from 'kysely'
 import type { HttpConfiguration, Pagination } from '../../api/connections.ts'
-import { recordAct, type Caller } from '../access/index.ts'
+import { recordAct, type Caller, type Vault } from '../access/index.ts'
 import {
   dataChanged,
   insertVersion,
@@ -18,6 +18,7 @@ import type { JobRecord, Jobs } from '../jobs/index.ts'
 import { lockProjectForQuota, type Database, type HeldBecause, type Tables } from '../store/index.ts'
 import { openCheckpoint, type Checkpoint } from './checkpoints.ts'
 import { fetchRows, type Loaded } from './fetch-rows.ts'
+import { namedValuesFor } from './named-values.ts'
 import { judgeVersion } from './judge.ts'
 import { contractOf, noRules, readRules } from './table-rules.ts'
 import { refuseFullProject, refuseTooMuch } from './stored-bytes.ts'
@@ -39,6 +40,7 @@ export type IngestApp = {
   now: Clock
   catalogs: Catalogs
   queryGate: QueryGate
+  vault: Vault
 }
 
 export type Ingested = {
@@ -94,6 +96,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       appendPage: (page) => app.engine.appendPage(input.projectId, page, left()),
       checkpoint,
       at: new Date(app.now()),
+      values: await namedValuesFor(app, input.projectId, input.configuration),
       onPage: input.background?.progress,
       signal,
     })
@@ -208,7 +211,7 @@ async function checkpointOf(app: IngestApp, input: Input): Promise<Checkpoint | 
   if (background === undefined || pagination === undefined) return undefined
   const { job } = background
   const newPath = () => app.files.temporaryPath('rows')
-  return openCheckpoint(app.store, { datasourceId, job, configuration, pagination, newPath })
+  return openCheckpoint(app.store, { datasourceId, job, configuration, pagination, newPath, vault: app.vault })
 }
 
 function fetchLimits({ config: { limits } }: IngestApp, isBackground: boolean) {

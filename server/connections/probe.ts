@@ -14,7 +14,7 @@ import {
 import { answerType } from './answer-type.ts'
 import { buildRequest } from './build-request.ts'
 import { detect } from './detect.ts'
-import { fillVariables } from './variables.ts'
+import { fillVariables, type NamedValues } from './variables.ts'
 import { type TokenSource } from './oauth.ts'
 import { toFailure, type OutboundError } from './outbound/error.ts'
 import { memorySink } from './outbound/receive.ts'
@@ -34,6 +34,8 @@ export type ProbeOptions = {
   limits: ProbeLimits
   /** The moment that variables of the request mean. */
   at?: Date | undefined
+  /** What names in the request stand for. */
+  values?: NamedValues | undefined
   /** Whether to say what the answer looks like. */
   detects?: boolean | undefined
   signal?: AbortSignal | undefined
@@ -45,7 +47,7 @@ export type ProbeOptions = {
  */
 export async function probe(template: HttpConfiguration, options: ProbeOptions): Promise<TestConnectionAnswer> {
   const { outbound, tokens, limits, signal, at = new Date() } = options
-  const configuration = fillVariables(template, at)
+  const configuration = fillVariables(template, at, options.values)
   const path = parsePath(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
   const started = performance.now()

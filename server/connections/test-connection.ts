@@ -2,8 +2,10 @@ import type { HttpConfiguration, TestConnectionAnswer } from '../../api/connecti
 import { requireRole, type Caller, type Vault } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import { probe } from './probe.ts'
+import { namedValuesFor } from './named-values.ts'
 import { openConfiguration } from './stored-configuration.ts'
 import { restoreConfiguration } from './secrets/mask.ts'
+import { namesIn } from './variables.ts'
 import type { Database } from '../store/index.ts'
 import type { Outbound } from './outbound/send.ts'
 import type { TokenSource } from './oauth.ts'
@@ -18,6 +20,8 @@ export async function testConnection(
     configuration: HttpConfiguration
     /** Where the secrets shown as `***` are stored. */
     stored?: { projectId: string; datasourceId: string } | undefined
+    /** Whose variables and secrets the request may name. */
+    projectId?: string | undefined
     signal?: AbortSignal | undefined
     /** Whether to say what the answer looks like. */
     detect?: boolean | undefined
@@ -25,7 +29,13 @@ export async function testConnection(
 ): Promise<TestConnectionAnswer> {
   const { limits } = app.config
   const stored = input.stored === undefined ? undefined : await findStored(app, caller, input.stored)
-  return probe(restoreConfiguration(input.configuration, stored), {
+  const configuration = restoreConfiguration(input.configuration, stored)
+  // Only who may build with a project's secrets learns whether there is such a project.
+  const needsProject = namesIn(configuration).length > 0 || configuration.environment !== undefined
+  if (needsProject && input.projectId !== undefined) await requireRole(app, caller, input.projectId, 'editor')
+  const values = await namedValuesFor(app, input.projectId, configuration)
+  return probe(configuration, {
+    values,
     outbound: app.outbound,
     tokens: app.tokens,
     limits: {

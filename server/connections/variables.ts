@@ -1,30 +1,154 @@
-import type { HttpConfiguration } from '../../api/connections.ts'
+import { bodyTypes, type HttpConfiguration } from '../../api/connections.ts'
 import { Failure } from '../failure.ts'
+import { mapSecrets } from './secrets/places.ts'
+import { holdsSecretReference } from './secrets/references.ts'
 
-/** `{{now}}`, `{{now:unix}}`, `{{date}}`, `{{date:-7d}}`. */
+/** `{{now}}`, `{{now:unix}}`, `{{date}}`, `{{date:-7d}}`, `{{var:name}}`, `{{secret:name}}`. */
 const variable = /\{\{\s*([a-z_]+)(?::([^{}]*))?\s*\}\}/g
-const known = '{{now}}, {{now:unix}}, {{date}} and {{date:-7d}} (or h, w, m, y for another unit)'
+const known = '{{now}}, {{now:unix}}, {{date}}, {{date:-7d}} (or h, w, m, y), {{var:name}} and {{secret:name}}'
+
+/** What a name stands for: a variable anybody may read, or a secret and where it may be sent. */
+export type NamedValue = { value: string; origins: string[] | null }
+export type NamedValues = ReadonlyMap<string, NamedValue>
 
 type Fill = (text: string, field: string) => string
+/** Where the values of a part of the request go. */
+type Sending = { to: string[] }
 
-/** A configuration with its variables filled in for a moment, in address, headers, parameters and body. */
-export function fillVariables(configuration: HttpConfiguration, at: Date): HttpConfiguration {
-  const fill: Fill = (text, field) =>
-    text.replaceAll(variable, (_, name: string, argument?: string) => valueOf(name, argument?.trim(), { at, field }))
-  const { url, headers, parameters, parameterGroups: groups, body } = configuration
+/** The names that a configuration needs. */
+export function namesIn(configuration: HttpConfiguration): string[] {
+  const text = JSON.stringify(configuration)
+  const named = [...text.matchAll(variable)].filter(([, kind]) => kind === 'var' || kind === 'secret')
+  return [...new Set(named.map(([, , name = '']) => name.trim()))]
+}
+
+/** A configuration with its variables filled in for a moment, in address, headers, parameters, authentication and body. */
+export function fillVariables(
+  configuration: HttpConfiguration,
+  at: Date,
+  values: NamedValues = new Map(),
+): HttpConfiguration {
+  const filler =
+    ({ to }: Sending, write = (value: string) => value): Fill =>
+    (text, field) =>
+      text.replaceAll(variable, (_, name: string, argument?: string) =>
+        write(valueOf(name, argument?.trim(), { at, field, values, to })),
+      )
+  const { headers, parameters, parameterGroups: groups, auth, body } = configuration
+  const tokenUrl = auth?.['token_url']
+  const addresses = [configuration.url, ...(typeof tokenUrl === 'string' ? [tokenUrl] : [])]
+  if (!addresses.every(hasFixedOrigin)) refuseOwnSecrets(configuration)
+  const addressOf = (url: string, field: string) => fillUrl(url, field, filler)
+  const url = addressOf(configuration.url, 'url')
+  const tokenAddress = typeof tokenUrl === 'string' ? addressOf(tokenUrl, 'auth.token_url') : undefined
+  const fill = filler({ to: [originOf(url)] })
+  const ofAuth = filler({ to: [originOf(url), ...(tokenAddress === undefined ? [] : [originOf(tokenAddress)])] })
   return {
     ...configuration,
-    url: fillUrl(url, fill),
-    ...(headers !== undefined && { headers: deep(headers, 'headers', fill) }),
-    ...(parameters !== undefined && { parameters: deep(parameters, 'parameters', fill) }),
-    ...(groups !== undefined && { parameterGroups: deep(groups, 'parameterGroups', fill) }),
-    ...(body !== undefined && { body: deep(body, 'body', fill) }),
+    url,
+    ...(headers !== undefined && { headers: fillHeaders(headers, fill) }),
+    ...(parameters !== undefined && { parameters: fillParameters(parameters, 'parameters', fill) }),
+    ...(groups !== undefined && {
+      parameterGroups: groups.map((group) => ({
+        ...group,
+        parameters: fillParameters(group.parameters, `parameterGroups.${group.name}`, fill),
+      })),
+    }),
+    ...(auth !== undefined && {
+      auth: { ...deep(auth, 'auth', ofAuth), ...(tokenAddress !== undefined && { token_url: tokenAddress }) },
+    }),
+    ...(body !== undefined && {
+      body: fillBody(body, { plain: fill, inText: (write) => filler({ to: [originOf(url)] }, write) }),
+    }),
   }
 }
 
-/** What is filled into an address is a value in it, never a part of its structure. */
-function fillUrl(url: string, fill: Fill): string {
-  return url.replaceAll(variable, (whole) => encodeURIComponent(fill(whole, 'url')))
+type Filler = (sending: Sending, write?: (value: string) => string) => Fill
+
+/**
+ * What is filled into an address is a value in it, never a part of its structure. Only before its path may a variable be
+ * the address itself (`{{var:base}}/orders`); a secret never is, it would be looked up by name and shown in errors.
+ */
+function fillUrl(url: string, field: string, filler: Filler): string {
+  const encoded = (text: string, origin: string) => filler({ to: [origin] }, encodeURIComponent)(text, field)
+  if (hasFixedOrigin(url)) return encoded(url, originOf(url.replaceAll(variable, 'x')))
+  const [head = ''] = /^(?:[^:/\\?#{}]*:[/\\]*)?(?:\{\{[^{}]*\}\}|[^/\\?#])*/.exec(url) ?? []
+  if (holdsSecretReference(head)) throw refusal(field, 'holds a secret before its path, where it would be shown')
+  const start = filler({ to: [] })(head, field)
+  const rest = url.slice(head.length)
+  return start + encoded(rest, originOf(start + rest.replaceAll(variable, 'x')))
+}
+
+/** Whether scheme, host and port are the same whatever the variables are. */
+function hasFixedOrigin(url: string): boolean {
+  const [one, other] = ['x', 'y.z'].map((value) => url.replaceAll(variable, value))
+  if (one === undefined || other === undefined || one === other) return true
+  // Schemes that are not the web's have no origin of their own: "null" is nobody's.
+  return URL.canParse(one) && originOf(one) !== 'null' && originOf(one) === originOf(other)
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url
+}
+
+/** A secret in the configuration is bound to its address, which a variable could change behind its back. */
+function refuseOwnSecrets(configuration: HttpConfiguration): void {
+  mapSecrets(configuration, ({ field }) => {
+    throw refusal(
+      field,
+      'is a secret, and the address is a variable: keep it as a secret of the project that names its origins, and write {{secret:name}}',
+    )
+  })
+}
+
+function fillHeaders(headers: NonNullable<HttpConfiguration['headers']>, fill: Fill) {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, header]) => {
+      const filled = deep(header, `headers.${name}`, fill)
+      if (!holdsSecretReference(header)) return [name, filled]
+      return [name, { value: typeof filled === 'string' ? filled : filled.value, secret: true }]
+    }),
+  )
+}
+
+type Parameters = NonNullable<HttpConfiguration['parameters']>
+
+function fillParameters(parameters: Parameters, field: string, fill: Fill): Parameters {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, parameter]) => {
+      const filled = deep(parameter, `${field}.${name}`, fill)
+      return [name, holdsSecretReference(parameter) ? { ...filled, secret: true } : filled]
+    }),
+  )
+}
+
+type Body = NonNullable<HttpConfiguration['body']>
+type BodyFills = { plain: Fill; inText: (write: (value: string) => string) => Fill }
+
+/** In texts of JSON, GraphQL and forms a value is written as one, so that it cannot end the text that it stands in. */
+const writers: Partial<Record<string, (value: string) => string>> = {
+  json: (value) => JSON.stringify(value).slice(1, -1),
+  graphql: (value) => JSON.stringify(value).slice(1, -1),
+  form: encodeURIComponent,
+}
+
+function fillBody(body: Body, { plain, inText }: BodyFills): Body {
+  const type = bodyTypes.find((each) => each === body['type'])
+  const { content } = body
+  const writer = type === undefined ? undefined : writers[type]
+  const query = type === 'graphql' && isRecord(content) ? content['query'] : undefined
+  const filled = deep(body, 'body', plain)
+  if (typeof content === 'string' && writer !== undefined) filled['content'] = inText(writer)(content, 'body.content')
+  if (typeof query === 'string' && writer !== undefined) {
+    const text = inText(writer)(query, 'body.content.query')
+    filled['content'] = { ...(filled['content'] as object), query: text }
+  }
+  if (!holdsSecretReference(body)) return filled
+  return type === undefined ? { type: 'json', content: filled, secret: true } : { ...filled, secret: true }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function deep<Value>(value: Value, field: string, fill: Fill): Value {
@@ -36,16 +160,41 @@ function deep<Value>(value: Value, field: string, fill: Fill): Value {
   ) as Value
 }
 
-function valueOf(name: string, argument: string | undefined, { at, field }: { at: Date; field: string }): string {
+type Reading = Sending & { at: Date; field: string; values: NamedValues }
+
+function valueOf(name: string, argument: string | undefined, reading: Reading): string {
+  const { at, field } = reading
   if (name === 'now' && argument === undefined) return at.toISOString().replace(/\.\d+Z$/, 'Z')
   if (name === 'now' && argument === 'unix') return String(Math.floor(at.getTime() / 1000))
   if (name === 'date') {
     const moved = argument === undefined || argument === '' ? at : shifted(at, argument)
     if (moved !== null) return moved.toISOString().slice(0, 10)
   }
+  if ((name === 'var' || name === 'secret') && argument !== undefined) return namedValue(name, argument, reading)
   const written = `{{${name}${argument === undefined ? '' : `:${argument}`}}}`
-  const message = `holds ${written}, which is no variable; there are ${known}`
-  throw new Failure('invalid_request', {
+  throw refusal(field, `holds ${written}, which is no variable; there are ${known}`)
+}
+
+function namedValue(kind: 'var' | 'secret', name: string, { field, values, to }: Reading): string {
+  const found = values.get(name)
+  const word = kind === 'var' ? 'variable' : 'secret'
+  if (found === undefined) {
+    throw refusal(field, `holds {{${kind}:${name}}}, and the project has no ${word} of this name`)
+  }
+  const { value, origins } = found
+  if ((origins === null) !== (kind === 'var')) {
+    const other = kind === 'var' ? 'secret' : 'var'
+    throw refusal(field, `holds {{${kind}:${name}}}, but ${name} is no ${word}; write {{${other}:${name}}}`)
+  }
+  const foreign = origins === null ? undefined : to.find((origin) => !origins.includes(origin))
+  if (foreign !== undefined) {
+    throw refusal(field, `holds {{secret:${name}}}, which may not be sent to ${foreign}; its origins do not name it`)
+  }
+  return value
+}
+
+function refusal(field: string, message: string): Failure {
+  return new Failure('invalid_request', {
     reason: 'invalid_field',
     message: `${field} ${message}.`,
     details: [{ field, message }],

@@ -37,6 +37,7 @@ import { serveDataVersions, serveTableSchemas } from './routes/table-schemas.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveRequestEvents, serveUsage } from './routes/usage.ts'
+import { serveVariables } from './routes/variables.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
 import { openSessionStore, sessionCookie } from './session-store.ts'
 import { endSilentConnections } from './silent-connections.ts'
@@ -142,6 +143,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveInvitations(http, app)
   serveConnections(http, app)
   serveDatasources(http, app)
+  serveVariables(http, app)
   serveTableSchemas(http, app)
   serveDataVersions(http, app)
   serveDataObjects(http, app)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openInstalledVault, rotateVaultKey } from '../../server/access/index.ts'
-import { resealDatasources } from '../../server/connections/index.ts'
+import { resealDatasources, resealVariables } from '../../server/connections/index.ts'
 import { openDatabase, type Database } from '../../server/store/index.ts'
 import { createDatabase, type TestDatabase } from '../harness/database.ts'
 
@@ -70,8 +70,13 @@ describe('the vault', () => {
   test('a rotation seals everything anew; the old key opens nothing any more', async () => {
     const before = await openInstalledVault(place())
     await storeSecret(before.seal('x'))
-    expect(await rotateVaultKey(place(), { reseals: [resealDatasources] })).toEqual({ resealed: 1 })
+    const variable = { id: 'var_1', projectId, name: 'key', sealedValue: before.seal('y') }
+    await store.db.insertInto('variables').values(variable).execute()
+    const reseals = [resealDatasources, resealVariables]
+    expect(await rotateVaultKey(place(), { reseals })).toEqual({ resealed: 2 })
     const after = await openInstalledVault(place())
+    const { sealedValue } = await store.db.selectFrom('variables').select('sealedValue').executeTakeFirstOrThrow()
+    expect(sealedValue !== null && after.open(sealedValue)).toBe('y')
     const sealed = await storedSecret()
     expect(after.open(sealed)).toBe('x')
     expect(() => before.open(sealed)).toThrow(/./)

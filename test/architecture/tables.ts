@@ -21,6 +21,7 @@ const owners: Record<string, string> = {
   datasources: 'server/connections',
   load_checkpoints: 'server/connections',
   idempotent_calls: 'server/connections',
+  variables: 'server/connections',
   // What was fetched.
   data_objects: 'server/data',
   lineage: 'server/data',

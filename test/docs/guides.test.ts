@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { pagination, testConnectionAnswer, testConnectionRequest, httpConfiguration } from '../../api/connections.ts'
 import { changeTableSchema, newDatasource } from '../../api/datasources.ts'
+import { newVariable } from '../../api/variables.ts'
 import { checkPagination } from '../../server/connections/pages.ts'
-import { fillVariables } from '../../server/connections/variables.ts'
+import { fillVariables, type NamedValues } from '../../server/connections/variables.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
 const read = (name: string) => readFileSync(join(docs, name), 'utf8')
@@ -18,19 +19,24 @@ function snippets(name: string): unknown[] {
   })
 }
 
+const named: NamedValues = new Map([
+  ['region', { value: 'north', origins: null }],
+  ['shop_key', { value: 'sk', origins: ['https://api.example'] }],
+])
 const has = (value: unknown, key: string): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && key in value
 
 test('what "Connect an API" shows is taken as it is written', () => {
   const shown = snippets('connect-an-api.md')
-  expect(shown).toHaveLength(8)
+  expect(shown).toHaveLength(11)
   for (const snippet of shown) {
     if (has(snippet, 'detected')) testConnectionAnswer.shape.detected.parse(snippet['detected'])
     else if (has(snippet, 'detect')) testConnectionRequest.parse(snippet)
+    else if (has(snippet, 'value')) newVariable.parse(snippet)
     else if (has(snippet, 'kind')) checkPagination(pagination.parse(newDatasource.parse(snippet).pagination))
     else if (has(snippet, 'parameters')) {
       const parsed = httpConfiguration.parse({ url: 'https://api.example', method: 'GET', ...snippet })
-      expect(JSON.stringify(fillVariables(parsed, new Date()))).not.toContain('{{')
+      expect(JSON.stringify(fillVariables(parsed, new Date(), named))).not.toContain('{{')
     } else checkPagination(pagination.parse(snippet))
   }
 })

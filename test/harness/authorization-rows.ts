@@ -104,6 +104,13 @@ const data: Record<string, Row> = {
     status: 201,
     fresh: { datasource_id: 'datasource' },
   }),
+  'GET /v1/projects/:project_id/variables': viewer(),
+  'POST /v1/projects/:project_id/variables': editor({
+    status: 201,
+    body: ({ unique }) => ({ name: unique, value: 'v' }),
+  }),
+  'PATCH /v1/projects/:project_id/variables/:variable_id': editor({ body: { value: 'w' } }),
+  'DELETE /v1/projects/:project_id/variables/:variable_id': editor({ status: 204, fresh: { variable_id: 'variable' } }),
   'GET /v1/projects/:project_id/data-objects': viewer(),
   'GET /v1/projects/:project_id/data-objects/:data_object_id': viewer(),
   'DELETE /v1/projects/:project_id/data-objects/:data_object_id': editor({

@@ -13,6 +13,7 @@ export type Ids = {
   user_id: string
   invitation_id: string
   datasource_id: string
+  variable_id: string
   data_object_id: string
   job_id: string
   query_name: string
@@ -151,6 +152,7 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
   return {
     member,
     datasource,
+    variable: () => made(`${path}/variables`, { name: unique(), value: 'v' }),
     queuedJob,
     async project() {
       const id = await t.project()
@@ -211,6 +213,7 @@ async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promi
     user_id: await makers.member(),
     invitation_id: await makers.invitation(),
     datasource_id: await makers.datasource(),
+    variable_id: await makers.variable(),
     data_object_id: objects.data[0].id,
     job_id: await makers.queuedJob(),
     query_name: inRegion.name,

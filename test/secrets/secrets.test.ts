@@ -34,6 +34,8 @@ const secrets: Record<string, string> = {
   'a secret of a webhook': 'planted-webhook-url-96',
   'a secret of a Slack address': 'planted-slack-97',
   'a pasted command’s secret': 'planted-curl-98',
+  'a secret of the project': 'planted-project-secret-99',
+  'a changed secret of the project': 'planted-project-secret-100',
 }
 /** Not a secret: found wherever it should be, it shows that the search sees. */
 const canary = 'canary_of_the_search'
@@ -198,12 +200,22 @@ function configurations(): Record<string, Record<string, unknown>> {
       auth: { token_url: api('/token'), client_id: 'c', client_secret: secrets['a client secret'] },
     },
     body: { ...post, body: { type: 'json', content: { login: { password: secrets['a field of a body'] } } } },
+    named: {
+      url: `${api()}?note={{secret:named}}`,
+      method: 'POST',
+      headers: { 'X-Note': '{{secret:named}}' },
+      parameters: { p: { value: '{{secret:named}}' } },
+      body: { type: 'json', content: '{"note": "{{secret:named}}"}' },
+    },
     raw_body: { ...post, body: { type: 'raw', content: secrets['a raw body'], content_type: 'text/plain' } },
   }
 }
 
 async function connect(projectId: string): Promise<void> {
   const path = `/v1/projects/${projectId}/datasources`
+  const value = secrets['a secret of the project']
+  const origins = [upstream.origin]
+  const named = await made(`/v1/projects/${projectId}/variables`, { name: 'named', value, secret: true, origins })
   for (const [name, config] of Object.entries(configurations())) {
     const { id } = await made(path, { name, kind: 'http_api', config })
     await call('GET', `${path}/${id}`)
@@ -233,6 +245,8 @@ async function connect(projectId: string): Promise<void> {
     await call('POST', `/v1/jobs/${failing}/cancel`, { body: {} })
     await call('GET', `${path}/${id}`)
   }
+  const change = { body: { value: secrets['a changed secret of the project'] } }
+  expect((await call('PATCH', `/v1/projects/${projectId}/variables/${named['id']}`, change)).status).toBe(200)
 }
 
 async function send(projectId: string): Promise<void> {
@@ -278,7 +292,7 @@ async function watch(projectId: string): Promise<void> {
 async function readAll(projectId: string): Promise<void> {
   const project = `/v1/projects/${projectId}`
   const pages = ['', '/members', '/invitations', '/datasources', '/data-objects', '/jobs', '/metrics', '/requests']
-  const more = ['/alerts', '/queries', '/deployments', '/questions', '/evaluations']
+  const more = ['/variables', '/alerts', '/queries', '/deployments', '/questions', '/evaluations']
   for (const page of [...pages, ...more]) await call('GET', `${project}${page}`)
   for (const page of [
     '/v1/audit',

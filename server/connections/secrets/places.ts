@@ -2,6 +2,7 @@ import { bodyTypes, type HttpConfiguration } from '../../../api/connections.ts'
 import { isSecretName } from '../../../api/secret-names.ts'
 import { exceedsDepth } from '../../json-depth.ts'
 import { parsePath } from '../../rows/index.ts'
+import { isReference } from './references.ts'
 import { formSpans, graphqlSpans, jsonSpans, pointerPart, urlSpans, type SecretSpan } from './texts.ts'
 
 /** One place of a configuration that holds a secret. */
@@ -26,7 +27,7 @@ type Visit = (place: SecretPlace, value: unknown) => unknown
 export function mapSecrets(configuration: HttpConfiguration, visit: Visit): HttpConfiguration {
   const seen = new Map<string, number>()
   const found: Visit = (place, value) => {
-    if (value === undefined || value === null || value === '') return value
+    if (value === undefined || value === null || value === '' || isReference(value)) return value
     const count = seen.get(place.key) ?? 0
     seen.set(place.key, count + 1)
     return visit({ ...place, key: `${place.key}#${count}` }, value)

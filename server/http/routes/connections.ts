@@ -38,7 +38,13 @@ export function serveConnections(http: Http, app: App): void {
       const { project_id: projectId, datasource_id: datasourceId, detect, ...configuration } = request.body
       const stored = projectId === undefined || datasourceId === undefined ? undefined : { projectId, datasourceId }
       const signal = untilGone(reply)
-      return connections.testConnection(app, callerOf(request), { configuration, stored, signal, detect })
+      return connections.testConnection(app, callerOf(request), {
+        configuration,
+        stored,
+        projectId,
+        signal,
+        detect,
+      })
     },
   )
 

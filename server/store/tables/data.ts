@@ -9,6 +9,7 @@ export type DataTables = {
   jobs: JobsTable
   loadCheckpoints: LoadCheckpointsTable
   idempotentCalls: IdempotentCallsTable
+  variables: VariablesTable
   leases: LeasesTable
 }
 
@@ -32,6 +33,18 @@ type DatasourcesTable = {
   onBreaking: Generated<'hold' | 'serve'>
   checks: GeneratedJson<DataCheck[]>
   createdAt: CreatedAt
+}
+
+type VariablesTable = {
+  id: string
+  projectId: string
+  environment: string | null
+  name: string
+  value: string | null
+  sealedValue: Buffer | null
+  origins: Generated<string[]>
+  createdAt: CreatedAt
+  updatedAt: Generated<Date>
 }
 
 /** What the author of a table decided about one column, told by the key in the answer. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { HttpConfiguration } from '../../../api/connections.ts'
-import { fillVariables } from '../../../server/connections/variables.ts'
+import { fillVariables, type NamedValues } from '../../../server/connections/variables.ts'
 
 const at = new Date('2026-03-31T10:20:30.456Z')
 const filled = (more: Partial<HttpConfiguration>) =>
@@ -39,5 +39,87 @@ describe('variables of a request', () => {
     expect(() => filled({ parameters: { p: { value: text, required: false } } })).toThrow(
       `parameters.p.value holds ${text}, which is no variable`,
     )
+  })
+})
+
+describe('variables and secrets of the project', () => {
+  const values: NamedValues = new Map([
+    ['region', { value: 'north & "south"', origins: null }],
+    ['base', { value: 'https://api.example/v2', origins: null }],
+    ['host', { value: 'api.example', origins: null }],
+    ['key', { value: 's3cr"t&', origins: ['https://api.example'] }],
+    ['client', { value: 'c1', origins: ['https://api.example', 'https://login.example'] }],
+  ])
+  const fill = (more: Partial<HttpConfiguration>) =>
+    fillVariables({ url: 'https://api.example/', method: 'POST', ...more }, at, values)
+
+  test('are written as values wherever they stand, and what holds a secret is marked as one', () => {
+    expect(
+      fill({
+        url: 'https://api.example/{{var:region}}?k={{ secret:key }}',
+        headers: { 'accept-language': '{{secret:key}}', 'x-region': '{{var:region}}' },
+        parameters: { k: { value: '{{secret:key}}', required: true }, r: { value: '{{var:region}}', required: false } },
+        body: { filter: '{{var:region}}', pin: '{{secret:key}}' },
+      }),
+    ).toEqual({
+      method: 'POST',
+      url: 'https://api.example/north%20%26%20%22south%22?k=s3cr%22t%26',
+      headers: { 'accept-language': { value: 's3cr"t&', secret: true }, 'x-region': 'north & "south"' },
+      parameters: {
+        k: { value: 's3cr"t&', required: true, secret: true },
+        r: { value: 'north & "south"', required: false },
+      },
+      body: { type: 'json', content: { filter: 'north & "south"', pin: 's3cr"t&' }, secret: true },
+    })
+  })
+
+  test.each([
+    [{ type: 'json', content: '{"r": "{{var:region}}"}' }, { r: 'north & "south"' }, JSON.parse],
+    [{ type: 'graphql', content: '{ a(r: "{{var:region}}") }' }, '{ a(r: "north & \\"south\\"") }', String],
+    [{ type: 'form', content: 'r={{var:region}}&x=1' }, 'r=north%20%26%20%22south%22&x=1', String],
+  ])('cannot end the text they stand in: %j', (body, expected, read) => {
+    expect(read(String(fill({ body }).body?.['content']))).toEqual(expected)
+  })
+
+  test('a variable can be the address, up to its path', () => {
+    const auth = { token_url: 'https://login.example/t', client_id: 'c', client_secret: '{{secret:client}}' }
+    expect(fill({ url: '{{var:base}}/orders?k={{secret:key}}' }).url).toBe(
+      'https://api.example/v2/orders?k=s3cr%22t%26',
+    )
+    expect(fill({ url: 'https://{{var:host}}/x', headers: { 'x-key': '{{secret:key}}' } }).url).toBe(
+      'https://api.example/x',
+    )
+    expect(fill({ authType: 'OAuth2 Client Credentials', auth }).auth).toEqual({ ...auth, client_secret: 'c1' })
+  })
+
+  test.each<[Partial<HttpConfiguration>, string]>([
+    [{ headers: { a: '{{secret:nobody}}' } }, 'the project has no secret of this name'],
+    [{ headers: { a: '{{var:key}}' } }, 'write {{secret:key}}'],
+    [{ headers: { a: '{{secret:region}}' } }, 'write {{var:region}}'],
+    [{ url: 'https://elsewhere.example/', headers: { a: '{{secret:key}}' } }, 'may not be sent to https://elsewhere'],
+    [{ url: 'http://api.example/', body: { a: '{{secret:key}}' } }, 'may not be sent to http://api.example'],
+    [{ url: 'https://elsewhere.example/?k={{secret:key}}' }, 'may not be sent to https://elsewhere.example'],
+    [{ url: 'https://{{secret:key}}.example/' }, 'holds a secret before its path'],
+    [{ url: '{{secret:key}}' }, 'holds a secret before its path'],
+    [{ url: 'https://{{var:host}}:81/?k={{secret:key}}' }, 'may not be sent to https://api.example:81'],
+    [
+      {
+        authType: 'OAuth2 Client Credentials',
+        auth: { token_url: 'https://login.example/t', client_id: 'c', client_secret: '{{secret:key}}' },
+      },
+      'may not be sent to https://login.example',
+    ],
+    // A secret that stands in the configuration belongs to an address that a variable could change.
+    [{ url: '{{var:base}}/x', headers: { authorization: 'Bearer inline' } }, 'headers.authorization is a secret'],
+    [{ url: '{{var:base}}://api.example', authType: 'Bearer Token', auth: { token: 't' } }, 'auth.token is a secret'],
+    [
+      {
+        authType: 'OAuth2 Client Credentials',
+        auth: { token_url: 'https://{{var:host}}/t', client_id: 'c', client_secret: 'inline' },
+      },
+      'auth.client_id is a secret',
+    ],
+  ])('%j is refused: %s', (more, message) => {
+    expect(() => fill(more)).toThrow(message)
   })
 })

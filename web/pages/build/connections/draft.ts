@@ -17,6 +17,8 @@ export type Draft = {
   bodyType: string
   body: string
   extractor: string
+  /** Whose variables the request means; the form leaves it as it is. */
+  environment?: string | undefined
   pagination: Pagination | null
   schedule: string
   timeZone: string
@@ -129,6 +131,7 @@ export function readConfiguration(config: Configuration): Partial<Draft> {
       body: textOf(body['content'] ?? body),
     }),
     extractor: config.responsePathExtractor ?? '',
+    environment: config.environment,
   }
 }
 
@@ -152,6 +155,7 @@ export function configurationOf(draft: Draft): Configuration {
       authType: draft.authType,
       auth: Object.fromEntries(Object.entries(draft.auth).filter(([, value]) => value !== '')),
     }),
+    ...(draft.environment !== undefined && { environment: draft.environment }),
     ...(draft.extractor.trim() !== '' && { responsePathExtractor: draft.extractor.trim() }),
   }
 }

@@ -42,7 +42,7 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
   const test = useStoppable((draft: Draft, signal) => {
     // The tree shows the whole response, and the table below it what the extractor takes.
     const { responsePathExtractor: _taken, ...configuration } = configurationOf(draft)
-    const stored = source === null ? {} : { project_id: project.id, datasource_id: source.id }
+    const stored = { project_id: project.id, ...(source !== null && { datasource_id: source.id }) }
     const body = { ...configuration, ...stored, ...(bodyOf(draft) !== undefined && { body: bodyOf(draft) }) }
     return call<Tested>('POST', '/v1/http/test-connection', { body, timeoutMs: 60_000, signal })
   })
