@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import { type HttpConfiguration, type Pagination } from '../../api/connections.ts'
 import type { AnswerBody, ConvertCall, RowsPageCall, PageRows } from '../data/index.ts'
 import { Failure } from '../failure.ts'
-import { charsetOf, parseExact, parsePath, pick } from '../rows/index.ts'
+import { charsetOf, parseExact, parseExtractor, pick } from '../rows/index.ts'
 import { answerType } from './answer-type.ts'
 import { buildRequest, withQuery, type OutboundRequest } from './build-request.ts'
 import { encodeBody, withBodyValues } from './encode-body.ts'
@@ -89,7 +89,7 @@ export async function fetchRows(template: HttpConfiguration, options: FetchOptio
   const { resumed = null } = options.checkpoint ?? {}
   const at = resumed === null ? (options.at ?? new Date()) : new Date(resumed.at)
   const configuration = fillVariables(template, at, options.values)
-  parsePath(configuration.responsePathExtractor ?? '')
+  parseExtractor(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
   const started = performance.now()
   const left = () => Math.max(1, Math.round(options.limits.timeoutMs - (performance.now() - started)))
@@ -230,7 +230,7 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
 }
 
 function lastRowOf({ configuration }: Run, body: unknown): unknown {
-  const rows = pick(body, parsePath(configuration.responsePathExtractor ?? ''))
+  const rows = pick(body, parseExtractor(configuration.responsePathExtractor ?? ''))
   return Array.isArray(rows) ? (rows.at(-1) as unknown) : rows
 }
 

@@ -7,7 +7,7 @@ import {
   isJsonType,
   parseContentType,
   parseExact,
-  parsePath,
+  parseExtractor,
   pick,
   type JsonPath,
 } from '../rows/index.ts'
@@ -48,7 +48,7 @@ export type ProbeOptions = {
 export async function probe(template: HttpConfiguration, options: ProbeOptions): Promise<TestConnectionAnswer> {
   const { outbound, tokens, limits, signal, at = new Date() } = options
   const configuration = fillVariables(template, at, options.values)
-  const path = parsePath(configuration.responsePathExtractor ?? '')
+  const path = parseExtractor(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
   const started = performance.now()
   const left = () => Math.max(1, Math.round(limits.timeoutMs - (performance.now() - started)))

@@ -1,6 +1,6 @@
 export { charsetOf, isBinary, isJsonType, parseContentType } from './content.ts'
 export { doubleDigits } from './json-numbers.ts'
-export { parseExact, parsePath, pick, valueAt, type JsonPath } from './json-path.ts'
+export { parseExact, parseExtractor, parsePath, pick, valueAt, type JsonPath } from './json-path.ts'
 export { texts } from './json-texts.ts'
 export { normalise, type CsvFile, type Normalised } from './normalise.ts'
 export { createRowReader } from './row-reader.ts'

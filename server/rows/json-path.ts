@@ -5,16 +5,46 @@ import { exceedsDepth } from '../json-depth.ts'
 export type PathStep = string | number
 
 /** A `responsePathExtractor` as written and as understood. As written, it may also be one top-level key. */
-export type JsonPath = { text: string; steps: PathStep[] }
+export type JsonPath = {
+  text: string
+  steps: PathStep[]
+  /** Every member from here on, as often as the path says `*` or `{name}`. */
+  each?: EachStep[]
+}
 
-const stepPattern = /\.?([^.[\]"']+)|\[(\d+)\]|\.?\[("(?:[^"\\]|\\.)*")\]|\.?\['([^']*)'\]/y
+/** All members of a list or object, the column that their keys become, and the way on inside each. */
+export type EachStep = { key: string | null; steps: PathStep[] }
+
+const stepPattern = /\.?([^.[\]"']+)|\[(\d+|\*)\]|\.?\[("(?:[^"\\]|\\.)*")\]|\.?\['([^']*)'\]/y
 
 /**
  * `data.items`, `data.items[0].rows`, `$.data.items`, `["a.b"].c`. Empty and `$` mean the whole response; `$` reads it
  * once more where it is a string of JSON.
  */
 export function parsePath(text: string, field = 'responsePathExtractor'): JsonPath {
-  const steps: PathStep[] = []
+  return {
+    text: text.trim(),
+    steps: readSteps(text, field).map((step) => (typeof step === 'object' ? step.bare : step)),
+  }
+}
+
+/** An extractor, in which `*` is every member of a list or object, and `{name}` as well with its key as that column. */
+export function parseExtractor(text: string): JsonPath {
+  const path: JsonPath = { text: text.trim(), steps: [] }
+  let steps = path.steps
+  for (const step of readSteps(text, 'responsePathExtractor')) {
+    if (typeof step !== 'object') steps.push(step)
+    else {
+      steps = []
+      path.each = [...(path.each ?? []), { key: step.bare === '*' ? null : step.bare.slice(1, -1), steps }]
+    }
+  }
+  return path
+}
+
+/** Steps as they are written; `bare` is one that means every member in an extractor, and a key elsewhere. */
+function readSteps(text: string, field: string): Array<PathStep | { bare: string }> {
+  const steps: Array<PathStep | { bare: string }> = []
   const body = text.trim().replace(/^\$(?=$|[.[])/, '')
   let at = 0
   while (at < body.length) {
@@ -23,10 +53,13 @@ export function parsePath(text: string, field = 'responsePathExtractor'): JsonPa
     if (match === null || (at === 0 && body.startsWith('.') && !text.trim().startsWith('$')))
       throw unreadable(text, at, field)
     const [whole, key, index, quoted, apostrophed] = match
-    steps.push(index === undefined ? stepName(text, { key, quoted, apostrophed }, field) : Number(index))
+    if (index === undefined) {
+      const name = stepName(text, { key, quoted, apostrophed }, field)
+      steps.push(key !== undefined && /^(\*|\{[^{}]{1,200}\})$/.test(key) ? { bare: name } : name)
+    } else steps.push(index === '*' ? { bare: '*' } : Number(index))
     at += whole.length
   }
-  return { text: text.trim(), steps }
+  return steps
 }
 
 type StepText = { key: string | undefined; quoted: string | undefined; apostrophed: string | undefined }
@@ -96,15 +129,67 @@ export function stepIndex(step: PathStep | undefined): number | undefined {
 /** What an extractor takes from a parsed value: a string found there is read as JSON where it is JSON. */
 export function pick(root: unknown, path: JsonPath): unknown {
   if (path.text === '') return root
+  const { each, ...start } = path
+  if (each !== undefined) return pickEach(start.steps.length === 0 ? root : valueAt(root, start), path, each)
   return unwrapText(path.steps.length === 0 ? root : valueAt(root, path))
 }
 
+type Keys = Record<string, unknown>
+type Member = { value: unknown; keys: Keys }
+
+/** The rows under every member, found stage by stage as a load finds them. */
+function pickEach(whole: unknown, path: JsonPath, each: EachStep[]): unknown[] {
+  let members: Member[] = [{ value: whole, keys: {} }]
+  for (const [index, step] of each.entries()) {
+    members = stage(members, path, each[index - 1]?.steps ?? [], (found) => membersOf(found, path, step))
+  }
+  const rows = stage(members, path, each.at(-1)?.steps ?? [], ({ value, keys }) =>
+    (Array.isArray(value) ? (value as unknown[]) : [value]).map((row) => ({ value: row, keys })),
+  )
+  return rows.map(({ value, keys }) => withKeys(value, keys))
+}
+
+/** A key that some members lack is nothing unusual; one that none has is a mistake. Null has no members and no rows. */
+function stage(members: Member[], path: JsonPath, steps: PathStep[], read: (found: Member) => Member[]): Member[] {
+  let missed: Failure | null = null
+  let isFound = false
+  const found = members.flatMap(({ value, keys }) => {
+    if (steps.length > 0 && value === null) return []
+    try {
+      const inner = valueAt(value, { text: path.text, steps }, (text) => text)
+      const rows = inner === null && steps.length > 0 ? [] : read({ value: inner, keys })
+      isFound = true
+      return rows
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      missed = error
+      return []
+    }
+  })
+  if (!isFound && missed !== null) throw missed
+  return found
+}
+
+function membersOf({ value, keys }: Member, path: JsonPath, { key }: EachStep): Member[] {
+  if (value === null) return []
+  if (typeof value !== 'object') throw noMatch(path.text, { steps: [], matched: 0, ...describe(value) })
+  return Object.entries(value).map(([name, member]: [string, unknown]) => {
+    const own = key === null ? {} : { [key]: Array.isArray(value) ? null : name }
+    return { value: member, keys: { ...keys, ...own } }
+  })
+}
+
+function withKeys(row: unknown, keys: Keys): unknown {
+  if (Object.keys(keys).length === 0) return row
+  return isObject(row) ? { ...keys, ...row } : { ...keys, value: row }
+}
+
 /** Follows a path through a parsed value, through strings of JSON on the way too. */
-export function valueAt(root: unknown, path: JsonPath): unknown {
+export function valueAt(root: unknown, path: JsonPath, unwrap = unwrapText): unknown {
   if (isObject(root) && Object.hasOwn(root, path.text)) return root[path.text]
   let value = root
   for (const [matched, step] of path.steps.entries()) {
-    value = unwrapText(value)
+    value = unwrap(value)
     const index = stepIndex(step)
     if (Array.isArray(value) && index !== undefined && index < value.length) value = value[index]
     else if (isObject(value) && typeof step === 'string' && Object.hasOwn(value, step)) value = value[step]

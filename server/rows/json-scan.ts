@@ -10,8 +10,8 @@ type RowSink = {
   bytes: (buffer: Buffer, start: number, end: number) => void
   /** The value at the path comes again (a repeated key: the last one counts). */
   restart: () => void
-  /** `columns` only: the next elements belong to this key; so many came before. */
-  column: (name: string, elements: number) => void
+  /** `columns` and `members`: what comes next belongs to this key, or to a list; so many came before. */
+  column: (name: string | null, elements: number) => void
 }
 
 export type ScanOptions = {
@@ -19,8 +19,8 @@ export type ScanOptions = {
   pathText: string
   /** A top-level key that is the whole extractor, dots and all, wins over the path. */
   exactKey: string | null
-  /** `rows`: one row a line. `columns`: the lists of an object, one bare element a line. */
-  emit: 'rows' | 'columns'
+  /** `rows`: one row a line. `columns`: the lists of an object, one bare element a line. `members`: one bare member a line. */
+  emit: 'rows' | 'columns' | 'members'
   /** `lines`: every document is a row. `sniff`: objects on lines of their own are, too. */
   documents: 'one' | 'sniff' | 'lines'
   maxDepth: number
@@ -48,8 +48,8 @@ const lineBreak = Buffer.from('\n')
 
 const object = 1
 const array = 2
-/** `path`: leads to the target. `rows`: its elements are rows. `columns`: its members are lists of elements. */
-type Level = { type: 1 | 2; role: 'path' | 'rows' | 'columns'; index: number }
+/** `path`: leads to the target. `rows`: its elements are rows. `columns`: its members are lists of elements. `members`: each is one. */
+type Level = { type: 1 | 2; role: 'path' | 'rows' | 'columns' | 'members'; index: number }
 type State = 'value' | 'first' | 'key' | 'colon' | 'after' | 'between' | 'inside'
 
 /**
@@ -121,9 +121,10 @@ export function createJsonScanner(options: ScanOptions) {
   function levelFor(byte: number): Level['role'] | null {
     const parent = levels.at(-1)
     if (parent?.role === 'columns') return byte === 0x5b ? 'rows' : null
-    if (parent?.role === 'rows') return null
+    if (parent?.role === 'rows' || parent?.role === 'members') return null
     if (isTarget) {
       if (options.emit === 'columns') return byte === 0x7b ? 'columns' : null
+      if (options.emit === 'members') return byte === 0x7b || byte === 0x5b ? 'members' : null
       return kind === 'array' ? 'rows' : null
     }
     return onPath && (byte === 0x7b || byte === 0x5b) ? 'path' : null
@@ -137,7 +138,10 @@ export function createJsonScanner(options: ScanOptions) {
       onPath = !exactDone && stepIndex(steps[levels.length - 1]) === parent.index
       if (miss.matched === levels.length - 1) miss.length = parent.index + 1
     }
-    isTarget = isExact || (onPath && (levels.length === steps.length || byte === 0x22))
+    // Nothing but lists and objects has members; null has none.
+    const hasMembers = byte === 0x7b || byte === 0x5b || byte === 0x6e
+    const isThere = levels.length === steps.length || (byte === 0x22 && options.emit !== 'members')
+    isTarget = isExact || (onPath && isThere && (options.emit !== 'members' || hasMembers))
     if (!isTarget) {
       const isScalar = byte !== 0x7b && byte !== 0x5b
       if (onPath && isScalar) miss = { steps, matched: levels.length, kind: 'a single value' }
@@ -163,7 +167,9 @@ export function createJsonScanner(options: ScanOptions) {
       openLevel(byte === 0x7b ? object : array, role)
       return at + 1
     }
-    isRow = (isTarget && options.emit === 'rows') || levels.at(-1)?.role === 'rows'
+    const parent = levels.at(-1)
+    isRow = (isTarget && options.emit === 'rows') || parent?.role === 'rows' || parent?.role === 'members'
+    if (parent?.role === 'members' && parent.type === array) sink.column(null, rowCount)
     isWrapped = isRow && byte !== 0x7b && options.emit === 'rows'
     if (isRow) {
       rowCount += 1
@@ -174,7 +180,10 @@ export function createJsonScanner(options: ScanOptions) {
       sink.bytes(wrapOpen, 0, wrapOpen.length)
       pieceStart = at
     } else if (isRow && pieceStart < 0) pieceStart = at
-    reader.begin(isRow ? (isWrapped ? (bareShape ??= shapes.column('value')) : rowShape) : null, levels.length)
+    reader.begin(
+      isRow && options.emit !== 'members' ? (isWrapped ? (bareShape ??= shapes.column('value')) : rowShape) : null,
+      levels.length,
+    )
     state = 'inside'
     return at
   }
@@ -203,6 +212,11 @@ export function createJsonScanner(options: ScanOptions) {
       }
     }
     state = levels.length === 0 ? 'between' : 'after'
+    if (isRow && options.emit === 'members') {
+      flush(buffer, at)
+      pieceStart = -1
+      sink.bytes(lineBreak, 0, 1)
+    }
     if (!isRow || !isTarget) return at
     holdsOnlyLists = kind === 'object' && reader.holdsOnlyLists()
     if (levels.length === 0 && at < end && buffer[at] === 0x0a) {
@@ -229,6 +243,7 @@ export function createJsonScanner(options: ScanOptions) {
 
   function nameKey(name: string): void {
     state = 'colon'
+    if (levels.at(-1)?.role === 'members') return sink.column(name, rowCount)
     if (levels.at(-1)?.role === 'columns') {
       rowShape = shapes.column(name)
       sink.column(name, rowCount)

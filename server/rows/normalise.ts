@@ -3,8 +3,9 @@ import { open, rm, type FileHandle } from 'node:fs/promises'
 import { Failure } from '../failure.ts'
 import { charsetOf, delimiterOf, isBinary, kindOf, parseContentType } from './content.ts'
 import { createCsvReader, type CsvRows } from './csv.ts'
+import { expandMembers, memberLead } from './each-member.ts'
 import { dropDuplicateKeys } from './json-repair.ts'
-import { noMatch, parsePath, type JsonPath, type PathStep } from './json-path.ts'
+import { noMatch, parseExtractor, type JsonPath, type PathStep } from './json-path.ts'
 import { createJsonScanner, type ScanOptions, type ScanResult } from './json-scan.ts'
 import { createKeyShapes, type KeyShapes } from './key-shapes.ts'
 import { createLineReader } from './lines.ts'
@@ -72,7 +73,7 @@ const ordinaryChunkBytes = 524_288
  * regular CSV. Values keep the bytes they were sent with.
  */
 export async function normalise(inputPath: string, outputPath: string, options: NormaliseOptions): Promise<Normalised> {
-  const path = parsePath(options.path ?? '')
+  const path = parseExtractor(options.path ?? '')
   const workPath = `${outputPath}.work`
   const start = options.append === true ? 0 : constants.O_TRUNC
   await using input = await open(inputPath, 'r')
@@ -88,6 +89,7 @@ export async function normalise(inputPath: string, outputPath: string, options: 
     const from = decoded === null ? markBytes : 0
     if (kind === 'csv') return await runCsv(run, { from, text, path })
     const documents = kind === 'lines' ? 'lines' : 'sniff'
+    if (path.each !== undefined) return await runEach(run, { steps: path.steps, path, documents, from })
     return await runJson(run, { steps: path.steps, path, documents, from })
   } finally {
     await removeWork(workPath)
@@ -154,7 +156,7 @@ type Emit = {
   emit: ScanOptions['emit']
   file: FileHandle
   base: number
-  column?: (name: string, at: number, before: number) => void
+  column?: (name: string | null, at: number, before: number, lead: (text: string) => void) => void
 }
 
 type Scanned = ScanResult & { shapes: KeyShapes }
@@ -164,7 +166,8 @@ async function scan(run: Run, target: Target, { emit, file, base, column }: Emit
   const writer = createRowWriter(file, base)
   const scanner = createJsonScanner({
     steps: target.steps,
-    exactKey: target.steps === target.path.steps && target.steps.length > 0 ? target.path.text : null,
+    exactKey:
+      target.steps === target.path.steps && target.steps.length > 0 && emit !== 'members' ? target.path.text : null,
     pathText: target.path.text,
     emit,
     documents: target.documents,
@@ -173,7 +176,7 @@ async function scan(run: Run, target: Target, { emit, file, base, column }: Emit
     sink: {
       bytes: writer.bytes,
       restart: writer.restart,
-      column: (name, before) => column?.(name, writer.position(), before),
+      column: (name, before) => column?.(name, writer.position(), before, writer.text),
     },
   })
   const left = await pump(run.source, scanner.push, {
@@ -185,6 +188,22 @@ async function scan(run: Run, target: Target, { emit, file, base, column }: Emit
   const result = scanner.finish(left)
   await writer.finish()
   return { ...result, shapes }
+}
+
+/** A path through every member: those of the first `*` one a line, and then whatever the path finds in each. */
+async function runEach(run: Run, target: Target): Promise<Normalised> {
+  const { path } = target
+  const [first] = path.each ?? []
+  if (first === undefined) throw new Error('A path without * has no members to go through.')
+  await using members = await open(`${run.workPath}.members`, 'w+', 0o600)
+  const column = (name: string | null, _at: number, _before: number, lead: (text: string) => void) =>
+    lead(memberLead('', first, name))
+  await scan(run, target, { emit: 'members', file: members, base: 0, column })
+  const { workPath, rows, base } = run
+  const { maxDepth, goOn } = run.options
+  const { rowCount, hasDuplicates } = await expandMembers({ members, path, maxDepth, goOn, rows, base, workPath })
+  if (hasDuplicates) await repair(run)
+  return { rowCount, shape: 'rows', format: 'ndjson', columns: null, learned: null }
 }
 
 /** The path ends at, or leads through, a string: its text is JSON of its own. Where it is not, it is one value. */
@@ -209,7 +228,11 @@ async function runText(run: Run, target: Target, found: ScanResult): Promise<Nor
 }
 
 async function removeWork(path: string): Promise<void> {
-  await Promise.all(['utf8', 'text', 'columns', 'rows'].map((end) => rm(`${path}.${end}`, { force: true })))
+  await Promise.all(
+    ['utf8', 'text', 'columns', 'rows', 'members', 'each0', 'each1'].map((end) =>
+      rm(`${path}.${end}`, { force: true }),
+    ),
+  )
 }
 
 /** An object of lists becomes rows where all are of one length; `null` where they are not. */
@@ -222,7 +245,7 @@ async function runZip(run: Run, target: Target): Promise<Normalised | null> {
     file: columns,
     base: 0,
     column(name, at, before) {
-      starts.set(name, at)
+      starts.set(name ?? '', at)
       counts.push(before)
     },
   })
@@ -280,7 +303,8 @@ async function repair({ rows, base, workPath }: Run): Promise<void> {
 type CsvTarget = { from: number; text: string; path: JsonPath }
 
 async function runCsv(run: Run, { from, text, path }: CsvTarget): Promise<Normalised> {
-  if (path.steps.length > 0) throw noMatch(path.text, { steps: path.steps, matched: 0, kind: 'CSV' })
+  if (path.steps.length > 0 || path.each !== undefined)
+    throw noMatch(path.text, { steps: path.steps, matched: 0, kind: 'CSV' })
   // Spreadsheets tell each other the delimiter in a line before the header.
   const [hint = '', hinted] = /^sep=([,;|\t])\r?\n/i.exec(text) ?? []
   const delimiter = hinted ?? delimiterOf(text)

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { pagination, testConnectionAnswer, testConnectionRequest, httpConfiguration } from '../../api/connections.ts'
 import { changeTableSchema, newDatasource } from '../../api/datasources.ts'
 import { newVariable } from '../../api/variables.ts'
+import { parseExtractor, pick } from '../../server/rows/index.ts'
 import { checkPagination } from '../../server/connections/pages.ts'
 import { fillVariables, type NamedValues } from '../../server/connections/variables.ts'
 
@@ -38,6 +39,14 @@ test('what "Connect an API" shows is taken as it is written', () => {
       const parsed = httpConfiguration.parse({ url: 'https://api.example', method: 'GET', ...snippet })
       expect(JSON.stringify(fillVariables(parsed, new Date(), named))).not.toContain('{{')
     } else checkPagination(pagination.parse(snippet))
+  }
+})
+
+test('the rows that "Connect an API" shows for an extractor are those it takes', () => {
+  const rows = [...read('connect-an-api.md').matchAll(/^\| `(\{.*?\})` +\| `(.*?)` +\| `(\{.*?\})` +\|$/gm)]
+  expect(rows).toHaveLength(4)
+  for (const [, answer = '', extractor = '', row = ''] of rows) {
+    expect(pick(JSON.parse(answer), parseExtractor(extractor))).toEqual([JSON.parse(row)])
   }
 })
 
