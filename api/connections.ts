@@ -222,6 +222,21 @@ export const pagination = z.discriminatedUnion('type', [
 ])
 export type Pagination = z.output<typeof pagination>
 
+/** A request for each row of another table. A setting of the datasource. */
+export const forEach = z.strictObject({
+  table: slug.meta({ description: 'The table whose rows the request names: `{{row.id}}` is the column `id` of one.' }),
+  keys: z
+    .record(z.string().min(1).max(200), z.string().min(1).max(200))
+    .optional()
+    .meta({
+      description:
+        'Columns of the rows that come and the columns of the other table that fill them. Without it, each column that ' +
+        'the request names, called `<table>_<column>`.',
+    }),
+  max_requests: z.int().min(1).max(fixedLimits.childRequests.value).default(10_000),
+})
+export type ForEach = z.output<typeof forEach>
+
 function stopWhen() {
   return z.enum(['empty', 'short'], 'must be empty or short').optional().meta({
     description: 'Which page is the last: one without rows, or one with fewer than the first.',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpConfiguration, pagination } from './connections.ts'
+import { forEach, httpConfiguration, pagination } from './connections.ts'
 import { heldBecause } from './data.ts'
 import { displayName, slug, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
@@ -9,6 +9,7 @@ const settings = {
     .optional()
     .meta({ description: 'The request that fetches its data. `***` keeps a stored secret, for the same address.' }),
   pagination: pagination.nullable().optional(),
+  for_each: forEach.nullable().optional().meta({ description: 'A request for each row of another table.' }),
   schedule: z
     .string()
     .max(100)
@@ -40,7 +41,7 @@ export const datasource = z
   .object({
     id: z.string(),
     name: z.string(),
-    kind: z.literal('http_api'),
+    kind: z.enum(['http_api', 'file']),
     table_name: z.string(),
     status: z.enum(['new', 'ready', 'held', 'failed']),
     held: z
@@ -49,6 +50,7 @@ export const datasource = z
       .meta({ description: 'The newest version of its data, where it waits; the last good one serves.' }),
     config: z.record(z.string(), z.unknown()).nullable().meta({ description: 'Secrets read `***`.' }),
     pagination: z.record(z.string(), z.unknown()).nullable(),
+    for_each: z.record(z.string(), z.unknown()).nullable(),
     schedule: z.string().nullable(),
     schedule_time_zone: z.string(),
     next_refresh_at: timestamp.nullable(),

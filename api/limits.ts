@@ -10,6 +10,7 @@ export const fixedLimits = {
   extractorChars: fixed(1_024, 'Longest `responsePathExtractor`.'),
   curlChars: fixed(100_000, 'Longest cURL command that is imported.'),
   variableChars: fixed(8_192, 'Longest value of a variable or secret of a project.'),
+  childRequests: fixed(1_000_000, 'Most rows of another table that one load makes a request for.'),
   loadPages: fixed(100_000, 'Most pages of one load.'),
   keptVersions: fixed(1_000, 'Most versions of its data that a datasource can keep.'),
   sqlChars: fixed(100_000, 'Longest SQL of a query.'),

@@ -273,6 +273,7 @@ export const limits = {
     'Largest response that a refresh stores, all pages together.',
   ),
   executeResponseBytes: limit(268_435_456, [1_024, 1_099_511_627_776], 'Largest response that an execute stores.'),
+  childRequestsAtOnce: limit(4, [1, 64], 'Requests at once of a load that asks for each row of another table.'),
   outboundRedirects: limit(5, [0, 20], 'Redirects that an outbound call follows.'),
   outboundTries: limit(3, [1, 10], 'Tries of an outbound GET or HEAD.'),
   outboundConnectTimeoutMs: limit(10_000, [100, 120_000], 'Longest time a connection to an external API may take.'),

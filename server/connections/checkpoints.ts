@@ -5,12 +5,15 @@ import type { Vault } from '../access/index.ts'
 import type { Database } from '../store/index.ts'
 import type { LoadState } from './fetch-rows.ts'
 
+/** However a load goes, its rows so far are a file of this size. */
+type Saved = { sizeBytes: number }
+
 /** Where a load in the background keeps how far it has come. */
-export type Checkpoint = {
+export type Checkpoint<State extends Saved = LoadState> = {
   rowsPath: string
   /** From an earlier attempt of the same load; null where it begins. */
-  resumed: LoadState | null
-  save(state: LoadState): Promise<void>
+  resumed: State | null
+  save(state: State): Promise<void>
   /** Writes what `save` held back, when the attempt fails. */
   flush(): Promise<void>
   /** Once its rows are stored, or not wanted any more. */
@@ -21,7 +24,9 @@ type Load = {
   datasourceId: string
   job: { id: string; retriedFrom: string | null }
   configuration: HttpConfiguration
-  pagination: Pagination
+  pagination: Pagination | undefined
+  /** What the load goes by besides: the rows of another table. */
+  children?: unknown
   newPath: () => string
   /** Addresses of pages may hold keys. */
   vault: Vault
@@ -31,7 +36,10 @@ type Load = {
 const everyMs = 1_000
 
 /** Finds what an earlier attempt of this load, or of the job that it repeats, has fetched already. */
-export async function openCheckpoint({ db }: Pick<Database, 'db'>, load: Load): Promise<Checkpoint> {
+export async function openCheckpoint<State extends Saved = LoadState>(
+  { db }: Pick<Database, 'db'>,
+  load: Load,
+): Promise<Checkpoint<State>> {
   const { datasourceId, job } = load
   const requestHash = hashOf(load)
   const known = await db
@@ -40,14 +48,14 @@ export async function openCheckpoint({ db }: Pick<Database, 'db'>, load: Load): 
     .where('datasourceId', '=', datasourceId)
     .executeTakeFirst()
   const isOwn = known?.jobId === job.id || (job.retriedFrom !== null && known?.jobId === job.retriedFrom)
-  const state = known === undefined ? null : openState(load.vault, known.state)
+  const state = known === undefined ? null : (openState(load.vault, known.state) as State | null)
   const isGood = known !== undefined && state !== null && isOwn && known.requestHash === requestHash
   const resumed = isGood && (await cutTo(known.rowsPath, state.sizeBytes)) ? state : null
   if (known !== undefined && resumed === null) await rm(known.rowsPath, { force: true })
   const rowsPath = resumed === null || known === undefined ? load.newPath() : known.rowsPath
   let savedAtMs = Number.NEGATIVE_INFINITY
-  let unsaved: LoadState | null = null
-  const write = async (next: LoadState): Promise<void> => {
+  let unsaved: State | null = null
+  const write = async (next: State): Promise<void> => {
     savedAtMs = performance.now()
     unsaved = null
     const row = {
@@ -80,10 +88,10 @@ export async function openCheckpoint({ db }: Pick<Database, 'db'>, load: Load): 
 }
 
 /** Null where it was sealed with a key that is not used any more: then the load begins anew. */
-function openState(vault: Vault, state: object): LoadState | null {
+function openState(vault: Vault, state: object): unknown {
   try {
     const sealed = Buffer.from((state as { sealed: string }).sealed, 'base64')
-    return vault.open(sealed) as LoadState
+    return vault.open(sealed)
   } catch {
     return null
   }
@@ -97,8 +105,8 @@ async function cutTo(path: string, sizeBytes: number): Promise<boolean> {
   return true
 }
 
-function hashOf({ configuration, pagination }: Load): string {
+function hashOf({ configuration, pagination, children }: Load): string {
   return createHash('sha256')
-    .update(JSON.stringify([configuration, pagination]))
+    .update(JSON.stringify([configuration, pagination, children]))
     .digest('base64url')
 }

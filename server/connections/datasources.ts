@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { HttpConfiguration, Pagination } from '../../api/connections.ts'
+import type { ForEach, HttpConfiguration, Pagination } from '../../api/connections.ts'
 import { recordAct, requireRole, type Caller, type Vault } from '../access/index.ts'
 import { dataChanged, heldVersions, refuseInUse, type Catalogs, type DeployedQueries } from '../data/index.ts'
 import { Failure } from '../failure.ts'
@@ -17,6 +17,7 @@ import {
 } from '../store/index.ts'
 import { buildRequest } from './build-request.ts'
 import { namedValuesFor } from './named-values.ts'
+import { exampleRow } from './fetch-children.ts'
 import { checkPagination } from './pages.ts'
 import { fillVariables } from './variables.ts'
 import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
@@ -28,7 +29,7 @@ import type { Config } from '../config.ts'
 export type Datasource = {
   id: string
   name: string
-  kind: 'http_api'
+  kind: 'http_api' | 'file'
   tableName: string
   status: 'new' | 'ready' | 'held' | 'failed'
   /** The newest version of its data, where it waits for its author. */
@@ -36,6 +37,7 @@ export type Datasource = {
   /** The request configuration with `***` for every secret. */
   config: Record<string, unknown> | null
   pagination: Record<string, unknown> | null
+  forEach: Record<string, unknown> | null
   schedule: string | null
   scheduleTimeZone: string
   nextRefreshAt: Date | null
@@ -49,6 +51,7 @@ export type DatasourceChanges = {
   name?: string | undefined
   config?: HttpConfiguration | undefined
   pagination?: Pagination | null | undefined
+  forEach?: ForEach | null | undefined
   schedule?: string | null | undefined
   scheduleTimeZone?: string | undefined
   keepVersions?: number | undefined
@@ -64,7 +67,7 @@ export async function createDatasource(
   await requireRole(app, caller, input.projectId, 'editor')
   // Three stars in a new one stand for nothing.
   const config = input.config === undefined ? undefined : restoreConfiguration(input.config, undefined)
-  if (config !== undefined) await checkConfiguration(app, input.projectId, config)
+  if (config !== undefined) await checkConfiguration(app, input.projectId, config, input.forEach ?? null)
   const id = newId('datasource')
   await app.store.db
     .transaction()
@@ -162,7 +165,7 @@ export async function updateDatasource(
   await app.store.db.transaction().execute(async (transaction) => {
     const before = await transaction
       .selectFrom('datasources')
-      .select(['sealedSecrets', 'schedule', 'scheduleTimeZone'])
+      .select(['sealedSecrets', 'forEach', 'schedule', 'scheduleTimeZone'])
       .where('projectId', '=', input.projectId)
       .where('id', '=', input.datasourceId)
       .forUpdate()
@@ -170,7 +173,10 @@ export async function updateDatasource(
     if (before === undefined) throw noDatasource(input.datasourceId)
     const stored = before.sealedSecrets === null ? undefined : openConfiguration(app.vault, before.sealedSecrets)
     const config = input.config === undefined ? undefined : restoreConfiguration(input.config, stored)
-    if (config !== undefined) await checkConfiguration({ ...app, store: { db: transaction } }, input.projectId, config)
+    const forEach = input.forEach === undefined ? (before.forEach as ForEach | null) : input.forEach
+    const checked = config ?? (input.forEach === undefined ? undefined : stored)
+    const within = { ...app, store: { db: transaction } }
+    if (checked !== undefined) await checkConfiguration(within, input.projectId, checked, forEach)
     const changes = {
       ...input,
       config,
@@ -291,16 +297,20 @@ async function checkConfiguration(
   app: Pick<SourceApp, 'now' | 'vault'> & { store: Pick<Database, 'db'> },
   projectId: string,
   config: HttpConfiguration,
+  forEach: ForEach | null,
 ): Promise<void> {
-  buildRequest(fillVariables(config, new Date(app.now()), await namedValuesFor(app, projectId, config)))
+  const values = await namedValuesFor(app, projectId, config)
+  const row = forEach === null ? undefined : exampleRow(config)
+  buildRequest(fillVariables(config, { at: new Date(app.now()), values, row }))
 }
 
 function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges) {
-  const { config, pagination, schedule, scheduleTimeZone = 'UTC', keepVersions } = changes
+  const { config, pagination, forEach, schedule, scheduleTimeZone = 'UTC', keepVersions } = changes
   if (pagination !== undefined && pagination !== null) checkPagination(pagination)
   return {
     ...(config !== undefined && storeConfiguration(app.vault, config)),
     ...(pagination !== undefined && { pagination: pagination === null ? null : JSON.stringify(pagination) }),
+    ...(forEach !== undefined && { forEach: forEach === null ? null : JSON.stringify(forEach) }),
     ...(keepVersions !== undefined && { keepVersions }),
     ...(schedule !== undefined && {
       schedule,
@@ -329,6 +339,7 @@ function selectDatasources(app: { store: Database }, projectId: string) {
       'tableName',
       'config',
       'pagination',
+      'forEach',
       'schedule',
       'scheduleTimeZone',
       'nextRefreshAt',

@@ -1,4 +1,4 @@
-import type { ExecuteRequest, HttpConfiguration, Pagination } from '../../api/connections.ts'
+import type { ExecuteRequest, ForEach, HttpConfiguration, Pagination } from '../../api/connections.ts'
 import { requireRole, systemCaller, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import type { JobContext } from '../jobs/index.ts'
@@ -58,6 +58,7 @@ async function executeInTurn(app: IngestApp, caller: Caller, execution: Executio
       datasourceId,
       configuration,
       pagination,
+      forEach: known?.forEach,
       eventType: 'http_api',
       turn,
       before: async (transaction) => {
@@ -104,6 +105,7 @@ export async function runRefresh(app: IngestApp, { job, signal, progress }: JobC
       datasourceId: job.sourceId,
       configuration: known.configuration,
       pagination: known.pagination,
+      forEach: known.forEach,
       eventType: job.sourceEventType === 'schedule' ? 'schedule' : 'http_api',
       background: {
         job,
@@ -118,12 +120,16 @@ export async function runRefresh(app: IngestApp, { job, signal, progress }: JobC
   }
 }
 
-type Known = { configuration: HttpConfiguration | undefined; pagination: Pagination | undefined }
+type Known = {
+  configuration: HttpConfiguration | undefined
+  pagination: Pagination | undefined
+  forEach: ForEach | undefined
+}
 
 async function findKnown(app: IngestApp, projectId: string, datasourceId: string): Promise<Known | undefined> {
   const row = await app.store.db
     .selectFrom('datasources')
-    .select(['projectId', 'sealedSecrets', 'pagination'])
+    .select(['projectId', 'sealedSecrets', 'pagination', 'forEach'])
     .where('id', '=', datasourceId)
     .executeTakeFirst()
   if (row === undefined) return undefined
@@ -137,6 +143,7 @@ async function findKnown(app: IngestApp, projectId: string, datasourceId: string
     configuration: row.sealedSecrets === null ? undefined : openConfiguration(app.vault, row.sealedSecrets),
     // Written from the same schema that reads it.
     pagination: (row.pagination ?? undefined) as Pagination | undefined,
+    forEach: (row.forEach ?? undefined) as ForEach | undefined,
   }
 }
 

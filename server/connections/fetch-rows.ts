@@ -19,7 +19,7 @@ import {
   type PageCall,
   type PagerState,
 } from './pages.ts'
-import { fillVariables, type NamedValues } from './variables.ts'
+import { fillVariables, type Moment, type NamedValues } from './variables.ts'
 import { fileSink } from './outbound/receive.ts'
 import { retargeted } from './outbound/redirect.ts'
 import { secretBodyStays, type Outbound, type Sent } from './outbound/send.ts'
@@ -51,6 +51,7 @@ export type FetchOptions = {
   at?: Date | undefined
   /** What names in the request stand for. */
   values?: NamedValues | undefined
+  row?: Moment['row']
   signal?: AbortSignal | undefined
 }
 
@@ -88,7 +89,7 @@ const parsedPageBytes = 16_777_216
 export async function fetchRows(template: HttpConfiguration, options: FetchOptions): Promise<FetchedRows> {
   const { resumed = null } = options.checkpoint ?? {}
   const at = resumed === null ? (options.at ?? new Date()) : new Date(resumed.at)
-  const configuration = fillVariables(template, at, options.values)
+  const configuration = fillVariables(template, { at, values: options.values, row: options.row })
   parseExtractor(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
   const started = performance.now()

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises'
 import type { Transaction } from 'kysely'
-import type { HttpConfiguration, Pagination } from '../../api/connections.ts'
+import type { ForEach, HttpConfiguration, Pagination } from '../../api/connections.ts'
 import { recordAct, type Caller, type Vault } from '../access/index.ts'
 import {
   dataChanged,
@@ -17,7 +17,8 @@ import { Failure } from '../failure.ts'
 import type { JobRecord, Jobs } from '../jobs/index.ts'
 import { lockProjectForQuota, type Database, type HeldBecause, type Tables } from '../store/index.ts'
 import { openCheckpoint, type Checkpoint } from './checkpoints.ts'
-import { fetchRows, type Loaded } from './fetch-rows.ts'
+import { fetchChildren, readParents, type ChildrenState } from './fetch-children.ts'
+import { fetchRows, type FetchedRows, type FetchOptions, type Loaded } from './fetch-rows.ts'
 import { namedValuesFor } from './named-values.ts'
 import { judgeVersion } from './judge.ts'
 import { contractOf, noRules, readRules } from './table-rules.ts'
@@ -56,6 +57,7 @@ type Input = {
   datasourceId: string
   configuration: HttpConfiguration
   pagination?: Pagination | undefined
+  forEach?: ForEach | undefined
   /** `http_api` when someone asked for it, `schedule` when the clock did. */
   eventType: 'http_api' | 'schedule'
   /** Of a load in the background: it may take long, says how far it is, and goes on after a failure. */
@@ -75,7 +77,7 @@ type Input = {
  */
 export async function ingest(app: IngestApp, caller: Caller, input: Input): Promise<Ingested> {
   const bodyPath = app.files.temporaryPath('body')
-  const checkpoint = await checkpointOf(app, input)
+  const { load, checkpoint } = await openLoad(app, input)
   const rowsPath = checkpoint?.rowsPath ?? app.files.temporaryPath('rows')
   const parquetPath = app.files.temporaryPath('parquet')
   const rejectedPath = app.files.temporaryPath('rejected')
@@ -86,7 +88,7 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
   const left = () => ({ signal, timeoutMs: Math.max(1, Math.round(deadlineMs - performance.now())) })
   await refuseFullProject(app.store.db, app.config.limits, input.projectId)
   try {
-    const fetched = await fetchRows(input.configuration, {
+    const fetched = await load({
       outbound: app.outbound,
       tokens: app.tokens,
       limits,
@@ -94,7 +96,6 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
       rowsPath,
       pagination: input.pagination,
       appendPage: (page) => app.engine.appendPage(input.projectId, page, left()),
-      checkpoint,
       at: new Date(app.now()),
       values: await namedValuesFor(app, input.projectId, input.configuration),
       onPage: input.background?.progress,
@@ -205,13 +206,36 @@ async function record(
   return ingested
 }
 
-/** Of one page there is nothing to go on from. */
-async function checkpointOf(app: IngestApp, input: Input): Promise<Checkpoint | undefined> {
-  const { background, pagination, datasourceId, configuration } = input
-  if (background === undefined || pagination === undefined) return undefined
-  const { job } = background
+type Load = {
+  load: (options: Omit<FetchOptions, 'checkpoint'>) => Promise<FetchedRows>
+  /** Of one page there is nothing to go on from. */
+  checkpoint: Pick<Checkpoint, 'rowsPath' | 'flush' | 'forget'> | undefined
+}
+
+/** One request with its pages, or a request for each row of another table. */
+async function openLoad(app: IngestApp, input: Input): Promise<Load> {
+  const { background, pagination, forEach, datasourceId, projectId, configuration } = input
+  const { vault } = app
   const newPath = () => app.files.temporaryPath('rows')
-  return openCheckpoint(app.store, { datasourceId, job, configuration, pagination, newPath, vault: app.vault })
+  if (forEach === undefined) {
+    const known = { datasourceId, configuration, pagination, newPath, vault }
+    const isLong = background !== undefined && pagination !== undefined
+    const checkpoint = isLong ? await openCheckpoint(app.store, { ...known, job: background.job }) : undefined
+    return { checkpoint, load: (options) => fetchRows(configuration, { ...options, checkpoint }) }
+  }
+  const { tableName = '' } = (await readRules(app.store.db, datasourceId)) ?? {}
+  const parents = await readParents(app, projectId, { configuration, forEach, tableName })
+  const children = [forEach, parents.digest]
+  const known = { datasourceId, configuration, pagination, children, newPath, vault }
+  const checkpoint =
+    background === undefined
+      ? undefined
+      : await openCheckpoint<ChildrenState>(app.store, { ...known, job: background.job })
+  const atOnce = app.config.limits.childRequestsAtOnce
+  return {
+    checkpoint,
+    load: (options) => fetchChildren(configuration, { ...options, checkpoint, forEach, parents, atOnce }),
+  }
 }
 
 function fetchLimits({ config: { limits } }: IngestApp, isBackground: boolean) {

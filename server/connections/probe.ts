@@ -47,7 +47,7 @@ export type ProbeOptions = {
  */
 export async function probe(template: HttpConfiguration, options: ProbeOptions): Promise<TestConnectionAnswer> {
   const { outbound, tokens, limits, signal, at = new Date() } = options
-  const configuration = fillVariables(template, at, options.values)
+  const configuration = fillVariables(template, { at, values: options.values })
   const path = parseExtractor(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
   const started = performance.now()

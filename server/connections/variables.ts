@@ -4,7 +4,7 @@ import { mapSecrets } from './secrets/places.ts'
 import { holdsSecretReference } from './secrets/references.ts'
 
 /** `{{now}}`, `{{now:unix}}`, `{{date}}`, `{{date:-7d}}`, `{{var:name}}`, `{{secret:name}}`. */
-const variable = /\{\{\s*([a-z_]+)(?::([^{}]*))?\s*\}\}/g
+const variable = /\{\{\s*(row\.[^{}:]+?|[a-z_]+)(?::([^{}]*))?\s*\}\}/g
 const known = '{{now}}, {{now:unix}}, {{date}}, {{date:-7d}} (or h, w, m, y), {{var:name}} and {{secret:name}}'
 
 /** What a name stands for: a variable anybody may read, or a secret and where it may be sent. */
@@ -14,6 +14,20 @@ export type NamedValues = ReadonlyMap<string, NamedValue>
 type Fill = (text: string, field: string) => string
 /** Where the values of a part of the request go. */
 type Sending = { to: string[] }
+
+/** What variables mean in one request. */
+export type Moment = {
+  at: Date
+  values?: NamedValues | undefined
+  /** The row of another table that the request is about, as text by column. */
+  row?: ReadonlyMap<string, string> | undefined
+}
+
+/** The columns of the other table that a configuration names: `{{row.id}}`. */
+export function rowColumnsIn(configuration: HttpConfiguration): string[] {
+  const named = JSON.stringify(configuration).matchAll(/\{\{\s*row\.([^{}:]+?)\s*\}\}/g)
+  return [...new Set([...named].map(([, column = '']) => JSON.parse(`"${column}"`) as string))]
+}
 
 /** The names that a configuration needs. */
 export function namesIn(configuration: HttpConfiguration): string[] {
@@ -25,14 +39,13 @@ export function namesIn(configuration: HttpConfiguration): string[] {
 /** A configuration with its variables filled in for a moment, in address, headers, parameters, authentication and body. */
 export function fillVariables(
   configuration: HttpConfiguration,
-  at: Date,
-  values: NamedValues = new Map(),
+  { at, values = new Map(), row }: Moment,
 ): HttpConfiguration {
   const filler =
     ({ to }: Sending, write = (value: string) => value): Fill =>
     (text, field) =>
       text.replaceAll(variable, (_, name: string, argument?: string) =>
-        write(valueOf(name, argument?.trim(), { at, field, values, to })),
+        write(valueOf(name, argument?.trim(), { at, field, values, row, to })),
       )
   const { headers, parameters, parameterGroups: groups, auth, body } = configuration
   const tokenUrl = auth?.['token_url']
@@ -73,6 +86,8 @@ function fillUrl(url: string, field: string, filler: Filler): string {
   const encoded = (text: string, origin: string) => filler({ to: [origin] }, encodeURIComponent)(text, field)
   if (hasFixedOrigin(url)) return encoded(url, originOf(url.replaceAll(variable, 'x')))
   const [head = ''] = /^(?:[^:/\\?#{}]*:[/\\]*)?(?:\{\{[^{}]*\}\}|[^/\\?#])*/.exec(url) ?? []
+  if (/\{\{\s*row\./.test(head))
+    throw refusal(field, 'holds a value of a row before its path; rows do not say whom to call')
   if (holdsSecretReference(head)) throw refusal(field, 'holds a secret before its path, where it would be shown')
   const start = filler({ to: [] })(head, field)
   const rest = url.slice(head.length)
@@ -160,10 +175,11 @@ function deep<Value>(value: Value, field: string, fill: Fill): Value {
   ) as Value
 }
 
-type Reading = Sending & { at: Date; field: string; values: NamedValues }
+type Reading = Sending & { at: Date; field: string; values: NamedValues; row: Moment['row'] }
 
 function valueOf(name: string, argument: string | undefined, reading: Reading): string {
   const { at, field } = reading
+  if (name.startsWith('row.')) return rowValue(name.slice(4), reading)
   if (name === 'now' && argument === undefined) return at.toISOString().replace(/\.\d+Z$/, 'Z')
   if (name === 'now' && argument === 'unix') return String(Math.floor(at.getTime() / 1000))
   if (name === 'date') {
@@ -173,6 +189,22 @@ function valueOf(name: string, argument: string | undefined, reading: Reading): 
   if ((name === 'var' || name === 'secret') && argument !== undefined) return namedValue(name, argument, reading)
   const written = `{{${name}${argument === undefined ? '' : `:${argument}`}}}`
   throw refusal(field, `holds ${written}, which is no variable; there are ${known}`)
+}
+
+function rowValue(column: string, { field, row }: Reading): string {
+  if (row === undefined) {
+    throw refusal(field, `holds {{row.${column}}}, which only a connection with for_each knows; write a value instead`)
+  }
+  const value = row.get(column)
+  if (value === undefined) throw refusal(field, `holds {{row.${column}}}, and the other table has no such column`)
+  // Of all values these alone would change which address it is.
+  if (field === 'url' && (value === '.' || value === '..' || value === '')) {
+    throw refusal(
+      field,
+      `holds {{row.${column}}}, which is ${JSON.stringify(value)} in a row; no address has such a part`,
+    )
+  }
+  return value
 }
 
 function namedValue(kind: 'var' | 'secret', name: string, { field, values, to }: Reading): string {

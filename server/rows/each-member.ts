@@ -139,15 +139,18 @@ function refuseTaken({ each = [] }: JsonPath, fields: ReadonlyMap<string, unknow
   })
 }
 
-function withColumns(rows: Buffer, columns: string): Buffer[] {
+/** Rows, one or several lines of them, with these columns before their own. */
+export function withColumns(rows: Buffer, columns: string): Buffer[] {
   const pieces: Buffer[] = []
   const lead = Buffer.from(`{${columns}`)
   const comma = Buffer.from(',')
   for (let at = 0; at < rows.length;) {
-    const end = rows.indexOf(0x0a, at) + 1
+    const found = rows.indexOf(0x0a, at)
+    const end = found < 0 ? rows.length : found + 1
     const start = rows.indexOf(0x7b, at) + 1
-    const isEmpty = /^\s*\}/.test(rows.toString('latin1', start, Math.min(end, start + 256)))
-    pieces.push(lead, ...(isEmpty ? [] : [comma]), rows.subarray(start, end))
+    let inner = start
+    while (rows[inner] === 0x20 || rows[inner] === 0x09) inner += 1
+    pieces.push(lead, ...(rows[inner] === 0x7d ? [] : [comma]), rows.subarray(inner, end))
     at = end
   }
   return pieces

@@ -151,7 +151,7 @@ function pickEach(whole: unknown, path: JsonPath, each: EachStep[]): unknown[] {
 
 /** A key that some members lack is nothing unusual; one that none has is a mistake. Null has no members and no rows. */
 function stage(members: Member[], path: JsonPath, steps: PathStep[], read: (found: Member) => Member[]): Member[] {
-  let missed: Failure | null = null
+  const missed: Failure[] = []
   let isFound = false
   const found = members.flatMap(({ value, keys }) => {
     if (steps.length > 0 && value === null) return []
@@ -162,11 +162,12 @@ function stage(members: Member[], path: JsonPath, steps: PathStep[], read: (foun
       return rows
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      missed = error
+      missed.push(error)
       return []
     }
   })
-  if (!isFound && missed !== null) throw missed
+  const [first] = missed
+  if (!isFound && first !== undefined) throw first
   return found
 }
 

@@ -3,13 +3,14 @@ import { open, rm, type FileHandle } from 'node:fs/promises'
 import { Failure } from '../failure.ts'
 import { charsetOf, delimiterOf, isBinary, kindOf, parseContentType } from './content.ts'
 import { createCsvReader, type CsvRows } from './csv.ts'
-import { expandMembers, memberLead } from './each-member.ts'
+import { expandMembers, memberLead, withColumns } from './each-member.ts'
 import { dropDuplicateKeys } from './json-repair.ts'
 import { noMatch, parseExtractor, type JsonPath, type PathStep } from './json-path.ts'
 import { createJsonScanner, type ScanOptions, type ScanResult } from './json-scan.ts'
 import { createKeyShapes, type KeyShapes } from './key-shapes.ts'
 import { createLineReader } from './lines.ts'
 import { nameElements, namedLists, readNames } from './named-lists.ts'
+import { createRowReader } from './row-reader.ts'
 import { createRowWriter, pump } from './row-file.ts'
 import { kinds } from './shape.ts'
 import type { Shape } from './shape-tree.ts'
@@ -30,6 +31,8 @@ export type NormaliseOptions = {
   columns?: string[] | undefined
   /** CSV: rows alone, in the delimiter that they came with. */
   bare?: boolean | undefined
+  /** Columns that every row begins with, their values as JSON. */
+  lead?: Record<string, string> | undefined
 }
 
 export type Normalised = {
@@ -89,8 +92,9 @@ export async function normalise(inputPath: string, outputPath: string, options: 
     const from = decoded === null ? markBytes : 0
     if (kind === 'csv') return await runCsv(run, { from, text, path })
     const documents = kind === 'lines' ? 'lines' : 'sniff'
-    if (path.each !== undefined) return await runEach(run, { steps: path.steps, path, documents, from })
-    return await runJson(run, { steps: path.steps, path, documents, from })
+    const target: Target = { steps: path.steps, path, documents, from }
+    const found = path.each === undefined ? await runJson(run, target) : await runEach(run, target)
+    return options.lead === undefined ? found : await leadRows(run, found, options.lead)
   } finally {
     await removeWork(workPath)
   }
@@ -279,14 +283,32 @@ async function runNamedLists(run: Run, target: Target, found: Scanned): Promise<
   }
 }
 
-async function repair({ rows, base, workPath }: Run): Promise<void> {
+/** Puts columns before those of every row. */
+async function leadRows(run: Run, found: Normalised, lead: Record<string, string>): Promise<Normalised> {
+  const columns = Object.entries(lead).map(([name, json]) => `${JSON.stringify(name)}:${json}`)
+  const { read, shape } = createRowReader(run.options.maxDepth)
+  await rewrite(run, (line) => {
+    read(line)
+    return Buffer.concat(withColumns(line, columns.join(',')))
+  })
+  const taken = Object.keys(lead).find((name) => shape.fields.has(name))
+  if (taken === undefined) return { ...found, learned: null }
+  const message = `The rows have a column ${taken} of their own. Choose another name for the key with for_each.keys.`
+  throw new Failure('invalid_request', { reason: 'invalid_field', message })
+}
+
+async function repair(run: Run): Promise<void> {
+  await rewrite(run, dropDuplicateKeys)
+}
+
+async function rewrite({ rows, base, workPath }: Run, change: (line: Buffer) => Buffer): Promise<void> {
   await using copy = await open(`${workPath}.rows`, 'w+', 0o600)
   const lines = createLineReader(rows, { from: base })
   const writer = createRowWriter(copy, 0)
   for (;;) {
     const line = lines.next() ?? (await lines.read())
     if (line === null) break
-    writer.copy(dropDuplicateKeys(line))
+    writer.copy(change(line))
     writer.text('\n')
     if (writer.isFull()) await writer.drain()
   }
@@ -303,6 +325,7 @@ async function repair({ rows, base, workPath }: Run): Promise<void> {
 type CsvTarget = { from: number; text: string; path: JsonPath }
 
 async function runCsv(run: Run, { from, text, path }: CsvTarget): Promise<Normalised> {
+  if (run.options.lead !== undefined) throw notTabular('One request for each row was answered with CSV', askForJson)
   if (path.steps.length > 0 || path.each !== undefined)
     throw noMatch(path.text, { steps: path.steps, matched: 0, kind: 'CSV' })
   // Spreadsheets tell each other the delimiter in a line before the header.

@@ -22,6 +22,8 @@ const owners: Record<string, string> = {
   load_checkpoints: 'server/connections',
   idempotent_calls: 'server/connections',
   variables: 'server/connections',
+  oauth_grants: 'server/connections',
+  oauth_attempts: 'server/connections',
   // What was fetched.
   data_objects: 'server/data',
   lineage: 'server/data',

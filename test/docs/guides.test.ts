@@ -29,15 +29,16 @@ const has = (value: unknown, key: string): value is Record<string, unknown> =>
 
 test('what "Connect an API" shows is taken as it is written', () => {
   const shown = snippets('connect-an-api.md')
-  expect(shown).toHaveLength(11)
+  expect(shown).toHaveLength(12)
   for (const snippet of shown) {
     if (has(snippet, 'detected')) testConnectionAnswer.shape.detected.parse(snippet['detected'])
     else if (has(snippet, 'detect')) testConnectionRequest.parse(snippet)
     else if (has(snippet, 'value')) newVariable.parse(snippet)
+    else if (has(snippet, 'for_each')) newDatasource.parse(snippet)
     else if (has(snippet, 'kind')) checkPagination(pagination.parse(newDatasource.parse(snippet).pagination))
     else if (has(snippet, 'parameters')) {
       const parsed = httpConfiguration.parse({ url: 'https://api.example', method: 'GET', ...snippet })
-      expect(JSON.stringify(fillVariables(parsed, new Date(), named))).not.toContain('{{')
+      expect(JSON.stringify(fillVariables(parsed, { at: new Date(), values: named }))).not.toContain('{{')
     } else checkPagination(pagination.parse(snippet))
   }
 })

@@ -94,12 +94,15 @@ async function copyRows(
 }
 
 /** Writes the rows of one page behind those of the pages before. */
-export async function appendPage(call: Cancellable, { body, rowsPath, columns }: RowsPageCall): Promise<PageRows> {
+export async function appendPage(
+  call: Cancellable,
+  { body, rowsPath, columns, lead }: RowsPageCall,
+): Promise<PageRows> {
   const from = await stat(rowsPath).then(
     ({ size }) => size,
     () => 0,
   )
-  const found = await normalise(body.path, rowsPath, { ...bodyOptions(body, call), append: true, columns })
+  const found = await normalise(body.path, rowsPath, { ...bodyOptions(body, call), append: true, columns, lead })
   const { rowCount, format, csv } = found
   const digest = await digestOf(rowsPath, from + (csv?.headerBytes ?? 0))
   return { rowCount, format, columns: found.columns, digest, isOneObject: found.shape === 'one_row' }

@@ -49,7 +49,13 @@ export type AnswerBody = {
 }
 
 /** `columns`: of CSV from earlier pages. */
-export type RowsPageCall = { body: AnswerBody; rowsPath: string; columns: string[] | undefined }
+export type RowsPageCall = {
+  body: AnswerBody
+  rowsPath: string
+  columns: string[] | undefined
+  /** Columns that every row of the page begins with, their values as JSON. */
+  lead?: Record<string, string> | undefined
+}
 /** `digest`: of the rows that the page brought. `isOneObject`: they are one object, not a list. */
 export type PageRows = {
   rowCount: number

@@ -117,6 +117,7 @@ function changesOf(body: z.output<typeof changeDatasource>): connections.Datasou
     name: body.name,
     config: body.config,
     pagination: body.pagination,
+    forEach: body.for_each,
     schedule: body.schedule,
     scheduleTimeZone: body.schedule_time_zone,
     keepVersions: body.keep_versions,

@@ -10,6 +10,8 @@ export type DataTables = {
   loadCheckpoints: LoadCheckpointsTable
   idempotentCalls: IdempotentCallsTable
   variables: VariablesTable
+  oauthGrants: OauthGrantsTable
+  oauthAttempts: OauthAttemptsTable
   leases: LeasesTable
 }
 
@@ -17,11 +19,12 @@ type DatasourcesTable = {
   id: string
   projectId: string
   name: string
-  kind: 'http_api'
+  kind: 'http_api' | 'file'
   tableName: string
   config: OptionalJson<Record<string, unknown>>
   sealedSecrets: Buffer | null
   pagination: OptionalJson<Record<string, unknown>>
+  forEach: OptionalJson<Record<string, unknown>>
   schedule: string | null
   scheduleTimeZone: Generated<string>
   nextRefreshAt: Date | null
@@ -45,6 +48,24 @@ type VariablesTable = {
   origins: Generated<string[]>
   createdAt: CreatedAt
   updatedAt: Generated<Date>
+}
+
+type OauthGrantsTable = {
+  datasourceId: string
+  clientHash: string
+  sealedTokens: Buffer
+  grantedBy: string
+  grantedAt: Generated<Date>
+}
+
+type OauthAttemptsTable = {
+  stateHash: string
+  datasourceId: string
+  userId: string
+  sessionHash: string
+  clientHash: string
+  sealedVerifier: Buffer
+  expiresAt: Date
 }
 
 /** What the author of a table decided about one column, told by the key in the answer. */

@@ -4,7 +4,7 @@ import { fillVariables, type NamedValues } from '../../../server/connections/var
 
 const at = new Date('2026-03-31T10:20:30.456Z')
 const filled = (more: Partial<HttpConfiguration>) =>
-  fillVariables({ url: 'https://api.example/', method: 'POST', ...more }, at)
+  fillVariables({ url: 'https://api.example/', method: 'POST', ...more }, { at })
 
 describe('variables of a request', () => {
   test('are filled in wherever a value can stand', () => {
@@ -51,7 +51,7 @@ describe('variables and secrets of the project', () => {
     ['client', { value: 'c1', origins: ['https://api.example', 'https://login.example'] }],
   ])
   const fill = (more: Partial<HttpConfiguration>) =>
-    fillVariables({ url: 'https://api.example/', method: 'POST', ...more }, at, values)
+    fillVariables({ url: 'https://api.example/', method: 'POST', ...more }, { at, values })
 
   test('are written as values wherever they stand, and what holds a secret is marked as one', () => {
     expect(
