@@ -303,3 +303,30 @@ export const curlImportAnswer = z.strictObject({
   configuration: z.record(z.string(), z.unknown()).meta({ description: 'An HTTP request configuration.' }),
   notes: z.array(z.string()).meta({ description: 'What of the command could not be taken over, in words.' }),
 })
+
+/** A document of the upstream: its text, or where it is. */
+export const documentImportRequest = z.strictObject({
+  text: z.string().min(1).max(fixedLimits.importChars.value).optional(),
+  url: url.optional(),
+  operation: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .meta({ description: 'The `id` of the operation to make a connection of. Without it, the operations are listed.' }),
+})
+export const documentImportAnswer = z.strictObject({
+  kind: z.enum(['openapi', 'postman', 'har']),
+  operations: z.array(z.strictObject({ id: z.string(), method: z.string(), url: z.string(), summary: z.string() })),
+  truncated: z.boolean(),
+  connection: z
+    .strictObject({
+      name: z.string(),
+      configuration: z.record(z.string(), z.unknown()).meta({ description: 'An HTTP request configuration.' }),
+      pagination: z.record(z.string(), z.unknown()).nullable().meta({ description: 'How pages seem to go on.' }),
+      notes: z
+        .array(z.string())
+        .meta({ description: 'What is still to be given, or could not be taken over, in words.' }),
+    })
+    .nullable(),
+})

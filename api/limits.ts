@@ -9,6 +9,7 @@ export const fixedLimits = {
   urlChars: fixed(8_192, 'Longest address of an external API.'),
   extractorChars: fixed(1_024, 'Longest `responsePathExtractor`.'),
   curlChars: fixed(100_000, 'Longest cURL command that is imported.'),
+  importChars: fixed(10_000_000, 'Longest OpenAPI document, Postman collection or HAR file that is imported as text.'),
   variableChars: fixed(8_192, 'Longest value of a variable or secret of a project.'),
   childRequests: fixed(1_000_000, 'Most rows of another table that one load makes a request for.'),
   loadPages: fixed(100_000, 'Most pages of one load.'),

@@ -10,6 +10,7 @@ export {
   type Datasource,
   type DatasourceChanges,
 } from './datasources.ts'
+export { importDocument } from './import/import.ts'
 export { openDatasourceDirectory, readFreshness } from './directory.ts'
 export { executeRequest, runRefresh } from './execute.ts'
 export { forgetOldCalls } from './idempotency.ts'

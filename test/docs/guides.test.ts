@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { pagination, testConnectionAnswer, testConnectionRequest, httpConfiguration } from '../../api/connections.ts'
+import {
+  documentImportRequest,
+  pagination,
+  testConnectionAnswer,
+  testConnectionRequest,
+  httpConfiguration,
+} from '../../api/connections.ts'
 import { changeTableSchema, newDatasource } from '../../api/datasources.ts'
 import { newVariable } from '../../api/variables.ts'
 import { parseExtractor, pick } from '../../server/rows/index.ts'
@@ -29,10 +35,11 @@ const has = (value: unknown, key: string): value is Record<string, unknown> =>
 
 test('what "Connect an API" shows is taken as it is written', () => {
   const shown = snippets('connect-an-api.md')
-  expect(shown).toHaveLength(12)
+  expect(shown).toHaveLength(13)
   for (const snippet of shown) {
     if (has(snippet, 'detected')) testConnectionAnswer.shape.detected.parse(snippet['detected'])
     else if (has(snippet, 'detect')) testConnectionRequest.parse(snippet)
+    else if (has(snippet, 'operation')) documentImportRequest.parse(snippet)
     else if (has(snippet, 'value')) newVariable.parse(snippet)
     else if (has(snippet, 'for_each')) newDatasource.parse(snippet)
     else if (has(snippet, 'kind')) checkPagination(pagination.parse(newDatasource.parse(snippet).pagination))

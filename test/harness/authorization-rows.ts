@@ -75,6 +75,7 @@ const projects: Record<string, Row> = {
 const data: Record<string, Row> = {
   'POST /v1/http/test-connection': row('signed-in')({ body: ({ url }) => ({ url, method: 'GET' }) }),
   'POST /v1/http/import-curl': row('signed-in')({ body: { command: 'curl https://example.org' } }),
+  'POST /v1/http/import': row('signed-in')({ body: { text: '{"openapi":"3.1.0","paths":{}}' } }),
   'POST /v1/http/execute-request': editor({
     body: ({ project_id, datasource_id, url }) => ({
       project_id,

@@ -2,11 +2,14 @@ import { z } from 'zod'
 import {
   curlImportAnswer,
   curlImportRequest,
+  documentImportAnswer,
+  documentImportRequest,
   executeAnswer,
   executeRequest,
   testConnectionAnswer,
   testConnectionRequest,
 } from '../../../api/connections.ts'
+import { fixedLimits } from '../../../api/limits.ts'
 import type { App } from '../../app.ts'
 import * as connections from '../../connections/index.ts'
 import { refusals } from '../answers.ts'
@@ -101,6 +104,25 @@ export function serveConnections(http: Http, app: App): void {
     async (request) => {
       callerOf(request)
       return connections.importCurl(request.body.command)
+    },
+  )
+
+  http.post(
+    '/v1/http/import',
+    {
+      // Its text is quoted as JSON, which makes it longer.
+      bodyLimit: 2 * fixedLimits.importChars.value,
+      schema: {
+        tags,
+        summary: 'Turn an OpenAPI document, a Postman collection or a HAR file into a configuration',
+        description: 'Without `operation` it lists what the document offers. A URL is called as every external API is.',
+        body: documentImportRequest,
+        response: { 200: documentImportAnswer, ...upstreamRefusals },
+      },
+    },
+    async (request, reply) => {
+      const { text, url, operation } = request.body
+      return connections.importDocument(app, callerOf(request), { text, url, operation, signal: untilGone(reply) })
     },
   )
 }

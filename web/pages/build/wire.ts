@@ -12,6 +12,7 @@ export type Configuration = z.input<typeof connections.httpConfiguration>
 export type Tested = connections.TestConnectionAnswer
 export type Executed = z.output<typeof connections.executeAnswer>
 export type CurlImport = z.output<typeof connections.curlImportAnswer>
+export type DocumentImport = z.output<typeof connections.documentImportAnswer>
 export type AuthType = connections.AuthType
 export type Pagination = connections.Pagination
 export type DescribedObject = z.output<typeof data.describedObject>

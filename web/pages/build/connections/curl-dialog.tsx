@@ -1,41 +1,70 @@
-import { List, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { List, Modal, Select, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { call } from '../../../api.ts'
 import { FormEnd } from '../../../parts/form-end.tsx'
 import { useAct } from '../../../queries.ts'
-import type { Configuration, CurlImport } from '../wire.ts'
+import type { Configuration, CurlImport, DocumentImport, Pagination } from '../wire.ts'
 import { readConfiguration, type Draft } from './draft.ts'
 import classes from './connection.module.css'
 
 type Props = { opened: boolean; onClose: () => void; onTake: (part: Partial<Draft>) => void }
 
-/** Fills the form from a command as API documentation and browsers give it. */
+/** What was pasted offers several requests; or one of them is here, as the form takes it. */
+type Read = { operations: DocumentImport['operations'] } | { part: Partial<Draft>; notes: string[] }
+
+/** A curl command, a document of an API, or where such a document is. */
+async function readPasted({ pasted, operation }: { pasted: string; operation: string | null }): Promise<Read> {
+  const source = pasted.trim()
+  const isAddress = /^https?:\/\/\S+$/i.test(source)
+  if (!isAddress && !/^[{<]|^---|^\s*(openapi|swagger)\s*:/im.test(source)) {
+    const body = { command: source }
+    const { configuration, notes } = await call<CurlImport>('POST', '/v1/http/import-curl', { body })
+    return { part: readConfiguration(configuration as Configuration), notes }
+  }
+  const chosen = operation === null ? {} : { operation }
+  const body = { ...(isAddress ? { url: source } : { text: source }), ...chosen }
+  const { operations, connection } = await call<DocumentImport>('POST', '/v1/http/import', { body, timeoutMs: 60_000 })
+  if (connection === null) return { operations }
+  const { name, configuration, notes } = connection
+  const pagination = connection.pagination as Pagination | null
+  return { part: { ...readConfiguration(configuration as Configuration), name, pagination }, notes }
+}
+
+/** Fills the form from a command as API documentation and browsers give it, or from an API's own document. */
 export function CurlDialog({ opened, onClose, onTake }: Props) {
-  const [command, setCommand] = useState('')
-  const read = useAct((body: { command: string }) => call<CurlImport>('POST', '/v1/http/import-curl', { body }), {
-    refresh: [],
-  })
-  const notes = read.data?.notes ?? []
+  const [pasted, setPasted] = useState('')
+  const [operations, setOperations] = useState<DocumentImport['operations']>([])
+  const [operation, setOperation] = useState<string | null>(null)
+  const read = useAct(readPasted, { refresh: [] })
+  const notes = read.data !== undefined && 'notes' in read.data ? read.data.notes : []
+  const paste = (text: string): void => {
+    setPasted(text)
+    setOperations([])
+    setOperation(null)
+  }
   const close = (): void => {
     read.reset()
-    setCommand('')
+    paste('')
     onClose()
   }
-  const take = ({ configuration, notes }: CurlImport): void => {
-    onTake(readConfiguration(configuration as Configuration))
-    if (notes.length === 0) close()
+  const take = (found: Read): void => {
+    if ('operations' in found) return setOperations(found.operations)
+    onTake(found.part)
+    if (found.notes.length === 0) close()
   }
+  const isChoosing = operations.length > 0
   return (
-    <Modal opened={opened} onClose={close} title="Paste a curl command" size="lg">
+    <Modal opened={opened} onClose={close} title="Paste a curl command or an API’s own document" size="lg">
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          read.mutate({ command }, { onSuccess: take })
+          read.mutate({ pasted, operation }, { onSuccess: take })
         }}
       >
         <Stack gap="md">
           <Textarea
             aria-label="curl command"
+            description="curl, OpenAPI, a Postman collection or a HAR file, or the address of one"
             placeholder="curl https://api.example.com/v1/orders -H 'Authorization: Bearer …'"
             autosize
             minRows={5}
@@ -43,9 +72,21 @@ export function CurlDialog({ opened, onClose, onTake }: Props) {
             data-autofocus
             spellCheck={false}
             classNames={{ input: classes.code ?? '' }}
-            value={command}
-            onChange={(event) => setCommand(event.currentTarget.value)}
+            value={pasted}
+            onChange={(event) => paste(event.currentTarget.value)}
           />
+          {isChoosing && (
+            <Select
+              label="Request"
+              searchable
+              data={operations.map(({ id, method, url, summary }) => ({
+                value: id,
+                label: `${method} ${url}${summary === '' ? '' : ` · ${summary}`}`,
+              }))}
+              value={operation}
+              onChange={setOperation}
+            />
+          )}
           {notes.length > 0 && (
             <div aria-live="polite">
               <Text fw={500}>The form is filled, except for this:</Text>
@@ -58,8 +99,8 @@ export function CurlDialog({ opened, onClose, onTake }: Props) {
           )}
           <FormEnd
             act={read}
-            verb="Fill the form"
-            disabled={command.trim() === ''}
+            verb={isChoosing || /^\s*curl\b/.test(pasted) || pasted.trim() === '' ? 'Fill the form' : 'Read it'}
+            disabled={pasted.trim() === '' || (isChoosing && operation === null)}
             onClose={close}
             leave={notes.length > 0 ? 'Close' : 'Cancel'}
           />

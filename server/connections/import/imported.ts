@@ -1,0 +1,67 @@
+import { httpConfiguration, pagination as paginationSchema, type Pagination } from '../../../api/connections.ts'
+import { Failure } from '../../failure.ts'
+
+/** One thing of a document that can be called. */
+export type Operation = { id: string; method: string; url: string; summary: string }
+
+/** A connection as a document describes it; `notes` say what is missing or was left out, and why. */
+export type Imported = {
+  name: string
+  configuration: Record<string, unknown>
+  pagination: Partial<Pagination> | null
+  notes: string[]
+}
+
+/** What can be read from one kind of document. */
+export type DocumentReader = {
+  operations: Operation[]
+  take: (id: string) => Imported | null
+}
+
+export type Fields = Record<string, unknown>
+
+export function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function record(value: unknown): Fields {
+  return isRecord(value) ? value : {}
+}
+
+export function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : []
+}
+
+export function text(value: unknown): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+}
+
+export const methods = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options']
+
+/** What a client sets by itself, or what belongs to the browser that wrote a document. */
+const ownHeaders =
+  /^(:.*|host|content-length|connection|accept-encoding|transfer-encoding|user-agent|referer|origin|sec-.*|dnt|pragma|cache-control|te|upgrade.*|if-.*|priority)$/i
+
+export function headersOf(pairs: Array<[name: string, value: string]>): Fields {
+  return Object.fromEntries(pairs.filter(([name, value]) => name !== '' && value !== '' && !ownHeaders.test(name)))
+}
+
+/** What was read fits the form, or says which of it does not: a document may hold anything. */
+export function checked(imported: Imported): Imported {
+  const shape = httpConfiguration.partial({ url: true }).safeParse(imported.configuration)
+  const issue = shape.success ? undefined : shape.error.issues[0]
+  if (issue !== undefined) {
+    throw refusal(`The operation asks for something that cannot be sent: ${issue.path.join('.')} ${issue.message}`)
+  }
+  const { pagination } = imported
+  return { ...imported, pagination: paginationSchema.safeParse(pagination).success ? pagination : null }
+}
+
+export function refusal(message: string, field = 'text'): Failure {
+  return new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: `${message}.`,
+    details: [{ field, message }],
+  })
+}
