@@ -178,7 +178,7 @@ function bodyOf(run: Run, sent: Sent): AnswerBody {
   const { limits, bodyPath: path } = run.options
   const { responsePathExtractor: extractor } = run.configuration
   const contentType = answerType(sent.headers['content-type'], run.configuration)
-  return { path, contentType, extractor, maxDepth: limits.maxDepth }
+  return { path, contentType, extractor, maxDepth: limits.maxDepth, maxBytes: limits.responseBytes }
 }
 
 async function onePage(run: Run, request: OutboundRequest): Promise<Found> {

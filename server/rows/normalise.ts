@@ -112,7 +112,7 @@ function readHead(head: Buffer, contentType: string | null | undefined) {
   const kind = kindOf(contentType, text)
   if (kind === 'empty') throw notTabular('The external API answered with an empty body')
   if (kind === 'html') throw notTabular('The external API answered with an HTML page')
-  if (kind === 'xml') throw notTabular('The external API answered with XML', askForJson)
+  if (kind === 'xml') throw notTabular('The external API answered with XML inside of something else', askForJson)
   if (kind === 'text' || kind === 'binary')
     throw notTabular('The external API answered with something that is no table')
   return { kind, charset, markBytes: head[0] === 0xef && charset === 'utf-8' ? 3 : 0, text }
@@ -122,7 +122,7 @@ const askForJson = 'Many APIs give JSON to who asks for it by a parameter such a
 const checkTheCall = 'Check the URL, or whether the API needs a header or a login.'
 
 function notTabular(what: string, hint = checkTheCall): Failure {
-  const message = `${what}; rows come from JSON, NDJSON or CSV. ${hint}`
+  const message = `${what}; rows come from JSON, NDJSON, CSV, Parquet, Excel or XML. ${hint}`
   return new Failure('upstream_error', { reason: 'not_tabular', message })
 }
 

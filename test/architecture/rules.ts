@@ -111,6 +111,8 @@ const homes: Array<{ library: RegExp; room: string; types?: true }> = [
   { library: /^pg-boss$/, room: 'server/jobs' },
   { library: /^undici$/, room: 'server/connections' },
   { library: /^@duckdb\//, room: 'server/data/executor' },
+  { library: /^(sax|yauzl)$/, room: 'server/rows' },
+  { library: /^yaml$/, room: 'server/connections' },
   { library: /^onnxruntime-node$/, room: 'server/router' },
   { library: /^chrono-node$/, room: 'server/language' },
   { library: /^@node-rs\/argon2$/, room: 'server/access' },

@@ -6,6 +6,7 @@ import { fetchRows } from '../../server/connections/fetch-rows.ts'
 import { openOutbound } from '../../server/connections/index.ts'
 import { appendPage as writePage } from '../../server/data/executor/convert.ts'
 import type { AnswerBody, RowsPageCall } from '../../server/data/index.ts'
+import type { ExecutorSettings } from '../../server/data/executor/protocol.ts'
 import { normalise } from '../../server/rows/index.ts'
 import { openUpstream, rowsText } from '../harness/upstream.ts'
 import { items, openConnections, type Connections } from './connections-fixture.ts'
@@ -15,6 +16,9 @@ beforeAll(async () => {
   c = await openConnections()
 })
 afterAll(() => c.close())
+
+/** Only a page of Parquet asks the engine, and none of these is one. */
+const executorSettings = { memoryBytes: 1, threads: 1, tempDir: '' } as ExecutorSettings
 
 describe('rows', () => {
   const limits = {
@@ -28,7 +32,7 @@ describe('rows', () => {
   const paths = () => ({ bodyPath: join(c.folder, 'body'), rowsPath: join(c.folder, 'rows') })
   const toRows = ({ path, contentType, extractor, maxDepth }: AnswerBody, more: object = {}) =>
     normalise(path, paths().rowsPath, { contentType, path: extractor, maxDepth, ...more })
-  const appendPage = (page: RowsPageCall) => writePage({ cancelled: false, interrupt: null }, page)
+  const appendPage = (page: RowsPageCall) => writePage(executorSettings, { cancelled: false, interrupt: null }, page)
   const fetched = async (path: string, more: Partial<HttpConfiguration> = {}, rule?: object) => {
     const setting: Pagination | undefined = rule === undefined ? undefined : pagination.parse(rule)
     const result = await fetchRows(c.configuration(path, more), {

@@ -125,7 +125,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
   function answerFile(call: Running, file: FileCall): Promise<unknown> {
     const { settings } = parts
     if (file.verb === 'convert') return convert(settings, call, file)
-    if (file.verb === 'appendPage') return appendPage(call, file)
+    if (file.verb === 'appendPage') return appendPage(settings, call, file)
     if (file.verb === 'checkRows') return checkRows(settings, call, file)
     if (file.verb === 'profile') return profile(settings, call, file.parquetPath)
     if (file.verb === 'buildNative') return buildNative(settings, call, file)

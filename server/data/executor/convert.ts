@@ -10,6 +10,7 @@ import { underContract, type CopySource, type Written } from './contract.ts'
 import { csvSource } from './convert-csv.ts'
 import { isOutOfMemory } from './failed.ts'
 import { withFiles } from './files.ts'
+import { readableBody } from './readable-body.ts'
 import { throwIfCancelled, type Cancellable } from './instances.ts'
 import { createRewriter, needsRewrite } from './json-rewrite.ts'
 import { eachLine } from './lines.ts'
@@ -46,7 +47,7 @@ export async function convert(settings: ExecutorSettings, call: Cancellable, inp
     rewritten: `${parquetPath}.rewritten`,
   }
   try {
-    const file = await rowsOf(input.source, call, paths.rows)
+    const file = await rowsOf(settings, call, input.source, paths.rows)
     const source = await sourceOf(file, call, { rewritten: paths.rewritten, contract })
     const threads = threadsFor(source.columns.length)
     const reachable = [
@@ -95,9 +96,11 @@ async function copyRows(
 
 /** Writes the rows of one page behind those of the pages before. */
 export async function appendPage(
+  settings: ExecutorSettings,
   call: Cancellable,
-  { body, rowsPath, columns, lead }: RowsPageCall,
+  { body: given, rowsPath, columns, lead }: RowsPageCall,
 ): Promise<PageRows> {
+  await using body = await readableBody(settings, call, given, `${rowsPath}.body`)
   const from = await stat(rowsPath).then(
     ({ size }) => size,
     () => 0,
@@ -120,13 +123,19 @@ type RowFile = Pick<Normalised, 'format' | 'shape' | 'csv' | 'columns' | 'learne
   rowCount: number | null
 }
 
-async function rowsOf(source: ConvertCall['source'], call: Cancellable, path: string): Promise<RowFile> {
+async function rowsOf(
+  settings: ExecutorSettings,
+  call: Cancellable,
+  source: ConvertCall['source'],
+  path: string,
+): Promise<RowFile> {
   if (source.kind === 'ndjson') {
     const shape = source.isOneObject === true ? 'one_row' : 'rows'
     return { path: source.path, format: 'ndjson', shape, rowCount: null, learned: null, columns: null }
   }
   if (source.kind === 'answer') {
-    return { path, ...(await normalise(source.path, path, { ...bodyOptions(source, call), bare: true })) }
+    await using body = await readableBody(settings, call, source, `${path}.body`)
+    return { path, ...(await normalise(body.path, path, { ...bodyOptions(body, call), bare: true })) }
   }
   const goOn = () => throwIfCancelled(call)
   // A later page may have brought columns that the first line does not name yet.

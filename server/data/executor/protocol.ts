@@ -46,6 +46,8 @@ export type AnswerBody = {
   /** The `responsePathExtractor`. */
   extractor: string | undefined
   maxDepth: number
+  /** What it may hold once it is unpacked. */
+  maxBytes?: number | undefined
 }
 
 /** `columns`: of CSV from earlier pages. */

@@ -8,7 +8,7 @@ describe('what is no table is refused in words', () => {
     ['', 'not_tabular', 'empty body'],
     ['  \n', 'not_tabular', 'empty body'],
     ['<!doctype html><p>Sign in', 'not_tabular', 'HTML page'],
-    ['<?xml version="1.0"?><rows/>', 'not_tabular', 'XML; rows come from JSON, NDJSON or CSV. Many APIs give JSON'],
+    ['<?xml version="1.0"?><rows/>', 'not_tabular', 'XML inside of something else; rows come from JSON'],
     ['[{"a":1},{"a":', 'transfer_error', 'breaks off'],
     ['[{"a":"x', 'transfer_error', 'breaks off'],
     ['[1,2', 'transfer_error', 'breaks off'],
