@@ -16,6 +16,7 @@ import {
   openDatasourceDirectory,
   openOutbound,
   readFreshness,
+  runCompaction,
   runDueSchedules,
   runRefresh,
   type Outbound,
@@ -236,6 +237,7 @@ function registerJobs(app: App): void {
   const { loadTimeoutMs } = app.config.limits
   app.jobs.register('refresh_datasource', (context) => runRefresh(app, context), { timeoutMs: loadTimeoutMs + 60_000 })
   app.jobs.registerSchedules(() => runDueSchedules(app))
+  app.jobs.register('compact_table', (context) => runCompaction(app, context))
   app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
 }
 

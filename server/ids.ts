@@ -10,6 +10,7 @@ const prefixes = {
   environment: 'env',
   datasource: 'ds',
   dataObject: 'obj',
+  dataPart: 'prt',
   job: 'job',
   query: 'qry',
   version: 'ver',

@@ -9,9 +9,8 @@ export type Checkpoint = {
   rowsPath: string
   /** From an earlier attempt of the same load; null where it begins. */
   resumed: LoadState | null
+  /** After each page: what is asked twice after a kill is the page that was under way. */
   save(state: LoadState): Promise<void>
-  /** Writes what `save` held back, when the attempt fails. */
-  flush(): Promise<void>
   /** Once its rows are stored, or not wanted any more. */
   forget(): Promise<void>
 }
@@ -21,11 +20,10 @@ type Load = {
   job: { id: string; retriedFrom: string | null }
   configuration: HttpConfiguration
   pagination: Pagination
+  /** What the load joins: rows that were fetched for another begin anew. */
+  basis: unknown
   newPath: () => string
 }
-
-/** More often would be more writes than pages are worth; what is lost is a second of them. */
-const everyMs = 1_000
 
 /** Finds what an earlier attempt of this load, or of the job that it repeats, has fetched already. */
 export async function openCheckpoint({ db }: Pick<Database, 'db'>, load: Load): Promise<Checkpoint> {
@@ -42,11 +40,7 @@ export async function openCheckpoint({ db }: Pick<Database, 'db'>, load: Load): 
   const resumed = isGood && (await cutTo(known.rowsPath, state.sizeBytes)) ? state : null
   if (known !== undefined && resumed === null) await rm(known.rowsPath, { force: true })
   const rowsPath = resumed === null || known === undefined ? load.newPath() : known.rowsPath
-  let savedAtMs = Number.NEGATIVE_INFINITY
-  let unsaved: LoadState | null = null
-  const write = async (next: LoadState): Promise<void> => {
-    savedAtMs = performance.now()
-    unsaved = null
+  const save = async (next: LoadState): Promise<void> => {
     const row = { jobId: job.id, requestHash, rowsPath, state: JSON.stringify(next) }
     await db
       .insertInto('loadCheckpoints')
@@ -57,13 +51,7 @@ export async function openCheckpoint({ db }: Pick<Database, 'db'>, load: Load): 
   return {
     rowsPath,
     resumed,
-    async save(next) {
-      unsaved = next
-      if (performance.now() - savedAtMs >= everyMs) await write(next)
-    },
-    async flush() {
-      if (unsaved !== null) await write(unsaved)
-    },
+    save,
     async forget() {
       await db.deleteFrom('loadCheckpoints').where('datasourceId', '=', datasourceId).execute()
       await rm(rowsPath, { force: true })
@@ -79,8 +67,8 @@ async function cutTo(path: string, sizeBytes: number): Promise<boolean> {
   return true
 }
 
-function hashOf({ configuration, pagination }: Load): string {
+function hashOf({ configuration, pagination, basis }: Load): string {
   return createHash('sha256')
-    .update(JSON.stringify([configuration, pagination]))
+    .update(JSON.stringify([configuration, pagination, basis]))
     .digest('base64url')
 }

@@ -12,12 +12,14 @@ import {
   refuseFull,
   type Database,
   type HeldBecause,
+  type LoadRule,
   type Page,
   type Tables,
 } from '../store/index.ts'
 import { buildRequest } from './build-request.ts'
 import { checkPagination } from './pages.ts'
-import { fillVariables } from './variables.ts'
+import { startOf } from './last-value.ts'
+import { fillVariables, holdsLastValue } from './variables.ts'
 import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
 import { maskConfiguration, restoreConfiguration } from './secrets/mask.ts'
 import { firstFree, refuseReserved, tableNameFor } from './table-name.ts'
@@ -35,6 +37,7 @@ export type Datasource = {
   /** The request configuration with `***` for every secret. */
   config: Record<string, unknown> | null
   pagination: Record<string, unknown> | null
+  load: LoadRule
   schedule: string | null
   scheduleTimeZone: string
   nextRefreshAt: Date | null
@@ -48,6 +51,7 @@ export type DatasourceChanges = {
   name?: string | undefined
   config?: HttpConfiguration | undefined
   pagination?: Pagination | null | undefined
+  load?: LoadRule | undefined
   schedule?: string | null | undefined
   scheduleTimeZone?: string | undefined
   keepVersions?: number | undefined
@@ -64,6 +68,7 @@ export async function createDatasource(
   // Three stars in a new one stand for nothing.
   const config = input.config === undefined ? undefined : restoreConfiguration(input.config, undefined)
   const id = newId('datasource')
+  checkRequest(app, config, input.load)
   await app.store.db
     .transaction()
     .execute((transaction) => insertDatasource(app, transaction, caller, { ...input, config, id }))
@@ -160,7 +165,7 @@ export async function updateDatasource(
   await app.store.db.transaction().execute(async (transaction) => {
     const before = await transaction
       .selectFrom('datasources')
-      .select(['sealedSecrets', 'schedule', 'scheduleTimeZone'])
+      .select(['sealedSecrets', 'schedule', 'scheduleTimeZone', 'load'])
       .where('projectId', '=', input.projectId)
       .where('id', '=', input.datasourceId)
       .forUpdate()
@@ -168,6 +173,7 @@ export async function updateDatasource(
     if (before === undefined) throw noDatasource(input.datasourceId)
     const stored = before.sealedSecrets === null ? undefined : openConfiguration(app.vault, before.sealedSecrets)
     const config = input.config === undefined ? undefined : restoreConfiguration(input.config, stored)
+    checkRequest(app, config ?? stored, input.load ?? before.load)
     const changes = {
       ...input,
       config,
@@ -238,11 +244,11 @@ export async function resealDatasources(
   return rows.length
 }
 
-/** Queues a refresh, or finds the one that waits already: it will bring the same rows. */
+/** Queues a refresh, or finds the one that waits already: it will bring the same rows, a full one those and more. */
 export async function refreshDatasource(
   app: { store: Database; jobs: Jobs },
   caller: Caller,
-  input: { projectId: string; datasourceId: string },
+  input: { projectId: string; datasourceId: string; full?: boolean },
 ): Promise<JobRecord> {
   await requireRole(app, caller, input.projectId, 'editor')
   const { db } = app.store
@@ -261,17 +267,18 @@ export async function refreshDatasource(
         message: 'This datasource has no configuration yet. Give it one, or execute a request for it.',
       })
     }
-    const waiting = await app.jobs.findQueued(transaction, {
-      jobType: 'refresh_datasource',
-      sourceId: input.datasourceId,
-    })
-    if (waiting !== undefined) return waiting
+    const refresh = { jobType: 'refresh_datasource', sourceId: input.datasourceId }
+    const work = input.full === true ? { full: true } : {}
+    for (const known of [{ full: true }, work]) {
+      const waiting = await app.jobs.findQueued(transaction, { ...refresh, input: known })
+      if (waiting !== undefined) return waiting
+    }
     const job = await app.jobs.enqueue(transaction, {
       projectId: input.projectId,
-      jobType: 'refresh_datasource',
+      ...refresh,
       source: 'datasource',
-      sourceId: input.datasourceId,
       sourceEventType: 'http_api',
+      input: work,
     })
     await recordAct(transaction, caller, {
       action: 'datasource.refresh_queued',
@@ -284,13 +291,12 @@ export async function refreshDatasource(
 }
 
 function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges) {
-  const { config, pagination, schedule, scheduleTimeZone = 'UTC', keepVersions } = changes
-  // Says at once what is wrong with it, instead of at the first refresh.
-  if (config !== undefined) buildRequest(fillVariables(config, new Date(app.now())))
+  const { config, pagination, load, schedule, scheduleTimeZone = 'UTC', keepVersions } = changes
   if (pagination !== undefined && pagination !== null) checkPagination(pagination)
   return {
     ...(config !== undefined && storeConfiguration(app.vault, config)),
     ...(pagination !== undefined && { pagination: pagination === null ? null : JSON.stringify(pagination) }),
+    ...(load !== undefined && { load: JSON.stringify(load) }),
     ...(keepVersions !== undefined && { keepVersions }),
     ...(schedule !== undefined && {
       schedule,
@@ -298,6 +304,21 @@ function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges
       nextRefreshAt: schedule === null ? null : nextRun(schedule, scheduleTimeZone, new Date(app.now())),
     }),
   }
+}
+
+/** Says at once what is wrong with a request, instead of at the first refresh. */
+function checkRequest(
+  app: { now: Clock },
+  config: HttpConfiguration | undefined,
+  load: LoadRule = { mode: 'replace' },
+): void {
+  if (config === undefined) return
+  if (load.cursor === undefined && holdsLastValue(config)) {
+    const message = 'holds {{last_value}}: say in load.cursor.field of which column'
+    const details = [{ field: 'config', message }]
+    throw new Failure('invalid_request', { reason: 'invalid_field', message: `config ${message}.`, details })
+  }
+  buildRequest(fillVariables(config, new Date(app.now()), startOf(load, null)))
 }
 
 async function freeTableName(transaction: Transaction<Tables>, projectId: string, name: string): Promise<string> {
@@ -319,6 +340,7 @@ function selectDatasources(app: { store: Database }, projectId: string) {
       'tableName',
       'config',
       'pagination',
+      'load',
       'schedule',
       'scheduleTimeZone',
       'nextRefreshAt',

@@ -1,16 +1,29 @@
 import type { HttpConfiguration } from '../../api/connections.ts'
 import { Failure } from '../failure.ts'
+import type { CursorValue } from '../store/index.ts'
+import { writtenAs } from './last-value.ts'
 
-/** `{{now}}`, `{{now:unix}}`, `{{date}}`, `{{date:-7d}}`. */
+/** `{{now}}`, `{{now:unix}}`, `{{date}}`, `{{date:-7d}}`, `{{last_value}}`, `{{last_value:unix}}`. */
 const variable = /\{\{\s*([a-z_]+)(?::([^{}]*))?\s*\}\}/g
-const known = '{{now}}, {{now:unix}}, {{date}} and {{date:-7d}} (or h, w, m, y for another unit)'
+const known =
+  '{{now}}, {{now:unix}}, {{date}} and {{date:-7d}} (or h, w, m, y for another unit), and {{last_value}} (or :unix, :unix_ms, :date, :local of a time)'
 
 type Fill = (text: string, field: string) => string
 
-/** A configuration with its variables filled in for a moment, in address, headers, parameters and body. */
-export function fillVariables(configuration: HttpConfiguration, at: Date): HttpConfiguration {
+/**
+ * A configuration with its variables filled in for a moment, in address, headers, parameters and body. While there is no
+ * last value, headers and parameters that hold it are left out.
+ */
+export function fillVariables(
+  template: HttpConfiguration,
+  at: Date,
+  lastValue: CursorValue | null = null,
+): HttpConfiguration {
+  const configuration = lastValue === null ? withoutLastValue(template) : template
   const fill: Fill = (text, field) =>
-    text.replaceAll(variable, (_, name: string, argument?: string) => valueOf(name, argument?.trim(), { at, field }))
+    text.replaceAll(variable, (_, name: string, argument?: string) =>
+      valueOf(name, argument?.trim(), { at, lastValue, field }),
+    )
   const { url, headers, parameters, parameterGroups: groups, body } = configuration
   return {
     ...configuration,
@@ -36,7 +49,36 @@ function deep<Value>(value: Value, field: string, fill: Fill): Value {
   ) as Value
 }
 
-function valueOf(name: string, argument: string | undefined, { at, field }: { at: Date; field: string }): string {
+/** Whether a request needs to know where the last load ended. */
+export const holdsLastValue = (value: unknown): boolean => /\{\{\s*last_value\b/.test(JSON.stringify(value) ?? '')
+
+function withoutLastValue(configuration: HttpConfiguration): HttpConfiguration {
+  if (!holdsLastValue(configuration)) return configuration
+  const { headers, parameters, parameterGroups: groups } = configuration
+  const emptied = (given: NonNullable<typeof parameters>) =>
+    Object.fromEntries(
+      Object.entries(given).map(([name, each]) => [name, holdsLastValue(each) ? { ...each, value: undefined } : each]),
+    )
+  return {
+    ...configuration,
+    ...(headers !== undefined && {
+      headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => !holdsLastValue(value))),
+    }),
+    ...(parameters !== undefined && { parameters: emptied(parameters) }),
+    ...(groups !== undefined && {
+      parameterGroups: groups.map((group) => ({ ...group, parameters: emptied(group.parameters) })),
+    }),
+  }
+}
+
+type Filling = { at: Date; lastValue: CursorValue | null; field: string }
+
+function valueOf(name: string, argument: string | undefined, { at, lastValue, field }: Filling): string {
+  if (name === 'last_value') {
+    if (lastValue === null) throw noValueYet(field)
+    const written = writtenAs(lastValue, argument)
+    if (written !== null) return written
+  }
   if (name === 'now' && argument === undefined) return at.toISOString().replace(/\.\d+Z$/, 'Z')
   if (name === 'now' && argument === 'unix') return String(Math.floor(at.getTime() / 1000))
   if (name === 'date') {
@@ -46,6 +88,15 @@ function valueOf(name: string, argument: string | undefined, { at, field }: { at
   const written = `{{${name}${argument === undefined ? '' : `:${argument}`}}}`
   const message = `holds ${written}, which is no variable; there are ${known}`
   throw new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: `${field} ${message}.`,
+    details: [{ field, message }],
+  })
+}
+
+function noValueYet(field: string): Failure {
+  const message = 'holds {{last_value}}, and the first load has none: give load.cursor.initial_value'
+  return new Failure('invalid_request', {
     reason: 'invalid_field',
     message: `${field} ${message}.`,
     details: [{ field, message }],

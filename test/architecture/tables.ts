@@ -23,6 +23,8 @@ const owners: Record<string, string> = {
   idempotent_calls: 'server/connections',
   // What was fetched.
   data_objects: 'server/data',
+  data_parts: 'server/data',
+  version_parts: 'server/data',
   lineage: 'server/data',
   column_values: 'server/data',
   jobs: 'server/jobs',

@@ -2,9 +2,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { pagination, testConnectionAnswer, testConnectionRequest, httpConfiguration } from '../../api/connections.ts'
-import { changeTableSchema, newDatasource } from '../../api/datasources.ts'
+import {
+  changeDatasource,
+  changeLoad,
+  changeTableSchema,
+  newDatasource,
+  refreshRequest,
+} from '../../api/datasources.ts'
+import { startOf } from '../../server/connections/last-value.ts'
 import { checkPagination } from '../../server/connections/pages.ts'
 import { fillVariables } from '../../server/connections/variables.ts'
+import { fromWire } from '../../server/http/wire-codec.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
 const read = (name: string) => readFileSync(join(docs, name), 'utf8')
@@ -37,6 +45,17 @@ test('what "Connect an API" shows is taken as it is written', () => {
 
 test('what "Keep data fresh" shows is taken as it is written', () => {
   const shown = snippets('keep-data-fresh.md')
-  expect(shown).toHaveLength(2)
-  for (const snippet of shown) changeTableSchema.parse(snippet)
+  expect(shown).toHaveLength(4)
+  for (const snippet of shown) {
+    if (has(snippet, 'full')) refreshRequest.parse(snippet)
+    else if (has(snippet, 'load')) {
+      const { config, load } = changeDatasource.parse(snippet)
+      if (config === undefined || load === undefined) throw new Error('a load without its request')
+      const rule = fromWire(changeLoad, load)
+      const first = JSON.stringify(fillVariables(config, new Date(), startOf(rule, null)))
+      expect(first).toContain(String(load.cursor?.initial_value))
+      const next = startOf(rule, { type: 'TIMESTAMP', value: '2026-03-01 00:05:00' })
+      expect(JSON.stringify(fillVariables(config, new Date(), next))).toContain('"2026-02-28T23:55:00Z"')
+    } else changeTableSchema.parse(snippet)
+  }
 })

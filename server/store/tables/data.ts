@@ -5,6 +5,8 @@ export type DataTables = {
   datasources: DatasourcesTable
   dataObjects: DataObjectsTable
   lineage: LineageTable
+  dataParts: DataPartsTable
+  versionParts: VersionPartsTable
   columnValues: ColumnValuesTable
   jobs: JobsTable
   loadCheckpoints: LoadCheckpointsTable
@@ -31,8 +33,26 @@ type DatasourcesTable = {
   onMismatch: Generated<'widen' | 'hold' | 'null' | 'refuse'>
   onBreaking: Generated<'hold' | 'serve'>
   checks: GeneratedJson<DataCheck[]>
+  load: GeneratedJson<LoadRule>
   createdAt: CreatedAt
 }
+
+/** How new data comes to a table. Fields are keys of the answer. */
+export type LoadRule = {
+  mode: 'replace' | 'append' | 'merge'
+  primaryKey?: string[]
+  cursor?: { field: string; parameter?: string; initialValue?: string | number; lookBack?: string | number }
+  deleteMarker?: { field: string; value: string | number | boolean }
+}
+
+/** The largest value of a cursor field, as text, and the type of its column. */
+export type CursorValue = { type: string; value: string }
+
+/** Which rows of a version's parts are past: a file of places and positions. */
+export type Deletions = { hash: string; sizeBytes: number; rows: number; inPlaces: number[] }
+
+/** By which an API can tell whether its answer to a request has changed. */
+export type Validators = { requestHash: string; etag?: string; lastModified?: string }
 
 /** What the author of a table decided about one column, told by the key in the answer. */
 export type ColumnRule = { sourceKey: string; name?: string; type?: string; hidden?: true; description?: string }
@@ -81,7 +101,33 @@ type DataObjectsTable = {
   activatedAt: Date | null
   heldBecause: OptionalJson<HeldBecause>
   rejected: OptionalJson<Record<string, number>>
+  newRows: number | null
+  load: OptionalJson<LoadRule>
+  lastValue: OptionalJson<CursorValue>
+  deletions: OptionalJson<Deletions>
+  validators: OptionalJson<Validators>
+  checkedAt: Date | null
   createdAt: CreatedAt
+}
+
+type DataPartsTable = {
+  id: string
+  projectId: string
+  datasourceId: string
+  fileHash: string
+  sizeBytes: number
+  rowCount: number
+  columns: Json<ColumnRecord[]>
+  loads: number[]
+  nativeHash: string | null
+  nativeBytes: number | null
+  createdAt: CreatedAt
+}
+
+type VersionPartsTable = {
+  dataObjectId: string
+  place: number
+  partId: string
 }
 
 type LineageTable = {
@@ -103,7 +149,13 @@ export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancell
 export type JobError = { code: string; reason?: string; message: string }
 
 /** What a running job says about itself beyond its progress. */
-export type JobDetails = { pages: number; rows: number; bytes: number }
+export type JobDetails = {
+  pages: number
+  rows: number
+  bytes: number
+  /** How many rows there will be, where the API says so or the last load tells. */
+  estimate?: { rows: number; from: 'total' | 'last_load' } | undefined
+}
 
 type LoadCheckpointsTable = {
   datasourceId: string
