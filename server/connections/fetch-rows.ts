@@ -208,12 +208,12 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
     const lastRow = readsLastRow(rule) ? lastRowOf(run, body) : null
     const { rowCount, digest } = rows
     const next = pager.next({ call: asked, headers: sent.headers, body, lastRow, rowCount, digest })
+    const walked = pager.state()
     if ('end' in next && isRepeated(next.end)) await truncate(path, from)
+    else if (rowCount > 0) onPage?.({ pages, rows: walked.rows, bytes: run.responseBytes })
     if ('end' in next) return { source: sourceOf(path, first, columns), pages, truncated: isCutShort(next.end) }
     asked = next.call
     call = atPage(run, call, asked)
-    const walked = pager.state()
-    onPage?.({ pages, rows: walked.rows, bytes: run.responseBytes })
     const sizeBytes = (await stat(path)).size
     await checkpoint?.save({
       at: run.at.toISOString(),
