@@ -8,6 +8,8 @@ const hasRedis = (process.env['TEST_REDIS_URL'] ?? '') !== ''
 const withNeighbours = process.env['TEST_NEIGHBOURS'] === 'yes'
 /** Set by `npm run test:soak`: half an hour of load. */
 const withSoak = process.env['TEST_SOAK'] === 'yes'
+/** Set by `npm run test:upstreams`: where it has installed the servers of others. */
+const withUpstreams = (process.env['TEST_UPSTREAMS'] ?? '') !== ''
 /** Set by `npm test`, which reads it. */
 const report = process.env['TEST_REPORT'] ?? ''
 
@@ -45,6 +47,14 @@ export default defineConfig({
         ? [{ extends: true as const, test: { name: 'neighbours', include: ['test/neighbours/**/*.test.ts'] } }]
         : []),
       ...(withSoak ? [{ extends: true as const, test: { name: 'soak', include: ['test/soak/**/*.test.ts'] } }] : []),
+      ...(withUpstreams
+        ? [
+            {
+              extends: true as const,
+              test: { name: 'upstreams', include: ['test/upstreams/**/*.test.ts'], testTimeout: 300_000 },
+            },
+          ]
+        : []),
       { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], testTimeout: 180_000 } },
       { extends: true, test: { name: 'secrets', include: ['test/secrets/**/*.test.ts'] } },
       { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'], testTimeout: 120_000 } },

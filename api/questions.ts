@@ -134,6 +134,10 @@ export const tryQuestion = z.strictObject({
   parameters: parameters.default({}),
   time_zone: timeZone.default('UTC'),
   ...completeness,
+  follows: z
+    .strictObject({ query_name: slug, parameters })
+    .optional()
+    .meta({ description: 'The query and values of the trial before: “and in the south?” then changes its values.' }),
 })
 const outcome = z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed'])
 export const triedQuestion = z
@@ -146,6 +150,10 @@ export const triedQuestion = z
     unexpressed,
     schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'JSON Schema of what is missing.' }),
     candidates: z.array(candidate),
+    follows: z
+      .object({ changed: z.array(z.string()) })
+      .optional()
+      .meta({ description: 'Where it goes on from the trial before: the slots that changed.' }),
     routing: routing.optional(),
     data: z.array(z.record(z.string(), z.unknown())).optional(),
     row_count: z.int().optional(),

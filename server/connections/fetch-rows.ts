@@ -249,13 +249,14 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
     const total = isFirst ? totalRows(sent.headers, parsed, rowCount) : null
     if (total !== null) estimate = { rows: total, from: 'total' }
     const next = pager.next({ call: asked, headers: sent.headers, body, lastRow, rowCount, digest })
+    const walked = pager.state()
     if ('end' in next && isRepeated(next.end)) await truncate(path, from)
+    else if (rowCount > 0)
+      onPage?.({ pages, rows: walked.rows, bytes: run.responseBytes, ...(estimate && { estimate }) })
     if ('end' in next)
       return { source: sourceOf(path, first, columns), pages, truncated: isCutShort(next.end), validators }
     asked = next.call
     call = atPage(run, call, asked)
-    const walked = pager.state()
-    onPage?.({ pages, rows: walked.rows, bytes: run.responseBytes, ...(estimate && { estimate }) })
     const sizeBytes = (await stat(path)).size
     await checkpoint?.save({
       at: run.at.toISOString(),

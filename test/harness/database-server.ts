@@ -17,7 +17,7 @@ declare module 'vitest' {
 }
 
 /** Projects whose tests ask for databases. */
-const onDatabase = new Set(['api', 'store', 'worker', 'redis', 'web', 'timing', 'timing-web'])
+const onDatabase = new Set(['api', 'store', 'worker', 'redis', 'upstreams', 'web', 'timing', 'timing-web'])
 /** Projects whose tests start servers of their own, with all their durability. */
 const onCluster = new Set(['faults', 'secrets'])
 

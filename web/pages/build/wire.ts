@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type * as connections from '../../../api/connections.ts'
 import type * as data from '../../../api/data.ts'
+import type * as datasources from '../../../api/datasources.ts'
 import type * as queries from '../../../api/queries.ts'
 import type * as questions from '../../../api/questions.ts'
 import type * as slots from '../../../api/slots.ts'
@@ -14,6 +15,11 @@ export type Executed = z.output<typeof connections.executeAnswer>
 export type CurlImport = z.output<typeof connections.curlImportAnswer>
 export type AuthType = connections.AuthType
 export type Pagination = connections.Pagination
+export type TableSchema = z.output<typeof datasources.tableSchema>
+export type ChangeTableSchema = z.input<typeof datasources.changeTableSchema>
+export type Check = TableSchema['checks'][number]
+export type DataVersion = z.output<typeof data.dataVersion>
+export type HeldBecause = z.output<typeof data.heldBecause>
 export type DescribedObject = z.output<typeof data.describedObject>
 export type ColumnProfile = NonNullable<DescribedObject['profile']>['columns'][number]
 export type ObjectRows = z.output<typeof data.objectRows>
