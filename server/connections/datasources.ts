@@ -1,15 +1,14 @@
 import type { Transaction } from 'kysely'
 import type { HttpConfiguration, Pagination } from '../../api/connections.ts'
-import { recordAct, requireRole, type Caller, type Vault } from '../access/index.ts'
+import { recordAct, requireRole, resealColumn, type Caller, type Vault } from '../access/index.ts'
 import { dataChanged, heldVersions, refuseInUse, type Catalogs, type DeployedQueries } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import { nextRun, type JobRecord, type Jobs } from '../jobs/index.ts'
 import {
   isUniqueViolation,
-  lockProjectForQuota,
   pageAfter,
-  refuseFull,
+  requireRoomInProject,
   type Database,
   type HeldBecause,
   type LoadRule,
@@ -83,7 +82,12 @@ export async function insertDatasource(
   input: DatasourceChanges & { id: string; projectId: string; name: string; tableName?: string | undefined },
 ): Promise<void> {
   if (input.tableName !== undefined) refuseReserved(input.tableName)
-  await requireRoom(app.config, transaction, input.projectId)
+  await requireRoomInProject(transaction, {
+    projectId: input.projectId,
+    table: 'datasources',
+    most: app.config.limits.datasourcesPerProject,
+    what: 'Datasources of a project are',
+  })
   const tableName = input.tableName ?? (await freeTableName(transaction, input.projectId, input.name))
   try {
     await transaction
@@ -108,21 +112,6 @@ export async function insertDatasource(
     projectId: input.projectId,
     details: { name: input.name, table_name: tableName },
   })
-}
-
-async function requireRoom(
-  { limits }: Pick<Config, 'limits'>,
-  transaction: Transaction<Tables>,
-  projectId: string,
-): Promise<void> {
-  await lockProjectForQuota(transaction, projectId)
-  const { count } = await transaction
-    .selectFrom('datasources')
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .where('projectId', '=', projectId)
-    .executeTakeFirstOrThrow()
-  const most = limits.datasourcesPerProject
-  refuseFull({ count, most, what: 'Datasources of a project are' })
 }
 
 export async function listDatasources(
@@ -226,23 +215,7 @@ export async function deleteDatasource(
 }
 
 /** Seals every stored configuration anew, and answers how many there were. */
-export async function resealDatasources(
-  transaction: Transaction<Tables>,
-  reseal: (sealed: Buffer) => Buffer,
-): Promise<number> {
-  const rows = await transaction
-    .selectFrom('datasources')
-    .select(['id', 'sealedSecrets'])
-    .where('sealedSecrets', 'is not', null)
-    .forUpdate()
-    .execute()
-  for (const { id, sealedSecrets: sealed } of rows) {
-    if (sealed === null) continue
-    const changes = { sealedSecrets: reseal(sealed) }
-    await transaction.updateTable('datasources').set(changes).where('id', '=', id).execute()
-  }
-  return rows.length
-}
+export const resealDatasources = resealColumn('datasources', 'sealedSecrets')
 
 /** Queues a refresh, or finds the one that waits already: it will bring the same rows, a full one those and more. */
 export async function refreshDatasource(

@@ -1,4 +1,4 @@
-export { openRouter, type Router } from './indexes/open.ts'
+export { openRouter, type Router, type RouterOptions } from './indexes/open.ts'
 export { ask } from './verbs/ask.ts'
 export { groupQuestions, listQuestions, type LoggedQuestion, type QuestionGroup } from './verbs/asked-questions.ts'
 export type { EvaluationCase } from './verbs/evaluation-cases.ts'

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openInstalledVault, rotateVaultKey } from '../../server/access/index.ts'
 import { resealDatasources } from '../../server/connections/index.ts'
 import { openDatabase, type Database } from '../../server/store/index.ts'
+import { resealChannels } from '../../server/usage/index.ts'
 import { createDatabase, type TestDatabase } from '../harness/database.ts'
 
 const projectId = 'prj_test'
@@ -32,6 +33,21 @@ async function storeSecret(sealed: Buffer): Promise<void> {
     .insertInto('datasources')
     .values({ ...row, sealedSecrets: sealed })
     .execute()
+}
+
+async function storeChannels(...secrets: Array<Buffer | null>): Promise<void> {
+  const rule = { type: 'error_rate_above', windowMinutes: 5, forMinutes: 0, minRequests: 0 } as const
+  await store.db
+    .insertInto('alerts')
+    .values({ id: 'alr_1', projectId, name: 'a', ...rule })
+    .execute()
+  for (const [position, sealedSecrets] of secrets.entries()) {
+    const channel = { id: `chn_${position}`, alertId: 'alr_1', position, type: 'webhook', target: 'x' } as const
+    await store.db
+      .insertInto('alertChannels')
+      .values({ ...channel, sealedSecrets })
+      .execute()
+  }
 }
 
 async function storedSecret(): Promise<Buffer> {
@@ -70,11 +86,14 @@ describe('the vault', () => {
   test('a rotation seals everything anew; the old key opens nothing any more', async () => {
     const before = await openInstalledVault(place())
     await storeSecret(before.seal('x'))
-    expect(await rotateVaultKey(place(), { reseals: [resealDatasources] })).toEqual({ resealed: 1 })
+    await storeChannels(before.seal('y'), null)
+    expect(await rotateVaultKey(place(), { reseals: [resealDatasources, resealChannels] })).toEqual({ resealed: 2 })
     const after = await openInstalledVault(place())
     const sealed = await storedSecret()
     expect(after.open(sealed)).toBe('x')
     expect(() => before.open(sealed)).toThrow(/./)
+    const channels = await store.db.selectFrom('alertChannels').select('sealedSecrets').orderBy('position').execute()
+    expect(channels.map(({ sealedSecrets }) => sealedSecrets && after.open(sealedSecrets))).toEqual(['y', null])
   })
 
   test('a rotation killed before its key took its place is finished by the next start', async () => {

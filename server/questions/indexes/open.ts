@@ -12,7 +12,13 @@ import { findRegressions, keepResults } from './regressions.ts'
 import { questionsChanged, readProject, type QuestionPlace } from './snapshot.ts'
 import { openTurns } from './turns.ts'
 import { openAdmission, type QuestionAdmission } from './admission.ts'
-import { buildIndex, type ProjectIndex, type RoutableProject, type RoutableQuery } from '../../router/index.ts'
+import {
+  buildIndex,
+  type openEncoder,
+  type ProjectIndex,
+  type RoutableProject,
+  type RoutableQuery,
+} from '../../router/index.ts'
 
 /** An index for each place that is asked, kept fresh behind the questions. */
 export type Router = DeployGate & {
@@ -33,6 +39,8 @@ export type Router = DeployGate & {
 export type RouterOptions = {
   modelDir: string
   readerDir: string
+  /** Where it is not the usual one: apps may share its processes. */
+  openEncoder: typeof openEncoder | undefined
   threads: number
   queueLength: number
   /** Longest expected wait of a question for its turn. */
