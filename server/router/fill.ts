@@ -12,7 +12,7 @@ import {
   type Span,
 } from '../language/index.ts'
 import { findGaps } from './gaps/find-gaps.ts'
-import type { Gap, SlotSource } from './gaps/gap.ts'
+import type { Doubt, Gap, SlotSource } from './gaps/gap.ts'
 import { openText } from './open-text.ts'
 import { optionsFor, type Option, type Reference } from './options.ts'
 import type { IndexedQuery, ProjectIndex } from './project-index.ts'
@@ -29,6 +29,8 @@ export type Filled = {
   unused: SlotSource[]
   /** Slots of which the question says something that must not be bound as it stands. */
   gaps: Gap[]
+  /** Words that may be meant as values which a slot does not have. */
+  doubts: Doubt[]
 }
 
 type Assignment = Map<Slot, Option>
@@ -44,7 +46,7 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
   const like = { references, known: new Map(), units, hasDays }
   const options = new Map(query.slots.map((slot) => [slot, optionsFor(index, asked, slot, like)]))
   const chosen = assign(query.slots, options)
-  const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [] }
+  const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [], doubts: [] }
   const give = (slot: Slot, value: unknown, { start, end }: { start: number; end: number }): void => {
     filled.parameters[slot.name] = value
     filled.sources[slot.name] = { start, end, text: asked.linked.text.slice(start, end) }
@@ -73,8 +75,8 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
     .filter(({ name, required }) => required && !(name in filled.parameters))
     .map(({ name }) => name)
   filled.unused = unusedWords(asked, query, filled)
-  filled.gaps = findGaps(index, asked, query, { ...filled, today: () => iso(localDay(clock.now, clock.timeZone)) })
-  return filled
+  const today = (): string => iso(localDay(clock.now, clock.timeZone))
+  return { ...filled, ...findGaps(index, asked, query, { ...filled, today }) }
 }
 
 function referencesOf(index: ProjectIndex, { masked }: Asked, { from, to }: IndexedQuery): Reference[] {

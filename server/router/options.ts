@@ -39,8 +39,10 @@ export function optionsFor(
     const said = span.readings.find(({ type }) => type.key === slot.type.key)
     if (said === undefined) continue
     const unit = slot.type.kind === 'number' && units.length > 0 ? unitAt(asked.linked, span) : null
+    // "An hour and a half" is a number only to who counts time.
+    if (span.unit !== undefined && slot.unit === null) continue
     const reading = inSlotUnit(said, slot, unit, units)
-    if (reading === null || !allowed(slot, reading.value)) continue
+    if (reading === null || !allowed(slot, reading.value) || isYear(asked, span, slot)) continue
     const own = asked.shape.marks.find((mark) => mark.span === span)
     const seen =
       own === undefined
@@ -68,6 +70,16 @@ function isOfDay({ linked }: Asked, span: Span, { type, unit }: Slot): boolean {
   return linked.spans.some(
     (day) => day !== span && overlaps(day, span) && day.readings.some(({ days }) => days !== null),
   )
+}
+
+const yearNumber = /^(?:19|20)\d{2}$/
+const yearBefore = /^(?:in|since|during|until|till|throughout|year|of)$/
+
+/** The 2025 of "the lorry in 2025" is a year: no number of a lorry, and no count of anything. */
+function isYear({ linked }: Asked, span: Span, { type }: Slot): boolean {
+  if (type.kind !== 'number' || type.pattern !== null || type.labelStems.has('year')) return false
+  if (!yearNumber.test(linked.text.slice(span.start, span.end)) || unitAt(linked, span) !== null) return false
+  return yearBefore.test(linked.words[span.from - 1]?.text ?? '')
 }
 
 /** "lighter than 3" speaks for the upper bound, whatever stands right before the number. */

@@ -11,7 +11,7 @@ import { conclude, type RouteOptions, type Routing } from './routing.ts'
 import { spell } from './spell.ts'
 import { checkWhole, rescue } from './whole.ts'
 
-const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [] }
+const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [], doubts: [] }
 
 /** Routes a question to a deployed query with slot values, or refuses. The same question gives the same answer. */
 export async function route(index: ProjectIndex, question: string, options: RouteOptions): Promise<Routing> {
@@ -44,7 +44,9 @@ async function routeText(index: ProjectIndex, text: string, options: RouteOption
   if (objection !== null) return orRescued({ outcome: 'no_match', because: 'opposed', objection, explanation })
   if (margin !== null && margin < explanation.minMargin) return { outcome: 'ambiguous', explanation }
   const concluded = conclude(query, filled, { explanation, given: options.given })
-  return concluded.outcome === 'answer' ? sureEnough(index, await checkWhole(index, asked, concluded)) : concluded
+  return concluded.outcome === 'answer'
+    ? sureEnough(index, await checkWhole(index, { ...asked, doubts: filled.doubts }, concluded))
+    : concluded
 }
 
 /** What the project would rather refuse than answer wrongly. */

@@ -1,11 +1,13 @@
 import { explain, explainRead } from './explain.ts'
 import { fill, type Filled } from './fill.ts'
+import type { Doubt } from './gaps/gap.ts'
 import { objectionTo } from './objections.ts'
 import type { IndexedQuery, ProjectIndex } from './project-index.ts'
 import type { Ranked } from './ranking/confidence.ts'
 import type { Asked } from './ranking/evidence.ts'
 import { readQuestionWhole } from './reader/read-whole.ts'
-import { conclude, type RouteOptions, type Routing } from './routing.ts'
+import type { Unexpressed } from './reader/unexpressed.ts'
+import { conclude, type Explanation, type RouteOptions, type Routing } from './routing.ts'
 
 type Answered = Extract<Routing, { outcome: 'answer' }>
 
@@ -15,7 +17,7 @@ type Answered = Extract<Routing, { outcome: 'answer' }>
  */
 export async function checkWhole(
   index: ProjectIndex,
-  asked: Asked & { options: RouteOptions },
+  asked: Asked & { doubts: Doubt[]; options: RouteOptions },
   routing: Answered,
 ): Promise<Routing> {
   const { encoder, reading, queries, texts } = index
@@ -29,11 +31,29 @@ export async function checkWhole(
   const read = await readQuestionWhole(reader, card, { text: asked.linked.text, sources: routing.explanation.sources })
   const { match } = read
   const explanation = explainRead(index, routing.explanation, match)
+  const doubted = doubtedIn(asked, read.unexpressed)
+  if (doubted !== null) return askBack(routing, doubted, { ...explanation, unexpressed: read.unexpressed() })
   if (match >= reading.flagBelow) return { ...routing, explanation }
   const told = { ...explanation, unexpressed: read.unexpressed() }
   const { completeness } = asked.options
   const isRefused = completeness === 'strict' || (completeness !== 'partial' && match < reading.refuseBelow)
   return { ...routing, outcome: isRefused ? 'unexpressed' : 'answer', explanation: told }
+}
+
+/** A value that no slot has, where the reader too finds nothing that expresses it. */
+function doubtedIn(
+  { doubts, options: { completeness, given = {} } }: { doubts: Doubt[]; options: RouteOptions },
+  unexpressed: () => Unexpressed[],
+): Doubt | null {
+  const open = doubts.filter(({ slot }) => given[slot] === undefined)
+  if (open.length === 0 || completeness === 'partial') return null
+  const left = unexpressed()
+  return open.find(({ start, end }) => left.some((each) => each.start < end && start < each.end)) ?? null
+}
+
+function askBack({ query, parameters }: Answered, { slot, message }: Doubt, explanation: Explanation): Routing {
+  const { [slot]: _, ...rest } = parameters
+  return { outcome: 'missing_slots', query, parameters: rest, missing: [slot], gaps: [{ slot, message }], explanation }
 }
 
 /** One of the query's own examples but for its values: its author has said that it is answered, and nothing is left out. */

@@ -1,9 +1,11 @@
-import { anyMonth, words, type DateSpan } from '../../language/index.ts'
-import { daysAt, isJoined, wordsAround, type Gap, type QueryReading, type SlotSource } from './gap.ts'
+import { anyMonth, isFunctionWord, nearestMonth, words, type DateSpan } from '../../language/index.ts'
+import { daysAt, isJoined, wordsAround, wordsAt, type Gap, type QueryReading, type SlotSource } from './gap.ts'
 import { spoken, type Slot } from '../project.ts'
 
 /** A day that the slot cannot take as it was said: one that does not exist, or more or less than the slot holds. */
 export function daysGap(reading: QueryReading, slot: Slot, source: SlotSource): Gap | null {
+  const month = unreadMonth(reading, slot, source)
+  if (month !== null) return month
   if (slot.type.kind === 'number') return partOfYear(reading, slot, source)
   const days = slot.type.kind === 'date' ? daysAt(reading.linked, source) : null
   if (days === null) return null
@@ -94,6 +96,22 @@ function partOfYear(
   const isSaid = words(text.slice(start, end)).every(({ stem }) => fourDigits.test(stem) || said.has(stem))
   if (isHeard || isSaid) return null
   return { slot: slot.name, message: `cannot hold all of “${text.slice(start, end)}”`, isOpposed: true }
+}
+
+const datedBefore = /^(?:in|of|since|from|to|until|till|through|between|and|before|after|during)$/
+
+/** "in Xyzember 2025": whatever stands before the year makes less of it, and the whole year is not what was asked. */
+function unreadMonth({ linked, query, mayBeTypo }: QueryReading, slot: Slot, source: SlotSource): Gap | null {
+  if (!fourDigits.test(source.text) || (slot.type.kind !== 'date' && !slot.type.labelStems.has('year'))) return null
+  const at = wordsAt(linked, source).from
+  const [before, word, year] = [linked.words[at - 2], linked.words[at - 1], linked.words[at]]
+  if (word === undefined || year === undefined || !/^\s+$/.test(linked.text.slice(word.end, year.start))) return null
+  const isRead = [...linked.spans, ...linked.weak].some(({ from, to }) => from < at && at - 1 < to)
+  if (isRead || query.said.has(word.stem) || isFunctionWord(word.text) || /\d/.test(word.text)) return null
+  const isNear = datedBefore.test(before?.text ?? '') && nearestMonth(word.text) !== null
+  if (!isNear && !mayBeTypo(word.text)) return null
+  const said = linked.text.slice(word.start, year.end)
+  return { slot: slot.name, message: `names no month that is known: “${said}”`, isOpposed: false }
 }
 
 /** "in March and June" is not all that lies between. */

@@ -16,6 +16,7 @@ import {
   usesOf,
   wordsAround,
   wordsAt,
+  type Doubt,
   type FoundValues,
   type Gap,
   type TextPlace,
@@ -24,28 +25,39 @@ import {
   type Use,
 } from './gap.ts'
 import { numberGap } from './number-gaps.ts'
-import { unknownValue } from './value-gaps.ts'
+import { ambiguousPart, unknownValues } from './value-gaps.ts'
 import type { IndexedQuery, ProjectIndex } from '../project-index.ts'
 import { spoken, type Slot } from '../project.ts'
 import type { Asked } from '../ranking/evidence.ts'
 
-/** What is left out, meant the other way, one of several or out of bounds. */
+/** What is left out, meant the other way, one of several or out of bounds; and what may be. */
 export function findGaps(
   index: ProjectIndex,
   { linked, shape: { marks } }: Asked,
   query: IndexedQuery,
   found: FoundValues,
-): Gap[] {
-  const { existing } = index.linker
-  const reading = { linked, marks, query, found, existing, texts: index.texts.slice(query.from, query.to) }
-  const gaps = query.slots.flatMap((slot) => {
+): { gaps: Gap[]; doubts: Doubt[] } {
+  const { existing, mayBeTypo } = index.linker
+  const texts = index.texts.slice(query.from, query.to)
+  const isSaid = (stem: string): boolean => index.queries.some(({ said }) => said.has(stem))
+  const reading = { linked, marks, query, found, existing, mayBeTypo, isSaid, texts }
+  const unknown = query.slots.map((slot) => ({ slot, doubts: unknownValues(reading, slot) }))
+  const gaps = unknown.flatMap(({ slot, doubts }) => {
     const source = found.sources[slot.name]
     if (slot.type.kind === 'boolean') return []
-    if (source === undefined)
-      return otherEnd(reading, slot) ?? numberGap(reading, slot) ?? unknownValue(reading, slot) ?? []
-    return daysGap(reading, slot, source) ?? opposed(reading, slot, source) ?? oneOfSeveral(reading, slot, source) ?? []
+    // What is asked for anyway may as well be named.
+    const isWanted = slot.required && source === undefined
+    const named = doubts.filter(({ isSure }) => isSure || isWanted).slice(0, 1)
+    if (source === undefined) return otherEnd(reading, slot) ?? numberGap(reading, slot) ?? named
+    const own =
+      daysGap(reading, slot, source) ??
+      ambiguousPart(reading, slot) ??
+      opposed(reading, slot, source) ??
+      oneOfSeveral(reading, slot, source)
+    return own ?? named
   })
-  return gaps.length > 0 ? gaps : [...excludedBeside(reading), ...turnedRange(reading), ...twoStretches(reading)]
+  const all = gaps.length > 0 ? gaps : [...excludedBeside(reading), ...turnedRange(reading), ...twoStretches(reading)]
+  return { gaps: all, doubts: unknown.flatMap(({ doubts }) => doubts) }
 }
 
 /** "not from the north" of a query that never leaves a region out, "under 200" of one that looks above an amount. */

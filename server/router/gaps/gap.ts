@@ -21,6 +21,9 @@ export type Gap = {
   surplus?: number
 }
 
+/** Words that a slot has no value for; not sure where they may be meant otherwise. */
+export type Doubt = Gap & { isSure: boolean; start: number; end: number }
+
 /** The words of the question that gave a slot its value. */
 export type SlotSource = { start: number; end: number; text: string }
 
@@ -39,6 +42,9 @@ export type QueryReading = {
   found: FoundValues
   /** What there is of each type of value. */
   existing: Linker['existing']
+  mayBeTypo: Linker['mayBeTypo']
+  /** Whether any query of the project says a word. */
+  isSaid: (stem: string) => boolean
 }
 export type TextPlace = Pick<SlotSource, 'start' | 'end'>
 
