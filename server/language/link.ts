@@ -19,6 +19,8 @@ export type Linker = {
   types: Map<string, ValueType>
   byKind: Map<ValueKind, ValueType[]>
   mayBeTypo: (word: string) => boolean
+  /** Whether words are read as parts of values, too. */
+  readsParts: boolean
   /** Words that name what is no number: the 12 of "customer 12" is hardly an amount. */
   unnumbered: Set<string>
   /** Words with digits that descriptions use, as "CO2": no numbers of anything. */
@@ -51,6 +53,7 @@ function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {
     const [first, last] = [found[from], found[to - 1]]
     if (type === undefined || first === undefined || last === undefined) return []
     if (entry.among !== null) {
+      if (!linker.readsParts) return []
       const isWhole = hits.some((other) => isMoreThan(other, hit))
       return isWhole ? [] : partSpan(linker, { text, found, hit, type, among: entry.among })
     }

@@ -197,13 +197,18 @@ function fraction(tokens: Token[], from: number): Parsed | null {
   return (isPart || isHour) && unitOf(wordAt(tokens, next)) !== null ? { value, next } : null
 }
 
-const measuring = /^(?:than|over|under|within|least|most|by|for|exceeding|beyond|after)$/
+const measuring = /^(?:than|over|under|below|above|within|least|most|exceeding|beyond)$/
+const lasting = /^(?:by|for|after)$/
 
-/** "More than a week": elsewhere an "a" counts nothing. */
+/** "More than a week", "a week or more": elsewhere an "a" counts nothing. */
 function single(tokens: Token[], at: number): Parsed | null {
   const unit = unitOf(wordAt(tokens, at + 1))
-  if (!isArticle(wordAt(tokens, at)) || unit === null || !measuring.test(wordAt(tokens, at - 1))) return null
-  return /^(?:time|calendar)$/.test(unit.dimension) ? { value: 1, next: at + 1 } : null
+  if (!isArticle(wordAt(tokens, at)) || unit === null) return null
+  const [before, joined, after] = [at - 1, at + 2, at + 3].map((place) => wordAt(tokens, place))
+  const isBound = joined === 'or' && /^(?:more|less|longer|over|under|older)$/.test(after ?? '')
+  const isTime = unit.dimension === 'time' || unit.dimension === 'calendar'
+  const isCounted = isBound || measuring.test(before ?? '') || (isTime && lasting.test(before ?? ''))
+  return isCounted ? { value: 1, next: at + 1 } : null
 }
 
 /** "18 degrees below zero". */

@@ -54,7 +54,8 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
   for (const [slot, { span, reading }] of chosen) {
     if (!slot.list) give(slot, boundValue(slot, reading, clock), span)
     else {
-      const listed = listValues(asked, options.get(slot) ?? [], othersThan(slot, chosen))
+      const all = listValues(asked, options.get(slot) ?? [], othersThan(slot, chosen))
+      const listed = slot.type.kind === 'number' ? oneRun(asked, all) : all
       const values = listed.map((each) => boundValue(slot, each.reading, clock))
       give(slot, [...new Set(values)], listed[0]?.span ?? span)
     }
@@ -116,7 +117,7 @@ function othersThan(slot: Slot, chosen: Assignment): Span[] {
   return [...chosen].filter(([other]) => other !== slot).map(([, { span }]) => span)
 }
 
-const listing = /^\s*(?:[,&/]\s*)?(?:\b(?:and|or|nor)\s+)?(?:the\s+)?$/iu
+const listing = /^\s*(?:[,&/+]\s*)?(?:\b(?:and|or|nor)\s+)?(?:the\s+)?$/iu
 
 /**
  * Every value of a list once: of words inside each other the longer, and none that is left out ("booked but not lost")
@@ -138,6 +139,19 @@ function listValues({ linked }: Asked, options: Option[], taken: Span[]): Option
     if (isExcluded(linked, option.span.from, option.span.to) || (goesOn && out.has(before))) out.add(option)
   }
   return out.size === inOrder.length ? inOrder : inOrder.filter((option) => !out.has(option))
+}
+
+/** The 1, 2 and 5 of "three calls for levels 1, 2 and 5": numbers that do not stand together count different things. */
+function oneRun({ linked }: Asked, inOrder: Option[]): Option[] {
+  const runs: Option[][] = []
+  for (const option of inOrder) {
+    const run = runs.at(-1)
+    const before = run?.at(-1)
+    const goesOn = before !== undefined && listing.test(linked.text.slice(before.span.end, option.span.start))
+    if (run !== undefined && goesOn) run.push(option)
+    else runs.push([option])
+  }
+  return runs.toSorted((a, b) => b.length - a.length)[0] ?? []
 }
 
 function boundValue(slot: Slot, { value, days }: Reading, clock: CallerTime): unknown {

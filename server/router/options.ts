@@ -15,6 +15,7 @@ import {
 } from '../language/index.ts'
 import type { IndexedText } from './indexing/index-text.ts'
 import type { ProjectIndex } from './project-index.ts'
+import type { RuleName } from './rules.ts'
 import type { Slot } from './project.ts'
 import type { Asked } from './ranking/evidence.ts'
 
@@ -38,11 +39,13 @@ export function optionsFor(
   for (const span of [...asked.linked.spans, ...asked.linked.weak]) {
     const said = span.readings.find(({ type }) => type.key === slot.type.key)
     if (said === undefined) continue
+    const isOff = (rule: RuleName): boolean => index.rulesOff.has(rule)
     const unit = slot.type.kind === 'number' && units.length > 0 ? unitAt(asked.linked, span) : null
     // "An hour and a half" is a number only to who counts time.
     if (span.unit !== undefined && slot.unit === null) continue
     const reading = inSlotUnit(said, slot, unit, units)
-    if (reading === null || !allowed(slot, reading.value) || isYear(asked, span, slot)) continue
+    if (reading === null || !allowed(slot, reading.value)) continue
+    if (!isOff('year is no number') && isYear(asked, span, slot)) continue
     const own = asked.shape.marks.find((mark) => mark.span === span)
     const seen =
       own === undefined
@@ -54,7 +57,7 @@ export function optionsFor(
       standing +
       (span.weak ? penalties.weak : 0) +
       (isExcluded(asked.linked, span.from, span.to) ? penalties.leftOut : 0) +
-      (hasDays && isOfDay(asked, span, slot) ? penalties.ofDay : 0) +
+      (hasDays && !isOff('number inside a day') && isOfDay(asked, span, slot) ? penalties.ofDay : 0) +
       (isOtherWay(asked, span, slot) ? penalties.otherEnd : 0) +
       2 * likeness(seen, span, slot, references) +
       cues(seen, span, slot)

@@ -9,7 +9,12 @@ export type RoutableProject = {
   values: Record<string, ListedValue[]>
   /** Answers that are right less surely than this share are not given; without it all are that the router finds. */
   leastConfidence?: number
+  /** What people have said of wrong answers. */
+  counterExamples?: CounterExample[]
 }
+
+/** A question that a query must not answer, or that another one must. */
+export type CounterExample = { question: string; notQuery: string | null; meantQuery: string | null }
 
 export type RoutableQuery = {
   name: string

@@ -1,3 +1,4 @@
+import { bareWording, type Told } from './counter-examples.ts'
 import { explain, explainRead } from './explain.ts'
 import { fill, type Filled } from './fill.ts'
 import type { Doubt } from './gaps/gap.ts'
@@ -17,7 +18,7 @@ type Answered = Extract<Routing, { outcome: 'answer' }>
  */
 export async function checkWhole(
   index: ProjectIndex,
-  asked: Asked & { doubts: Doubt[]; options: RouteOptions },
+  asked: Asked & { doubts: Doubt[]; options: RouteOptions; told?: Told },
   routing: Answered,
 ): Promise<Routing> {
   const { encoder, reading, queries, texts } = index
@@ -25,13 +26,15 @@ export async function checkWhole(
   const at = queries.findIndex(({ query }) => query.name === routing.query)
   const [query, card] = [queries[at], reading?.cards[at]]
   if (reader === null || reading === null || query === undefined || card === undefined || card.isBare) return routing
-  const isOwn = routing.explanation.unused.length === 0 && isOwnWording(asked, texts.slice(query.from, query.to))
+  const isMeant = asked.told?.meantQuery === routing.query
+  const isOwn =
+    isMeant || (routing.explanation.unused.length === 0 && isOwnWording(asked, texts.slice(query.from, query.to)))
   // Its share is that of what the reader is surest of.
   if (isOwn) return { ...routing, explanation: { ...explainRead(index, routing.explanation, Infinity), match: null } }
   const read = await readQuestionWhole(reader, card, { text: asked.linked.text, sources: routing.explanation.sources })
   const { match } = read
   const explanation = explainRead(index, routing.explanation, match)
-  const doubted = doubtedIn(asked, read.unexpressed)
+  const doubted = index.rulesOff.has('doubted value') ? null : doubtedIn(asked, read.unexpressed)
   if (doubted !== null) return askBack(routing, doubted, { ...explanation, unexpressed: read.unexpressed() })
   if (match >= reading.flagBelow) return { ...routing, explanation }
   const told = { ...explanation, unexpressed: read.unexpressed() }
@@ -58,15 +61,8 @@ function askBack({ query, parameters }: Answered, { slot, message }: Doubt, expl
 
 /** One of the query's own examples but for its values: its author has said that it is answered, and nothing is left out. */
 function isOwnWording({ shape }: Asked, texts: Array<{ kind: string; shape: { masked: string } }>): boolean {
-  const said = bare(shape.masked)
-  return texts.some(({ kind, shape: own }) => kind === 'example' && bare(own.masked) === said)
-}
-
-function bare(text: string): string {
-  return text
-    .toLowerCase()
-    .replaceAll(/\s+/g, ' ')
-    .replace(/[\s?.!]+$/, '')
+  const said = bareWording(shape.masked)
+  return texts.some(({ kind, shape: own }) => kind === 'example' && bareWording(own.masked) === said)
 }
 
 type Ready = { query: IndexedQuery; filled: Filled; each: Ranked }
@@ -77,7 +73,7 @@ type Ready = { query: IndexedQuery; filled: Filled; each: Ranked }
  */
 export async function rescue(
   index: ProjectIndex,
-  asked: Asked & { ranked: Ranked[]; options: RouteOptions },
+  asked: Asked & { ranked: Ranked[]; options: RouteOptions; told: Told },
   { explanation }: Routing,
 ): Promise<Routing | null> {
   const { encoder, reading } = index
@@ -93,6 +89,7 @@ export async function rescue(
   })
   const [best] = (await Promise.all(read)).sort((a, b) => b.match - a.match)
   if (best === undefined || best.match < least || !isReady(index, asked, best)) return null
+  if (asked.told.notQueries.has(best.query.query.name)) return null
   const ranked = [best.each, ...asked.ranked.filter((other) => other !== best.each)]
   const { lead, margin } = explanation
   const told = explain(index, ranked, best.filled, { lead, margin, match: best.match })

@@ -9,6 +9,7 @@ import {
 } from '../../language/index.ts'
 import type { IndexedText } from '../indexing/index-text.ts'
 import type { IndexedQuery } from '../project-index.ts'
+import type { RuleName } from '../rules.ts'
 import type { Slot } from '../project.ts'
 
 /** A slot of which the question says something that must not be bound as it stands, in words for who asks. */
@@ -45,6 +46,8 @@ export type QueryReading = {
   mayBeTypo: Linker['mayBeTypo']
   /** Whether any query of the project says a word. */
   isSaid: (stem: string) => boolean
+  /** Whether a rule is switched off. */
+  isOff: (rule: RuleName) => boolean
 }
 export type TextPlace = Pick<SlotSource, 'start' | 'end'>
 

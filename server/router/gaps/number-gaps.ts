@@ -3,7 +3,7 @@ import { isFree, usesOf, wordsAround, type Gap, type QueryReading } from './gap.
 import type { Slot, ValueRules } from '../project.ts'
 
 /** A number that fills nothing and would be the slot's, were it not too large, too small or of something else. */
-export function numberGap({ marks, linked, texts, found, query }: QueryReading, slot: Slot): Gap[] | null {
+export function numberGap({ marks, linked, texts, found, query, isOff }: QueryReading, slot: Slot): Gap[] | null {
   if (slot.type.kind !== 'number') return null
   const around = new Set(usesOf(texts, slot).flatMap(({ linked: own, span }) => beside(own, span)))
   const free = marks.filter(
@@ -13,10 +13,9 @@ export function numberGap({ marks, linked, texts, found, query }: QueryReading, 
     if (slot.required && type.key === slot.type.key) return true
     return beside(linked, span).some((word) => around.has(word))
   })
-  const bounds = mark === undefined ? null : outOfBounds(linked, mark.span, slot)
-  return (
-    bounds ?? free.map(({ span }) => otherUnit(linked, span, slot, query.slots)).find((gap) => gap !== null) ?? null
-  )
+  const bounds = mark === undefined || isOff('out of bounds') ? null : outOfBounds(linked, mark.span, slot)
+  if (bounds !== null || isOff('other unit')) return bounds
+  return free.map(({ span }) => otherUnit(linked, span, slot, query.slots)).find((gap) => gap !== null) ?? null
 }
 
 /** "top 0 products": the number stands where the slot's value stands, and the schema does not take it. */

@@ -22,16 +22,21 @@ export function ambiguousPart({ linked, found }: QueryReading, slot: Slot): Gap 
  * a word in small letters who reads the question whole says whether it is.
  */
 export function unknownValues(reading: QueryReading, slot: Slot): Doubt[] {
-  if (slot.type.kind !== 'values') return []
+  if (slot.type.kind !== 'values' || reading.isOff('unknown value')) return []
   const { linked, query, existing, isSaid, found } = reading
   const isBound = slot.name in found.sources
   const frame = framesOf(reading, slot)
+  const labels = slot.type.labelStems
   return linked.words.flatMap((word, at): Doubt[] => {
     if (!isContent(word) || query.said.has(word.stem) || isRead(linked, at)) return []
-    const isListed = followsValue(linked, slot, at)
-    const isFramed = (!isBound || slot.list) && frame.has(linked.words[at - 1]?.stem ?? '\n')
+    const isListed = followsValue(linked, slot, at) || precedesValue(linked, slot, at)
+    const before = linked.words[at - 1]
+    const isNamed = isName(linked, at)
+    // Small letters behind a word that says something go on from it: "monthly outlay".
+    const isFrame = before !== undefined && (isNamed || isFunctionWord(before.text) || labels.has(before.stem))
+    const isFramed = (!isBound || (slot.list && isNamed)) && isFrame && frame.has(before.stem)
     if (!isListed && !isFramed) return []
-    const isSure = isName(linked, at) || (isListed && !isSaid(word.stem) && endsPhrase(reading, at))
+    const isSure = isNamed || (isListed && !isSaid(word.stem) && endsPhrase(reading, at))
     // In small letters it is a value only where nothing goes on from it.
     if (!isSure && !endsPhrase(reading, at)) return []
     const message = `has no such value: “${wordsAround(linked, word)}”${whatThereIs(existing.get(slot.type.key))}`
@@ -51,29 +56,54 @@ function isContent({ text }: Word): boolean {
   return !isFunctionWord(text) && !/^\d/.test(text)
 }
 
-const listing = /^\s*(?:,|&|\/|,?\s*\b(?:and|or|nor|plus)\b)\s*(?:the\s+)?$/iu
+const listing = /^\s*(?:&|\/|,?\s*\b(?:and|or|nor|plus)\b)\s*(?:the\s+)?$/iu
+// Behind a comma anything may begin; a name goes on the list.
+const enumerating = /^\s*,\s*$/u
 
 /** Whether a word goes on a list that a value of the slot begins. */
-function followsValue({ text, words, spans }: Linked, { type }: Slot, at: number): boolean {
+function followsValue(linked: Linked, { type }: Slot, at: number): boolean {
+  const { text, words, spans } = linked
   const word = words[at]
+  const isNamed = isName(linked, at)
   return (
     word !== undefined &&
     spans.some(
       (span) =>
         span.to <= at &&
         span.readings.some((reading) => reading.type.key === type.key) &&
-        listing.test(text.slice(span.end, word.start)),
+        (isNamed ? [listing, enumerating] : [listing]).some((join) => join.test(text.slice(span.end, word.start))),
     )
   )
 }
 
-function endsPhrase({ linked: { text, words, spans }, query }: QueryReading, at: number): boolean {
-  const [word, next] = [words[at], words[at + 1]]
-  if (word === undefined || next === undefined) return true
-  const isValue = spans.some(({ from, to }) => from <= at + 1 && at + 1 < to)
+/** "Spanish and Mandarin", of which only the second is known: what stands before a value in a list is meant as one. */
+function precedesValue({ text, words, spans }: Linked, { type }: Slot, at: number): boolean {
+  const word = words[at]
   return (
-    isValue || isFunctionWord(next.text) || query.said.has(next.stem) || !/^\s+$/.test(text.slice(word.end, next.start))
+    word !== undefined &&
+    spans.some(
+      (span) =>
+        span.from > at &&
+        span.readings.some((reading) => reading.type.key === type.key) &&
+        listing.test(text.slice(word.end, span.start)),
+    )
   )
+}
+
+/** A value of two or three words at most, and behind it something that goes on otherwise. */
+const maxUnknownWords = 3
+
+function endsPhrase(reading: QueryReading, from: number): boolean {
+  const { linked, query } = reading
+  const { text, words, spans } = linked
+  for (let at = from; at < from + maxUnknownWords; at += 1) {
+    const [word, next] = [words[at], words[at + 1]]
+    if (word === undefined || next === undefined) return true
+    const isValue = spans.some((span) => span.from <= at + 1 && at + 1 < span.to)
+    if (isValue || isFunctionWord(next.text) || query.said.has(next.stem)) return true
+    if (!/^\s+$/.test(text.slice(word.end, next.start))) return true
+  }
+  return false
 }
 
 function whatThereIs(known: { values: string[]; count: number } | undefined): string {

@@ -29,7 +29,17 @@ export async function makeLinker(encoder: Pick<Encoder, 'tokenizer'>, project: R
     isSaid: (stem) => spokenIn.has(stem) || labels.has(stem),
   })
   const mayBeTypo = (word: string): boolean => !encoder.tokenizer.knows(word) && !spokenIn.has(word)
-  return { trie, types, byKind, mayBeTypo, unnumbered: await unnumberedWords(project), described, samples, existing }
+  return {
+    trie,
+    types,
+    byKind,
+    mayBeTypo,
+    readsParts: true,
+    unnumbered: await unnumberedWords(project),
+    described,
+    samples,
+    existing,
+  }
 }
 
 async function unnumberedWords({ queries }: RoutableProject): Promise<Set<string>> {

@@ -24,6 +24,8 @@ test.each([
   ['2,5% growth', 2.5, 'percent'],
   ['heavier than 50kg', 50, null],
   ['late by more than a week', 1, null],
+  ['under a litre', 1, null],
+  ['overdue a week or more', 1, null],
   ['half a million', 500_000, null],
   ['half a dozen', 6, null],
   ['two and a half hours', 2.5, null],
