@@ -26,6 +26,7 @@ const prefixes = {
   question: 'qst',
   evaluationCase: 'cas',
   evaluationRun: 'run',
+  counterExample: 'cex',
 } as const
 
 /** Random bytes are drawn for many ids at once: asking for sixteen costs as much as asking for thousands. */

@@ -21,6 +21,7 @@ export type {
   ReadFormat,
   SlotValue,
   SlotType,
+  SqlFacets,
 } from './executor/protocol.ts'
 export { openFiles, type FileFormat, type Files } from './files.ts'
 export {

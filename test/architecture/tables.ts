@@ -38,6 +38,7 @@ const owners: Record<string, string> = {
   question_vectors: 'server/questions',
   evaluation_cases: 'server/questions',
   evaluation_runs: 'server/questions',
+  counter_examples: 'server/questions',
   requests: 'server/usage',
   request_batches: 'server/usage',
   usage_rollups: 'server/usage',

@@ -52,6 +52,23 @@ export type Inspection = {
   columnsByTable: Record<string, string[]>
   slots: { name: string; suggestedType: SlotType }[]
   columns: Column[]
+  facets: SqlFacets
+}
+
+/** What a statement computes, as far as its syntax tree tells for sure. Columns are in small letters. */
+export type SqlFacets = {
+  measures: Array<{ kind: 'total' | 'average' | 'count' | 'lowest' | 'highest' | 'median'; column: string | null }>
+  /** A row for each of these columns. */
+  groups: string[]
+  /** A row for each month, day …: units of the calendar. */
+  grains: string[]
+  /** What comes first in its answer. */
+  order: { column: string; direction: 'ascending' | 'descending' } | null
+  isLimited: boolean
+  /** Only rows whose column has one of these values. */
+  filters: Array<{ column: string; values: string[] }>
+  /** What each slot is compared with. */
+  slots: Record<string, { column: string | null; use: 'equal' | 'least' | 'most' | 'limit' }>
 }
 
 /** The body of an API's answer in a file, and what tells how to read it. */

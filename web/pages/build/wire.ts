@@ -25,6 +25,7 @@ export type ColumnProfile = NonNullable<DescribedObject['profile']>['columns'][n
 export type ObjectRows = z.output<typeof data.objectRows>
 export type Lineage = z.output<typeof data.lineageGraph>
 export type Inspection = z.output<typeof queries.inspection>
+export type QueryAdvice = z.output<typeof queries.queryAdvice>
 export type Preview = z.output<typeof queries.previewAnswer>
 export type TriedQuestion = z.output<typeof questions.triedQuestion>
 export type SlotsSchema = slots.SlotsSchema
