@@ -8,8 +8,13 @@ const hasRedis = (process.env['TEST_REDIS_URL'] ?? '') !== ''
 const withNeighbours = process.env['TEST_NEIGHBOURS'] === 'yes'
 /** Set by `npm run test:soak`: half an hour of load. */
 const withSoak = process.env['TEST_SOAK'] === 'yes'
+/** Set by `npm run test:upstreams`: where it has installed the servers of others. */
+const withUpstreams = (process.env['TEST_UPSTREAMS'] ?? '') !== ''
 /** Set by `npm test`, which reads it. */
 const report = process.env['TEST_REPORT'] ?? ''
+
+/** Of the fault tests these are part of `npm test`; the others take minutes of starts and stops: `npm run test:faults`. */
+const killed = ['rounds', 'jobs', 'usage'].map((name) => `test/faults/${name}.test.ts`)
 
 const alone = (groupOrder: number) => ({ maxWorkers: 1, sequence: { groupOrder } })
 
@@ -18,16 +23,14 @@ export default defineConfig({
     // One PostgreSQL for all projects; it starts only where one of those that run needs it.
     globalSetup: 'test/harness/database-server.ts',
     // Real servers start in these tests; a hung one must fail, not stall the run.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     // A page that loads on a busy machine takes longer than the second that is waited otherwise.
     expect: { poll: { timeout: 20_000 } },
     reporters: report === '' ? ['default'] : ['dot', reportTo(report)],
-    // Real processes on a machine that others use fail now and then. A second try is never silent: `npm test` ends with
-    // the names of those that needed one.
-    retry: 1,
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the two cores of the smallest machine: tests wait for servers and pages a third of their time.
+    maxWorkers: 3,
     // The files of a project share a process: the server's modules load once, not once per file. Modules keep no state
     // of their own, so no file can see what another did.
     isolate: false,
@@ -45,14 +48,26 @@ export default defineConfig({
         ? [{ extends: true as const, test: { name: 'neighbours', include: ['test/neighbours/**/*.test.ts'] } }]
         : []),
       ...(withSoak ? [{ extends: true as const, test: { name: 'soak', include: ['test/soak/**/*.test.ts'] } }] : []),
-      { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], testTimeout: 180_000 } },
+      ...(withUpstreams
+        ? [
+            {
+              extends: true as const,
+              test: { name: 'upstreams', include: ['test/upstreams/**/*.test.ts'], testTimeout: 300_000 },
+            },
+          ]
+        : []),
+      { extends: true, test: { name: 'kills', include: killed, testTimeout: 180_000 } },
+      {
+        extends: true,
+        test: { name: 'faults', include: ['test/faults/**/*.test.ts'], exclude: killed, testTimeout: 180_000 },
+      },
       { extends: true, test: { name: 'secrets', include: ['test/secrets/**/*.test.ts'] } },
-      { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'], testTimeout: 120_000 } },
+      { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'] } },
       // What is measured by the clock runs when nothing else does, one file after the other.
       { extends: true, test: { name: 'timing', include: ['test/timing/**/*.test.ts'], ...alone(1) } },
       {
         extends: true,
-        test: { name: 'timing-web', include: ['test/timing-web/**/*.test.ts'], testTimeout: 120_000, ...alone(2) },
+        test: { name: 'timing-web', include: ['test/timing-web/**/*.test.ts'], ...alone(2) },
       },
     ],
   },

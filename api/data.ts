@@ -54,6 +54,16 @@ export const dataVersion = z
     data_object_id: z.string(),
     row_count: z.int(),
     new_rows: z.int().meta({ description: 'Rows that this load brought.' }),
+    mode: z.enum(['replace', 'append', 'merge']).meta({ description: 'How the load came to the table.' }),
+    loads: z
+      .array(z.int())
+      .meta({ description: 'The versions whose loads brought its rows, where it was loaded bit by bit.' }),
+    parts: z.int().meta({ description: 'Files that it consists of; they are put together in the background.' }),
+    last_value: z
+      .string()
+      .nullable()
+      .meta({ description: 'The largest value of the cursor field: where the next load goes on.' }),
+    checked_at: timestamp.nullable().meta({ description: 'When the API last said that nothing is new.' }),
     truncated: z.boolean(),
     rejected: rejectedCounts,
     activated_at: timestamp
@@ -112,7 +122,7 @@ export const lineageGraph = z.object({
   nodes: z.array(
     z.object({
       id: z.string(),
-      kind: z.enum(['datasource', 'request_config', 'response_data', 'prepared', 'rejected_values', 'query']),
+      kind: z.enum(['datasource', 'request_config', 'response_data', 'prepared', 'rejected_values', 'load', 'query']),
       label: z.string(),
     }),
   ),

@@ -4,7 +4,55 @@ import { heldBecause } from './data.ts'
 import { displayName, slug, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 
+const field = z.string().min(1).max(1_000)
+const cursor = z.strictObject({
+  field: field.meta({ description: 'The column whose largest value goes into the next request.' }),
+  parameter: field.optional().meta({ description: 'A query parameter for it, instead of `{{last_value}}`.' }),
+  initial_value: z
+    .union([z.string().min(1).max(200), z.number()])
+    .optional()
+    .meta({ description: 'What `{{last_value}}` is in a full load.' }),
+  look_back: z
+    .union([
+      z.number().min(0),
+      z.string().regex(/^\d{1,6}[smhdw]$/, 'must be a number, or text such as 90s, 15m, 2h, 7d'),
+    ])
+    .optional()
+    .meta({ description: 'How far before the last value the next load begins: a number, or `90s`, `2h`, `7d`.' }),
+})
+const loadFields = {
+  primary_key: z
+    .array(field)
+    .min(1)
+    .max(20)
+    .refine((keys) => new Set(keys).size === keys.length, 'names a column twice')
+    .optional()
+    .meta({ description: 'Columns whose values tell a row. `merge` needs it; `append` leaves out known rows.' }),
+  cursor: cursor.optional(),
+  delete_marker: z
+    .strictObject({ field, value: z.union([z.string().max(1_000), z.number(), z.boolean()]) })
+    .optional()
+    .meta({ description: 'Rows that hold this value are deleted by their key.' }),
+}
+const modes = ['replace', 'append', 'merge'] as const
+const load = z.object({ mode: z.enum(modes), ...loadFields }).meta({ id: 'Load' })
+export const changeLoad = z
+  .strictObject({
+    mode: z
+      .enum([...modes, 'full'], 'must be replace, append or merge')
+      .transform((mode) => (mode === 'full' ? 'replace' : mode))
+      .meta({ description: '`replace` (also `full`): each load is the table. `append`: behind it. `merge`: by key.' }),
+    ...loadFields,
+  })
+  .superRefine(({ mode, primary_key: key, delete_marker: marker }, context) => {
+    const issue = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+    if (mode === 'merge' && key === undefined) issue('primary_key', 'is required: rows are merged by it')
+    if (mode !== 'merge' && marker !== undefined) issue('delete_marker', 'needs the mode merge')
+  })
+  .meta({ description: 'How new data comes to the table. The first load after a change is a full one.' })
+
 const settings = {
+  load: changeLoad.optional(),
   config: httpConfiguration
     .optional()
     .meta({ description: 'The request that fetches its data. `***` keeps a stored secret, for the same address.' }),
@@ -29,6 +77,14 @@ const settings = {
     .meta({ description: 'How many versions of its data are kept.' }),
 }
 
+export const refreshRequest = z
+  .strictObject({
+    full: z.boolean('must be true or false').optional().meta({
+      description: 'Loads everything again, in place of what is there, whatever the mode.',
+    }),
+  })
+  .nullish()
+
 export const newDatasource = z.strictObject({
   name: displayName,
   kind: z.literal('http_api', 'must be http_api'),
@@ -41,7 +97,7 @@ export const datasource = z
   .object({
     id: z.string(),
     name: z.string(),
-    kind: z.enum(['http_api', 'file']),
+    kind: z.literal('http_api'),
     table_name: z.string(),
     status: z.enum(['new', 'ready', 'held', 'failed']),
     held: z
@@ -51,6 +107,7 @@ export const datasource = z
     config: z.record(z.string(), z.unknown()).nullable().meta({ description: 'Secrets read `***`.' }),
     pagination: z.record(z.string(), z.unknown()).nullable(),
     for_each: z.record(z.string(), z.unknown()).nullable(),
+    load,
     schedule: z.string().nullable(),
     schedule_time_zone: z.string(),
     next_refresh_at: timestamp.nullable(),

@@ -104,6 +104,7 @@ export const failures = {
       'not_tabular',
       'type_mismatch',
       'repeated_page',
+      'missing_field',
     ],
   },
   overloaded: { status: 503, means: 'The service is busy or starting; wait `retry_after` seconds.', reasons: [] },

@@ -17,7 +17,15 @@ export const job = z
     max_attempts: z.int(),
     progress: z.number().min(0).max(1),
     details: z
-      .object({ pages: z.int(), rows: z.int(), bytes: z.int() })
+      .object({
+        pages: z.int(),
+        rows: z.int(),
+        bytes: z.int(),
+        estimate: z
+          .object({ rows: z.int(), from: z.enum(['total', 'last_load']) })
+          .optional()
+          .meta({ description: 'How many rows there will be, where the API tells a total or the last load does.' }),
+      })
       .nullable()
       .meta({ description: 'What a load has fetched so far.' }),
     started_at: timestamp.nullable().meta({ description: 'When the latest attempt began.' }),

@@ -33,6 +33,10 @@ export const fixedLimits = {
   permissionQueries: fixed(500, 'Most queries that one permission names.'),
   fixedParameters: fixed(50, 'Most parameters that an API key fixes.'),
   evaluationCases: fixed(2_000, 'Most evaluation cases of a project: each deployment asks all of them.'),
+  counterExamples: fixed(
+    500,
+    'Most reports of wrong answers of a project: each question is compared with all of them.',
+  ),
   questionChars: fixed(2_000, 'Longest question.'),
   resolvedQuestions: fixed(100, 'Most logged questions that are turned into examples at once.'),
   alertChannels: fixed(10, 'Most channels of an alert.'),

@@ -98,6 +98,25 @@ export const previewAnswer = z.object({
   execution_time_ms: z.int(),
   as_of: timestamp.nullable(),
 })
+export const adviceFilter = z.strictObject({
+  environment: slug
+    .default('production')
+    .meta({ description: 'Where other queries are deployed that it is compared with.' }),
+})
+export const queryAdvice = z
+  .object({
+    kind: z.enum(['unsaid', 'wordless_slot', 'no_examples', 'close_question']).meta({
+      description:
+        '`unsaid`: its SQL does something that its description does not say. `wordless_slot`: nothing says what a slot is. `close_question`: it and another query come as near to a question.',
+    }),
+    message: z.string(),
+    about: z.string().nullable().meta({ description: 'The words, the slot or the question that it is about.' }),
+    rival: z.string().nullable().meta({ description: 'The query that comes too close.' }),
+    change: z.object({ description: z.string().optional(), slots: slotsSchema.optional() }).nullable().meta({
+      description: 'What taking it changes in the draft: a body for PUT. Null where only its author can tell.',
+    }),
+  })
+  .meta({ id: 'QueryAdvice' })
 export const explainAnswer = z.object({ plan: z.string().meta({ description: "DuckDB's plan, as it prints it." }) })
 
 const environment = slug.default('production')

@@ -134,6 +134,10 @@ export const tryQuestion = z.strictObject({
   parameters: parameters.default({}),
   time_zone: timeZone.default('UTC'),
   ...completeness,
+  follows: z
+    .strictObject({ query_name: slug, parameters })
+    .optional()
+    .meta({ description: 'The query and values of the trial before: “and in the south?” then changes its values.' }),
 })
 const outcome = z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed'])
 export const triedQuestion = z
@@ -146,6 +150,10 @@ export const triedQuestion = z
     unexpressed,
     schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'JSON Schema of what is missing.' }),
     candidates: z.array(candidate),
+    follows: z
+      .object({ changed: z.array(z.string()) })
+      .optional()
+      .meta({ description: 'Where it goes on from the trial before: the slots that changed.' }),
     routing: routing.optional(),
     data: z.array(z.record(z.string(), z.unknown())).optional(),
     row_count: z.int().optional(),
@@ -237,11 +245,39 @@ export const evaluation = z
   .object({
     id: z.string(),
     ...expectation,
-    source: z.enum(['written', 'confirmed', 'missed']),
+    source: z.enum(['written', 'confirmed', 'missed', 'reported']).meta({
+      description: '`reported`: made of a report of a wrong answer; it holds no deployment before that is confirmed.',
+    }),
     created_at: timestamp,
     created_by: z.string(),
   })
   .meta({ id: 'Evaluation' })
+export const reportAnswer = z.strictObject({
+  expected_query: slug
+    .nullable()
+    .meta({ description: 'The query that should have answered; null: the question should have been refused.' }),
+  note: z.string().max(1_000).optional().meta({ description: 'What was wrong, for who looks at it.' }),
+})
+const reportStatus = z
+  .enum(['reported', 'confirmed'])
+  .meta({ description: 'The router heeds what is confirmed; what is only reported is kept as an evaluation case.' })
+export const counterExampleFilter = { status: reportStatus.optional() }
+export const counterExample = z
+  .object({
+    id: z.string(),
+    question: z.string(),
+    not_query: z.string().nullable().meta({ description: 'The query that answered it and must not.' }),
+    meant_query: z.string().nullable().meta({ description: 'The query that must answer it; null: none does.' }),
+    status: reportStatus,
+    note: z.string().nullable(),
+    request_id: z.string(),
+    evaluation_id: z.string().nullable().meta({ description: 'The evaluation case that was made of it.' }),
+    created_at: timestamp,
+    created_by: z.string(),
+    confirmed_at: timestamp.nullable(),
+    confirmed_by: z.string().nullable(),
+  })
+  .meta({ id: 'CounterExample' })
 export const runEvaluations = z.strictObject({ environment: slug.default('production') })
 export const evaluationRunEntry = z.object({
   id: z.string(),

@@ -83,6 +83,7 @@ async function measure(): Promise<void> {
   }
   const found = await fetchRows({ url: `http://127.0.0.1:${port}/`, method: 'GET' }, options)
   delay.disable()
+  if (found === null) throw new Error('nothing has changed')
   clearInterval(watch)
   const size = (await stat(bodyPath)).size / 1e6
   console.log(`${size.toFixed(0)} MB in ${found.elapsedMs} ms (${(size / (found.elapsedMs / 1e3)).toFixed(0)} MB/s)`)

@@ -1,5 +1,6 @@
 // The gate: everything that must hold, in one run with one closing line. `--no-browser` leaves the browser out, `--quick`
-// every test that starts a server.
+// every test that starts a server. What takes minutes of starts and stops comes after it: `--faults` runs that alone,
+// `--all` both, and every page in all its looks.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,8 +10,12 @@ import { buildWebIfStale, findNode, installMissing, root } from './prepare.mjs'
 
 const slowestShown = 10
 
-const isQuick = process.argv.includes('--quick')
-const withBrowser = !isQuick && !process.argv.includes('--no-browser')
+const given = (option) => process.argv.includes(option)
+const isQuick = given('--quick')
+const withGate = !given('--faults')
+const withFaults = given('--faults') || given('--all')
+const withBrowser = withGate && !isQuick && !given('--no-browser')
+const faultProjects = ['faults', 'secrets']
 const startedAt = Date.now()
 const totals = { passed: 0, failed: 0 }
 const steps = []
@@ -22,12 +27,17 @@ const env = {
   ...process.env,
   PATH: [dirname(node), join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
   ...(chromium !== undefined && { CHROMIUM_PATH: chromium }),
+  ...(given('--all') && { TEST_LOOKS: 'all' }),
 }
 
-// Before the tests: beside them they take the core on which a real server is waited for.
-await checkSources()
-const outcome = await buildAndTest()
-summarise(outcome)
+const files = []
+if (withGate) {
+  // Beside the build, which leaves a core free; tests wait for real servers and want both.
+  await Promise.all([checkSources(), step('web build', () => buildWebIfStale(node))])
+  await test('tests', gateProjects())
+}
+if (withFaults) await test('fault tests', faultProjects)
+summarise()
 process.exit(totals.failed === 0 ? 0 : 1)
 
 async function checkSources() {
@@ -38,15 +48,19 @@ async function checkSources() {
   await check('dead code', 'knip/bin/knip.js', '--no-progress')
 }
 
-/** Tests read what was built, so they follow the build. */
-async function buildAndTest() {
-  await step('web build', () => buildWebIfStale(node))
+function gateProjects() {
+  if (isQuick) return ['unit', 'architecture', 'docs']
+  return [...faultProjects, ...(withBrowser ? [] : ['web', 'timing-web'])].map((name) => `!${name}`)
+}
+
+async function test(name, projects) {
   const begin = Date.now()
-  const { passed, failed, files, flaky } = await runTests()
+  const { passed, failed, files: ran } = await runTests(projects)
   totals.passed += passed
   totals.failed += failed
-  steps.push({ name: 'tests', seconds: (Date.now() - begin) / 1000, isGood: failed === 0 })
-  return { files, flaky }
+  files.push(...ran)
+  const isGood = failed === 0
+  steps.push({ name: `${name}: ${passed} passed, ${failed} failed`, seconds: (Date.now() - begin) / 1000, isGood })
 }
 
 async function check(name, script, ...args) {
@@ -80,27 +94,26 @@ function runQuietly(command, args) {
   })
 }
 
-async function runTests() {
+async function runTests(projects) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-report-'))
   const report = join(folder, 'report.json')
-  const projects = isQuick ? ['unit', 'architecture', 'docs'] : withBrowser ? [] : ['!web', '!timing-web']
   const args = ['node_modules/vitest/vitest.mjs', 'run', ...projects.flatMap((project) => ['--project', project])]
   try {
     const child = spawn(node, args, { cwd: root, env: { ...env, TEST_REPORT: report }, stdio: 'inherit' })
     const code = await new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
-    const { passed, failed, files, flaky } = JSON.parse(readFileSync(report, 'utf8'))
+    const { passed, failed, files: ran } = JSON.parse(readFileSync(report, 'utf8'))
     // A run can fail when all its tests have passed, and one without tests proves nothing.
     const isBad = failed === 0 && (code !== 0 || passed === 0)
-    return { passed, failed: failed + (isBad ? 1 : 0), files, flaky }
+    return { passed, failed: failed + (isBad ? 1 : 0), files: ran }
   } catch (error) {
     console.error(`There is no report of the tests: ${error instanceof Error ? error.message : String(error)}`)
-    return { passed: 0, failed: 1, files: [], flaky: [] }
+    return { passed: 0, failed: 1, files: [] }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function summarise({ files, flaky }) {
+function summarise() {
   const projects = new Map()
   for (const { project, ms } of files) projects.set(project, (projects.get(project) ?? 0) + ms)
   const slowest = files.toSorted((left, right) => right.ms - left.ms).slice(0, slowestShown)
@@ -117,10 +130,6 @@ function summarise({ files, flaky }) {
   print(
     'Slowest files',
     slowest.map(({ ms, path }) => line(ms / 1000, path)),
-  )
-  print(
-    'Passed at the second try only: find out why',
-    flaky.map((name) => `  ${name}`),
   )
   console.log(`\nin ${Math.round((Date.now() - startedAt) / 1000)} s`)
   console.log(`${totals.passed} passed, ${totals.failed} failed`)

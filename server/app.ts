@@ -1,10 +1,13 @@
 import { join } from 'node:path'
 import {
+  createPasswords,
   openAttempts,
   openInstalledVault,
   openKeyAccess,
   type Attempts,
   type KeyAccess,
+  type PasswordCost,
+  type Passwords,
   type ProjectDirectory,
   type Vault,
 } from './access/index.ts'
@@ -16,6 +19,7 @@ import {
   openDatasourceDirectory,
   openOutbound,
   readFreshness,
+  runCompaction,
   runDueSchedules,
   runRefresh,
   type Outbound,
@@ -57,6 +61,7 @@ import {
   type LanguageModel,
   type QuestionLog,
   type Router,
+  type RouterOptions,
 } from './questions/index.ts'
 import { openDatabase, type Database } from './store/index.ts'
 import {
@@ -86,6 +91,7 @@ export type App = KeyAccess & {
   origins: Origins
   datasources: DatasourceDirectory
   vault: Vault
+  passwords: Passwords
   files: Files
   catalogs: Catalogs
   engine: Engine
@@ -113,6 +119,19 @@ export type App = KeyAccess & {
 /** What must work before calls are sent here, each by name. What is optional may fail and the service is ready still. */
 export type Readiness = Record<string, { ok: boolean; optional?: true; message?: string }>
 
+/** What the app is opened with beside its settings. */
+export type AppOptions = {
+  now?: () => number
+  log?: Observe
+  modelDir?: string
+  readerDir?: string
+  /** Less than usual where people are made by the hundred. */
+  passwordCost?: PasswordCost
+  /** How the processes for queries and for questions are started, where several apps share them. */
+  openEngine?: typeof openEngine
+  openEncoder?: RouterOptions['openEncoder']
+}
+
 /** Opens everything in order; closes in reverse, also when a later step fails. */
 // Over 70 lines: what is opened, in order, so that it reads from top to bottom.
 export async function openApp(
@@ -122,7 +141,10 @@ export async function openApp(
     log = openLog(config.logLevel),
     modelDir = join(import.meta.dirname, '../models/question-encoder'),
     readerDir = join(import.meta.dirname, '../models/question-reader'),
-  }: { now?: () => number; log?: Observe; modelDir?: string; readerDir?: string } = {},
+    passwordCost,
+    openEngine: startEngine = openEngine,
+    openEncoder,
+  }: AppOptions = {},
 ): Promise<App> {
   const closers: Array<() => unknown> = []
   const close = async (): Promise<void> => {
@@ -153,7 +175,7 @@ export async function openApp(
     const origins = opened(await openOrigins(store), (part) => part.close())
     const datasources = openDatasourceDirectory(store)
     const catalogs = opened(await openCatalogs({ store, files, datasources, observe, now }), (part) => part.close())
-    const engine = opened(await openEngine({ ...engineOptions(config), observe, now }), (part) =>
+    const engine = opened(await startEngine({ ...engineOptions(config), observe, now }), (part) =>
       part.close(limits.shutdownTimeoutMs),
     )
     const outbound = opened(openOutbound({ ...outboundOptions(config), now }), (part) => part.close())
@@ -168,7 +190,8 @@ export async function openApp(
     )
     const queryCallers = opened(openQueryCallers({ store, observe, now, closeTimeoutMs }), (part) => part.close())
     const questionLog = opened(openQuestionLog({ store, observe, now, closeTimeoutMs }), (part) => part.close())
-    const routing = { ...routerOptions(config), modelDir, readerDir, store, datasources, deployments, observe, now }
+    const models = { modelDir, readerDir, openEncoder }
+    const routing = { ...routerOptions(config), ...models, store, datasources, deployments, observe, now }
     const router = opened(await openRouter(routing), (part) => part.close())
     const app: App = {
       config,
@@ -182,6 +205,7 @@ export async function openApp(
       origins,
       datasources,
       vault,
+      passwords: createPasswords(passwordCost),
       files,
       catalogs,
       engine,
@@ -236,6 +260,7 @@ function registerJobs(app: App): void {
   const { loadTimeoutMs } = app.config.limits
   app.jobs.register('refresh_datasource', (context) => runRefresh(app, context), { timeoutMs: loadTimeoutMs + 60_000 })
   app.jobs.registerSchedules(() => runDueSchedules(app))
+  app.jobs.register('compact_table', (context) => runCompaction(app, context))
   app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
 }
 

@@ -272,6 +272,11 @@ export const limits = {
     [1_024, 1_099_511_627_776],
     'Largest response that a refresh stores, all pages together.',
   ),
+  versionParts: limit(
+    16,
+    [2, 200],
+    'Files that a table which is loaded bit by bit may consist of before they are put together in the background.',
+  ),
   executeResponseBytes: limit(268_435_456, [1_024, 1_099_511_627_776], 'Largest response that an execute stores.'),
   childRequestsAtOnce: limit(4, [1, 64], 'Requests at once of a load that asks for each row of another table.'),
   outboundRedirects: limit(5, [0, 20], 'Redirects that an outbound call follows.'),

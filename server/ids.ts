@@ -10,6 +10,7 @@ const prefixes = {
   environment: 'env',
   datasource: 'ds',
   dataObject: 'obj',
+  dataPart: 'prt',
   job: 'job',
   query: 'qry',
   version: 'ver',
@@ -26,6 +27,7 @@ const prefixes = {
   evaluationCase: 'cas',
   evaluationRun: 'run',
   variable: 'var',
+  counterExample: 'cex',
 } as const
 
 /** Random bytes are drawn for many ids at once: asking for sixteen costs as much as asking for thousands. */

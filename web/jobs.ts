@@ -2,6 +2,7 @@ import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-quer
 import { useEffect } from 'react'
 import { call, callAll } from './api.ts'
 import { thingKeys } from './things.ts'
+import { sayCount, sayNumber, saySize } from './words.ts'
 import type { Job } from './wire.ts'
 
 const jobKeys = {
@@ -22,9 +23,38 @@ export function sayJob(job: Pick<Job, 'job_type'> | undefined): string {
   return doing[job?.job_type ?? ''] ?? 'Working'
 }
 
-/** How far it is. */
-export function sayProgress({ status, progress }: Pick<Job, 'status' | 'progress'>): string {
-  return status === 'queued' ? 'waiting' : `${Math.round(progress * 100)} %`
+type Loading = Pick<Job, 'status' | 'progress' | 'details' | 'started_at'>
+
+/** How far it is: what a load has fetched where it tells that, else the share. */
+export function sayProgress({ status, progress, details }: Loading, rowsBefore?: number): string {
+  if (status === 'queued') return 'waiting'
+  if (details === null) return `${Math.round(progress * 100)} %`
+  const { pages, rows, bytes } = details
+  const expected = rowsBefore !== undefined && rowsBefore > rows ? ` of about ${sayNumber(rowsBefore)}` : ''
+  return `${sayCount(pages, 'page')}, ${sayNumber(rows)}${expected} ${rows === 1 && expected === '' ? 'row' : 'rows'}, ${saySize(bytes)}`
+}
+
+/** Its share from 0 to 1: by the rows that came last time, where a load tells how many it has. */
+export function shareOf({ progress, details }: Loading, rowsBefore?: number): number {
+  return details === null || rowsBefore === undefined || rowsBefore <= details.rows
+    ? progress
+    : Math.min(0.95, details.rows / rowsBefore)
+}
+
+const tooEarlyMs = 5_000
+
+/** How long it still takes, if the rest comes as fast as what is there; empty where that cannot be told. */
+export function sayTimeLeft(
+  { status, details, started_at: startedAt }: Loading,
+  rowsBefore: number | undefined,
+): string {
+  if (status !== 'running' || details === null || startedAt === null || rowsBefore === undefined) return ''
+  const elapsedMs = Date.now() - Date.parse(startedAt)
+  const left = rowsBefore - details.rows
+  if (elapsedMs < tooEarlyMs || left <= 0 || details.rows === 0) return ''
+  const seconds = Math.ceil((elapsedMs / details.rows) * left) / 1000
+  if (seconds < 60) return 'less than a minute left'
+  return `about ${sayCount(Math.round(seconds / 60), 'minute')} left`
 }
 
 export function isFinal(job: Pick<Job, 'status'>): boolean {

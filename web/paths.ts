@@ -1,6 +1,6 @@
 export type SettingsSection = 'members' | 'tokens' | 'environments' | 'secrets' | 'retention' | 'audit' | 'project'
 
-export type TableView = 'columns' | 'rows' | 'lineage'
+export type TableView = 'columns' | 'rows' | 'contract' | 'versions' | 'lineage'
 
 export const paths = {
   home: '/',

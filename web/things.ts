@@ -32,14 +32,17 @@ export function useQueriesOf(projectId: string, enabled = true) {
   })
 }
 
-/** The newest rows of each datasource. */
-export function newestRows(objects: DataObject[]): Map<string, DataObject> {
-  const newest = new Map<string, DataObject>()
+/** The rows of each datasource that queries read; the newest where none serve yet. */
+export function servedRows(objects: DataObject[]): Map<string, DataObject> {
+  const served = new Map<string, DataObject>()
   for (const object of objects) {
-    const known = newest.get(object.datasource_id)
-    if (object.kind === 'response_data' && (known === undefined || object.version > known.version)) {
-      newest.set(object.datasource_id, object)
-    }
+    if (object.kind !== 'response_data') continue
+    const known = served.get(object.datasource_id)
+    if (known === undefined || ranksBefore(object, known)) served.set(object.datasource_id, object)
   }
-  return newest
+  return served
+}
+
+function ranksBefore(one: DataObject, other: DataObject): boolean {
+  return one.is_live === other.is_live ? one.version > other.version : one.is_live
 }

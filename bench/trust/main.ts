@@ -1,15 +1,18 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { buildIndex, openEncoder, route, type Encoder } from '../../server/router/index.ts'
+import { buildIndex, openEncoder, route, type ProjectIndex } from '../../server/router/index.ts'
+import { ruleNames, type RuleName } from '../../server/router/rules.ts'
 import { cachedEncoder } from '../routing/cached-encoder.ts'
 import { judge, verdicts, type Asked } from './judge.ts'
+import { printRules, rememberingEncoder, withoutRule } from './rules.ts'
 import { readWorlds, type World } from './world.ts'
 
 /**
- * `npm run bench:trust -- <folder of worlds> [--without-reader] [--silent <file>] [--rows <file>] [--only a,b] [--cache <path>]`
+ * `npm run bench:trust -- <folder of worlds> [--without-reader] [--silent <file>] [--rows <file>] [--only a,b] [--cache <path>] [--rules]`
  * Asks every question of every world in this process, on the way that the product's own questions take, and prints what
  * became of them by world and by class. The wrong answers that look right are written to a file. With a
- * cache of vectors times mean nothing.
+ * cache of vectors times mean nothing. With `--rules` every question is asked once more for each hand-written rule of
+ * the router with that rule switched off, and what each of them saves is printed.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -18,6 +21,7 @@ const { values, positionals } = parseArgs({
     silent: { type: 'string', default: 'node_modules/.cache/trust-silent.txt' },
     rows: { type: 'string' },
     only: { type: 'string' },
+    rules: { type: 'boolean', default: false },
     cache: { type: 'string' },
     threads: { type: 'string', default: '2' },
   },
@@ -31,21 +35,31 @@ const opened = await openEncoder({
   threads: Number(values.threads),
 })
 const cached = values.cache === undefined ? null : await cachedEncoder(opened, values.cache)
+const encoder = values.rules ? rememberingEncoder(cached ?? opened) : (cached ?? opened)
 const asked: Asked[] = []
-for (const world of worlds) asked.push(...(await askWorld(cached ?? opened, world)))
+const withoutRules = new Map<RuleName, Asked[]>()
+for (const world of worlds) {
+  const index = await buildIndex(encoder, world.project)
+  asked.push(...(await askWorld(index, world)))
+  for (const rule of values.rules ? ruleNames : []) {
+    const found = withoutRules.get(rule) ?? []
+    withoutRules.set(rule, found)
+    found.push(...(await askWorld(withoutRule(index, rule), world)))
+  }
+}
 await cached?.save()
 await opened.close()
 printBy('world', asked, (each) => each.world)
 printBy('class', asked, (each) => each.class)
 printTimes(asked)
+if (values.rules) printRules(asked, withoutRules)
 await writeFile(values.silent, silentLines(asked))
 console.log(`${asked.filter(({ verdict }) => verdict === 'silent').length} silent ones in ${values.silent}`)
 if (values.rows !== undefined) {
   await writeFile(values.rows, asked.map((each) => `${JSON.stringify(each)}\n`).join(''))
 }
 
-async function askWorld(open: Encoder, world: World): Promise<Asked[]> {
-  const index = await buildIndex(open, world.project)
+async function askWorld(index: ProjectIndex, world: World): Promise<Asked[]> {
   const found: Asked[] = []
   for (const each of world.questions) {
     const begun = performance.now()

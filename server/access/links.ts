@@ -6,8 +6,8 @@ import { recordAct } from './audit.ts'
 import { personOf, systemCaller, type Caller } from './caller.ts'
 import { hashCredential, newCredential } from './credential.ts'
 import { addMember } from './members.ts'
-import { hashPassword } from './password.ts'
 import { asCaller, insertUser, refuseTakenEmail, type UserCaller } from './people.ts'
+import type { Passwords } from './passwords.ts'
 import type { ProjectDirectory } from './project-directory.ts'
 import { requireRole } from './roles.ts'
 import type { Clock } from '../clock.ts'
@@ -185,7 +185,7 @@ export async function readInvitation(
  * Joins the project: someone signed in as themself, anyone else as a new user with the name, e-mail and password given.
  */
 export async function acceptInvitation(
-  app: { store: Database; now: Clock },
+  app: { store: Database; passwords: Passwords; now: Clock },
   caller: UserCaller | null,
   input: {
     secret: string
@@ -194,7 +194,7 @@ export async function acceptInvitation(
   },
 ): Promise<{ caller: UserCaller; projectId: string }> {
   // Hashing takes long; the transaction should not.
-  const passwordHash = caller === null ? await hashPassword(requirePerson(input.person).password) : ''
+  const passwordHash = caller === null ? await app.passwords.hash(requirePerson(input.person).password) : ''
   return refuseTakenEmail(
     app.store.db.transaction().execute(async (transaction) => {
       const used = await transaction

@@ -4,7 +4,7 @@ import { newId } from '../ids.ts'
 import { isUniqueViolation, type Tables, type Database } from '../store/index.ts'
 import { recordAct } from './audit.ts'
 import { systemCaller, type Caller } from './caller.ts'
-import { hashPassword, passwordMatches } from './password.ts'
+import type { Passwords } from './passwords.ts'
 import { endOtherWaysIn } from './sessions.ts'
 import type { Attempts } from './attempts.ts'
 
@@ -56,7 +56,7 @@ export async function actAs(app: { store: Database }, userId: string): Promise<U
 
 /** Checks e-mail and password. The answer and its time are the same for an unknown e-mail and a wrong password. */
 export async function signIn(
-  app: { store: Database; signInAttempts: Attempts },
+  app: { store: Database; passwords: Passwords; signInAttempts: Attempts },
   input: { email: string; password: string; address: string; requestId: string },
 ): Promise<UserCaller> {
   // The pair, not the e-mail alone: a stranger's guesses must not lock the owner out.
@@ -73,7 +73,7 @@ export async function signIn(
     .select(['id', 'name', 'email', 'administrator', 'passwordHash'])
     .where('email', '=', input.email)
     .executeTakeFirst()
-  if (!(await passwordMatches(row?.passwordHash ?? null, input.password)) || row === undefined) {
+  if (!(await app.passwords.matches(row?.passwordHash ?? null, input.password)) || row === undefined) {
     for (const key of keys) app.signInAttempts.recordFailure(key)
     throw new Failure('authentication_failed', {
       reason: 'wrong_password',
@@ -98,7 +98,7 @@ export async function findUser(app: { store: Database }, userId: string): Promis
 
 /** A person changes themself. What signs them in changes only against the present password, where one is set. */
 export async function updateSelf(
-  app: { store: Database },
+  app: { store: Database; passwords: Passwords },
   caller: UserCaller,
   input: {
     name?: string | undefined
@@ -116,7 +116,7 @@ export async function updateSelf(
     .where('id', '=', caller.userId)
     .executeTakeFirstOrThrow()
   const touchesSignIn = input.email !== undefined || input.password !== undefined
-  if (touchesSignIn && stored !== null && !(await passwordMatches(stored, input.currentPassword ?? ''))) {
+  if (touchesSignIn && stored !== null && !(await app.passwords.matches(stored, input.currentPassword ?? ''))) {
     throw new Failure('invalid_request', {
       reason: 'invalid_field',
       details: [{ field: 'current_password', message: 'must be the present password' }],
@@ -125,7 +125,7 @@ export async function updateSelf(
   const changes = {
     ...(input.name !== undefined && { name: input.name }),
     ...(input.email !== undefined && { email: input.email }),
-    ...(input.password !== undefined && { passwordHash: await hashPassword(input.password) }),
+    ...(input.password !== undefined && { passwordHash: await app.passwords.hash(input.password) }),
   }
   if (Object.keys(changes).length > 0) {
     await refuseTakenEmail(

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Transaction } from 'kysely'
-import type { Database, Tables } from '../store/index.ts'
+import { rewriteColumn, type Database, type Tables } from '../store/index.ts'
 import { openVault, type Vault } from './vault.ts'
 
 type Place = { store: Database; dataDir: string; secretKey?: string | undefined }
@@ -64,6 +64,11 @@ export async function rotateVaultKey(
     await rename(join(place.dataDir, nextKeyFile), join(place.dataDir, keyFile))
   }
   return { resealed }
+}
+
+/** The port for secrets that stand in one column of a room's own table. */
+export function resealColumn(table: keyof Tables, column: string): Reseal {
+  return (transaction, reseal) => rewriteColumn(transaction, { table, column }, reseal)
 }
 
 function opens(vault: Vault, sealed: Buffer): boolean {

@@ -13,9 +13,8 @@ export type Checkpoint<State extends Saved = LoadState> = {
   rowsPath: string
   /** From an earlier attempt of the same load; null where it begins. */
   resumed: State | null
+  /** After each page: what is asked twice after a kill is the page that was under way. */
   save(state: State): Promise<void>
-  /** Writes what `save` held back, when the attempt fails. */
-  flush(): Promise<void>
   /** Once its rows are stored, or not wanted any more. */
   forget(): Promise<void>
 }
@@ -25,15 +24,12 @@ type Load = {
   job: { id: string; retriedFrom: string | null }
   configuration: HttpConfiguration
   pagination: Pagination | undefined
-  /** What the load goes by besides: the rows of another table. */
-  children?: unknown
+  /** What the load joins or goes by: rows that were fetched for another begin anew. */
+  basis: unknown
   newPath: () => string
   /** Addresses of pages may hold keys. */
   vault: Vault
 }
-
-/** More often would be more writes than pages are worth; what is lost is a second of them. */
-const everyMs = 1_000
 
 /** Finds what an earlier attempt of this load, or of the job that it repeats, has fetched already. */
 export async function openCheckpoint<State extends Saved = LoadState>(
@@ -53,17 +49,9 @@ export async function openCheckpoint<State extends Saved = LoadState>(
   const resumed = isGood && (await cutTo(known.rowsPath, state.sizeBytes)) ? state : null
   if (known !== undefined && resumed === null) await rm(known.rowsPath, { force: true })
   const rowsPath = resumed === null || known === undefined ? load.newPath() : known.rowsPath
-  let savedAtMs = Number.NEGATIVE_INFINITY
-  let unsaved: State | null = null
-  const write = async (next: State): Promise<void> => {
-    savedAtMs = performance.now()
-    unsaved = null
-    const row = {
-      jobId: job.id,
-      requestHash,
-      rowsPath,
-      state: JSON.stringify({ sealed: load.vault.seal(next).toString('base64') }),
-    }
+  const save = async (next: State): Promise<void> => {
+    const sealed = load.vault.seal(next).toString('base64')
+    const row = { jobId: job.id, requestHash, rowsPath, state: JSON.stringify({ sealed }) }
     await db
       .insertInto('loadCheckpoints')
       .values({ datasourceId, ...row })
@@ -73,13 +61,7 @@ export async function openCheckpoint<State extends Saved = LoadState>(
   return {
     rowsPath,
     resumed,
-    async save(next) {
-      unsaved = next
-      if (performance.now() - savedAtMs >= everyMs) await write(next)
-    },
-    async flush() {
-      if (unsaved !== null) await write(unsaved)
-    },
+    save,
     async forget() {
       await db.deleteFrom('loadCheckpoints').where('datasourceId', '=', datasourceId).execute()
       await rm(rowsPath, { force: true })
@@ -105,8 +87,8 @@ async function cutTo(path: string, sizeBytes: number): Promise<boolean> {
   return true
 }
 
-function hashOf({ configuration, pagination, children }: Load): string {
+function hashOf({ configuration, pagination, basis }: Load): string {
   return createHash('sha256')
-    .update(JSON.stringify([configuration, pagination, children]))
+    .update(JSON.stringify([configuration, pagination, basis]))
     .digest('base64url')
 }

@@ -1,17 +1,17 @@
 import type { Transaction } from 'kysely'
 import type { ForEach, HttpConfiguration, Pagination } from '../../api/connections.ts'
-import { recordAct, requireRole, type Caller, type Vault } from '../access/index.ts'
+import { recordAct, requireRole, resealColumn, type Caller, type Vault } from '../access/index.ts'
 import { dataChanged, heldVersions, refuseInUse, type Catalogs, type DeployedQueries } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import { nextRun, type JobRecord, type Jobs } from '../jobs/index.ts'
 import {
   isUniqueViolation,
-  lockProjectForQuota,
   pageAfter,
-  refuseFull,
+  requireRoomInProject,
   type Database,
   type HeldBecause,
+  type LoadRule,
   type Page,
   type Tables,
 } from '../store/index.ts'
@@ -19,7 +19,8 @@ import { buildRequest } from './build-request.ts'
 import { namedValuesFor } from './named-values.ts'
 import { exampleRow } from './fetch-children.ts'
 import { checkPagination } from './pages.ts'
-import { fillVariables } from './variables.ts'
+import { startOf } from './last-value.ts'
+import { fillVariables, holdsLastValue } from './variables.ts'
 import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
 import { maskConfiguration, restoreConfiguration } from './secrets/mask.ts'
 import { firstFree, refuseReserved, tableNameFor } from './table-name.ts'
@@ -29,7 +30,7 @@ import type { Config } from '../config.ts'
 export type Datasource = {
   id: string
   name: string
-  kind: 'http_api' | 'file'
+  kind: 'http_api'
   tableName: string
   status: 'new' | 'ready' | 'held' | 'failed'
   /** The newest version of its data, where it waits for its author. */
@@ -38,6 +39,7 @@ export type Datasource = {
   config: Record<string, unknown> | null
   pagination: Record<string, unknown> | null
   forEach: Record<string, unknown> | null
+  load: LoadRule
   schedule: string | null
   scheduleTimeZone: string
   nextRefreshAt: Date | null
@@ -52,6 +54,7 @@ export type DatasourceChanges = {
   config?: HttpConfiguration | undefined
   pagination?: Pagination | null | undefined
   forEach?: ForEach | null | undefined
+  load?: LoadRule | undefined
   schedule?: string | null | undefined
   scheduleTimeZone?: string | undefined
   keepVersions?: number | undefined
@@ -67,8 +70,8 @@ export async function createDatasource(
   await requireRole(app, caller, input.projectId, 'editor')
   // Three stars in a new one stand for nothing.
   const config = input.config === undefined ? undefined : restoreConfiguration(input.config, undefined)
-  if (config !== undefined) await checkConfiguration(app, input.projectId, config, input.forEach ?? null)
   const id = newId('datasource')
+  await checkRequest(app, { ...input, config })
   await app.store.db
     .transaction()
     .execute((transaction) => insertDatasource(app, transaction, caller, { ...input, config, id }))
@@ -83,7 +86,12 @@ export async function insertDatasource(
   input: DatasourceChanges & { id: string; projectId: string; name: string; tableName?: string | undefined },
 ): Promise<void> {
   if (input.tableName !== undefined) refuseReserved(input.tableName)
-  await requireRoom(app.config, transaction, input.projectId)
+  await requireRoomInProject(transaction, {
+    projectId: input.projectId,
+    table: 'datasources',
+    most: app.config.limits.datasourcesPerProject,
+    what: 'Datasources of a project are',
+  })
   const tableName = input.tableName ?? (await freeTableName(transaction, input.projectId, input.name))
   try {
     await transaction
@@ -108,21 +116,6 @@ export async function insertDatasource(
     projectId: input.projectId,
     details: { name: input.name, table_name: tableName },
   })
-}
-
-async function requireRoom(
-  { limits }: Pick<Config, 'limits'>,
-  transaction: Transaction<Tables>,
-  projectId: string,
-): Promise<void> {
-  await lockProjectForQuota(transaction, projectId)
-  const { count } = await transaction
-    .selectFrom('datasources')
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .where('projectId', '=', projectId)
-    .executeTakeFirstOrThrow()
-  const most = limits.datasourcesPerProject
-  refuseFull({ count, most, what: 'Datasources of a project are' })
 }
 
 export async function listDatasources(
@@ -165,7 +158,7 @@ export async function updateDatasource(
   await app.store.db.transaction().execute(async (transaction) => {
     const before = await transaction
       .selectFrom('datasources')
-      .select(['sealedSecrets', 'forEach', 'schedule', 'scheduleTimeZone'])
+      .select(['sealedSecrets', 'forEach', 'schedule', 'scheduleTimeZone', 'load'])
       .where('projectId', '=', input.projectId)
       .where('id', '=', input.datasourceId)
       .forUpdate()
@@ -174,9 +167,8 @@ export async function updateDatasource(
     const stored = before.sealedSecrets === null ? undefined : openConfiguration(app.vault, before.sealedSecrets)
     const config = input.config === undefined ? undefined : restoreConfiguration(input.config, stored)
     const forEach = input.forEach === undefined ? (before.forEach as ForEach | null) : input.forEach
-    const checked = config ?? (input.forEach === undefined ? undefined : stored)
     const within = { ...app, store: { db: transaction } }
-    if (checked !== undefined) await checkConfiguration(within, input.projectId, checked, forEach)
+    await checkRequest(within, { ...input, config: config ?? stored, forEach, load: input.load ?? before.load })
     const changes = {
       ...input,
       config,
@@ -229,29 +221,13 @@ export async function deleteDatasource(
 }
 
 /** Seals every stored configuration anew, and answers how many there were. */
-export async function resealDatasources(
-  transaction: Transaction<Tables>,
-  reseal: (sealed: Buffer) => Buffer,
-): Promise<number> {
-  const rows = await transaction
-    .selectFrom('datasources')
-    .select(['id', 'sealedSecrets'])
-    .where('sealedSecrets', 'is not', null)
-    .forUpdate()
-    .execute()
-  for (const { id, sealedSecrets: sealed } of rows) {
-    if (sealed === null) continue
-    const changes = { sealedSecrets: reseal(sealed) }
-    await transaction.updateTable('datasources').set(changes).where('id', '=', id).execute()
-  }
-  return rows.length
-}
+export const resealDatasources = resealColumn('datasources', 'sealedSecrets')
 
-/** Queues a refresh, or finds the one that waits already: it will bring the same rows. */
+/** Queues a refresh, or finds the one that waits already: it will bring the same rows, a full one those and more. */
 export async function refreshDatasource(
   app: { store: Database; jobs: Jobs },
   caller: Caller,
-  input: { projectId: string; datasourceId: string },
+  input: { projectId: string; datasourceId: string; full?: boolean },
 ): Promise<JobRecord> {
   await requireRole(app, caller, input.projectId, 'editor')
   const { db } = app.store
@@ -270,17 +246,18 @@ export async function refreshDatasource(
         message: 'This datasource has no configuration yet. Give it one, or execute a request for it.',
       })
     }
-    const waiting = await app.jobs.findQueued(transaction, {
-      jobType: 'refresh_datasource',
-      sourceId: input.datasourceId,
-    })
-    if (waiting !== undefined) return waiting
+    const refresh = { jobType: 'refresh_datasource', sourceId: input.datasourceId }
+    const work = input.full === true ? { full: true } : {}
+    for (const known of [{ full: true }, work]) {
+      const waiting = await app.jobs.findQueued(transaction, { ...refresh, input: known })
+      if (waiting !== undefined) return waiting
+    }
     const job = await app.jobs.enqueue(transaction, {
       projectId: input.projectId,
-      jobType: 'refresh_datasource',
+      ...refresh,
       source: 'datasource',
-      sourceId: input.datasourceId,
       sourceEventType: 'http_api',
+      input: work,
     })
     await recordAct(transaction, caller, {
       action: 'datasource.refresh_queued',
@@ -292,25 +269,14 @@ export async function refreshDatasource(
   })
 }
 
-/** Says at once what is wrong with it, instead of at the first refresh. */
-async function checkConfiguration(
-  app: Pick<SourceApp, 'now' | 'vault'> & { store: Pick<Database, 'db'> },
-  projectId: string,
-  config: HttpConfiguration,
-  forEach: ForEach | null,
-): Promise<void> {
-  const values = await namedValuesFor(app, projectId, config)
-  const row = forEach === null ? undefined : exampleRow(config)
-  buildRequest(fillVariables(config, { at: new Date(app.now()), values, row }))
-}
-
 function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges) {
-  const { config, pagination, forEach, schedule, scheduleTimeZone = 'UTC', keepVersions } = changes
+  const { config, pagination, forEach, load, schedule, scheduleTimeZone = 'UTC', keepVersions } = changes
   if (pagination !== undefined && pagination !== null) checkPagination(pagination)
   return {
     ...(config !== undefined && storeConfiguration(app.vault, config)),
     ...(pagination !== undefined && { pagination: pagination === null ? null : JSON.stringify(pagination) }),
     ...(forEach !== undefined && { forEach: forEach === null ? null : JSON.stringify(forEach) }),
+    ...(load !== undefined && { load: JSON.stringify(load) }),
     ...(keepVersions !== undefined && { keepVersions }),
     ...(schedule !== undefined && {
       schedule,
@@ -318,6 +284,27 @@ function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges
       nextRefreshAt: schedule === null ? null : nextRun(schedule, scheduleTimeZone, new Date(app.now())),
     }),
   }
+}
+
+/** Says at once what is wrong with a request, instead of at the first refresh. */
+async function checkRequest(
+  app: Pick<SourceApp, 'now' | 'vault'> & { store: Pick<Database, 'db'> },
+  {
+    projectId,
+    config,
+    forEach = null,
+    load = { mode: 'replace' },
+  }: Pick<DatasourceChanges, 'config' | 'forEach' | 'load'> & { projectId: string },
+): Promise<void> {
+  if (config === undefined) return
+  if (load.cursor === undefined && holdsLastValue(config)) {
+    const message = 'holds {{last_value}}: say in load.cursor.field of which column'
+    const details = [{ field: 'config', message }]
+    throw new Failure('invalid_request', { reason: 'invalid_field', message: `config ${message}.`, details })
+  }
+  const values = await namedValuesFor(app, projectId, config)
+  const row = forEach === null ? undefined : exampleRow(config)
+  buildRequest(fillVariables(config, { at: new Date(app.now()), values, row, lastValue: startOf(load, null) }))
 }
 
 async function freeTableName(transaction: Transaction<Tables>, projectId: string, name: string): Promise<string> {
@@ -340,6 +327,7 @@ function selectDatasources(app: { store: Database }, projectId: string) {
       'config',
       'pagination',
       'forEach',
+      'load',
       'schedule',
       'scheduleTimeZone',
       'nextRefreshAt',

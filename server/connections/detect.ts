@@ -15,6 +15,9 @@ const maxPlaces = 2_000
 const rowNames =
   'items results records rows data values value entries docs hits objects list features nodes edges'.split(' ')
 
+/** Lists that say why there are no rows. */
+const complaintNames = new Set(['errors', 'warnings'])
+
 const linkPlaces = [
   'next',
   'links.next',
@@ -76,6 +79,7 @@ function findRows(body: unknown, places: Found[]): Detected['rows'] {
   const lists = places.flatMap(({ path, value }) => {
     if (!Array.isArray(value) || !(value as unknown[]).every((item) => typeof item === 'object' && item !== null))
       return []
+    if (complaintNames.has(path.at(-1) ?? '')) return []
     const rank = rowNames.indexOf(path.at(-1) ?? '')
     return [{ path, count: value.length, rank: rank === -1 ? rowNames.length : rank }]
   })

@@ -6,6 +6,7 @@ import { executeConfiguration } from './build-request.ts'
 import { insertDatasource } from './datasources.ts'
 import { claimCall, type FirstCall } from './idempotency.ts'
 import { ingest, type Ingested, type IngestApp } from './ingest.ts'
+import type { Loaded } from './fetch-rows.ts'
 import { checkPagination } from './pages.ts'
 import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
 import { restoreConfiguration } from './secrets/mask.ts'
@@ -109,8 +110,8 @@ export async function runRefresh(app: IngestApp, { job, signal, progress }: JobC
       eventType: job.sourceEventType === 'schedule' ? 'schedule' : 'http_api',
       background: {
         job,
-        // How many there are is known at the end; until then each page brings it a little nearer.
-        progress: (loaded) => progress(0.9 - 0.85 * (20 / (20 + loaded.pages)), loaded),
+        full: job.input['full'] === true,
+        progress: (loaded) => progress(0.05 + 0.85 * shareOf(loaded), loaded),
       },
       turn,
     })
@@ -118,6 +119,11 @@ export async function runRefresh(app: IngestApp, { job, signal, progress }: JobC
     if (!isStopped(signal, error)) await noteFailure(app, job.sourceId, error)
     throw error
   }
+}
+
+/** Of a load whose size nobody knows, each page brings the end a little nearer. */
+function shareOf({ pages, rows, estimate }: Loaded): number {
+  return estimate === undefined ? 1 - 20 / (20 + pages) : Math.min(1, rows / Math.max(1, estimate.rows))
 }
 
 type Known = {

@@ -121,7 +121,8 @@ export async function fetchChildren(template: HttpConfiguration, options: Option
   }
   if (missing > 0 && missing === parents.rows.length) throw allMissing(missing)
   const elapsedMs = Math.round(performance.now() - started)
-  return { source: { kind: 'ndjson', path: rowsPath }, pages: done, truncated, responseBytes, elapsedMs }
+  const source = { kind: 'ndjson' as const, path: rowsPath }
+  return { source, pages: done, truncated, responseBytes, elapsedMs, validators: null }
 }
 
 /** Waits for all before it fails, so that none goes on behind the back of the next attempt. */

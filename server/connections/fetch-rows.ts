@@ -3,9 +3,11 @@ import { STATUS_CODES } from 'node:http'
 import { type HttpConfiguration, type Pagination } from '../../api/connections.ts'
 import type { AnswerBody, ConvertCall, RowsPageCall, PageRows } from '../data/index.ts'
 import { Failure } from '../failure.ts'
+import type { CursorValue, JobDetails, Validators } from '../store/index.ts'
 import { charsetOf, parseExact, parseExtractor, pick } from '../rows/index.ts'
 import { answerType } from './answer-type.ts'
 import { buildRequest, withQuery, type OutboundRequest } from './build-request.ts'
+import { conditional, isUnchanged, validatorsOf } from './conditional.ts'
 import { encodeBody, withBodyValues } from './encode-body.ts'
 import { type TokenSource } from './oauth.ts'
 import { outboundError, toFailure } from './outbound/error.ts'
@@ -14,11 +16,13 @@ import {
   firstPage,
   isCutShort,
   isRepeated,
+  nextLink,
   readsBody,
   readsLastRow,
   type PageCall,
   type PagerState,
 } from './pages.ts'
+import { totalRows } from './total-rows.ts'
 import { fillVariables, type Moment, type NamedValues } from './variables.ts'
 import { fileSink } from './outbound/receive.ts'
 import { retargeted } from './outbound/redirect.ts'
@@ -47,6 +51,12 @@ export type FetchOptions = {
   /** A load that goes on where an earlier attempt stopped: its rows are in `rowsPath` and stay there after a failure. */
   checkpoint?: { resumed: LoadState | null; save(state: LoadState): Promise<void> } | undefined
   onPage?: ((loaded: Loaded) => void) | undefined
+  /** Where a load of what is new goes on: `{{last_value}}`. */
+  lastValue?: CursorValue | null | undefined
+  /** By which the API can say that nothing has changed. */
+  validators?: Validators | null | undefined
+  /** How many rows the last load of the kind brought. */
+  expectedRows?: number | undefined
   /** The moment that variables of the request mean. */
   at?: Date | undefined
   /** What names in the request stand for. */
@@ -56,12 +66,14 @@ export type FetchOptions = {
 }
 
 /** What a load has fetched so far. */
-export type Loaded = { pages: number; rows: number; bytes: number }
+export type Loaded = JobDetails
 
 /** How far a load has come, in a form that can be kept. */
 export type LoadState = {
-  /** The moment that its variables mean, on every page. */
+  /** The moment that its variables mean, on every page, and the value that it goes on from. */
   at: string
+  lastValue: CursorValue | null
+  estimate: Loaded['estimate']
   /** Of the file of rows. */
   sizeBytes: number
   responseBytes: number
@@ -77,6 +89,8 @@ export type FetchedRows = {
   pages: number
   /** There are more pages than were read. */
   truncated: boolean
+  /** What the API told for the next time, where one request was all. */
+  validators: Validators | null
   /** Decoded bytes of all answers. */
   responseBytes: number
   elapsedMs: number
@@ -84,24 +98,32 @@ export type FetchedRows = {
 
 /** A page whose link or cursor is inside it is parsed whole, so it must not be huge. */
 const parsedPageBytes = 16_777_216
+/** A first page no larger than this is looked at for how many rows there are. */
+const lookedAtBytes = 1_048_576
 
-/** Calls an external API and brings what it answers to disk: the part of execute before anything is stored. */
-export async function fetchRows(template: HttpConfiguration, options: FetchOptions): Promise<FetchedRows> {
+/**
+ * Calls an external API and brings what it answers to disk: the part of execute before anything is stored. Null where
+ * the API says that nothing has changed.
+ */
+export async function fetchRows(template: HttpConfiguration, options: FetchOptions): Promise<FetchedRows | null> {
   const { resumed = null } = options.checkpoint ?? {}
   const at = resumed === null ? (options.at ?? new Date()) : new Date(resumed.at)
-  const configuration = fillVariables(template, { at, values: options.values, row: options.row })
+  const lastValue = resumed === null ? (options.lastValue ?? null) : resumed.lastValue
+  const configuration = fillVariables(template, { at, lastValue, values: options.values, row: options.row })
   parseExtractor(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
   const started = performance.now()
   const left = () => Math.max(1, Math.round(options.limits.timeoutMs - (performance.now() - started)))
   const token = await options.tokens.token(configuration, { timeoutMs: left(), signal: options.signal })
   if (!token.ok) throw toFailure(token.error)
-  const run: Run = { configuration, options, left, at, responseBytes: resumed?.responseBytes ?? 0 }
+  const run: Run = { configuration, options, left, at, lastValue, responseBytes: resumed?.responseBytes ?? 0 }
   const request = buildRequest(configuration, token.token)
   try {
     const found =
       options.pagination === undefined ? await onePage(run, request) : await allPages(run, request, options.pagination)
-    return { ...found, responseBytes: run.responseBytes, elapsedMs: Math.round(performance.now() - started) }
+    return found === null
+      ? null
+      : { ...found, responseBytes: run.responseBytes, elapsedMs: Math.round(performance.now() - started) }
   } catch (error) {
     const gone = options.checkpoint === undefined ? [options.rowsPath, options.bodyPath] : [options.bodyPath]
     await Promise.all(gone.map((path) => rm(path, { force: true })))
@@ -114,6 +136,7 @@ type Run = {
   options: FetchOptions
   left: () => number
   at: Date
+  lastValue: CursorValue | null
   responseBytes: number
 }
 type Found = Omit<FetchedRows, 'responseBytes' | 'elapsedMs'>
@@ -181,13 +204,16 @@ function bodyOf(run: Run, sent: Sent): AnswerBody {
   return { path, contentType, extractor, maxDepth: limits.maxDepth, maxBytes: limits.responseBytes }
 }
 
-async function onePage(run: Run, request: OutboundRequest): Promise<Found> {
-  const sent = await download(run, request)
+async function onePage(run: Run, request: OutboundRequest): Promise<Found | null> {
+  const { validators } = run.options
+  const sent = await download(run, conditional(request, validators))
+  if (isUnchanged(sent, request, validators)) return null
   if (isRefusal(sent)) throw refusedBy(sent)
-  return { source: { kind: 'answer', ...bodyOf(run, sent) }, pages: 1, truncated: false }
+  const source = { kind: 'answer' as const, ...bodyOf(run, sent) }
+  return { source, pages: 1, truncated: false, validators: validatorsOf(request, sent) }
 }
 
-async function allPages(run: Run, request: OutboundRequest, rule: Pagination): Promise<Found> {
+async function allPages(run: Run, request: OutboundRequest, rule: Pagination): Promise<Found | null> {
   const { rowsPath: path, checkpoint, onPage } = run.options
   const { resumed = null } = checkpoint ?? {}
   if (resumed === null) await writeFile(path, '')
@@ -196,30 +222,49 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
   let call = atPage(run, request, asked)
   let first: PageRows | null = resumed?.first ?? null
   let columns: string[] | null = resumed?.columns ?? null
+  let estimate = resumed?.estimate ?? lastLoad(run)
+  // What a first page says of itself holds for all where it is the only one.
+  let validators: Validators | null = null
   for (let pages = (resumed?.pager.pages ?? 0) + 1; ; pages += 1) {
-    const sent = await download(run, call, pages - 1)
+    const isFirst = pages === 1
+    const { validators: known } = run.options
+    let sent = await download(run, isFirst ? conditional(call, known, rule) : call, pages - 1)
+    if (isFirst && isUnchanged(sent, call, known, rule)) {
+      // The rows may be the same and yet go on by now, which only the header tells.
+      if (nextLink(sent.headers['link']) === null) return null
+      sent = await download(run, call)
+    }
+    validators = isFirst ? validatorsOf(call, sent, rule) : null
     if (isRefusal(sent)) {
       const end = pager.refused(sent.status)
       if (end === null || first === null) throw refusedBy(sent)
-      return { source: sourceOf(path, first, columns), pages: pages - 1, truncated: isCutShort(end) }
+      return { source: sourceOf(path, first, columns), pages: pages - 1, truncated: isCutShort(end), validators: null }
     }
     const from = (await stat(path)).size
     const rows: PageRows = await appendPage(run, sent, { first, columns })
     first ??= rows
     columns = rows.columns
-    const body = readsBody(rule) ? await parsedBody(run, sent) : null
+    const isLooked = isFirst && sent.decodedBytes <= lookedAtBytes
+    const parsed = readsBody(rule) || isLooked ? await parsedBody(run, sent) : null
+    const body = readsBody(rule) ? parsed : null
     const lastRow = readsLastRow(rule) ? lastRowOf(run, body) : null
     const { rowCount, digest } = rows
+    const total = isFirst ? totalRows(sent.headers, parsed, rowCount) : null
+    if (total !== null) estimate = { rows: total, from: 'total' }
     const next = pager.next({ call: asked, headers: sent.headers, body, lastRow, rowCount, digest })
+    const walked = pager.state()
     if ('end' in next && isRepeated(next.end)) await truncate(path, from)
-    if ('end' in next) return { source: sourceOf(path, first, columns), pages, truncated: isCutShort(next.end) }
+    else if (rowCount > 0)
+      onPage?.({ pages, rows: walked.rows, bytes: run.responseBytes, ...(estimate && { estimate }) })
+    if ('end' in next)
+      return { source: sourceOf(path, first, columns), pages, truncated: isCutShort(next.end), validators }
     asked = next.call
     call = atPage(run, call, asked)
-    const walked = pager.state()
-    onPage?.({ pages, rows: walked.rows, bytes: run.responseBytes })
     const sizeBytes = (await stat(path)).size
     await checkpoint?.save({
       at: run.at.toISOString(),
+      lastValue: run.lastValue,
+      estimate,
       sizeBytes,
       responseBytes: run.responseBytes,
       pager: walked,
@@ -228,6 +273,10 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
       columns,
     })
   }
+}
+
+function lastLoad({ options: { expectedRows } }: Run): Loaded['estimate'] {
+  return expectedRows === undefined ? undefined : { rows: expectedRows, from: 'last_load' }
 }
 
 function lastRowOf({ configuration }: Run, body: unknown): unknown {

@@ -1,3 +1,4 @@
+export { runCompaction } from './compact.ts'
 export { importCurl } from './curl.ts'
 export {
   createDatasource,

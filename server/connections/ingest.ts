@@ -1,29 +1,32 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import type { Transaction } from 'kysely'
 import type { ForEach, HttpConfiguration, Pagination } from '../../api/connections.ts'
 import { recordAct, type Caller, type Vault } from '../access/index.ts'
 import {
+  compactedFrom,
   dataChanged,
   insertVersion,
-  liveDataVersion,
+  noteUnchanged,
   type Catalogs,
   type Converted,
   type Engine,
   type FetchedVersion,
   type Files,
+  type LoadedParts,
   type QueryGate,
 } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import type { JobRecord, Jobs } from '../jobs/index.ts'
-import { lockProjectForQuota, type Database, type HeldBecause, type Tables } from '../store/index.ts'
+import { lockProjectForQuota, type Database, type CursorValue, type HeldBecause, type Tables } from '../store/index.ts'
 import { openCheckpoint, type Checkpoint } from './checkpoints.ts'
-import { fetchChildren, readParents, type ChildrenState } from './fetch-children.ts'
+import { fetchChildren, readParents, type ChildrenState, type Parents } from './fetch-children.ts'
 import { fetchRows, type FetchedRows, type FetchOptions, type Loaded } from './fetch-rows.ts'
+import { joinRows } from './join-rows.ts'
+import { errorObject, judgeVersion } from './judge.ts'
 import { namedValuesFor } from './named-values.ts'
-import { judgeVersion } from './judge.ts'
-import { contractOf, noRules, readRules } from './table-rules.ts'
+import { planLoad, type LoadPlan } from './plan-load.ts'
+import { contractOf } from './table-rules.ts'
 import { refuseFullProject, refuseTooMuch } from './stored-bytes.ts'
-import { maskConfiguration } from './secrets/mask.ts'
 import type { Turn } from './turns.ts'
 import type { Outbound } from './outbound/send.ts'
 import type { TokenSource } from './oauth.ts'
@@ -60,8 +63,11 @@ type Input = {
   forEach?: ForEach | undefined
   /** `http_api` when someone asked for it, `schedule` when the clock did. */
   eventType: 'http_api' | 'schedule'
-  /** Of a load in the background: it may take long, says how far it is, and goes on after a failure. */
-  background?: { job: JobRecord; progress: (loaded: Loaded) => void } | undefined
+  /**
+   * Of a load in the background: it may take long, says how far it is, and goes on after a failure. A full one takes the
+   * place of what is there, whatever the mode.
+   */
+  background?: { job: JobRecord; full: boolean; progress: (loaded: Loaded) => void } | undefined
   /** The right to fetch this datasource now, while nobody else does. */
   turn: Turn
   /** Joins the transaction that stores the data: before it, to register the datasource. */
@@ -72,77 +78,120 @@ type Input = {
 
 /**
  * Calls the API and stores what it answers as a new version of the datasource's table: files first, then in one
- * transaction both data objects, their lineage and the job that prepares the data. Until then nothing is there, and
- * whatever fails leaves the version before it serving.
+ * transaction both data objects, their lineage, where the next load goes on, and the job that prepares the data. Until
+ * then nothing is there, and whatever fails leaves the version before it serving. What brings nothing new makes no version.
  */
 export async function ingest(app: IngestApp, caller: Caller, input: Input): Promise<Ingested> {
-  const bodyPath = app.files.temporaryPath('body')
-  const { load, checkpoint } = await openLoad(app, input)
-  const rowsPath = checkpoint?.rowsPath ?? app.files.temporaryPath('rows')
-  const parquetPath = app.files.temporaryPath('parquet')
-  const rejectedPath = app.files.temporaryPath('rejected')
-  const requestPath = app.files.temporaryPath('json')
+  const paths = workPaths(app.files)
+  await refuseFullProject(app.store.db, app.config.limits, input.projectId)
+  let checkpoint: LoadCheckpoint | undefined
+  try {
+    const { datasourceId, configuration, background } = input
+    const full = background?.full === true
+    const plan = await planLoad(app, { datasourceId, configuration, full, requestPath: paths.request })
+    checkpoint = await checkpointOf(app, input, plan)
+    const stored = await load(app, input, { plan, checkpoint, paths })
+    input.turn.signal.throwIfAborted()
+    const ingested = await app.store.db
+      .transaction()
+      .execute((transaction) => record(app, transaction, caller, { input, plan, stored }))
+    app.catalogs.forget(input.projectId)
+    await checkpoint?.forget()
+    return ingested
+  } finally {
+    // What a load in the background has fetched is for its next attempt.
+    await Promise.all(Object.values(paths).map((path) => rm(path, { force: true })))
+  }
+}
+
+type Paths = ReturnType<typeof workPaths>
+
+function workPaths(files: Files) {
+  const path = (extension: string) => files.temporaryPath(extension)
+  return {
+    body: path('body'),
+    rows: path('rows'),
+    parquet: path('parquet'),
+    part: path('parquet'),
+    past: path('parquet'),
+    rejected: path('rejected'),
+    request: path('json'),
+  }
+}
+
+/** The API says, or shows, that what it has is here already; the cursor may still have moved. */
+type Unchanged = { lastValue: CursorValue | null }
+
+type Loading = { plan: LoadPlan; checkpoint: LoadCheckpoint | undefined; paths: Paths }
+
+/** Everything up to the moment in which it counts. */
+async function load(
+  app: IngestApp,
+  input: Input,
+  { plan, checkpoint, paths }: Loading,
+): Promise<FetchedVersion | Unchanged> {
+  const { projectId } = input
   const { signal } = input.turn
   const limits = fetchLimits(app, input.background !== undefined)
   const deadlineMs = performance.now() + limits.timeoutMs
   const left = () => ({ signal, timeoutMs: Math.max(1, Math.round(deadlineMs - performance.now())) })
-  await refuseFullProject(app.store.db, app.config.limits, input.projectId)
-  try {
-    const fetched = await load({
-      outbound: app.outbound,
-      tokens: app.tokens,
-      limits,
-      bodyPath,
-      rowsPath,
-      pagination: input.pagination,
-      appendPage: (page) => app.engine.appendPage(input.projectId, page, left()),
-      at: new Date(app.now()),
-      values: await namedValuesFor(app, input.projectId, input.configuration),
-      onPage: input.background?.progress,
-      signal,
-    })
-    const { rules, tableName } = (await readRules(app.store.db, input.datasourceId)) ?? {
-      rules: noRules,
-      tableName: '',
-    }
-    const live = await liveDataVersion(app.store, input.datasourceId)
-    const call = { source: fetched.source, parquetPath, rejectedPath, contract: contractOf(rules, live) }
-    const converted = await app.engine.convert(input.projectId, call, left()).catch((error: unknown) => {
-      throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error
-    })
-    await writeFile(requestPath, `${JSON.stringify(maskConfiguration(input.configuration), null, 2)}\n`)
-    const request = await app.files.keep(requestPath, 'json')
-    const rows = await app.files.keep(parquetPath, 'parquet')
-    const arrival = { projectId: input.projectId, tableName, converted, live, rules, limits: left() }
-    const stored: FetchedVersion = {
-      request,
-      rows,
-      rowCount: converted.rowCount,
-      columns: converted.columns,
-      truncated: fetched.truncated,
-      heldBecause: await judgeVersion(app, {
-        ...arrival,
-        parquetPath: app.files.pathOf(rows.hash, 'parquet'),
-        requestHash: request.hash,
-      }),
-      rejected: rules.onMismatch === 'null' ? await keepRejected(app.files, rejectedPath, converted) : null,
-    }
-    signal.throwIfAborted()
-    const ingested = await app.store.db
-      .transaction()
-      .execute((transaction) => record(app, transaction, caller, { input, stored }))
-    app.catalogs.forget(input.projectId)
-    await checkpoint?.forget()
-    return ingested
-  } catch (error) {
-    // The datasource may be gone meanwhile; then nobody will go on.
-    await checkpoint?.flush().catch(() => undefined)
-    throw error
-  } finally {
-    // What a load in the background has fetched is for its next attempt.
-    const paths = [bodyPath, parquetPath, rejectedPath, requestPath, ...(checkpoint === undefined ? [rowsPath] : [])]
-    await Promise.all(paths.map((path) => rm(path, { force: true })))
+  const options: Fetching['options'] = {
+    outbound: app.outbound,
+    tokens: app.tokens,
+    limits,
+    bodyPath: paths.body,
+    rowsPath: checkpoint?.rowsPath ?? paths.rows,
+    pagination: input.pagination,
+    appendPage: (page) => app.engine.appendPage(projectId, page, left()),
+    at: new Date(app.now()),
+    lastValue: plan.lastValue,
+    values: await namedValuesFor(app, projectId, input.configuration),
+    onPage: input.background?.progress,
+    signal,
   }
+  const fetched = await fetchFor(app, input, { plan, checkpoint, options })
+  if (fetched === null) return { lastValue: null }
+  const { rules, live, base, tableName, request } = plan
+  const contract = contractOf(rules, live, base !== null)
+  const call = { source: fetched.source, parquetPath: paths.parquet, rejectedPath: paths.rejected, contract }
+  const converted = await app.engine.convert(projectId, call, left()).catch((error: unknown) => {
+    throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error
+  })
+  const { truncated, validators } = fetched
+  if (base !== null && converted.rowCount === 0 && !truncated) return { lastValue: null }
+  const requestHash = request.hash
+  if (plan.load.mode !== 'replace') refuseErrorObject({ converted, live, requestHash })
+  const joined = await joinRows(app, { projectId, plan, converted, truncated, paths, limits: left() })
+  if (!('rows' in joined)) return joined
+  const { rows, columns, rowCount, newRows, parted, whole } = joined
+  // Rows that join others are looked at by themselves, and with them.
+  const parquetPath = parted?.part === null ? '' : app.files.pathOf(rows.hash, 'parquet')
+  const arrival = { projectId, tableName, converted, columns, rowCount, whole, live, rules, limits: left() }
+  return {
+    request,
+    rows,
+    rowCount,
+    newRows,
+    columns,
+    truncated: truncated || base?.truncated === true,
+    parted,
+    validators,
+    heldBecause: await judgeVersion(app, { ...arrival, parquetPath, requestHash }),
+    rejected: rules.onMismatch === 'null' ? await keepRejected(app.files, paths.rejected, converted) : null,
+  }
+}
+
+/** The cursor as a query parameter, where that is what its author asked for. */
+function configurationOf({ configuration }: Input, { load: { cursor } }: LoadPlan): HttpConfiguration {
+  if (cursor?.parameter === undefined) return configuration
+  const value = { value: '{{last_value}}', required: false }
+  return { ...configuration, parameters: { ...configuration.parameters, [cursor.parameter]: value } }
+}
+
+/** One object that says what went wrong is no row to join others. */
+function refuseErrorObject(arrival: Parameters<typeof errorObject>[0]): void {
+  const found = errorObject(arrival)
+  if (found !== null) throw new Failure('upstream_error', { reason: 'not_tabular', message: found.message })
 }
 
 async function keepRejected(
@@ -160,11 +209,13 @@ function tooSlow(cause: Failure): Failure {
   return new Failure('query_timeout', { message, cause })
 }
 
+type Recording = { input: Input; plan: LoadPlan; stored: FetchedVersion | Unchanged }
+
 async function record(
   app: IngestApp,
   transaction: Transaction<Tables>,
   caller: Caller,
-  { input, stored }: { input: Input; stored: FetchedVersion },
+  { input, plan, stored }: Recording,
 ): Promise<Ingested> {
   // First, as whoever deletes the project takes it first.
   await lockProjectForQuota(transaction, input.projectId)
@@ -172,70 +223,120 @@ async function record(
   await input.before?.(transaction)
   const { projectId, datasourceId } = input
   const at = new Date(app.now())
+  const isHeld = 'rows' in stored && stored.heldBecause !== null
   // The datasource's row is the lock under which versions are counted.
   await transaction
     .updateTable('datasources')
-    .set({ ...(stored.heldBecause === null && { refreshedAt: at }), lastError: null })
+    .set({ ...(!isHeld && { refreshedAt: at }), lastError: null })
     .where('id', '=', datasourceId)
     .executeTakeFirstOrThrow()
+  const ingested =
+    'rows' in stored
+      ? await recordVersion(app, transaction, caller, { input, stored, at })
+      : await recordUnchanged(transaction, caller, { input, plan, stored, at })
+  await app.store.notify(transaction, dataChanged, projectId)
+  await input.after?.(transaction, ingested)
+  return ingested
+}
+
+async function recordVersion(
+  app: IngestApp,
+  transaction: Transaction<Tables>,
+  caller: Caller,
+  { input, stored, at }: { input: Input; stored: FetchedVersion; at: Date },
+): Promise<Ingested> {
+  const { projectId, datasourceId } = input
   const { dataObjectId, version } = await insertVersion(transaction, { projectId, datasourceId, at }, stored)
   await refuseTooMuch(transaction, app.config.limits, { ...input, version })
+  const work = { projectId, source: 'datasource', sourceId: datasourceId, sourceEventType: input.eventType }
   const job = await app.jobs.enqueue(transaction, {
-    projectId,
+    ...work,
     jobType: 'build_dataline_from_connected_resource',
-    source: 'datasource',
-    sourceId: datasourceId,
-    sourceEventType: input.eventType,
     input: { data_object_id: dataObjectId },
   })
+  const { parted, heldBecause, truncated, rowCount, newRows } = stored
+  if (parted !== null && heldBecause === null && hasManyParts(app, parted)) {
+    await app.jobs.enqueue(transaction, { ...work, jobType: 'compact_table' })
+  }
   await recordAct(transaction, caller, {
-    action: stored.heldBecause === null ? 'datasource.refreshed' : 'datasource.version_held',
+    action: heldBecause === null ? 'datasource.refreshed' : 'datasource.version_held',
     target: datasourceId,
     projectId,
     details: {
       data_object_id: dataObjectId,
       version,
-      rowCount: stored.rowCount,
-      ...(stored.heldBecause !== null && { reason: stored.heldBecause.reason }),
+      rowCount,
+      ...(parted !== null && { newRows }),
+      ...(heldBecause !== null && { reason: heldBecause.reason }),
     },
   })
-  await app.store.notify(transaction, dataChanged, projectId)
-  const { truncated, heldBecause } = stored
-  const ingested = { jobs: [job], dataObjectId, truncated, heldBecause }
-  await input.after?.(transaction, ingested)
-  return ingested
+  return { jobs: [job], dataObjectId, truncated, heldBecause }
 }
 
-type Load = {
-  load: (options: Omit<FetchOptions, 'checkpoint'>) => Promise<FetchedRows>
-  /** Of one page there is nothing to go on from. */
-  checkpoint: Pick<Checkpoint, 'rowsPath' | 'flush' | 'forget'> | undefined
+function hasManyParts({ config }: IngestApp, { base, part, deletions }: LoadedParts): boolean {
+  const parts = part === null ? base : [...base, part]
+  return compactedFrom({ parts, deletions }, config.limits.versionParts) !== null
 }
 
-/** One request with its pages, or a request for each row of another table. */
-async function openLoad(app: IngestApp, input: Input): Promise<Load> {
+async function recordUnchanged(
+  transaction: Transaction<Tables>,
+  caller: Caller,
+  { input, plan, stored, at }: { input: Input; plan: LoadPlan; stored: Unchanged; at: Date },
+): Promise<Ingested> {
+  const { projectId, datasourceId } = input
+  if (plan.live === null) throw new Failure('internal_error', { message: 'Nothing is unchanged where nothing was.' })
+  const { dataObjectId, version, truncated } = plan.live
+  await noteUnchanged(transaction, dataObjectId, { at, lastValue: stored.lastValue })
+  await recordAct(transaction, caller, {
+    action: 'datasource.refreshed',
+    target: datasourceId,
+    projectId,
+    details: { data_object_id: dataObjectId, version, unchanged: true },
+  })
+  return { jobs: [], dataObjectId, truncated, heldBecause: null }
+}
+
+/** Where a load goes on from: the pages of one request, or the requests for the rows of another table. */
+type LoadCheckpoint = Pick<Checkpoint, 'rowsPath' | 'forget'> &
+  ({ pages: Checkpoint | undefined } | { children: Checkpoint<ChildrenState> | undefined; parents: Parents })
+
+/** Of one page there is nothing to go on from, but the rows of another table are read once. */
+async function checkpointOf(app: IngestApp, input: Input, plan: LoadPlan): Promise<LoadCheckpoint | undefined> {
   const { background, pagination, forEach, datasourceId, projectId, configuration } = input
   const { vault } = app
   const newPath = () => app.files.temporaryPath('rows')
+  const known = { datasourceId, configuration, pagination, newPath, vault }
+  const joined = [plan.load, plan.base?.dataObjectId ?? null]
   if (forEach === undefined) {
-    const known = { datasourceId, configuration, pagination, newPath, vault }
-    const isLong = background !== undefined && pagination !== undefined
-    const checkpoint = isLong ? await openCheckpoint(app.store, { ...known, job: background.job }) : undefined
-    return { checkpoint, load: (options) => fetchRows(configuration, { ...options, checkpoint }) }
+    if (background === undefined || pagination === undefined) return undefined
+    const pages = await openCheckpoint(app.store, { ...known, basis: joined, job: background.job })
+    return { ...pages, pages }
   }
-  const { tableName = '' } = (await readRules(app.store.db, datasourceId)) ?? {}
-  const parents = await readParents(app, projectId, { configuration, forEach, tableName })
-  const children = [forEach, parents.digest]
-  const known = { datasourceId, configuration, pagination, children, newPath, vault }
-  const checkpoint =
-    background === undefined
-      ? undefined
-      : await openCheckpoint<ChildrenState>(app.store, { ...known, job: background.job })
-  const atOnce = app.config.limits.childRequestsAtOnce
-  return {
-    checkpoint,
-    load: (options) => fetchChildren(configuration, { ...options, checkpoint, forEach, parents, atOnce }),
+  const parents = await readParents(app, projectId, { configuration, forEach, tableName: plan.tableName })
+  if (background === undefined)
+    return { rowsPath: newPath(), forget: () => Promise.resolve(), children: undefined, parents }
+  const basis = [joined, forEach, parents.digest]
+  const children = await openCheckpoint<ChildrenState>(app.store, { ...known, basis, job: background.job })
+  return { ...children, children, parents }
+}
+
+type Fetching = {
+  plan: LoadPlan
+  checkpoint: LoadCheckpoint | undefined
+  options: Omit<FetchOptions, 'checkpoint' | 'validators' | 'expectedRows'>
+}
+
+/** One request with its pages, or a request for each row of another table. */
+function fetchFor(app: IngestApp, input: Input, { plan, checkpoint, options }: Fetching): Promise<FetchedRows | null> {
+  const template = configurationOf(input, plan)
+  if (checkpoint !== undefined && 'parents' in checkpoint && input.forEach !== undefined) {
+    const { parents, children } = checkpoint
+    const atOnce = app.config.limits.childRequestsAtOnce
+    return fetchChildren(template, { ...options, checkpoint: children, forEach: input.forEach, parents, atOnce })
   }
+  const pages = checkpoint !== undefined && 'pages' in checkpoint ? checkpoint.pages : undefined
+  const { validators, expectedRows } = plan
+  return fetchRows(template, { ...options, validators, expectedRows, checkpoint: pages })
 }
 
 function fetchLimits({ config: { limits } }: IngestApp, isBackground: boolean) {

@@ -1,14 +1,20 @@
-import type { Converted, Engine, LiveData, QueryGate, CallLimits } from '../data/index.ts'
+import type { Converted, Engine, LiveData, PartedTable, QueryGate, CallLimits } from '../data/index.ts'
 import type { Clock } from '../clock.ts'
-import type { DataCheck, HeldBecause } from '../store/index.ts'
+import type { ColumnRecord, DataCheck, HeldBecause } from '../store/index.ts'
 import type { TableRules } from './table-rules.ts'
 
 /** Data that came, before anyone reads it. */
 export type Arrival = {
   projectId: string
   tableName: string
+  /** The rows that came. */
   parquetPath: string
   converted: Converted
+  /** The table with them. */
+  columns: ColumnRecord[]
+  rowCount: number
+  /** Where it has more rows than came. */
+  whole: PartedTable | null
   requestHash: string
   live: LiveData | null
   rules: TableRules
@@ -34,7 +40,11 @@ const errorKeys =
  * An object that says what went wrong, where the same request brought rows before: it has nothing of those rows, or a key
  * that errors have and the rows have not.
  */
-function errorObject({ converted, live, requestHash }: Arrival): HeldBecause | null {
+export function errorObject({
+  converted,
+  live,
+  requestHash,
+}: Pick<Arrival, 'converted' | 'live' | 'requestHash'>): HeldBecause | null {
   if (live === null || !converted.isOneObject || live.requestHash !== requestHash) return null
   const known = new Set(live.columns.map(({ name, sourceKey = name }) => sourceKey))
   const keys = converted.columns.map(({ sourceKey }) => sourceKey)
@@ -58,13 +68,15 @@ function mismatch({ converted: { mismatches }, rules }: Arrival): HeldBecause | 
 }
 
 async function brokenQueries({ queryGate }: Parts, arrival: Arrival): Promise<HeldBecause | null> {
-  const { projectId, tableName, parquetPath, converted, rules, limits } = arrival
-  const columns = converted.columns.map(({ name, type }) => ({ name, type }))
-  const hiddenColumns = converted.columns
-    .filter(({ sourceKey }) => rules.columns.some((rule) => rule.sourceKey === sourceKey && rule.hidden === true))
+  const { projectId, tableName, parquetPath, rules, limits } = arrival
+  const columns = arrival.columns.map(({ name, type }) => ({ name, type }))
+  const hiddenColumns = arrival.columns
+    .filter(({ name, sourceKey = name }) =>
+      rules.columns.some((rule) => rule.sourceKey === sourceKey && rule.hidden === true),
+    )
     .map(({ name }) => name)
-  const { signal } = limits
-  const queries = await queryGate.brokenBy({ projectId, tableName, parquetPath, columns, hiddenColumns, signal })
+  const change = { projectId, tableName, parquetPath, parted: arrival.whole ?? undefined, columns, hiddenColumns }
+  const queries = await queryGate.brokenBy({ ...change, signal: limits.signal })
   if (queries.length === 0) return null
   const names = queries.map(({ name }) => name).join(', ')
   const message = `Deployed queries would break: ${names}. The last good version serves.`
@@ -74,8 +86,8 @@ async function brokenQueries({ queryGate }: Parts, arrival: Arrival): Promise<He
 type Failed = { type: DataCheck['type']; message: string }
 
 async function failedChecks(app: Parts, arrival: Arrival): Promise<HeldBecause | null> {
-  const { converted, rules } = arrival
-  const there = new Set(converted.columns.map(({ name }) => name))
+  const { columns, rules } = arrival
+  const there = new Set(columns.map(({ name }) => name))
   const failed: Failed[] = []
   const onRows: Exclude<DataCheck, { type: 'row_count_share' }>[] = []
   for (const check of rules.checks) {
@@ -94,7 +106,7 @@ async function failedChecks(app: Parts, arrival: Arrival): Promise<HeldBecause |
 
 function shareFailure(
   { min = 0, max }: Extract<DataCheck, { type: 'row_count_share' }>,
-  { converted: { rowCount }, live }: Arrival,
+  { rowCount, live }: Arrival,
 ): Failed[] {
   if (live === null || live.rowCount === 0) return []
   const share = rowCount / live.rowCount
@@ -106,11 +118,12 @@ function shareFailure(
 
 async function rowFailures(
   { engine, now }: Parts,
-  { projectId, parquetPath, limits }: Arrival,
+  { projectId, parquetPath, whole, limits }: Arrival,
   checks: Exclude<DataCheck, { type: 'row_count_share' }>[],
 ): Promise<Failed[]> {
   if (checks.length === 0) return []
-  const results = await engine.checkRows(projectId, { parquetPath, checks }, limits)
+  const call = { parquetPath, ...(whole !== null && { whole }), checks }
+  const results = await engine.checkRows(projectId, call, limits)
   return checks.flatMap((check, index): Failed[] => {
     const { failing = 0, examples = [], newestMs = null } = results[index] ?? {}
     if (check.type === 'freshness') return staleFailure(check, newestMs, now())

@@ -1,15 +1,14 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { HttpConfiguration } from '../../api/connections.ts'
-import { recordAct, requireRole, type Caller, type Vault } from '../access/index.ts'
+import { recordAct, requireRole, resealColumn, type Caller, type Vault } from '../access/index.ts'
 import type { Config } from '../config.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import { hasEnvironment } from '../projects/index.ts'
 import {
   isUniqueViolation,
-  lockProjectForQuota,
   pageAfter,
-  refuseFull,
+  requireRoomInProject,
   type Database,
   type Page,
   type Tables,
@@ -52,7 +51,12 @@ export async function createVariable(
   const id = newId('variable')
   try {
     await app.store.db.transaction().execute(async (transaction) => {
-      await requireRoom(app.config, transaction, projectId)
+      await requireRoomInProject(transaction, {
+        projectId,
+        table: 'variables',
+        most: app.config.limits.variablesPerProject,
+        what: 'Variables and secrets of a project are',
+      })
       const kept = secret ? { sealedValue: app.vault.seal(value) } : { value }
       await transaction
         .insertInto('variables')
@@ -164,26 +168,7 @@ export async function namedValuesFor(
 }
 
 /** Seals every secret of a project anew, and answers how many there were. */
-export async function resealVariables(
-  transaction: Transaction<Tables>,
-  reseal: (sealed: Buffer) => Buffer,
-): Promise<number> {
-  const rows = await transaction
-    .selectFrom('variables')
-    .select(['id', 'sealedValue'])
-    .where('sealedValue', 'is not', null)
-    .forUpdate()
-    .execute()
-  for (const { id, sealedValue } of rows) {
-    if (sealedValue === null) continue
-    await transaction
-      .updateTable('variables')
-      .set({ sealedValue: reseal(sealedValue) })
-      .where('id', '=', id)
-      .execute()
-  }
-  return rows.length
-}
+export const resealVariables = resealColumn('variables', 'sealedValue')
 
 type Row = Omit<Variable, 'secret'> & { sealedValue: Buffer | null }
 
@@ -213,20 +198,6 @@ async function requireEnvironment(
 ): Promise<void> {
   if (environment === null || (await hasEnvironment(store, { projectId, environment }))) return
   throw refusal('environment', `names ${environment}, which the project does not have`)
-}
-
-async function requireRoom(
-  { limits }: Pick<Config, 'limits'>,
-  transaction: Transaction<Tables>,
-  projectId: string,
-): Promise<void> {
-  await lockProjectForQuota(transaction, projectId)
-  const { count } = await transaction
-    .selectFrom('variables')
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .where('projectId', '=', projectId)
-    .executeTakeFirstOrThrow()
-  refuseFull({ count, most: limits.variablesPerProject, what: 'Variables and secrets of a project are' })
 }
 
 function readOrigins(given: string[], secret: boolean): string[] {

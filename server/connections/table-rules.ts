@@ -1,5 +1,5 @@
 import type { Contract, LiveData } from '../data/index.ts'
-import type { ColumnRule, DataCheck, Database } from '../store/index.ts'
+import type { ColumnRule, DataCheck, Database, LoadRule } from '../store/index.ts'
 
 /** What the author of a datasource decided about its table. */
 export type TableRules = {
@@ -15,19 +15,19 @@ export const noRules: TableRules = { columns: [], onMismatch: 'widen', onBreakin
 export async function readRules(
   db: Database['db'],
   datasourceId: string,
-): Promise<{ tableName: string; rules: TableRules } | null> {
+): Promise<{ tableName: string; rules: TableRules; load: LoadRule } | null> {
   const row = await db
     .selectFrom('datasources')
-    .select(['tableName', 'columnRules', 'onMismatch', 'onBreaking', 'checks'])
+    .select(['tableName', 'columnRules', 'onMismatch', 'onBreaking', 'checks', 'load'])
     .where('id', '=', datasourceId)
     .executeTakeFirst()
   if (row === undefined) return null
-  const { columnRules: columns, onMismatch, onBreaking, checks } = row
-  return { tableName: row.tableName, rules: { columns, onMismatch, onBreaking, checks } }
+  const { columnRules: columns, onMismatch, onBreaking, checks, load } = row
+  return { tableName: row.tableName, load, rules: { columns, onMismatch, onBreaking, checks } }
 }
 
 /** What the columns of data that comes are to be: as the author says, and otherwise as they are now. */
-export function contractOf(rules: TableRules, live: LiveData | null): Contract | null {
+export function contractOf(rules: TableRules, live: LiveData | null, joins: boolean): Contract | null {
   const known = new Map(
     (live?.columns ?? []).map(({ name, type, sourceKey = name, untyped }) => {
       return [sourceKey, { sourceKey, name, type: untyped === true ? null : type, declared: false }]
@@ -41,5 +41,5 @@ export function contractOf(rules: TableRules, live: LiveData | null): Contract |
       ...(type !== undefined && { type, declared: true }),
     })
   }
-  return known.size === 0 ? null : { columns: [...known.values()], onMismatch: rules.onMismatch }
+  return known.size === 0 ? null : { columns: [...known.values()], onMismatch: rules.onMismatch, extends: joins }
 }

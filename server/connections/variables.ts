@@ -1,11 +1,14 @@
 import { bodyTypes, type HttpConfiguration } from '../../api/connections.ts'
 import { Failure } from '../failure.ts'
+import type { CursorValue } from '../store/index.ts'
+import { writtenAs } from './last-value.ts'
 import { mapSecrets } from './secrets/places.ts'
 import { holdsSecretReference } from './secrets/references.ts'
 
-/** `{{now}}`, `{{now:unix}}`, `{{date}}`, `{{date:-7d}}`, `{{var:name}}`, `{{secret:name}}`. */
+/** `{{now}}`, `{{now:unix}}`, `{{date}}`, `{{date:-7d}}`, `{{var:name}}`, `{{secret:name}}`, `{{last_value}}`. */
 const variable = /\{\{\s*(row\.[^{}:]+?|[a-z_]+)(?::([^{}]*))?\s*\}\}/g
-const known = '{{now}}, {{now:unix}}, {{date}}, {{date:-7d}} (or h, w, m, y), {{var:name}} and {{secret:name}}'
+const known =
+  '{{now}}, {{now:unix}}, {{date}}, {{date:-7d}} (or h, w, m, y), {{var:name}}, {{secret:name}} and {{last_value}} (or :unix, :unix_ms, :date, :local of a time)'
 
 /** What a name stands for: a variable anybody may read, or a secret and where it may be sent. */
 export type NamedValue = { value: string; origins: string[] | null }
@@ -18,6 +21,8 @@ type Sending = { to: string[] }
 /** What variables mean in one request. */
 export type Moment = {
   at: Date
+  /** Where a load of what is new goes on. While there is none, headers and parameters that hold it are left out. */
+  lastValue?: CursorValue | null | undefined
   values?: NamedValues | undefined
   /** The row of another table that the request is about, as text by column. */
   row?: ReadonlyMap<string, string> | undefined
@@ -38,14 +43,15 @@ export function namesIn(configuration: HttpConfiguration): string[] {
 
 /** A configuration with its variables filled in for a moment, in address, headers, parameters, authentication and body. */
 export function fillVariables(
-  configuration: HttpConfiguration,
-  { at, values = new Map(), row }: Moment,
+  template: HttpConfiguration,
+  { at, lastValue = null, values = new Map(), row }: Moment,
 ): HttpConfiguration {
+  const configuration = lastValue === null ? withoutLastValue(template) : template
   const filler =
     ({ to }: Sending, write = (value: string) => value): Fill =>
     (text, field) =>
       text.replaceAll(variable, (_, name: string, argument?: string) =>
-        write(valueOf(name, argument?.trim(), { at, field, values, row, to })),
+        write(valueOf(name, argument?.trim(), { at, lastValue, field, values, row, to })),
       )
   const { headers, parameters, parameterGroups: groups, auth, body } = configuration
   const tokenUrl = auth?.['token_url']
@@ -175,11 +181,44 @@ function deep<Value>(value: Value, field: string, fill: Fill): Value {
   ) as Value
 }
 
-type Reading = Sending & { at: Date; field: string; values: NamedValues; row: Moment['row'] }
+/** Whether a request needs to know where the last load ended. */
+export const holdsLastValue = (value: unknown): boolean => /\{\{\s*last_value\b/.test(JSON.stringify(value) ?? '')
+
+function withoutLastValue(configuration: HttpConfiguration): HttpConfiguration {
+  if (!holdsLastValue(configuration)) return configuration
+  const { headers, parameters, parameterGroups: groups } = configuration
+  const emptied = (given: NonNullable<typeof parameters>) =>
+    Object.fromEntries(
+      Object.entries(given).map(([name, each]) => [name, holdsLastValue(each) ? { ...each, value: undefined } : each]),
+    )
+  return {
+    ...configuration,
+    ...(headers !== undefined && {
+      headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => !holdsLastValue(value))),
+    }),
+    ...(parameters !== undefined && { parameters: emptied(parameters) }),
+    ...(groups !== undefined && {
+      parameterGroups: groups.map((group) => ({ ...group, parameters: emptied(group.parameters) })),
+    }),
+  }
+}
+
+type Reading = Sending & {
+  at: Date
+  lastValue: CursorValue | null
+  field: string
+  values: NamedValues
+  row: Moment['row']
+}
 
 function valueOf(name: string, argument: string | undefined, reading: Reading): string {
-  const { at, field } = reading
+  const { at, lastValue, field } = reading
   if (name.startsWith('row.')) return rowValue(name.slice(4), reading)
+  if (name === 'last_value') {
+    if (lastValue === null) throw noValueYet(field)
+    const written = writtenAs(lastValue, argument)
+    if (written !== null) return written
+  }
   if (name === 'now' && argument === undefined) return at.toISOString().replace(/\.\d+Z$/, 'Z')
   if (name === 'now' && argument === 'unix') return String(Math.floor(at.getTime() / 1000))
   if (name === 'date') {
@@ -226,6 +265,15 @@ function namedValue(kind: 'var' | 'secret', name: string, { field, values, to }:
 }
 
 function refusal(field: string, message: string): Failure {
+  return new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: `${field} ${message}.`,
+    details: [{ field, message }],
+  })
+}
+
+function noValueYet(field: string): Failure {
+  const message = 'holds {{last_value}}, and the first load has none: give load.cursor.initial_value'
   return new Failure('invalid_request', {
     reason: 'invalid_field',
     message: `${field} ${message}.`,

@@ -6,10 +6,13 @@ import { asStoreFailure, type ColumnRecord, type Database } from '../store/index
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import type { Catalog, CatalogTable, Column } from './executor/protocol.ts'
 import type { Files } from './files.ts'
+import { filesOfTable, rowFilesOf } from './parts.ts'
 import { lastWhole, liveVersions } from './whole-versions.ts'
 
 /** The tables of a project as queries see them now, and how old their data is. */
 export type ProjectCatalog = Catalog & {
+  /** Names the rows of each table: the same name is the same rows. */
+  content: Map<string, string>
   /** When the data of each table was fetched. */
   asOf: Map<string, Date>
   /** Tables of which pages or rows were left out when they were fetched. */
@@ -86,9 +89,7 @@ export async function openCatalogs(parts: Parts): Promise<Catalogs> {
     async withoutDamaged(projectId, failed, error) {
       if (!looksDamaged(error) || parts.now() - (doubtedAtMs.get(projectId) ?? 0) < doubtEveryMs) return undefined
       doubtedAtMs.set(projectId, parts.now())
-      for (const { parquetPath, nativePath } of failed.tables) {
-        for (const path of [parquetPath, nativePath ?? parquetPath]) parts.files.doubt(path)
-      }
+      for (const path of failed.tables.flatMap(filesOfTable)) parts.files.doubt(path)
       known.delete(projectId)
       const read = await get(projectId)
       return read.version === failed.version ? undefined : read
@@ -126,13 +127,14 @@ async function readCatalog(parts: Parts, projectId: string): Promise<ProjectCata
     if (source === undefined) continue
     rows.push({ ...(await lastWhole(parts, version)), name: source.tableName, hidden: source.hiddenKeys })
   }
-  const tables = rows.map(({ name, parquetPath, nativePath, columns, hidden }): CatalogTable => {
+  const tables = rows.map(({ name, parquetPath, nativePath, parted, columns, hidden }): CatalogTable => {
     const isHidden = (column: ColumnRecord) => hidden.includes(column.sourceKey ?? column.name)
     const [out, shown] = [columns?.filter(isHidden) ?? [], columns?.filter((column) => !isHidden(column)) ?? []]
     return {
       name,
       parquetPath,
       ...(nativePath !== undefined && { nativePath }),
+      ...(parted !== undefined && { parted }),
       columns: shown.map(({ name: column, type }): Column => ({ name: column, type })),
       // A table has at least one column.
       ...(out.length > 0 && shown.length > 0 && { hiddenColumns: out.map(({ name: column }) => column) }),
@@ -140,15 +142,20 @@ async function readCatalog(parts: Parts, projectId: string): Promise<ProjectCata
   })
   // Content-addressed names make the catalog its own version: the same files are the same catalog.
   const version = tables
-    .map((table) => `${table.name}=${table.nativePath ?? table.parquetPath}${hiddenIn(table)}`)
+    .map((table) => `${table.name}=${filesIn(table)}${hiddenIn(table)}`)
     .sort()
     .join('\n')
   return {
     version,
     tables,
-    asOf: new Map(rows.map((row) => [row.name, row.createdAt])),
+    content: new Map(tables.map((table) => [table.name, rowFilesOf(table).join('\n')])),
+    asOf: new Map(rows.map((row) => [row.name, row.checkedAt ?? row.createdAt])),
     truncated: new Set(rows.filter((row) => row.truncated).map((row) => row.name)),
   }
+}
+
+function filesIn(table: CatalogTable): string {
+  return table.parted === undefined ? (table.nativePath ?? table.parquetPath) : filesOfTable(table).join(' + ')
 }
 
 function hiddenIn({ hiddenColumns = [] }: CatalogTable): string {

@@ -2,12 +2,13 @@ import { rm } from 'node:fs/promises'
 import type { Transaction } from 'kysely'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import type { Tables, Database } from '../store/index.ts'
+import type { ColumnRecord, Tables, Database } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
 import type { DistinctValues, Profile } from './executor/protocol.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import type { KeptFile, Files } from './files.ts'
 import type { Engine, CallLimits } from './engine.ts'
+import { dropUnusedParts, readParts } from './parts.ts'
 
 type DatalineApp = {
   store: Database
@@ -43,11 +44,15 @@ export async function buildDataline(app: DatalineApp, work: Work): Promise<void>
   const object = await findRows(app, String(job.input['data_object_id']))
   // Its version was deleted while the job waited.
   if (object === undefined) return
+  if (object.load !== null) {
+    await prepareParts(app, work, object)
+    return
+  }
   const parquetPath = app.files.pathOf(object.fileHash, 'parquet')
   const limits = { signal, isHeavy: isHeavy(object) }
   const profile = await app.engine.profile(parquetPath, limits)
   progress(0.4)
-  const values = await collectValues(app, limits, { parquetPath, profile })
+  const values = await collectValues(app, limits, { parquetPath, texts: textColumns(profile) })
   progress(0.6)
   const kept = await nativeCopy(app, parquetPath, limits)
   progress(0.9)
@@ -67,8 +72,82 @@ export async function buildDataline(app: DatalineApp, work: Work): Promise<void>
   app.catalogs.forget(object.projectId)
 }
 
+/**
+ * Of a table that is loaded bit by bit: the same for its first part, once. What came since is small and read as it is;
+ * its values join those that are known, and the profile stays that of the last time all of it was looked at, until
+ * parts are put together.
+ */
+async function prepareParts(app: DatalineApp, { signal, progress }: Work, object: Rows): Promise<void> {
+  const parts = (await readParts(app.store.db, [object.id])).get(object.id) ?? []
+  const [first] = parts
+  if (first === undefined) return
+  const limits = { signal, isHeavy: isHeavy(object) }
+  const firstPath = app.files.pathOf(first.fileHash, 'parquet')
+  const isWhole = parts.length === 1 && object.deletions === null
+  const profile = isWhole ? await app.engine.profile(firstPath, limits) : null
+  progress(0.4)
+  const brought = parts.find(({ loads }) => loads.length === 1 && loads[0] === object.version)
+  const texts = profile === null ? textsOf(brought?.columns ?? []) : textColumns(profile)
+  const parquetPath = app.files.pathOf((isWhole ? first : (brought ?? first)).fileHash, 'parquet')
+  const values = texts.length === 0 ? [] : await collectValues(app, limits, { parquetPath, texts })
+  progress(0.6)
+  const kept = first.nativeHash === null ? await nativeCopy(app, firstPath, limits) : null
+  progress(0.9)
+  signal.throwIfAborted()
+  await app.store.db.transaction().execute(async (transaction) => {
+    const shown = profile ?? (await profileBefore(transaction, object))
+    // A job that is repeated finds its own, and counts no value twice.
+    const isFirst = object.profile === null
+    await transaction
+      .updateTable('dataObjects')
+      .set({ profile: shown === null ? null : JSON.stringify(shown) })
+      .where('id', '=', object.id)
+      .execute()
+    if (kept !== null) {
+      const copy = { nativeHash: kept.hash, nativeBytes: kept.sizeBytes }
+      await transaction.updateTable('dataParts').set(copy).where('id', '=', first.id).execute()
+    }
+    if (await bringsValues(transaction, object)) {
+      if (isWhole) await replaceValues(transaction, object.datasourceId, values)
+      else if (isFirst) await addValues(transaction, object.datasourceId, values)
+    }
+    const keepVersions = await app.datasources.keepVersions(transaction, object.datasourceId)
+    await dropOldVersions(transaction, object.datasourceId, keepVersions ?? 1)
+    await app.store.notify(transaction, dataChanged, object.projectId)
+  })
+  app.catalogs.forget(object.projectId)
+}
+
+function textColumns({ columns }: Profile): string[] {
+  return columns.filter((each) => each.type === 'VARCHAR' && each.distinctCount > 0).map(({ name }) => name)
+}
+
+function textsOf(columns: ColumnRecord[]): string[] {
+  return columns.filter(({ type, untyped }) => type === 'VARCHAR' && untyped !== true).map(({ name }) => name)
+}
+
+async function profileBefore(
+  transaction: Transaction<Tables>,
+  { datasourceId, version }: Rows,
+): Promise<object | null> {
+  const row = await transaction
+    .selectFrom('dataObjects')
+    .select('profile')
+    .where('datasourceId', '=', datasourceId)
+    .where('version', '<=', version)
+    .where('profile', 'is not', null)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.profile ?? null
+}
+
 /** Null where the memory does not reach for a copy, as with thousands of columns: the Parquet file serves. */
-async function nativeCopy(app: DatalineApp, parquetPath: string, limits: CallLimits): Promise<KeptFile | null> {
+export async function nativeCopy(
+  app: Pick<DatalineApp, 'files' | 'engine'>,
+  parquetPath: string,
+  limits: CallLimits,
+): Promise<KeptFile | null> {
   const nativePath = app.files.temporaryPath('duckdb')
   try {
     await app.engine.buildNative({ parquetPath, nativePath }, limits)
@@ -85,6 +164,7 @@ async function findRows(app: DatalineApp, objectId: string) {
   return app.store.db
     .selectFrom('dataObjects')
     .select(['id', 'projectId', 'datasourceId', 'version', 'fileHash', 'rowCount', 'sizeBytes', 'columns'])
+    .select(['load', 'deletions', 'profile'])
     .where('id', '=', objectId)
     .where('kind', '=', 'response_data')
     .executeTakeFirst()
@@ -100,12 +180,11 @@ type ColumnValues = { column: string; values: DistinctValues['values'] }
 async function collectValues(
   app: DatalineApp,
   limits: CallLimits,
-  { parquetPath, profile }: { parquetPath: string; profile: Profile },
+  { parquetPath, texts }: { parquetPath: string; texts: string[] },
 ): Promise<ColumnValues[]> {
   const collected: ColumnValues[] = []
-  const texts = profile.columns.filter((each) => each.type === 'VARCHAR' && each.distinctCount > 0)
   for (let at = 0; at < texts.length; at += columnsAtOnce) {
-    const columns = texts.slice(at, at + columnsAtOnce).map(({ name }) => name)
+    const columns = texts.slice(at, at + columnsAtOnce)
     const found = await app.engine.distinctValues({ parquetPath, columns, cap: valuesPerColumn }, limits)
     for (const [index, column] of columns.entries()) {
       const values = found[index]?.values ?? []
@@ -190,6 +269,43 @@ async function replaceValues(
   }
 }
 
+/** Values of rows that joined those that serve. The rarest beyond what a column may have go. */
+async function addValues(
+  transaction: Transaction<Tables>,
+  datasourceId: string,
+  collected: ColumnValues[],
+): Promise<void> {
+  const rows = collected.flatMap(({ column, values }) =>
+    values.map(({ value, count }) => ({ datasourceId, columnName: column, value, occurrences: count })),
+  )
+  if (rows.length === 0) return
+  for (let at = 0; at < rows.length; at += valuesPerColumn) {
+    await transaction
+      .insertInto('columnValues')
+      .values(rows.slice(at, at + valuesPerColumn))
+      .onConflict((conflict) =>
+        conflict.columns(['datasourceId', 'columnName', 'value']).doUpdateSet((row) => ({
+          occurrences: row('columnValues.occurrences', '+', row.ref('excluded.occurrences')),
+        })),
+      )
+      .execute()
+  }
+  for (const { column } of collected) {
+    const own = transaction
+      .selectFrom('columnValues')
+      .select('value')
+      .where('datasourceId', '=', datasourceId)
+      .where('columnName', '=', column)
+    const rarest = own.orderBy('occurrences', 'desc').orderBy('value').offset(valuesPerColumn)
+    await transaction
+      .deleteFrom('columnValues')
+      .where('datasourceId', '=', datasourceId)
+      .where('columnName', '=', column)
+      .where('value', 'in', rarest)
+      .execute()
+  }
+}
+
 /** Keeps as many versions as the datasource says, and the one that serves; the files go with the next sweep. */
 async function dropOldVersions(
   transaction: Transaction<Tables>,
@@ -215,6 +331,7 @@ async function dropOldVersions(
     .execute()
   if (gone.length === 0) return
   const ids = gone.map((each) => each.id)
+  await dropUnusedParts(transaction, datasourceId)
   await transaction
     .deleteFrom('lineage')
     .where((where) => where.or([where('fromId', 'in', ids), where('toId', 'in', ids)]))

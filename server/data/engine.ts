@@ -4,6 +4,8 @@ import type {
   Catalog,
   CheckCall,
   CheckResult,
+  CompactCall,
+  Compacted,
   Column,
   ConvertCall,
   Converted,
@@ -12,6 +14,8 @@ import type {
   FileCall,
   InspectCall,
   Inspection,
+  MergeCall,
+  Merged,
   NativeCall,
   RowsPageCall,
   PageRows,
@@ -177,6 +181,16 @@ export async function openEngine(options: EngineOptions) {
     /** What of each check the rows of a Parquet file fail. */
     checkRows(scope: string, input: CheckCall, limits?: CallLimits): Promise<CheckResult[]> {
       return onFiles(scope, { verb: 'checkRows', ...input }, limits)
+    },
+
+    /** Brings the rows of a load into a table that is loaded bit by bit. */
+    mergeRows(scope: string, input: MergeCall, limits?: CallLimits): Promise<Merged> {
+      return onFiles(scope, { verb: 'mergeRows', ...input }, limits)
+    },
+
+    /** Several parts of a table as one. */
+    compactParts(input: CompactCall, limits?: CallLimits): Promise<Compacted> {
+      return onPrepared({ verb: 'compactParts', ...input }, limits)
     },
 
     /** What each column of a Parquet file holds. */

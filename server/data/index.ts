@@ -1,5 +1,6 @@
 export { dataChanged, openCatalogs, type Catalogs, type ProjectCatalog } from './catalogs.ts'
 export { readColumnValues } from './column-values.ts'
+export { compactedFrom, compactTable } from './compaction.ts'
 export { buildDataline } from './dataline.ts'
 export type { DatasourceDirectory } from './datasource-directory.ts'
 export { openEngine, type CallLimits, type Engine, type EngineOptions, type ReadInput } from './engine.ts'
@@ -13,11 +14,14 @@ export type {
   Converted,
   ConvertedColumn,
   Inspection,
+  Merged,
+  PartedTable,
   RowsPageCall,
   PageRows,
   ReadFormat,
   SlotValue,
   SlotType,
+  SqlFacets,
 } from './executor/protocol.ts'
 export { openFiles, type FileFormat, type Files } from './files.ts'
 export {
@@ -30,6 +34,7 @@ export {
   refuseInUse,
   type DataObject,
 } from './objects.ts'
+export { joinedColumns, partedTable, type PartedVersion } from './parts.ts'
 export type { BrokenQuery, QueryGate, TableChange } from './query-gate.ts'
 export type { DeployedQueries } from './readers.ts'
 export type { ReadStream } from './read-stream.ts'
@@ -39,8 +44,10 @@ export {
   fetchedAt,
   insertVersion,
   liveDataVersion,
+  noteUnchanged,
   readDrifts,
   storedBytes,
   type FetchedVersion,
   type LiveData,
+  type LoadedParts,
 } from './versions.ts'

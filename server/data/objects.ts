@@ -1,21 +1,24 @@
-import type { ReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
 import type { Transaction } from 'kysely'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import {
   pageAfter,
   type ColumnRecord,
+  type Deletions,
   type Drift,
   type HeldBecause,
+  type LoadRule,
   type Page,
   type Database,
   type Tables,
 } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
-import type { Column, Profile } from './executor/protocol.ts'
+import type { Catalog, Column, Profile } from './executor/protocol.ts'
 import type { FileFormat, Files } from './files.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { deployedReaders, touchedBy, type DeployedQueries } from './readers.ts'
+import { dropUnusedParts, partBytes, partedTable, readParts, rowFilesOf } from './parts.ts'
 import { liveDataVersion } from './versions.ts'
 import type { Engine } from './engine.ts'
 import type { Config } from '../config.ts'
@@ -39,6 +42,9 @@ export type DataObject = {
   heldBecause: HeldBecause | null
   /** How many values of which column were no such values and became null. */
   rejected: Record<string, number> | null
+  /** How its rows were loaded, where they are in parts. */
+  load: LoadRule | null
+  deletions: Deletions | null
   createdAt: Date
 }
 
@@ -105,8 +111,7 @@ export async function readObjectRows(
     })
   }
   const columns = (object.columns ?? []).map(({ name, type }) => ({ name, type }))
-  const parquetPath = app.files.pathOf(object.fileHash, 'parquet')
-  const catalog = { version: object.id, tables: [{ name: 'rows_of_object', parquetPath, columns }] }
+  const catalog = await catalogOf(app, object, columns)
   const answer = await app.engine.read(`object ${object.id}`, catalog, {
     sql: 'select * from rows_of_object offset $skipped',
     slots: [{ name: 'skipped', type: 'integer', value: input.offset }],
@@ -117,16 +122,50 @@ export async function readObjectRows(
   return { rows: answer.bytes, columns: answer.columns, more: answer.truncated }
 }
 
+type Opened = { object: DataObject; stream: Readable; sizeBytes: number | null }
+
+/** The file of an object. Rows that are in several parts are put into one for whoever asks; how large it gets shows then. */
 export async function openObject(
-  app: DataApp & { files: Files },
+  app: DataApp & { files: Files; engine: Engine; config: Config },
   caller: Caller,
-  input: { projectId: string; objectId: string },
-): Promise<{ object: DataObject; stream: ReadStream }> {
+  input: { projectId: string; objectId: string; signal?: AbortSignal },
+): Promise<Opened> {
   const object = await findObject(app, caller, input)
-  return { object, stream: app.files.stream(object.fileHash, object.format) }
+  const { fileHash, format, sizeBytes, load } = object
+  if (load === null) return { object, stream: app.files.stream(fileHash, format), sizeBytes }
+  const columns = (object.columns ?? []).map(({ name, type }) => ({ name, type }))
+  const { chunks } = await app.engine.stream(`object ${object.id}`, await catalogOf(app, object, columns), {
+    sql: 'select * from rows_of_object',
+    slots: [],
+    format: 'parquet',
+    maxRows: Number.MAX_SAFE_INTEGER - 1,
+    maxBytes: app.config.limits.loadResponseBytes,
+    timeoutMs: app.config.limits.executeTimeoutMs,
+    ...(input.signal !== undefined && { signal: input.signal }),
+  })
+  return { object, stream: Readable.from(bytesOf(chunks)), sizeBytes: null }
 }
 
-export type LineageNode = { id: string; kind: DataObject['kind'] | 'datasource' | 'query'; label: string }
+async function* bytesOf(chunks: AsyncIterable<{ bytes: Buffer }>): AsyncGenerator<Buffer> {
+  for await (const { bytes } of chunks) yield bytes
+}
+
+/** The rows of one object as the table `rows_of_object`. */
+async function catalogOf(
+  app: { store: Database; files: Files },
+  object: DataObject,
+  columns: Column[],
+): Promise<Catalog> {
+  const { id, load, deletions, fileHash } = object
+  const shared = { name: 'rows_of_object', parquetPath: app.files.pathOf(fileHash, 'parquet'), columns }
+  if (load === null) return { version: id, tables: [shared] }
+  const parts = (await readParts(app.store.db, [id])).get(id) ?? []
+  const parted = partedTable(app.files, { columns: object.columns ?? [], parts, deletions, load })
+  const table = { ...shared, parquetPath: parted.parts[0]?.parquetPath ?? shared.parquetPath, parted }
+  return { version: [id, ...rowFilesOf(table)].join('\n'), tables: [table] }
+}
+
+export type LineageNode = { id: string; kind: DataObject['kind'] | 'datasource' | 'load' | 'query'; label: string }
 export type Lineage = { nodes: LineageNode[]; edges: Array<{ from: string; to: string }> }
 
 /** From the datasource through the request and its rows to what is prepared from them. */
@@ -151,14 +190,29 @@ export async function lineageOf(
   // Queries read the version that serves, so another one leads to none.
   const rows = kin.find((each) => each.kind === 'response_data')
   const readers = rows?.isLive === true ? await deployedReaders(app.deployments, input.projectId, object.tableName) : []
+  // The loads whose rows are in it, each from the same datasource.
+  const parts = rows === undefined ? [] : ((await readParts(app.store.db, [rows.id])).get(rows.id) ?? [])
   return {
     nodes: [
       { id: object.datasourceId, kind: 'datasource', label: object.datasourceName },
       ...kin.map((each) => ({ id: each.id, kind: each.kind, label: `${object.tableName} ${each.version}` })),
+      ...parts.map((part) => ({ id: part.id, kind: 'load' as const, label: loadLabel(part) })),
       ...readers.map((reader) => ({ id: reader.queryId, kind: 'query' as const, label: reader.name })),
     ],
-    edges: [...edges, ...readers.map((reader) => ({ from: rows?.id ?? '', to: reader.queryId }))],
+    edges: [
+      ...edges,
+      ...parts.flatMap(({ id }) => [
+        { from: object.datasourceId, to: id },
+        { from: id, to: rows?.id ?? '' },
+      ]),
+      ...readers.map((reader) => ({ from: rows?.id ?? '', to: reader.queryId })),
+    ],
   }
+}
+
+function loadLabel({ loads, rowCount }: { loads: number[]; rowCount: number }): string {
+  const [first, last] = [loads[0] ?? 0, loads.at(-1) ?? 0]
+  return `load ${first === last ? first : `${first} to ${last}`}: ${rowCount} rows`
 }
 
 /** The data of a table that a deployed query reads stays. */
@@ -202,6 +256,7 @@ export async function deleteObject(
       .deleteFrom('lineage')
       .where((where) => where.or([where('fromId', 'in', ids), where('toId', 'in', ids)]))
       .execute()
+    await dropUnusedParts(transaction, object.datasourceId)
     if (isLive) await serveNewestServed(transaction, object.datasourceId)
     await recordAct(transaction, caller, {
       action: 'data_object.deleted',
@@ -246,24 +301,31 @@ function selectObjects(app: { store: Database }, projectId: string) {
       'isLive',
       'heldBecause',
       'rejected',
+      'load',
+      'deletions',
       'createdAt',
     ])
     .where('projectId', '=', projectId)
 }
 
 /** With the names of their datasources; one whose datasource is deleted meanwhile is gone with it. */
-async function withSources<Row extends { datasourceId: string }>(
-  app: { datasources: DatasourceDirectory },
+async function withSources<Row extends Sized>(
+  app: { store: Database; datasources: DatasourceDirectory },
   projectId: string,
   rows: Row[],
 ): Promise<Array<Row & { datasourceName: string; tableName: string }>> {
   if (rows.length === 0) return []
   const sources = await app.datasources.ofProject(projectId)
+  const inParts = rows.filter(({ load }) => load !== null).map(({ id }) => id)
+  const parts = await readParts(app.store.db, inParts)
   return rows.flatMap((row) => {
     const source = sources.get(row.datasourceId)
-    return source === undefined ? [] : [{ ...row, datasourceName: source.name, tableName: source.tableName }]
+    const sizeBytes = partBytes(parts.get(row.id) ?? [], row.sizeBytes)
+    return source === undefined ? [] : [{ ...row, sizeBytes, datasourceName: source.name, tableName: source.tableName }]
   })
 }
+
+type Sized = { id: string; datasourceId: string; load: LoadRule | null; sizeBytes: number }
 
 function noObject(objectId: string): Failure {
   return new Failure('not_found', { message: `The project has no data object ${objectId}.` })

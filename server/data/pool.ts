@@ -1,12 +1,11 @@
 import { Failure } from '../failure.ts'
-import type { Observe } from '../observe.ts'
-import { startExecutor, type ChildSettings, type Lost } from './executor-child.ts'
 import type { Frame } from './executor/frames.ts'
 import { isRefusedBySystem } from './executor/out-of-memory.ts'
 import type { FailedHead } from './executor/protocol.ts'
+import { createExecutors, killAfterMs, type ExecutorsOptions, type Blame } from './executors.ts'
 import { createLane, type LanePlace } from './lane.ts'
 import { createQuarantine } from './quarantine.ts'
-import { chooseSeat, mayRun, newSeat, type Seat } from './seat.ts'
+import { chooseSeat, mayRun, type Seat } from './seat.ts'
 import {
   callHead,
   cancelledError,
@@ -24,31 +23,23 @@ import {
   type Ticket,
 } from './tickets.ts'
 
-export type PoolOptions = Omit<ChildSettings, 'name'> & {
-  name: string
-  executors: number
-  /** Processes beyond `executors` that wait to take the place of one that died. */
-  spares: number
+export type PoolOptions = ExecutorsOptions & {
   /** How long a statement that ended a process is refused. */
   quarantineMs: number
   queueLength: number
-  observe: Observe
-  now: () => number
 }
 
-const killAfterMs = 1_000
 /** Calls that are sent together. */
 const maxGroup = 32
 /** Places in each executor beyond its usual ones, where quick queries pass those that take long. */
 const expressPerExecutor = 2
 /** How soon it is seen that what runs takes long while others wait. */
 const lookAgainMs = 200
-const respawnMs = { first: 50, most: 5_000, healthyAfter: 10_000 }
 
-/** Executors of one kind and the work that waits for them. */
+/** The calls to executors of one kind: those that wait, those that run, and those whose process was lost. */
 // Over 70 lines: every step moves a call between the seats, the lane and the suspects that it closes over.
 export function createPool(options: PoolOptions) {
-  const { executors, concurrency, queueLength, observe, now } = options
+  const { executors, concurrency, queueLength, now } = options
   const express = options.background ? 0 : expressPerExecutor
   const lane = createLane<Ticket<Seat>>({
     queueLength,
@@ -60,33 +51,17 @@ export function createPool(options: PoolOptions) {
   /** Calls to be tried alone: those that were in a process when it died, once more, so that only a culprit fails. */
   const suspects: Ticket<Seat>[] = []
   const lookups = createLookups()
-  const readyWaiters = new Set<() => void>()
   let nextId = 1
-  let closing = false
   let lookingAgain: NodeJS.Timeout | null = null
 
-  const seats = Array.from({ length: executors + options.spares }, (_, index) => newSeat(index, index >= executors))
-
-  function start(seat: Seat): void {
-    seat.startedMs = now()
-    seat.known.clear()
-    const on = { frame: (frame: Frame) => receive(seat, frame), lost: (lost: Lost) => lose(seat, lost) }
-    try {
-      seat.child = startExecutor({ ...options, name: `${options.name}-${seat.index}` }, on)
-    } catch (error) {
-      // A full disk or no more processes: the same as one that died at once, and tried again later.
-      lose(seat, { code: null, signal: null, stderr: String(error) })
-    }
-  }
+  const processes = createExecutors(options, {
+    changed: () => pump(),
+    frame: (seat, frame) => receive(seat, frame),
+    lost: (tickets, blame) => tickets.forEach((ticket) => orphan(ticket, blame)),
+  })
+  const { seats } = processes
 
   function receive(seat: Seat, frame: Frame): void {
-    if (frame.kind === 'ready') {
-      seat.ready = true
-      observe({ kind: 'executor-started', pid: seat.child?.pid ?? 0, elapsedMs: now() - seat.startedMs })
-      for (const wake of readyWaiters) wake()
-      pump()
-      return
-    }
     const ticket = seat.tickets.get(frame.id)
     if (ticket === undefined) return
     if (frame.kind === 'opened' || frame.kind === 'chunk') {
@@ -109,61 +84,28 @@ export function createPool(options: PoolOptions) {
     }
   }
 
-  function lose(seat: Seat, lost: Lost): void {
-    const tickets = [...seat.tickets.values()]
-    const { worn: wasWorn, stopped: wasStopped } = seat
-    const wasReady = seat.ready || wasWorn
-    Object.assign(seat, { child: null, ready: false, reserved: false, worn: false, stopped: false, groups: 0 })
-    seat.tickets.clear()
-    seat.lookups.clear()
-    const { code, signal, stderr } = lost
-    const crashed = signal !== 'SIGKILL' && signal !== 'SIGTERM'
-    const verdict = wasStopped ? 'innocent' : crashed && tickets.length === 1 ? 'guilty' : 'suspect'
-    for (const ticket of tickets) orphan(ticket, verdict)
-    if (closing) return
-    relieve(seat)
-    if (wasWorn && tickets.length === 0) observe({ kind: 'executor-replaced', reason: 'memory_limit' })
-    else observe({ kind: 'executor-lost', code, signal, calls: tickets.length, stderr })
-    // Who ends a process is refused; only where nobody was in it, starting another is what may not help.
-    const isExplained = tickets.length > 0 || now() - seat.startedMs > respawnMs.healthyAfter
-    seat.failures = wasReady && isExplained ? 0 : seat.failures + 1
-    const delayMs = Math.min(respawnMs.most, respawnMs.first * 2 ** Math.min(10, Math.max(0, seat.failures - 1)))
-    seat.respawn = setTimeout(() => {
-      seat.respawn = null
-      start(seat)
-    }, delayMs)
-    pump()
-  }
-
-  /** A spare takes over at once; the process that comes in place of the lost one is the spare then. */
-  function relieve(seat: Seat): void {
-    const spare = seats.find((other) => other.standby && other.ready && other.tickets.size === 0)
-    if (seat.standby || spare === undefined) return
-    spare.standby = false
-    seat.standby = true
-  }
-
   /** A call whose process died under it. While it waits for its second try it keeps its place among its scope's. */
-  function orphan(ticket: Ticket<Seat>, verdict: 'innocent' | 'suspect' | 'guilty'): void {
+  function orphan(ticket: Ticket<Seat>, blame: Blame): void {
     ticket.seat = null
     // From here on it goes by itself.
     const place = ticket.group.left > 1 ? lane.hold(ticket) : ticket.group.place
     ticket.group.left -= 1
     ticket.group = aloneGroup(ticket, place)
-    const isLost = ticket.cancelled !== null || ticket.streaming || closing
-    const isGuilty = !closing && ticket.cancelled === null && (verdict === 'guilty' || isTriedApart(ticket, verdict))
+    const isClosing = processes.isClosing()
+    const isLost = ticket.cancelled !== null || ticket.streaming || isClosing
+    const isGuilty = !isClosing && ticket.cancelled === null && (blame === 'guilty' || isTriedApart(ticket, blame))
     if (isGuilty) quarantine.note(ticket)
-    if (!isLost && !isGuilty && verdict === 'suspect' && mayTryApart()) {
+    if (!isLost && !isGuilty && blame === 'suspect' && mayTryApart()) {
       suspects.push(ticket)
       return
     }
     lane.release(place)
-    if (!isLost && !isGuilty && verdict === 'innocent' && lane.push(ticket)) return
+    if (!isLost && !isGuilty && blame === 'innocent' && lane.push(ticket)) return
     settle(ticket, orphanError(ticket, isGuilty))
   }
 
-  function isTriedApart(ticket: Ticket<Seat>, verdict: string): boolean {
-    return verdict === 'suspect' && ticket.apart
+  function isTriedApart(ticket: Ticket<Seat>, blame: Blame): boolean {
+    return blame === 'suspect' && ticket.apart
   }
 
   function orphanError(ticket: Ticket<Seat>, isGuilty: boolean): Error {
@@ -223,7 +165,7 @@ export function createPool(options: PoolOptions) {
 
   /** That a call takes long shows only later, and no other call need end or come for it. */
   function lookAgain(): void {
-    if (express === 0 || closing || lookingAgain !== null || lane.waitingCount() === 0) return
+    if (express === 0 || processes.isClosing() || lookingAgain !== null || lane.waitingCount() === 0) return
     lookingAgain = setTimeout(() => {
       lookingAgain = null
       pump()
@@ -259,17 +201,10 @@ export function createPool(options: PoolOptions) {
     }
     if (seat.tickets.size === 0) {
       seat.reserved = false
-      if (seat.worn) replace(seat)
+      if (seat.worn) processes.replace(seat)
     }
     settle(ticket, ticket.cancelled === null ? outcome : cancelledError(ticket))
     if (ticket.group.left === 0) pump()
-  }
-
-  function replace(seat: Seat): void {
-    const { child } = seat
-    seat.ready = false
-    child?.end()
-    setTimeout(() => seat.child === child && child?.kill(), killAfterMs).unref()
   }
 
   function settle(ticket: Ticket<Seat>, outcome: Reply | Error): void {
@@ -328,7 +263,7 @@ export function createPool(options: PoolOptions) {
         reject(quarantine.failure(task))
         return
       }
-      if (closing || !admit(ticket)) {
+      if (processes.isClosing() || !admit(ticket)) {
         reject(overloaded())
         return
       }
@@ -347,67 +282,17 @@ export function createPool(options: PoolOptions) {
   }
 
   async function opened(timeoutMs: number): Promise<void> {
-    if (closing) throw overloaded()
-    const working = seats.filter((seat) => !seat.standby)
-    startMissing(working)
-    await until(() => working.every((seat) => seat.ready), timeoutMs, readyWaiters)
-    // Nobody waits for these.
-    if (!closing) startMissing(seats)
-  }
-
-  function startMissing(which: Seat[]): void {
-    which.filter((seat) => seat.child === null && seat.respawn === null).forEach(start)
-  }
-
-  async function close(timeoutMs: number): Promise<void> {
-    closing = true
-    const deadlineMs = performance.now() + timeoutMs
-    while (seats.some((seat) => seat.tickets.size > 0) && performance.now() < deadlineMs) await pause(5)
-    const left = seats.flatMap((seat) => (seat.respawn === null ? [] : [seat.respawn]))
-    left.forEach((timer) => clearTimeout(timer))
-    for (const seat of seats) seat.child?.end()
-    const killAtMs = performance.now() + killAfterMs
-    while (seats.some((seat) => seat.child !== null) && performance.now() < killAtMs) await pause(5)
-    for (const seat of seats) seat.child?.kill()
-    while (seats.some((seat) => seat.child !== null)) await pause(5)
+    if (processes.isClosing()) throw overloaded()
+    await processes.open(timeoutMs)
   }
 
   function health() {
-    const stateOf = (seat: Seat) => ({ pid: seat.child?.pid ?? null, ready: seat.ready, calls: seat.tickets.size })
-    const states = seats.filter((seat) => !seat.standby).map(stateOf)
-    return {
-      ready: states.some((state) => state.ready),
-      executors: states,
-      spares: seats.filter((seat) => seat.standby).map(stateOf),
-      waiting: lane.waitingCount() + suspects.length,
-    }
+    return { ...processes.health(), waiting: lane.waitingCount() + suspects.length }
   }
 
-  return { run, opened, close, health }
+  return { run, opened, close: processes.close, health }
 }
 
 function aloneGroup(ticket: Ticket<Seat>, place: LanePlace | null): TaskGroup<Seat> {
   return { tickets: [ticket], left: 1, lookup: null, place }
-}
-
-function pause(delayMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, delayMs)
-  })
-}
-
-async function until(holds: () => boolean, timeoutMs: number, wakers: Set<() => void>): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const finish = (act: () => void): void => {
-      clearTimeout(timer)
-      wakers.delete(check)
-      act()
-    }
-    const timer = setTimeout(() => finish(() => reject(new Error('no executor became ready in time'))), timeoutMs)
-    const check = (): void => {
-      if (holds()) finish(resolve)
-    }
-    wakers.add(check)
-    check()
-  })
 }

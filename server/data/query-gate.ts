@@ -1,4 +1,4 @@
-import type { Column } from './executor/protocol.ts'
+import type { Column, PartedTable } from './executor/protocol.ts'
 
 /** A deployed query that a change of a table would break, and how. */
 export type BrokenQuery = { name: string; environments: string[]; message: string }
@@ -9,6 +9,8 @@ export type TableChange = {
   tableName: string
   /** Null while only what SQL sees of the present data changes. */
   parquetPath: string | null
+  /** Where it is not the whole table, the table with it. */
+  parted?: PartedTable | undefined
   columns: Column[]
   hiddenColumns: string[]
   signal?: AbortSignal | undefined

@@ -1,9 +1,10 @@
 import type { Transaction } from 'kysely'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
-import { pageAfter, type Database, type HeldBecause, type Page, type Tables } from '../store/index.ts'
+import { pageAfter, type Database, type HeldBecause, type LoadRule, type Page, type Tables } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
+import { readParts, type PartRecord } from './parts.ts'
 import { endLive } from './versions.ts'
 
 /** One load of a table. `superseded`: it served once, or was passed over, and may serve again. */
@@ -14,6 +15,12 @@ export type DataVersion = {
   dataObjectId: string
   rowCount: number
   newRows: number
+  mode: LoadRule['mode']
+  /** The versions whose loads brought its rows, where it was loaded bit by bit. */
+  loads: number[]
+  parts: number
+  lastValue: string | null
+  checkedAt: Date | null
   truncated: boolean
   rejected: Record<string, number> | null
   activatedAt: Date | null
@@ -37,7 +44,11 @@ export async function listDataVersions(
         .orderBy('version', 'desc')
         .limit(limit)
         .execute()
-      return rows.map(versionOf)
+      const parts = await readParts(
+        app.store.db,
+        rows.map(({ id }) => id),
+      )
+      return rows.map((row) => versionOf(row, parts.get(row.id)))
     },
     input,
     ({ version }) => String(version),
@@ -81,7 +92,7 @@ export async function activateVersion(
     return { ...row, ...serving }
   })
   app.catalogs.forget(projectId)
-  return versionOf(activated)
+  return versionOf(activated, (await readParts(app.store.db, [activated.id])).get(activated.id))
 }
 
 function neverServed(version: number): Failure {
@@ -128,6 +139,7 @@ function selectVersions(db: Database['db'], { projectId, datasourceId }: OfDatas
   return db
     .selectFrom('dataObjects')
     .select(['id', 'version', 'isLive', 'activatedAt', 'heldBecause', 'rowCount', 'truncated', 'rejected', 'createdAt'])
+    .select(['newRows', 'load', 'lastValue', 'checkedAt'])
     .where('projectId', '=', projectId)
     .where('datasourceId', '=', datasourceId)
     .where('kind', '=', 'response_data')
@@ -135,7 +147,7 @@ function selectVersions(db: Database['db'], { projectId, datasourceId }: OfDatas
 
 type Row = Awaited<ReturnType<ReturnType<typeof selectVersions>['executeTakeFirstOrThrow']>>
 
-function versionOf(row: Row): DataVersion {
+function versionOf(row: Row, parts: PartRecord[] = []): DataVersion {
   const isHeld = row.heldBecause !== null && row.activatedAt === null
   const rowCount = row.rowCount ?? 0
   return {
@@ -144,7 +156,12 @@ function versionOf(row: Row): DataVersion {
     heldBecause: row.heldBecause,
     dataObjectId: row.id,
     rowCount,
-    newRows: rowCount,
+    newRows: row.newRows ?? rowCount,
+    mode: row.load?.mode ?? 'replace',
+    loads: [...new Set(parts.flatMap((part) => part.loads))].toSorted((left, right) => left - right),
+    parts: Math.max(1, parts.length),
+    lastValue: row.lastValue?.value ?? null,
+    checkedAt: row.checkedAt,
     truncated: row.truncated,
     rejected: row.rejected,
     activatedAt: row.activatedAt,

@@ -1,21 +1,45 @@
-import type { Transaction } from 'kysely'
 import { newId } from '../ids.ts'
-import type { ColumnRecord, Database, Drift, HeldBecause, Tables } from '../store/index.ts'
+import type { Transaction } from 'kysely'
+import type {
+  ColumnRecord,
+  CursorValue,
+  Database,
+  Deletions,
+  Drift,
+  HeldBecause,
+  LoadRule,
+  Tables,
+  Validators,
+} from '../store/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { driftBetween } from './drift.ts'
 import type { KeptFile } from './files.ts'
+import { insertPart, readParts, setParts, type PartedVersion, type PartRecord } from './parts.ts'
 
 /** What one fetch brought: the request as it was sent, without its secrets, and the rows of the answer. */
 export type FetchedVersion = {
   request: KeptFile
   rows: KeptFile
+  /** Of the version, which may have more rows than this load brought. */
   rowCount: number
+  newRows: number
   columns: ColumnRecord[]
   truncated: boolean
   /** Why it must not serve; null where it may. */
   heldBecause: HeldBecause | null
   /** Values that became null: where they are kept, and how many of which column. */
   rejected: { file: KeptFile; counts: Record<string, number> } | null
+  validators: Validators | null
+  /** Of a table that is loaded bit by bit: what it is built on, and the part that this load brings, if any. */
+  parted: LoadedParts | null
+}
+
+export type LoadedParts = {
+  load: LoadRule
+  base: PartRecord[]
+  part: { rowCount: number; columns: ColumnRecord[] } | null
+  deletions: Deletions | null
+  lastValue: CursorValue | null
 }
 
 type Store = Pick<Database, 'db'>
@@ -34,7 +58,11 @@ export async function insertVersion(
   const { heldBecause, rejected } = fetched
   const shared = { projectId, datasourceId, version: (newest ?? 0) + 1 }
   const request = { id: newId('dataObject'), fileHash: fetched.request.hash, sizeBytes: fetched.request.sizeBytes }
-  const rows = { id: newId('dataObject'), fileHash: fetched.rows.hash, sizeBytes: fetched.rows.sizeBytes }
+  const { parted } = fetched
+  const parts = parted === null ? [] : await loadedParts(transaction, shared, { parted, rows: fetched.rows })
+  // Its parts are counted where they are; its own is what says which of their rows are past.
+  const sizeBytes = parted === null ? fetched.rows.sizeBytes : (parted.deletions?.sizeBytes ?? 0)
+  const rows = { id: newId('dataObject'), fileHash: fetched.rows.hash, sizeBytes }
   const drift = live === null ? null : driftBetween(live.columns, fetched.columns)
   if (heldBecause === null) await endLive(transaction, datasourceId)
   await transaction
@@ -50,6 +78,11 @@ export async function insertVersion(
         columns: JSON.stringify(fetched.columns),
         drift: drift === null ? null : JSON.stringify(drift),
         truncated: fetched.truncated,
+        newRows: fetched.newRows,
+        validators: jsonOrNull(fetched.validators),
+        load: jsonOrNull(parted?.load ?? null),
+        lastValue: jsonOrNull(parted?.lastValue ?? null),
+        deletions: jsonOrNull(parted?.deletions ?? null),
         isLive: heldBecause === null,
         activatedAt: heldBecause === null ? at : null,
         heldBecause: heldBecause === null ? null : JSON.stringify(heldBecause),
@@ -57,6 +90,7 @@ export async function insertVersion(
       },
     ])
     .execute()
+  await setParts(transaction, rows.id, parts)
   const edges = [
     { projectId, fromId: datasourceId, toId: request.id },
     { projectId, fromId: request.id, toId: rows.id },
@@ -69,9 +103,25 @@ export async function insertVersion(
   return { dataObjectId: rows.id, version: shared.version }
 }
 
+type Shared = { projectId: string; datasourceId: string; version: number }
+
+async function loadedParts(
+  transaction: Transaction<Tables>,
+  shared: Shared,
+  { parted, rows: file }: { parted: LoadedParts; rows: KeptFile },
+): Promise<PartRecord[]> {
+  if (parted.part === null) return parted.base
+  const loads = [shared.version]
+  return [...parted.base, await insertPart(transaction, shared, { ...parted.part, file, loads })]
+}
+
+function jsonOrNull(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value)
+}
+
 async function insertRejected(
   transaction: Transaction<Tables>,
-  shared: { projectId: string; datasourceId: string; version: number },
+  shared: Shared,
   { file, counts }: NonNullable<FetchedVersion['rejected']>,
 ): Promise<string> {
   const id = newId('dataObject')
@@ -114,6 +164,13 @@ export type LiveData = {
   rowCount: number
   /** Of the request that brought it: the same hash is the same request. */
   requestHash: string | null
+  truncated: boolean
+  /** Rows that its own load brought. */
+  newRows: number
+  /** Null for one file that was loaded whole. */
+  parted: PartedVersion | null
+  lastValue: CursorValue | null
+  validators: Validators | null
 }
 
 /** The version that SQL reads; null where there is none. */
@@ -126,13 +183,18 @@ export async function liveDataVersion({ db }: Store, datasourceId: string): Prom
         .onRef('request.version', '=', 'rows.version')
         .on('request.kind', '=', 'request_config'),
     )
-    .select(['rows.id', 'rows.version', 'rows.columns', 'rows.rowCount', 'request.fileHash as requestHash'])
+    .select(['rows.id', 'rows.version', 'rows.columns', 'rows.rowCount', 'rows.newRows', 'rows.truncated', 'rows.load'])
+    .select(['rows.deletions', 'rows.lastValue', 'rows.validators', 'request.fileHash as requestHash'])
     .where('rows.datasourceId', '=', datasourceId)
     .where('rows.isLive', '=', true)
     .executeTakeFirst()
   if (row === undefined) return null
-  const { id: dataObjectId, version, columns, rowCount, requestHash } = row
-  return { dataObjectId, version, columns: columns ?? [], rowCount: rowCount ?? 0, requestHash }
+  const { id: dataObjectId, load, deletions, ...rest } = row
+  const columns = row.columns ?? []
+  const rowCount = row.rowCount ?? 0
+  const parts = load === null ? [] : ((await readParts(db, [dataObjectId])).get(dataObjectId) ?? [])
+  const parted = load === null ? null : { columns, parts, deletions, load }
+  return { ...rest, dataObjectId, columns, rowCount, newRows: row.newRows ?? rowCount, parted }
 }
 
 async function newestVersion(db: Database['db'], datasourceId: string): Promise<number | undefined> {
@@ -144,11 +206,10 @@ async function newestVersion(db: Database['db'], datasourceId: string): Promise<
   return newest ?? undefined
 }
 
-/** The size of what is kept: of everything, a project, or the versions of a datasource up to one. */
-export async function storedBytes(
-  db: Database['db'],
-  of: { projectId?: string; datasourceId?: string; upToVersion?: number },
-): Promise<number> {
+type Kept = { projectId?: string; datasourceId?: string; upToVersion?: number }
+
+/** The size of what is kept: of everything, a project, or the versions of a datasource up to one. A part counts once. */
+export async function storedBytes(db: Database['db'], of: Kept): Promise<number> {
   const { projectId, datasourceId, upToVersion } = of
   const { bytes } = await db
     .selectFrom('dataObjects')
@@ -167,18 +228,60 @@ export async function storedBytes(
       ),
     )
     .executeTakeFirstOrThrow()
-  return Number(bytes ?? 0)
+  return Number(bytes ?? 0) + (await storedParts(db, of))
+}
+
+/** Parts go with the last version that names them. */
+async function storedParts(db: Database['db'], { projectId, datasourceId, upToVersion }: Kept): Promise<number> {
+  const { rows, copies } = await db
+    .selectFrom('dataParts')
+    .select((part) => [
+      part.fn.sum<string | null>('sizeBytes').as('rows'),
+      part.fn.sum<string | null>('nativeBytes').as('copies'),
+    ])
+    .$if(projectId !== undefined, (query) => query.where('projectId', '=', projectId ?? ''))
+    .$if(datasourceId !== undefined, (query) => query.where('datasourceId', '=', datasourceId ?? ''))
+    .$if(upToVersion !== undefined, (query) =>
+      query.where('dataParts.id', 'not in', (later) =>
+        later
+          .selectFrom('versionParts')
+          .innerJoin('dataObjects', 'dataObjects.id', 'versionParts.dataObjectId')
+          .select('versionParts.partId')
+          .where('dataObjects.datasourceId', '=', datasourceId ?? '')
+          .where((version) =>
+            version.or([
+              version('dataObjects.version', '>', upToVersion ?? 0),
+              version('dataObjects.isLive', '=', true),
+            ]),
+          ),
+      ),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(rows ?? 0) + Number(copies ?? 0)
+}
+
+/** The API says that nothing has changed: the version that serves is as fresh as this, and the next load goes on from here. */
+export async function noteUnchanged(
+  transaction: Transaction<Tables>,
+  dataObjectId: string,
+  { at, lastValue }: { at: Date; lastValue: CursorValue | null },
+): Promise<void> {
+  await transaction
+    .updateTable('dataObjects')
+    .set({ checkedAt: at, ...(lastValue !== null && { lastValue: JSON.stringify(lastValue) }) })
+    .where('id', '=', dataObjectId)
+    .execute()
 }
 
 /** When the rows that serve were fetched, of each datasource of a project. */
 export async function fetchedAt({ db }: Store, projectId: string): Promise<Map<string, Date>> {
   const rows = await db
     .selectFrom('dataObjects')
-    .select(['datasourceId', 'createdAt as at'])
+    .select(['datasourceId', 'createdAt', 'checkedAt'])
     .where('projectId', '=', projectId)
     .where('isLive', '=', true)
     .execute()
-  return new Map(rows.map((row) => [row.datasourceId, row.at]))
+  return new Map(rows.map((row) => [row.datasourceId, row.checkedAt ?? row.createdAt]))
 }
 
 /** How the tables of a project changed in a span of time, its end included. */

@@ -1,19 +1,28 @@
 import type { Observe } from '../observe.ts'
-import type { ColumnRecord, Database } from '../store/index.ts'
+import type { ColumnRecord, Database, Deletions, LoadRule } from '../store/index.ts'
+import type { PartedTable } from './executor/protocol.ts'
 import type { Files } from './files.ts'
+import { partedTable, readParts, type PartRecord } from './parts.ts'
 
 type Parts = { store: Database; files: Files; observe: Observe }
 
 type Served = {
+  dataObjectId: string
   datasourceId: string
   version: number
   columns: ColumnRecord[] | null
   truncated: boolean
   createdAt: Date
+  checkedAt: Date | null
 }
-type Version = Served & { parquetHash: string; nativeHash: string | null }
+type Version = Served & {
+  parquetHash: string
+  nativeHash: string | null
+  load: LoadRule | null
+  deletions: Deletions | null
+}
 /** A version whose files are what they were when they were written. */
-export type WholeVersion = Served & { parquetPath: string; nativePath?: string }
+export type WholeVersion = Served & { parquetPath: string; nativePath?: string; parted?: PartedTable }
 
 /** How many versions back are looked at for one that is whole. */
 const maxVersionsBack = 20
@@ -37,7 +46,7 @@ export async function lastWhole(parts: Parts, live: Version): Promise<WholeVersi
     const older = await whole(parts, version)
     if (older !== undefined) return older
   }
-  return { ...live, parquetPath: parts.files.pathOf(live.parquetHash, 'parquet') }
+  return (await partedVersion(parts, live)) ?? { ...live, parquetPath: parts.files.pathOf(live.parquetHash, 'parquet') }
 }
 
 function versions({ db }: Database) {
@@ -50,6 +59,7 @@ function versions({ db }: Database) {
         .on('native.kind', '=', 'prepared'),
     )
     .select([
+      'rows.id as dataObjectId',
       'rows.datasourceId',
       'rows.version',
       'rows.fileHash as parquetHash',
@@ -57,6 +67,9 @@ function versions({ db }: Database) {
       'rows.columns',
       'rows.truncated',
       'rows.createdAt',
+      'rows.checkedAt',
+      'rows.load',
+      'rows.deletions',
     ])
     .where('rows.kind', '=', 'response_data')
     .orderBy('rows.datasourceId')
@@ -64,7 +77,9 @@ function versions({ db }: Database) {
 }
 
 /** The copy for speed where it is whole, else the record it was made from. */
-async function whole({ files, observe }: Parts, version: Version): Promise<WholeVersion | undefined> {
+async function whole(parts: Parts, version: Version): Promise<WholeVersion | undefined> {
+  if (version.load !== null) return wholeParts(parts, version)
+  const { files, observe } = parts
   const { parquetHash, nativeHash, ...served } = version
   const paths = { parquetPath: files.pathOf(parquetHash, 'parquet') }
   if (nativeHash !== null) {
@@ -76,6 +91,42 @@ async function whole({ files, observe }: Parts, version: Version): Promise<Whole
   if (await files.isIntact(parquetHash, 'parquet')) return { ...served, ...paths }
   observe({ kind: 'fault', where: 'data files', error: damaged(version, 'its rows', parquetHash) })
   return undefined
+}
+
+/** Null for what is one file. */
+async function partedVersion(
+  { store, files }: Parts,
+  version: Version,
+  found?: PartRecord[],
+): Promise<WholeVersion | null> {
+  const { load, deletions, columns } = version
+  if (load === null) return null
+  const parts = found ?? (await readParts(store.db, [version.dataObjectId])).get(version.dataObjectId) ?? []
+  const parted = partedTable(files, { columns: columns ?? [], parts, deletions, load })
+  return { ...version, parquetPath: files.pathOf(parts[0]?.fileHash ?? version.parquetHash, 'parquet'), parted }
+}
+
+/** Every part as its copy or as itself, and what says which of their rows are past. */
+async function wholeParts(parts: Parts, version: Version): Promise<WholeVersion | undefined> {
+  const { store, files, observe } = parts
+  const fault = (what: string, hash: string) =>
+    observe({ kind: 'fault', where: 'data files', error: damaged(version, what, hash) })
+  const { deletions } = version
+  if (deletions !== null && !(await files.isIntact(deletions.hash, 'parquet'))) {
+    fault('the list of its past rows', deletions.hash)
+    return undefined
+  }
+  const found: PartRecord[] = []
+  for (const part of (await readParts(store.db, [version.dataObjectId])).get(version.dataObjectId) ?? []) {
+    const hasNative = part.nativeHash !== null && (await files.isIntact(part.nativeHash, 'duckdb'))
+    if (part.nativeHash !== null && !hasNative) fault('the copy for speed of a part', part.nativeHash)
+    if (!hasNative && !(await files.isIntact(part.fileHash, 'parquet'))) {
+      fault('a part of its rows', part.fileHash)
+      return undefined
+    }
+    found.push(hasNative ? part : { ...part, nativeHash: null })
+  }
+  return (await partedVersion(parts, version, found)) ?? undefined
 }
 
 function damaged({ datasourceId, version }: Version, what: string, hash: string): Error {

@@ -21,6 +21,7 @@ import { serveAskedQuestions, serveQuestionSettings, serveTrials } from './route
 import { serveConnections } from './routes/connections.ts'
 import { serveDataObjects, serveObjectContent } from './routes/data.ts'
 import { serveDatasources } from './routes/datasources.ts'
+import { serveCounterExamples } from './routes/counter-examples.ts'
 import { serveEvaluationRuns, serveEvaluations } from './routes/evaluations.ts'
 import { serveJobEvents, serveJobs } from './routes/jobs.ts'
 import { serveDeploying, serveVersions } from './routes/deployments.ts'
@@ -168,6 +169,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveTrials(http, app)
   serveEvaluations(http, app)
   serveEvaluationRuns(http, app)
+  serveCounterExamples(http, app)
   serveKeys(http, app)
   serveKeyActs(http, app)
   servePlans(http, app)

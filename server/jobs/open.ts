@@ -17,7 +17,10 @@ export type Jobs = {
   /** The job is there when the transaction commits, and starts at once; else it never was. */
   enqueue(transaction: JobTransaction, job: NewJob): Promise<JobRecord>
   /** The job of a kind that waits for this source and was not tried yet, held until the transaction ends. */
-  findQueued(transaction: JobTransaction, job: Pick<NewJob, 'jobType' | 'sourceId'>): Promise<JobRecord | undefined>
+  findQueued(
+    transaction: JobTransaction,
+    job: Pick<NewJob, 'jobType' | 'sourceId' | 'input'>,
+  ): Promise<JobRecord | undefined>
   /** Whether one of a kind waits or runs for this source. */
   isUnfinished(transaction: JobTransaction, job: Pick<NewJob, 'jobType' | 'sourceId'>): Promise<boolean>
   /** A queued job is cancelled at once; a running one is asked to stop. One that is final stays as it is. */

@@ -21,7 +21,10 @@ export type Records = {
   /** The job and the others of its kind for the same source that are not finished, each with its row's lock. */
   lockPeers(transaction: JobTransaction, id: string): Promise<JobRecord[]>
   /** Locked, so that nobody begins it before the transaction ends. One that waits for a repetition is not meant. */
-  findQueued(transaction: JobTransaction, job: Pick<NewJob, 'jobType' | 'sourceId'>): Promise<JobRecord | undefined>
+  findQueued(
+    transaction: JobTransaction,
+    job: Pick<NewJob, 'jobType' | 'sourceId' | 'input'>,
+  ): Promise<JobRecord | undefined>
   /** Whether one of the kind waits or runs for this source. */
   isUnfinished(transaction: JobTransaction, job: Pick<NewJob, 'jobType' | 'sourceId'>): Promise<boolean>
   begin(transaction: JobTransaction, id: string, worker: string): Promise<JobContext['job'] | undefined>
@@ -122,7 +125,7 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
         .orderBy('id')
         .forUpdate()
         .execute(),
-    findQueued: (transaction, { jobType, sourceId }) =>
+    findQueued: (transaction, { jobType, sourceId, input = {} }) =>
       transaction
         .selectFrom('jobs')
         .select(jobColumns)
@@ -130,6 +133,7 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
         .where('jobType', '=', jobType)
         .where('sourceId', '=', sourceId)
         .where('attempt', '=', 1)
+        .where('input', '=', JSON.stringify(input) as never)
         .orderBy('id')
         .limit(1)
         // Waits for a worker that is just looking at it, and finds it only if it still waits then.

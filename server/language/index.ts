@@ -12,8 +12,9 @@ export {
   hasNegation,
   type Direction,
 } from './qualifiers.ts'
-export { addSpelling, newSpelling, respell, type Respelled, type Spelling } from './spelling.ts'
+export { addSpelling, nearestMonth, newSpelling, respell, type Respelled, type Spelling } from './spelling.ts'
 export { isFunctionWord, stem, words, type Word } from './text.ts'
-export { convertUnit, isSameQuantity, unitAt, unitNamed, type Unit } from './units.ts'
-export { addValue, newTrie, sameValue } from './value-trie.ts'
+export { unitAt, unitBeside } from './unit-at.ts'
+export { convertUnit, isSameQuantity, unitNamed, type Unit } from './units.ts'
+export { addPart, addValue, newTrie, sameValue } from './value-trie.ts'
 export type { ValueKind, ValueType } from './value-type.ts'

@@ -9,8 +9,8 @@ import {
   type Recognised,
 } from './recognise.ts'
 import { overlaps, type CallerTime, type Linked, type Reading, type Span } from './span.ts'
-import { fold, words, type Word } from './text.ts'
-import { findValues, type ValueTrie } from './value-trie.ts'
+import { fold, isFunctionWord, words, type Word } from './text.ts'
+import { findValues, type Hit, type ValueTrie } from './value-trie.ts'
 import type { ValueKind, ValueType } from './value-type.ts'
 
 /** What the words of a project's questions can stand for. */
@@ -19,6 +19,8 @@ export type Linker = {
   types: Map<string, ValueType>
   byKind: Map<ValueKind, ValueType[]>
   mayBeTypo: (word: string) => boolean
+  /** Whether words are read as parts of values, too. */
+  readsParts: boolean
   /** Words that name what is no number: the 12 of "customer 12" is hardly an amount. */
   unnumbered: Set<string>
   /** Words with digits that descriptions use, as "CO2": no numbers of anything. */
@@ -44,10 +46,17 @@ export function link(linker: Linker, text: string, clock: CallerTime): Linked {
 }
 
 function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {
-  return findValues(linker.trie, found, linker.mayBeTypo).flatMap(({ from, to, entry, quality }) => {
+  const hits = findValues(linker.trie, found, linker.mayBeTypo)
+  return hits.flatMap((hit) => {
+    const { from, to, entry, quality } = hit
     const type = linker.types.get(entry.type)
     const [first, last] = [found[from], found[to - 1]]
     if (type === undefined || first === undefined || last === undefined) return []
+    if (entry.among !== null) {
+      if (!linker.readsParts) return []
+      const isWhole = hits.some((other) => isMoreThan(other, hit))
+      return isWhole ? [] : partSpan(linker, { text, found, hit, type, among: entry.among })
+    }
     const value = String(entry.value)
     // Signs belong to a value that is written with them: "B+" is not "B".
     const literal = text.slice(first.start, first.start + value.length)
@@ -61,6 +70,50 @@ function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {
     return [{ from, to, start: first.start, end, readings: [reading], weak: entry.ordinary && !written && !signed }]
   })
 }
+
+/** A whole value over the words of a part, or a longer part of the same kind. */
+function isMoreThan(other: Hit, { from, to, entry }: Hit): boolean {
+  const isOver = other.from <= from && to <= other.to
+  if (other.entry.among === null) return isOver
+  return isOver && other.to - other.from > to - from && other.entry.type === entry.type
+}
+
+// Less than a value that is said in full.
+const partQuality = 0.85
+
+type Part = { text: string; found: Word[]; hit: Hit; type: ValueType; among: unknown[] }
+
+/** "Anna", where one or more are called so. In small letters it may be any word, and is used only where one is wanted. */
+function partSpan(linker: Linker, { text, found, hit, type, among }: Part): Span[] {
+  const { from, to, entry, quality } = hit
+  const [first, last] = [found[from], found[to - 1]]
+  if (first === undefined || last === undefined || isPartOfName(linker, { text, found, from, to })) return []
+  const isStrange = found.slice(from, to).some((word) => linker.mayBeTypo(word.text))
+  const isName = (from > 0 && capital.test(text.charAt(first.start))) || isStrange
+  const reading = { type, value: entry.value, quality: quality * partQuality, days: null }
+  const readings = [among.length > 1 ? { ...reading, among } : reading]
+  return [{ from, to, start: first.start, end: last.end, readings, weak: !isName }]
+}
+
+const capital = /\p{Lu}/u
+
+/** The "Anna" of "Anna Smith", whom nobody knows: with a name beside it, it is not another Anna. */
+function isPartOfName(
+  linker: Linker,
+  { text, found, from, to }: Omit<Part, 'hit' | 'type' | 'among'> & Place,
+): boolean {
+  const isName = (at: number): boolean => {
+    const word = found[at]
+    if (word === undefined || isFunctionWord(word.text) || linker.described.has(word.text)) return false
+    const isCapital = capital.test(text.charAt(word.start)) && (at > 0 || linker.mayBeTypo(word.text))
+    return isCapital && !monthWord.test(word.text) && !/\d/.test(word.text)
+  }
+  const joins = (left: Word | undefined, right: Word | undefined): boolean =>
+    left !== undefined && right !== undefined && /^\s+$/.test(text.slice(left.end, right.start))
+  return (joins(found[to - 1], found[to]) && isName(to)) || (joins(found[from - 1], found[from]) && isName(from - 1))
+}
+
+type Place = { from: number; to: number }
 
 // A number that a pattern was written for is hardly an amount.
 const patternQuality = 1.5
@@ -82,7 +135,9 @@ function recognisedSpans(linker: Linker, text: string, found: Word[], clock: Cal
     const [span] = place(found, each.start, each.end, readings)
     const before = found[(span?.from ?? 0) - 1]?.stem
     const isOthers = each.kind === 'number' && before !== undefined && linker.unnumbered.has(before)
-    return span === undefined ? [] : [{ ...span, weak: isOthers }]
+    return span === undefined
+      ? []
+      : [{ ...span, weak: isOthers, ...(each.counts === undefined ? {} : { unit: each.counts }) }]
   })
   const patterned = types('text').filter(({ pattern }) => pattern !== null)
   const figures = patterned.length === 0 ? [] : recogniseFigures(text)
@@ -110,6 +165,8 @@ export function fitting({ pattern }: ValueType, value: unknown): unknown {
 
 // A day is said in words of its own: it stands before the numbers inside it.
 const dateQuality = 1.5
+// "'24" is a year before it is a number.
+const yearQuality = 1.05
 const monthWord = new RegExp(String.raw`(?<!\p{L})(${anyMonth})[a-z]{0,6}\.?(?!\p{L})`, 'iu')
 
 type Read = { text: string; found: Word[]; times: Recognised[] }
@@ -119,7 +176,7 @@ function daySpans(linker: Linker, { text, found, times }: Read, clock: CallerTim
   const numbers = linker.byKind.get('number') ?? []
   const yearly = numbers.filter(({ labelStems }) => labelStems.has('year'))
   const monthly = numbers.filter(({ label }) => /\bmonth\b/.test(label))
-  if (dated.length === 0 && monthly.length === 0) return []
+  if (dated.length + monthly.length + yearly.length === 0) return []
   return recogniseDates(text, clock).flatMap((each) => {
     const asDays = (type: ValueType, days: DateSpan): Reading => {
       return { type, value: days.first, quality: dateQuality, days }
@@ -129,7 +186,7 @@ function daySpans(linker: Linker, { text, found, times }: Read, clock: CallerTim
     const cut = dated.filter(({ isInstant }) => !isInstant && day !== each).map((type) => asDays(type, day))
     // "last year" is also the number of a year, for a slot that holds one.
     const year = each.open === null ? yearOf(each) : null
-    if (year !== null) whole.push(...yearly.map((type) => ({ type, value: year, quality: 1, days: null })))
+    if (year !== null) whole.push(...yearly.map((type) => ({ type, value: year, quality: yearQuality, days: null })))
     return [
       ...place(found, each.start, each.end, whole),
       ...place(found, day.start, day.end, cut),

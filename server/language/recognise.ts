@@ -1,6 +1,7 @@
 import { anyMonth } from './calendar.ts'
 import { fold } from './text.ts'
-import { gluedUnits } from './units.ts'
+import { recogniseQuantities } from './quantities.ts'
+import { gluedUnits, type Unit } from './units.ts'
 
 /** Something a recogniser saw in a text, with the value it stands for. */
 export type Recognised = {
@@ -10,41 +11,10 @@ export type Recognised = {
   value: unknown
   /** What stood around the digits: only a slot that speaks of money or shares should prefer it. */
   unit: 'money' | 'percent' | 'ordinal' | null
+  /** What the number counts, where that is said inside it: "an hour and a half". */
+  counts?: Unit
 }
 
-const units = new Map(
-  Object.entries({
-    zero: 0,
-    one: 1,
-    two: 2,
-    three: 3,
-    four: 4,
-    five: 5,
-    six: 6,
-    seven: 7,
-    eight: 8,
-    nine: 9,
-    ten: 10,
-    eleven: 11,
-    twelve: 12,
-    thirteen: 13,
-    fourteen: 14,
-    fifteen: 15,
-    sixteen: 16,
-    seventeen: 17,
-    eighteen: 18,
-    nineteen: 19,
-    twenty: 20,
-    thirty: 30,
-    forty: 40,
-    fifty: 50,
-    sixty: 60,
-    seventy: 70,
-    eighty: 80,
-    ninety: 90,
-  }),
-)
-const scales = new Map(Object.entries({ hundred: 100, thousand: 1e3, million: 1e6, billion: 1e9, dozen: 12 }))
 const suffixes = new Map(
   Object.entries({
     k: 1e3,
@@ -57,15 +27,16 @@ const suffixes = new Map(
     thousand: 1e3,
     hundred: 100,
     dozen: 12,
+    grand: 1e3,
   }),
 )
 
 // "1.000,50" and "99,50" as much of the world writes them; "1,000" and "1.5" are read in English.
 const withComma = String.raw`\d{1,3}(?:\.\d{3})+,\d{1,2}(?![\d,])|\d{1,3}(?:\.\d{3}){2,}(?![\d.])|(?<!\d,)\d+,\d{1,2}(?![\d,])`
 const digits = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_.-])(?<sign>[-−])?(?<money>[$€£¥]\s?)?(?:(?<comma>${withComma})|(?<whole>\d{1,3}(?:,\d{3})+|\d+)(?<fraction>\.\d+)?(?<exponent>e\+?\d{1,3})?)` +
-    String.raw`(?:\s?(?<scale>k|mn|m|bn|b|million|billion|thousand|hundred|dozen)\b)?(?<ordinal>st|nd|rd|th)?(?<percent>\s?(?:%|percent\b|per cent\b))?` +
-    String.raw`(?<currency>\s?(?:€|£|dollars?\b|euros?\b|pounds?\b|usd\b|eur\b|gbp\b))?(?=(?:${gluedUnits})?(?![\p{L}\p{N}_]))`,
+  String.raw`(?<![\p{L}\p{N}_.-])(?:(?<sign>[-−]|(?<!\d\s?)–))?(?<money>[$€£¥]\s?)?(?:(?<comma>${withComma})|(?<whole>\d{1,3}(?:,\d{3})+|\d{1,3}(?:['’\u00a0\u202f]\d{3})+|\d{1,3}(?: \d{3})+(?=\s?(?:€|£|dollars?\b|euros?\b|pounds?\b|usd\b|eur\b|gbp\b))|\d+)(?<fraction>\.\d+)?(?<exponent>e\+?\d{1,3})?)` +
+    String.raw`(?:\s?(?<scale>k|mn|m|bn|b|million|billion|thousand|hundred|dozen|grand)\b)?(?<ordinal>st|nd|rd|th)?(?<percent>\s?(?:%|percent\b|per cent\b))?` +
+    String.raw`(?<currency>\s?(?:€|£|dollars?\b|euros?\b|pounds?\b|quid\b|usd\b|eur\b|gbp\b))?(?=(?:${gluedUnits})?(?![\p{L}\p{N}_]))`,
   'giu',
 )
 // The "40" of "20-40": what stands behind a dash is part of a name or a day, unless it is the larger of two numbers.
@@ -89,11 +60,11 @@ export function recogniseNumbers(text: string): Recognised[] {
       percent,
       currency,
     } = match.groups ?? {}
-    const plain = Number(whole.replaceAll(',', '') + fraction + exponent)
+    const plain = Number(whole.replaceAll(/[^\d.]/g, '') + fraction + exponent)
     const near = plain * (suffixes.get(scale?.toLowerCase() ?? '') ?? 1) * (sign === undefined ? 1 : -1)
     // Another number would be near enough for a sum, not for an order's: beyond 2^53 the digits stay.
     const isExact = Number.isSafeInteger(near) || fraction + exponent + (scale ?? comma ?? '') !== ''
-    const value = isExact ? near : `${sign === undefined ? '' : '-'}${whole.replaceAll(',', '')}`
+    const value = isExact ? near : `${sign === undefined ? '' : '-'}${whole.replaceAll(/[^\d.]/g, '')}`
     const unit =
       percent !== undefined
         ? 'percent'
@@ -104,7 +75,17 @@ export function recogniseNumbers(text: string): Recognised[] {
             : null
     found.push({ kind: 'number', start: match.index, end: match.index + match[0].length, value, unit })
   }
-  return [...found, ...upperNumbers(text), ...numberWords(text)]
+  return withQuantities(text, [...found, ...upperNumbers(text)])
+}
+
+/** Numbers in words, and phrases of several pieces in the place of the digits inside them. */
+function withQuantities(text: string, digits: Recognised[]): Recognised[] {
+  const phrases = recogniseQuantities(text, digits)
+  const plain = digits.filter(({ start, end }) => !phrases.some((each) => start < each.end && each.start < end))
+  const spoken = phrases.map(({ start, end, value, unit }): Recognised => {
+    return { kind: 'number', start, end, value, unit: null, ...(unit === null ? {} : { counts: unit }) }
+  })
+  return [...plain, ...spoken]
 }
 
 function upperNumbers(text: string): Recognised[] {
@@ -114,40 +95,6 @@ function upperNumbers(text: string): Recognised[] {
     const value = Number(high)
     return value > Number(low) ? [{ kind: 'number' as const, start, end, value, unit: null }] : []
   })
-}
-
-const numberWord = new RegExp(
-  `(?<![\\p{L}\\p{N}])(?:${[...units.keys(), ...scales.keys()].join('|')})(?:(?:\\s+|-|\\s+and\\s+)(?:${[...units.keys(), ...scales.keys()].join('|')}))*(?![\\p{L}\\p{N}])`,
-  'giu',
-)
-
-// "More than a week": elsewhere an "a" counts nothing.
-const single = /(?<=\b(?:than|over|under|within|least|most|by)\s+)an?(?=\s+(?:minute|hour|day|week|month|year)\b)/giu
-
-/** "two hundred and five", "twenty-one", "a dozen". */
-function numberWords(text: string): Recognised[] {
-  const at = (match: RegExpExecArray, value: number): Recognised => {
-    return { kind: 'number', start: match.index, end: match.index + match[0].length, value, unit: null }
-  }
-  return [
-    ...Array.from(text.matchAll(numberWord), (match) => at(match, spokenNumber(match[0]))),
-    ...Array.from(text.matchAll(single), (match) => at(match, 1)),
-  ]
-}
-
-function spokenNumber(phrase: string): number {
-  let total = 0
-  let part = 0
-  for (const word of phrase.toLowerCase().split(/[\s-]+/)) {
-    const scale = scales.get(word)
-    if (scale === undefined) part += units.get(word) ?? 0
-    else if (scale === 100 || scale === 12) part = Math.max(part, 1) * scale
-    else {
-      total += Math.max(part, 1) * scale
-      part = 0
-    }
-  }
-  return total + part
 }
 
 const quoted =

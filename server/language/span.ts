@@ -1,12 +1,29 @@
 import type { DateSpan } from './calendar.ts'
 import type { Word } from './text.ts'
+import type { Unit } from './units.ts'
 import type { ValueType } from './value-type.ts'
 
 /** One way to read a span: the slot type it would fill and the value it would give. */
-export type Reading = { type: ValueType; value: unknown; quality: number; days: DateSpan | null }
+export type Reading = {
+  type: ValueType
+  value: unknown
+  quality: number
+  days: DateSpan | null
+  /** Values of which the words are only a part, where they are more than one: "Anna" where two are called so. */
+  among?: unknown[]
+}
 
 /** A stretch of a text that could fill a slot. Weak spans are ordinary words too: never masked, used only when needed. */
-export type Span = { from: number; to: number; start: number; end: number; readings: Reading[]; weak: boolean }
+export type Span = {
+  from: number
+  to: number
+  start: number
+  end: number
+  readings: Reading[]
+  weak: boolean
+  /** What its number counts, where that is said inside it: "an hour and a half". */
+  unit?: Unit
+}
 
 /** `spans` may overlap: "colorado river" and "colorado". Which of them stand is decided by the words around them. */
 export type Linked = { text: string; words: Word[]; spans: Span[]; weak: Span[] }

@@ -1,5 +1,7 @@
 import { isFunctionWord, words, type Word } from './text.ts'
 
+const minLength = 4
+
 /** Words that a misspelled one may stand for, by length. */
 export type Spelling = Map<number, Set<string>>
 
@@ -10,10 +12,14 @@ export type Respelled = {
   placeOf: (place: { start: number; end: number }) => { start: number; end: number }
 }
 
-/** What people ask with in every project, calendars first: a month that is not understood makes a whole year of it. */
+/** Months and days of the week: the only words besides names that begin with a capital letter. */
+const calendar = (
+  'january february march april may june july august september october november december monday tuesday wednesday ' +
+  'thursday friday saturday sunday'
+).split(' ')
+/** What people ask with in every project; a month that is not understood would make a whole year of it. */
 const everyday = (
-  'january february march april june july august september october november december monday tuesday wednesday thursday ' +
-  'friday saturday sunday today tomorrow yesterday week weeks month months monthly quarter quarterly year years yearly ' +
+  'today tomorrow yesterday week weeks month months monthly quarter quarterly year years yearly ' +
   'daily weekly many much what which where when show list find give number count total average highest lowest biggest ' +
   'smallest largest latest oldest between before after since until without with from last next open closed status search ' +
   'please details overview every each most least more less than without'
@@ -21,16 +27,18 @@ const everyday = (
 
 export function newSpelling(): Spelling {
   const spelling: Spelling = new Map()
-  for (const word of everyday) add(spelling, word)
+  for (const word of [...calendar, ...everyday]) if (word.length >= minLength) add(spelling, word)
   return spelling
 }
 
-const minLength = 4
 const plainLetters = /^[a-z]+$/
 
 export function addSpelling(spelling: Spelling, word: string): void {
   if (word.length >= minLength && plainLetters.test(word) && !isFunctionWord(word)) add(spelling, word)
 }
+
+const calendarSpelling: Spelling = new Map()
+for (const word of calendar) add(calendarSpelling, word)
 
 function add(spelling: Spelling, word: string): void {
   const known = spelling.get(word.length)
@@ -57,14 +65,34 @@ export function respell(
     return plainLetters.test(start === 0 ? said.toLowerCase() : said)
   }
   const strange = words(text).filter(
-    (word) => word.text.length >= minLength && isPlain(word) && isStrange(word.text) && !isTaken(word),
+    (word) =>
+      word.text.length >= minLength && (isPlain(word) || isDated(text, word)) && isStrange(word.text) && !isTaken(word),
   )
   if (strange.length === 0 || strange.length > maxStrange) return null
   const changes = strange.flatMap((word) => {
-    const meant = nearest(spelling, word.text)
+    // A name is written with a capital letter; beside a day or a year so is a month.
+    const meant = nearest(isPlain(word) ? spelling : calendarSpelling, word.text)
     return meant === null ? [] : [{ start: word.start, end: word.end, meant }]
   })
   return changes.length === 0 ? null : apply(text, changes)
+}
+
+const datedBefore = /(?:\b(?:in|since|until|till|last|next)|\d(?:st|nd|rd|th)?)\s+$/iu
+const datedAfter = /^\.?,?\s+\d/u
+
+/** Whether a word stands where a month does: "in Setpember 2025", "3 Aprl". */
+function isDated(text: string, { start, end }: Word): boolean {
+  const isCapital = /^\p{Lu}\p{Ll}+$/u.test(text.slice(start, end))
+  return isCapital && (datedAfter.test(text.slice(end)) || datedBefore.test(text.slice(0, start)))
+}
+
+/**
+ * The month that a word beside a year comes near, however it is spelled; null where it comes near none. For words that
+ * are too short or too common to be put right.
+ */
+export function nearestMonth(word: string): string | null {
+  const most = word.length >= 5 ? 2 : 1
+  return calendar.slice(0, 12).find((month) => errorsBetween(word, month, most) <= most) ?? null
 }
 
 type Change = { start: number; end: number; meant: string }

@@ -1,5 +1,3 @@
-import type { Linked, Span } from './span.ts'
-
 /** What a number counts. Units of one dimension are told into each other by their sizes; money never is. */
 export type Unit = { name: string; dimension: string; size: number }
 
@@ -7,9 +5,10 @@ const table: Record<string, Array<[size: number, words: string]>> = {
   time: [
     [1, 'seconds sec secs'],
     [60, 'minute minutes mins'],
-    [3_600, 'hour hours hr hrs'],
+    [3_600, 'hour hours hr hrs h'],
     [86_400, 'day days'],
     [604_800, 'week weeks'],
+    [1_209_600, 'fortnight fortnights'],
   ],
   // No number of days is a month.
   calendar: [
@@ -51,7 +50,7 @@ const table: Record<string, Array<[size: number, words: string]>> = {
   // A rate is nothing that a question knows.
   euro: [[1, '€ eur euro euros']],
   dollar: [[1, '$ usd dollar dollars']],
-  pound: [[1, '£ gbp pound pounds']],
+  pound: [[1, '£ gbp pound pounds quid']],
   cent: [[1, 'cent cents']],
 }
 
@@ -65,31 +64,26 @@ for (const [dimension, sizes] of Object.entries(table)) {
 }
 
 /** Units that are written right behind the digits: "50kg". */
-export const gluedUnits = 'kgs?|km|cm|mm|ml|[kmg]wh|kw|[gt]b|mins?|hrs?'
+export const gluedUnits = 'kgs?|km|cm|mm|ml|[kmg]wh|kw|[gt]b|mins?|hrs?|h'
 
 // `year` holds the number of a year and `meter_id` that of a meter; `years` and `meters` count them.
 const counting = /^(?:[a-z]{3,}s|percent|percentage|euro|(?!day)[a-z]{1,3})$/
 const inUnits = /\bin ([a-z%€$£]+)/iu
 
-/** What a slot counts, by its name, its title or what its description says behind "in". */
+/** What a slot counts, by its name, its title, or what its description says behind "in" or as its only unit. */
 export function unitNamed(names: string, description: string): Unit | null {
   for (const word of [...names.split(' '), inUnits.exec(description)?.[1]?.toLowerCase() ?? '']) {
     const unit = units.get(word)
     if (unit !== undefined && counting.test(word)) return unit
   }
-  return null
+  const said = description.toLowerCase().match(/[a-z]{4,}s\b/g) ?? []
+  const [only, ...others] = new Set(said.flatMap((word) => units.get(word) ?? []))
+  return others.length === 0 ? (only ?? null) : null
 }
 
-const sign = /[€$£%]|(?:per ?cent|euros?|dollars?|pounds?|usd|eur|gbp)$/iu
-const glued = new RegExp(`^(?:${gluedUnits})(?![\\p{L}\\p{N}])`, 'iu')
-
-/** What the number of a span counts, by its sign or the word behind it. */
-export function unitAt({ text, words }: Pick<Linked, 'text' | 'words'>, { start, end, to }: Span): Unit | null {
-  const said = text.slice(start, end)
-  const own = sign.exec(said)?.[0].toLowerCase().replace(' ', '') ?? glued.exec(text.slice(end))?.[0].toLowerCase()
-  if (own !== undefined) return units.get(own) ?? null
-  const next = words[to]
-  return next !== undefined && /^[\s-]*$/.test(text.slice(end, next.start)) ? (units.get(next.text) ?? null) : null
+/** What a word counts in; null where it is no unit. */
+export function unitOf(word: string): Unit | null {
+  return units.get(word) ?? null
 }
 
 export function isUnit(word: string): boolean {

@@ -1,7 +1,14 @@
 import { fold, stem, words, type Word } from './text.ts'
 
 /** A value of a column or an enum, and the slot type it fills. */
-type Entry = { type: string; value: unknown; folded: string; ordinary: boolean }
+type Entry = {
+  type: string
+  value: unknown
+  folded: string
+  ordinary: boolean
+  /** Where the words are only a part of values ("Anna" of "Anna Berg"): those values. */
+  among: unknown[] | null
+}
 
 type Node = { children: Map<string, Node>; entries: Entry[] }
 
@@ -25,6 +32,27 @@ export function addValue(
 ): void {
   const path = words(surface)
   if (path.length === 0 || path.length > maxValueWords) return
+  const node = nodeAt(trie, path)
+  const folded = path.map(({ text }) => text).join(' ')
+  if (node.entries.some((known) => known.type === type && known.value === value)) return
+  const ordinary = path.every(({ stem: root }) => isOrdinary(root))
+  node.entries.push({ type, value, folded, ordinary, among: null })
+}
+
+/** Adds words that only a part of some values is written with. */
+export function addPart(
+  trie: ValueTrie,
+  { type, path, among }: { type: string; path: Word[]; among: unknown[] },
+): void {
+  const node = nodeAt(trie, path)
+  // What is a value by itself is that value.
+  if (node.entries.some((known) => known.type === type)) return
+  const folded = path.map(({ text }) => text).join(' ')
+  const [only = folded, ...others] = among
+  node.entries.push({ type, value: others.length === 0 ? only : folded, folded, ordinary: false, among })
+}
+
+function nodeAt(trie: ValueTrie, path: Word[]): Node {
   let node = trie.root
   for (const word of path) {
     let next = node.children.get(word.stem)
@@ -35,10 +63,7 @@ export function addValue(
     }
     node = next
   }
-  const folded = path.map(({ text }) => text).join(' ')
-  if (node.entries.some((known) => known.type === type && known.value === value)) return
-  const ordinary = path.every(({ stem: root }) => isOrdinary(root))
-  node.entries.push({ type, value, folded, ordinary })
+  return node
 }
 
 function addDeletions(trie: ValueTrie, word: string): void {

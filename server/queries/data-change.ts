@@ -42,13 +42,15 @@ function complaintOf(version: LiveVersion, { before, after, lost }: Looked): str
 }
 
 function catalogAfter(now: Catalog, change: TableChange): Catalog {
-  const { tableName, parquetPath, columns, hiddenColumns } = change
+  const { tableName, parquetPath, parted: joined, columns, hiddenColumns } = change
   const tables = now.tables.map((table) => {
     if (table.name !== tableName) return table
-    const { nativePath, hiddenColumns: _, ...rest } = table
+    const { nativePath, parted, hiddenColumns: _, ...rest } = table
     return {
       ...rest,
-      ...(parquetPath === null ? nativePath !== undefined && { nativePath } : { parquetPath }),
+      ...(parquetPath === null
+        ? { ...(nativePath !== undefined && { nativePath }), ...(parted !== undefined && { parted }) }
+        : { parquetPath, ...(joined !== undefined && { parted: joined }) }),
       ...(hiddenColumns.length > 0 && { hiddenColumns }),
       columns: columns.filter(({ name }) => !hiddenColumns.includes(name)),
     }

@@ -6,9 +6,8 @@ import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import {
   isUniqueViolation,
-  lockProjectForQuota,
   pageAfter,
-  refuseFull,
+  requireRoomInProject,
   type Page,
   type Tables,
   type Database,
@@ -58,7 +57,12 @@ export async function createQuery(
   const content = { ...given, slots }
   try {
     await app.store.db.transaction().execute(async (transaction) => {
-      await requireRoom(app.config, transaction, projectId)
+      await requireRoomInProject(transaction, {
+        projectId,
+        table: 'queries',
+        most: app.config.limits.queriesPerProject,
+        what: 'Queries of a project are',
+      })
       await transaction
         .insertInto('queries')
         .values({
@@ -81,21 +85,6 @@ export async function createQuery(
     })
   }
   return withDeployments(app, await readDraft(app, input))
-}
-
-async function requireRoom(
-  { limits }: Pick<Config, 'limits'>,
-  transaction: Transaction<Tables>,
-  projectId: string,
-): Promise<void> {
-  await lockProjectForQuota(transaction, projectId)
-  const { count } = await transaction
-    .selectFrom('queries')
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .where('projectId', '=', projectId)
-    .executeTakeFirstOrThrow()
-  const most = limits.queriesPerProject
-  refuseFull({ count, most, what: 'Queries of a project are' })
 }
 
 /** Fields that are not given stay. `revision` is the edit the caller saw: a later one of someone else is not undone. */

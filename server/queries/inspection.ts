@@ -1,6 +1,6 @@
 import type { SlotsSchema } from '../../api/slots.ts'
 import { requireRole, type Caller } from '../access/index.ts'
-import type { CallLimits, Column, Catalogs, Engine } from '../data/index.ts'
+import type { CallLimits, Column, Catalogs, Engine, SqlFacets } from '../data/index.ts'
 import { Failure, type FailureDetail } from '../failure.ts'
 import type { QueryExample, Database } from '../store/index.ts'
 import { inferSlots, mistakesOf } from './slot-rules.ts'
@@ -8,7 +8,7 @@ import { slotTypeOf } from './slot-types.ts'
 import { checkSlots, compileSlots, sentence } from './slots.ts'
 
 /** What SQL reads, needs and returns. */
-export type Inspected = { tables: Record<string, string[]>; slots: SlotsSchema; columns: Column[] }
+export type Inspected = { tables: Record<string, string[]>; slots: SlotsSchema; columns: Column[]; facets: SqlFacets }
 
 type InspectInput = { sql: string; slots?: SlotsSchema | undefined }
 
@@ -37,7 +37,7 @@ export async function examine(
   const used = new Set(found.slots.map((slot) => slot.name))
   refuse(mistakesOf(schema, { tables: catalog.tables, used }))
   refuse(exampleMistakes(schema, examples))
-  return { tables: found.columnsByTable, slots: schema, columns: found.columns }
+  return { tables: found.columnsByTable, slots: schema, columns: found.columns, facets: found.facets }
 }
 
 function typesOf(slots: SlotsSchema | undefined) {

@@ -259,9 +259,9 @@ function dataVersion(catalog: ProjectCatalog, version: LiveVersion): string {
   if (known === undefined) dataVersions.set(catalog, (known = new Map()))
   let found = known.get(version.id)
   if (found === undefined) {
-    const files = catalog.tables.filter((table) => Object.hasOwn(version.tables, table.name))
+    const names = Object.keys(version.tables)
     const hash = createHash('sha256').update(version.id)
-    for (const { parquetPath } of files) hash.update('\n').update(parquetPath)
+    for (const name of names) hash.update('\n').update(catalog.content.get(name) ?? '')
     known.set(version.id, (found = hash.digest('base64url')))
   }
   return found

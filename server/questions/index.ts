@@ -1,4 +1,5 @@
-export { openRouter, type Router } from './indexes/open.ts'
+export { openRouter, type Router, type RouterOptions } from './indexes/open.ts'
+export { adviseQuery } from './verbs/advise.ts'
 export { ask } from './verbs/ask.ts'
 export { groupQuestions, listQuestions, type LoggedQuestion, type QuestionGroup } from './verbs/asked-questions.ts'
 export type { EvaluationCase } from './verbs/evaluation-cases.ts'
@@ -12,6 +13,13 @@ export {
   updateCase,
   type EvaluationRun,
 } from './verbs/evaluations.ts'
+export {
+  confirmReport,
+  deleteReport,
+  listReports,
+  reportAnswer,
+  type ReportedAnswer,
+} from './verbs/counter-examples.ts'
 export { openQuestionLog, type QuestionLog } from './verbs/log.ts'
 export { openLanguageModel, type LanguageModel } from './verbs/model.ts'
 export {

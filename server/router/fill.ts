@@ -12,7 +12,7 @@ import {
   type Span,
 } from '../language/index.ts'
 import { findGaps } from './gaps/find-gaps.ts'
-import type { Gap, SlotSource } from './gaps/gap.ts'
+import type { Doubt, Gap, SlotSource } from './gaps/gap.ts'
 import { openText } from './open-text.ts'
 import { optionsFor, type Option, type Reference } from './options.ts'
 import type { IndexedQuery, ProjectIndex } from './project-index.ts'
@@ -29,6 +29,8 @@ export type Filled = {
   unused: SlotSource[]
   /** Slots of which the question says something that must not be bound as it stands. */
   gaps: Gap[]
+  /** Words that may be meant as values which a slot does not have. */
+  doubts: Doubt[]
 }
 
 type Assignment = Map<Slot, Option>
@@ -44,7 +46,7 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
   const like = { references, known: new Map(), units, hasDays }
   const options = new Map(query.slots.map((slot) => [slot, optionsFor(index, asked, slot, like)]))
   const chosen = assign(query.slots, options)
-  const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [] }
+  const filled: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [], doubts: [] }
   const give = (slot: Slot, value: unknown, { start, end }: { start: number; end: number }): void => {
     filled.parameters[slot.name] = value
     filled.sources[slot.name] = { start, end, text: asked.linked.text.slice(start, end) }
@@ -52,7 +54,8 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
   for (const [slot, { span, reading }] of chosen) {
     if (!slot.list) give(slot, boundValue(slot, reading, clock), span)
     else {
-      const listed = listValues(asked, options.get(slot) ?? [], othersThan(slot, chosen))
+      const all = listValues(asked, options.get(slot) ?? [], othersThan(slot, chosen))
+      const listed = slot.type.kind === 'number' ? oneRun(asked, all) : all
       const values = listed.map((each) => boundValue(slot, each.reading, clock))
       give(slot, [...new Set(values)], listed[0]?.span ?? span)
     }
@@ -73,8 +76,8 @@ export function fill(index: ProjectIndex, asked: Asked, query: IndexedQuery, clo
     .filter(({ name, required }) => required && !(name in filled.parameters))
     .map(({ name }) => name)
   filled.unused = unusedWords(asked, query, filled)
-  filled.gaps = findGaps(index, asked, query, { ...filled, today: () => iso(localDay(clock.now, clock.timeZone)) })
-  return filled
+  const today = (): string => iso(localDay(clock.now, clock.timeZone))
+  return { ...filled, ...findGaps(index, asked, query, { ...filled, today }) }
 }
 
 function referencesOf(index: ProjectIndex, { masked }: Asked, { from, to }: IndexedQuery): Reference[] {
@@ -114,7 +117,7 @@ function othersThan(slot: Slot, chosen: Assignment): Span[] {
   return [...chosen].filter(([other]) => other !== slot).map(([, { span }]) => span)
 }
 
-const listing = /^\s*(?:[,&/]\s*)?(?:\b(?:and|or|nor)\s+)?(?:the\s+)?$/iu
+const listing = /^\s*(?:[,&/+]\s*)?(?:\b(?:and|or|nor)\s+)?(?:the\s+)?$/iu
 
 /**
  * Every value of a list once: of words inside each other the longer, and none that is left out ("booked but not lost")
@@ -136,6 +139,19 @@ function listValues({ linked }: Asked, options: Option[], taken: Span[]): Option
     if (isExcluded(linked, option.span.from, option.span.to) || (goesOn && out.has(before))) out.add(option)
   }
   return out.size === inOrder.length ? inOrder : inOrder.filter((option) => !out.has(option))
+}
+
+/** The 1, 2 and 5 of "three calls for levels 1, 2 and 5": numbers that do not stand together count different things. */
+function oneRun({ linked }: Asked, inOrder: Option[]): Option[] {
+  const runs: Option[][] = []
+  for (const option of inOrder) {
+    const run = runs.at(-1)
+    const before = run?.at(-1)
+    const goesOn = before !== undefined && listing.test(linked.text.slice(before.span.end, option.span.start))
+    if (run !== undefined && goesOn) run.push(option)
+    else runs.push([option])
+  }
+  return runs.toSorted((a, b) => b.length - a.length)[0] ?? []
 }
 
 function boundValue(slot: Slot, { value, days }: Reading, clock: CallerTime): unknown {

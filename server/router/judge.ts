@@ -41,7 +41,7 @@ export async function rerank(index: ProjectIndex, first: Judged): Promise<Judged
     sure,
   } = first
   const [top] = ranked
-  if (asked.linked.spans.length >= maxRerankSpans) return null
+  if (asked.linked.spans.length >= maxRerankSpans || index.rulesOff.has('second look')) return null
   const hopeless = sure < index.calibration.threshold - maxRerankLift
   for (const each of ranked.slice(0, maxRerankCandidates)) {
     const query = index.queries[each.candidate.query]

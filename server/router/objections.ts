@@ -21,11 +21,11 @@ export function objectionTo(
     ...words(spoken(name)),
   ]
   const command = writeCommandIn(linked.text)
-  if (command !== null && !own().some(({ text }) => text === command)) {
+  if (command !== null && !index.rulesOff.has('commands') && !own().some(({ text }) => text === command)) {
     return `A question only reads: nothing can ${command} anything.`
   }
   const said = superlativesIn(linked.words)
-  if (said.length === 0) return null
+  if (said.length === 0 || index.rulesOff.has('other end of an order')) return null
   const known = superlativesIn(own())
   const other = said.find(
     ([order, end]) =>

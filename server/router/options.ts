@@ -15,6 +15,7 @@ import {
 } from '../language/index.ts'
 import type { IndexedText } from './indexing/index-text.ts'
 import type { ProjectIndex } from './project-index.ts'
+import type { RuleName } from './rules.ts'
 import type { Slot } from './project.ts'
 import type { Asked } from './ranking/evidence.ts'
 
@@ -38,9 +39,13 @@ export function optionsFor(
   for (const span of [...asked.linked.spans, ...asked.linked.weak]) {
     const said = span.readings.find(({ type }) => type.key === slot.type.key)
     if (said === undefined) continue
+    const isOff = (rule: RuleName): boolean => index.rulesOff.has(rule)
     const unit = slot.type.kind === 'number' && units.length > 0 ? unitAt(asked.linked, span) : null
+    // "An hour and a half" is a number only to who counts time.
+    if (span.unit !== undefined && slot.unit === null) continue
     const reading = inSlotUnit(said, slot, unit, units)
     if (reading === null || !allowed(slot, reading.value)) continue
+    if (!isOff('year is no number') && isYear(asked, span, slot)) continue
     const own = asked.shape.marks.find((mark) => mark.span === span)
     const seen =
       own === undefined
@@ -52,7 +57,7 @@ export function optionsFor(
       standing +
       (span.weak ? penalties.weak : 0) +
       (isExcluded(asked.linked, span.from, span.to) ? penalties.leftOut : 0) +
-      (hasDays && isOfDay(asked, span, slot) ? penalties.ofDay : 0) +
+      (hasDays && !isOff('number inside a day') && isOfDay(asked, span, slot) ? penalties.ofDay : 0) +
       (isOtherWay(asked, span, slot) ? penalties.otherEnd : 0) +
       2 * likeness(seen, span, slot, references) +
       cues(seen, span, slot)
@@ -68,6 +73,16 @@ function isOfDay({ linked }: Asked, span: Span, { type, unit }: Slot): boolean {
   return linked.spans.some(
     (day) => day !== span && overlaps(day, span) && day.readings.some(({ days }) => days !== null),
   )
+}
+
+const yearNumber = /^(?:19|20)\d{2}$/
+const yearBefore = /^(?:in|since|during|until|till|throughout|year|of)$/
+
+/** The 2025 of "the lorry in 2025" is a year: no number of a lorry, and no count of anything. */
+function isYear({ linked }: Asked, span: Span, { type }: Slot): boolean {
+  if (type.kind !== 'number' || type.pattern !== null || type.labelStems.has('year')) return false
+  if (!yearNumber.test(linked.text.slice(span.start, span.end)) || unitAt(linked, span) !== null) return false
+  return yearBefore.test(linked.words[span.from - 1]?.text ?? '')
 }
 
 /** "lighter than 3" speaks for the upper bound, whatever stands right before the number. */

@@ -16,11 +16,14 @@ export async function routePinned(
   if (query === undefined) throw new TypeError(`The index has no query ${name}.`)
   const { text, restore } = spell(index, plain(question), options)
   const { asked } = await read(index, text, options)
-  const concluded = pin(index, query, { filled: fill(index, asked, query, options), given: options.given })
+  const filled = fill(index, asked, query, options)
+  const concluded = pin(index, query, { filled, given: options.given })
   if (concluded.outcome !== 'answer') return restore(concluded)
   // Who has said which query is meant is told what it leaves out, and refused only where that is wanted.
   const completeness = options.completeness ?? 'partial'
-  return restore(await checkWhole(index, { ...asked, options: { ...options, completeness } }, concluded))
+  return restore(
+    await checkWhole(index, { ...asked, doubts: filled.doubts, options: { ...options, completeness } }, concluded),
+  )
 }
 
 /** What a query that nobody had to look for makes of what was found and given. */

@@ -1,8 +1,9 @@
 import type { Contexts, Linker, Spelling } from '../language/index.ts'
 import type { Encoder } from './encoder/encoder.ts'
 import type { IndexedText } from './indexing/index-text.ts'
-import type { RoutableQuery, Slot } from './project.ts'
+import type { CounterExample, RoutableQuery, Slot } from './project.ts'
 import type { ProjectReading } from './reader/guard.ts'
+import type { RuleName } from './rules.ts'
 import type { LexicalIndex } from './ranking/lexical.ts'
 import type { RoughSums } from './ranking/scan-kernel.ts'
 import type { Matrix } from './ranking/vectors.ts'
@@ -18,6 +19,17 @@ export type IndexedQuery = {
   said: Map<string, number>
   /** Values that its texts name without binding them to a slot: part of what it means. */
   fixed: Set<string>
+}
+
+/** A question that was answered wrongly, as it is compared. */
+export type IndexedCounterExample = CounterExample & {
+  /** Its masked text, to tell it word for word. */
+  wording: string
+  /** Words that the query which must not answer it does not say. */
+  strange: Set<string>
+  /** Its masked vector is this row. */
+  vectors: Matrix
+  row: number
 }
 
 /** Everything a question is compared with. Never changed once built: a new one takes its place. */
@@ -52,6 +64,9 @@ export type ProjectIndex = {
   /** What the reader knows of each query, in their order; null where none runs. */
   reading: ProjectReading | null
   vectors: VectorCache
+  counterExamples: IndexedCounterExample[]
+  /** Rules that a benchmark has switched off; none in an index that serves. */
+  rulesOff: ReadonlySet<RuleName>
 }
 
 /** An index before it knows its own threshold. */

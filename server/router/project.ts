@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 import type { SlotSchema, SlotsSchema } from '../../api/slots.ts'
-import { stem, unitNamed, words, type Unit, type ValueKind, type ValueType } from '../language/index.ts'
+import { stem, unitBeside, unitNamed, words, type Unit, type ValueKind, type ValueType } from '../language/index.ts'
 
 /** What the router knows of a project: plain values, so that an index can be built from a snapshot, a test or a file. */
 export type RoutableProject = {
@@ -9,7 +9,12 @@ export type RoutableProject = {
   values: Record<string, ListedValue[]>
   /** Answers that are right less surely than this share are not given; without it all are that the router finds. */
   leastConfidence?: number
+  /** What people have said of wrong answers. */
+  counterExamples?: CounterExample[]
 }
+
+/** A question that a query must not answer, or that another one must. */
+export type CounterExample = { question: string; notQuery: string | null; meantQuery: string | null }
 
 export type RoutableQuery = {
   name: string
@@ -75,9 +80,26 @@ function readSlots(query: RoutableQuery): Slot[] {
     const cues = cueWords(name, type, role)
     const others = role === null ? [] : roleWords[role === 'start' ? 'end' : 'start']
     const otherEnd = new Set(others.filter((word) => !cues.has(word)))
-    const unit = type.kind === 'number' ? unitNamed(`${spoken(name)} ${type.label}`, rules.description) : null
+    const unit =
+      type.kind === 'number' ? unitOf(query, name, { label: type.label, description: rules.description }) : null
     return { name, type, rules, required: needed, list: schema.type === 'array', role, cues, otherEnd, unit }
   })
+}
+
+/** What a slot counts, by its own texts, or by the word that stands behind its value in every example. */
+function unitOf(
+  { examples }: RoutableQuery,
+  name: string,
+  { label, description }: { label: string; description: string },
+): Unit | null {
+  const named = unitNamed(`${spoken(name)} ${label}`, description)
+  if (named !== null) return named
+  const counted = examples.flatMap(({ question, parameters }) => {
+    const value = parameters[name]
+    return typeof value === 'number' ? [unitBeside(question, value)] : []
+  })
+  const [first = null] = counted
+  return counted.every((unit) => unit === first) ? first : null
 }
 
 type ValueSchema = Exclude<SlotSchema, { type: 'array' }> | Extract<SlotSchema, { type: 'array' }>['items']

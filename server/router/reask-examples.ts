@@ -63,7 +63,7 @@ function claimedBy(before: ProjectIndex | null, changed: RoutableQuery): (questi
 }
 
 /** The examples of the index, those nearest to the changed query first; its own are the nearest. */
-function nearestTo(index: ProjectIndex, name: string): number[] {
+export function nearestTo(index: ProjectIndex, name: string): number[] {
   const changed = index.queries.find(({ query }) => query.name === name)
   if (changed === undefined) return []
   const near = index.texts.flatMap(({ kind, query }, text) => {
@@ -109,10 +109,11 @@ function placeOf(index: ProjectIndex, name: string, question: string): number | 
 }
 
 /** The best query for a text of the index itself, and the second where the two are too close to tell. */
-function leader(
+export function leader(
   index: ProjectIndex,
   text: number,
   without: Without = {},
+  margin: number = ambiguousMargin,
 ): { name: string | null; tied: string | null } {
   const own = index.texts[text]
   if (own === undefined) return { name: null, tied: null }
@@ -120,6 +121,6 @@ function leader(
   const asked: Asked = { linked, shape, raw: rowOf(index.raw, text), masked: rowOf(index.masked, text) }
   const [best, second] = rank(index, gather(index, asked), without)
   const nameOf = (query: number | undefined): string | null => index.queries[query ?? -1]?.query.name ?? null
-  const close = best !== undefined && second !== undefined && best.score - second.score < ambiguousMargin
+  const close = best !== undefined && second !== undefined && best.score - second.score < margin
   return { name: nameOf(best?.candidate.query), tied: close ? nameOf(second.candidate.query) : null }
 }

@@ -1,17 +1,18 @@
 import { fixedLimits } from '../../api/limits.ts'
 import { languageOf, link, shape, type CallerTime } from '../language/index.ts'
 import { fill, type Filled } from './fill.ts'
-import { candidateReach, judge, rerank } from './judge.ts'
+import { heedCounterExamples, type Told } from './counter-examples.ts'
+import { candidateReach, judge, rerank, type Judged } from './judge.ts'
 import { objectionTo } from './objections.ts'
 import { explain } from './explain.ts'
-import type { ProjectIndex } from './project-index.ts'
+import type { IndexedQuery, ProjectIndex } from './project-index.ts'
 import { ambiguousMargin, shareOfMany, type Ranked } from './ranking/confidence.ts'
 import { gather, lexicalEvidence, rawEvidence, type Evidence } from './ranking/evidence.ts'
 import { conclude, type RouteOptions, type Routing } from './routing.ts'
 import { spell } from './spell.ts'
 import { checkWhole, rescue } from './whole.ts'
 
-const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [] }
+const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [], doubts: [] }
 
 /** Routes a question to a deployed query with slot values, or refuses. The same question gives the same answer. */
 export async function route(index: ProjectIndex, question: string, options: RouteOptions): Promise<Routing> {
@@ -25,14 +26,17 @@ export async function route(index: ProjectIndex, question: string, options: Rout
 
 async function routeText(index: ProjectIndex, text: string, options: RouteOptions): Promise<Routing> {
   const first = judge(index, await read(index, text, options))
-  const { evidence, ranked: all, sure } = (await rerank(index, first)) ?? first
-  const { ranked, filled, objection } = unopposed(index, evidence, all, options)
+  const judged = (await rerank(index, first)) ?? first
+  const { evidence } = judged
+  const told = heedCounterExamples(index, evidence.asked)
+  const { ranked: all, sure } = withMeant(index, judged, told)
+  const { ranked, filled, objection } = unopposed(index, evidence, all, { ...options, told })
   const [best, second] = ranked
   const query = index.queries[best?.candidate.query ?? -1]
   if (best === undefined || query === undefined) return refuse(index, 'nothing_deployed')
   const margin = second === undefined ? null : best.score - second.score
   const explanation = explain(index, ranked, filled, { lead: sure - index.calibration.threshold, margin })
-  const asked = { ...evidence.asked, ranked: all, options }
+  const asked = { ...evidence.asked, ranked: all, options, told }
   const orRescued = async (refused: Routing): Promise<Routing> => {
     const rescued = await rescue(index, asked, refused)
     return rescued === null ? refused : sureEnough(index, rescued)
@@ -44,7 +48,9 @@ async function routeText(index: ProjectIndex, text: string, options: RouteOption
   if (objection !== null) return orRescued({ outcome: 'no_match', because: 'opposed', objection, explanation })
   if (margin !== null && margin < explanation.minMargin) return { outcome: 'ambiguous', explanation }
   const concluded = conclude(query, filled, { explanation, given: options.given })
-  return concluded.outcome === 'answer' ? sureEnough(index, await checkWhole(index, asked, concluded)) : concluded
+  return concluded.outcome === 'answer'
+    ? sureEnough(index, await checkWhole(index, { ...asked, doubts: filled.doubts }, concluded))
+    : concluded
 }
 
 /** What the project would rather refuse than answer wrongly. */
@@ -57,16 +63,45 @@ function sureEnough(index: ProjectIndex, routing: Routing): Routing {
 type Unopposed = { ranked: Ranked[]; filled: Filled; objection: string | null }
 
 const maxOpposed = 4
+/** More than what makes two queries ambiguous. */
+const meantLead = 1
+
+/** The query that people have said is meant comes first, and may answer. */
+function withMeant(
+  index: ProjectIndex,
+  { ranked, sure }: Judged,
+  { meantQuery }: Told,
+): Pick<Judged, 'ranked' | 'sure'> {
+  const meant = ranked.find(({ candidate }) => index.queries[candidate.query]?.query.name === meantQuery)
+  const [first] = ranked
+  if (meant === undefined || first === undefined) return { ranked, sure }
+  const ahead = { ...meant, score: Math.max(meant.score, first.score + meantLead) }
+  return {
+    ranked: [ahead, ...ranked.filter((each) => each !== meant)],
+    sure: Math.max(sure, index.calibration.threshold),
+  }
+}
+
+/** Without the words of who reported it: they may be another caller's. */
+function reported({ query: { name } }: IndexedQuery, { notQueries }: Told): string | null {
+  return notQueries.has(name) ? `${name} comes nearest, and was reported as the wrong answer to such a question.` : null
+}
 
 /** Passes over queries that mean the opposite of the question, as long as another lies near; else says what opposes. */
-function unopposed(index: ProjectIndex, evidence: Evidence, ranked: Ranked[], clock: CallerTime): Unopposed {
+function unopposed(
+  index: ProjectIndex,
+  evidence: Evidence,
+  ranked: Ranked[],
+  { told, ...clock }: CallerTime & { told: Told },
+): Unopposed {
   const seen = new Map<Ranked, Omit<Unopposed, 'ranked'>>()
   const look = (each: Ranked): Omit<Unopposed, 'ranked'> => {
     const known = seen.get(each)
     if (known !== undefined) return known
     const query = index.queries[each.candidate.query]
     const filled = query === undefined ? nothing : fill(index, evidence.asked, query, clock)
-    const objection = query === undefined ? null : objectionTo(index, evidence.asked, query, filled)
+    const objection =
+      query === undefined ? null : (reported(query, told) ?? objectionTo(index, evidence.asked, query, filled))
     seen.set(each, { filled, objection })
     return { filled, objection }
   }

@@ -5,7 +5,8 @@ import type { Explanation, Routing } from './routing.ts'
 /** A question as it is read: with its typing errors put right, and told in its own words again afterwards. */
 export type Spelled = { text: string; restore: (routing: Routing) => Routing }
 
-export function spell({ linker, spelling, queries }: ProjectIndex, text: string, clock: CallerTime): Spelled {
+export function spell({ linker, spelling, queries, rulesOff }: ProjectIndex, text: string, clock: CallerTime): Spelled {
+  if (rulesOff.has('spelling')) return { text, restore: (routing) => routing }
   let taken: Array<{ start: number; end: number }> | null = null
   const respelled = respell(text, spelling, {
     isStrange: linker.mayBeTypo,

@@ -1,11 +1,14 @@
+import { bareWording, type Told } from './counter-examples.ts'
 import { explain, explainRead } from './explain.ts'
 import { fill, type Filled } from './fill.ts'
+import type { Doubt } from './gaps/gap.ts'
 import { objectionTo } from './objections.ts'
 import type { IndexedQuery, ProjectIndex } from './project-index.ts'
 import type { Ranked } from './ranking/confidence.ts'
 import type { Asked } from './ranking/evidence.ts'
 import { readQuestionWhole } from './reader/read-whole.ts'
-import { conclude, type RouteOptions, type Routing } from './routing.ts'
+import type { Unexpressed } from './reader/unexpressed.ts'
+import { conclude, type Explanation, type RouteOptions, type Routing } from './routing.ts'
 
 type Answered = Extract<Routing, { outcome: 'answer' }>
 
@@ -15,7 +18,7 @@ type Answered = Extract<Routing, { outcome: 'answer' }>
  */
 export async function checkWhole(
   index: ProjectIndex,
-  asked: Asked & { options: RouteOptions },
+  asked: Asked & { doubts: Doubt[]; options: RouteOptions; told?: Told },
   routing: Answered,
 ): Promise<Routing> {
   const { encoder, reading, queries, texts } = index
@@ -23,12 +26,16 @@ export async function checkWhole(
   const at = queries.findIndex(({ query }) => query.name === routing.query)
   const [query, card] = [queries[at], reading?.cards[at]]
   if (reader === null || reading === null || query === undefined || card === undefined || card.isBare) return routing
-  const isOwn = routing.explanation.unused.length === 0 && isOwnWording(asked, texts.slice(query.from, query.to))
+  const isMeant = asked.told?.meantQuery === routing.query
+  const isOwn =
+    isMeant || (routing.explanation.unused.length === 0 && isOwnWording(asked, texts.slice(query.from, query.to)))
   // Its share is that of what the reader is surest of.
   if (isOwn) return { ...routing, explanation: { ...explainRead(index, routing.explanation, Infinity), match: null } }
   const read = await readQuestionWhole(reader, card, { text: asked.linked.text, sources: routing.explanation.sources })
   const { match } = read
   const explanation = explainRead(index, routing.explanation, match)
+  const doubted = index.rulesOff.has('doubted value') ? null : doubtedIn(asked, read.unexpressed)
+  if (doubted !== null) return askBack(routing, doubted, { ...explanation, unexpressed: read.unexpressed() })
   if (match >= reading.flagBelow) return { ...routing, explanation }
   const told = { ...explanation, unexpressed: read.unexpressed() }
   const { completeness } = asked.options
@@ -36,17 +43,26 @@ export async function checkWhole(
   return { ...routing, outcome: isRefused ? 'unexpressed' : 'answer', explanation: told }
 }
 
-/** One of the query's own examples but for its values: its author has said that it is answered, and nothing is left out. */
-function isOwnWording({ shape }: Asked, texts: Array<{ kind: string; shape: { masked: string } }>): boolean {
-  const said = bare(shape.masked)
-  return texts.some(({ kind, shape: own }) => kind === 'example' && bare(own.masked) === said)
+/** A value that no slot has, where the reader too finds nothing that expresses it. */
+function doubtedIn(
+  { doubts, options: { completeness, given = {} } }: { doubts: Doubt[]; options: RouteOptions },
+  unexpressed: () => Unexpressed[],
+): Doubt | null {
+  const open = doubts.filter(({ slot }) => given[slot] === undefined)
+  if (open.length === 0 || completeness === 'partial') return null
+  const left = unexpressed()
+  return open.find(({ start, end }) => left.some((each) => each.start < end && start < each.end)) ?? null
 }
 
-function bare(text: string): string {
-  return text
-    .toLowerCase()
-    .replaceAll(/\s+/g, ' ')
-    .replace(/[\s?.!]+$/, '')
+function askBack({ query, parameters }: Answered, { slot, message }: Doubt, explanation: Explanation): Routing {
+  const { [slot]: _, ...rest } = parameters
+  return { outcome: 'missing_slots', query, parameters: rest, missing: [slot], gaps: [{ slot, message }], explanation }
+}
+
+/** One of the query's own examples but for its values: its author has said that it is answered, and nothing is left out. */
+function isOwnWording({ shape }: Asked, texts: Array<{ kind: string; shape: { masked: string } }>): boolean {
+  const said = bareWording(shape.masked)
+  return texts.some(({ kind, shape: own }) => kind === 'example' && bareWording(own.masked) === said)
 }
 
 type Ready = { query: IndexedQuery; filled: Filled; each: Ranked }
@@ -57,7 +73,7 @@ type Ready = { query: IndexedQuery; filled: Filled; each: Ranked }
  */
 export async function rescue(
   index: ProjectIndex,
-  asked: Asked & { ranked: Ranked[]; options: RouteOptions },
+  asked: Asked & { ranked: Ranked[]; options: RouteOptions; told: Told },
   { explanation }: Routing,
 ): Promise<Routing | null> {
   const { encoder, reading } = index
@@ -73,6 +89,7 @@ export async function rescue(
   })
   const [best] = (await Promise.all(read)).sort((a, b) => b.match - a.match)
   if (best === undefined || best.match < least || !isReady(index, asked, best)) return null
+  if (asked.told.notQueries.has(best.query.query.name)) return null
   const ranked = [best.each, ...asked.ranked.filter((other) => other !== best.each)]
   const { lead, margin } = explanation
   const told = explain(index, ranked, best.filled, { lead, margin, match: best.match })

@@ -2,7 +2,8 @@ export { claimLeases, forgetLapsedLeases, releaseLeases, takeLease, unleased, ty
 export { underLock, unlessLocked } from './locks.ts'
 export { openDatabase, type Database } from './open.ts'
 export { pageAfter, type Page } from './page.ts'
-export { lockProjectForQuota, lockQuota, refuseFull } from './quota.ts'
+export { lockProjectForQuota, lockQuota, refuseFull, requireRoomInProject } from './quota.ts'
+export { rewriteColumn } from './rewrite-column.ts'
 export { asStoreFailure, isRowRefused } from './store-failure.ts'
 export type {
   ChannelType,
@@ -10,9 +11,13 @@ export type {
   ColumnRule,
   DataCheck,
   DeploymentAct,
+  CursorValue,
+  Deletions,
   Drift,
   EvaluationResult,
   HeldBecause,
+  LoadRule,
+  Validators,
   JobDetails,
   JobError,
   JobStatus,

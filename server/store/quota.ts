@@ -8,6 +8,17 @@ export async function lockProjectForQuota(transaction: Transaction<Tables>, proj
   await transaction.selectFrom('projects').select('id').where('id', '=', projectId).forNoKeyUpdate().execute()
 }
 
+/** Refuses one more row of a project in a table of the caller's room. Who adds waits for those that add beside them. */
+export async function requireRoomInProject(
+  transaction: Transaction<Tables>,
+  { projectId, table, most, what }: { projectId: string; table: keyof Tables; most: number; what: string },
+): Promise<void> {
+  await lockProjectForQuota(transaction, projectId)
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from ${sql.table(table)} where ${sql.ref('projectId')} = ${projectId}`.execute(transaction)
+  refuseFull({ count: rows[0]?.count ?? 0, most, what })
+}
+
 /** One at a time adds to what all projects, or a person, have together. Ends with the transaction. */
 export async function lockQuota(transaction: Transaction<Tables>, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`quota ${name}`}, 0))`.execute(transaction)

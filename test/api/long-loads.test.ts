@@ -96,6 +96,19 @@ describe('a load in the background', () => {
     expect([...asked.keys()].toSorted((left, right) => left - right)).toEqual([9, 10, 11])
   })
 
+  test('tells of every page, the last one too, where the answer says that it is the last', async () => {
+    source.handle((request, response) => {
+      const from = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 0)
+      const body = { rows: [{ id: from }, { id: from + 1 }], next: from === 4 ? null : from + 2 }
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    })
+    const config = { url: source.url, method: 'GET', responsePathExtractor: 'rows' }
+    const pagination = { type: 'cursor', path: 'next', parameter: 'cursor' }
+    const body = { name: 'Few', kind: 'http_api', config, pagination }
+    const made = await expectStatus(201, t.operator.post(`/v1/projects/${projectId}/datasources`, body))
+    expect(await refreshed(made.body.id)).toMatchObject({ status: 'succeeded', details: { pages: 3, rows: 6 } })
+  })
+
   test('has a limit of its own; an execute says what took too long and where to go', async () => {
     pages(undefined, 250)
     const id = await datasource({ type: 'page' })

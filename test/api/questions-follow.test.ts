@@ -53,6 +53,21 @@ describe('a question that follows another', () => {
     })
   })
 
+  test('goes on in a trial from the query and values that its author names', async () => {
+    const follows = { query_name: 'orders_between', parameters: { region: 'north', min_amount: 20, count: 5 } }
+    const trial = (question: string) => t.operator.post(`/v1/projects/${q.projectId}/ask`, { question, follows })
+    const { body } = await expectStatus(200, trial('and in the south?'))
+    expect(body).toMatchObject({
+      outcome: 'answered',
+      query_used: 'orders_between',
+      parameters: { region: 'south', min_amount: 20, count: 5 },
+      follows: { changed: ['region'] },
+    })
+    const alone = await expectStatus(200, trial('orders worth at least 30 in the east'))
+    expect(alone.body).toMatchObject({ parameters: { region: 'east', min_amount: 30 } })
+    expect(alone.body).not.toHaveProperty('follows')
+  })
+
   test('goes on from a follow-up as well', async () => {
     const { id } = await first('orders above 50 in the south')
     const second = await ask('and in the north?', { follows: id })

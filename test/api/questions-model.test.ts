@@ -172,13 +172,11 @@ describe('a language model', () => {
     ['answers without end', () => answers((response) => void response.end('x'.repeat(200_000)))],
   ])('that %s leaves the answer of the router', async (_, prepare) => {
     prepare()
-    const startedMs = performance.now()
     expect(await ask(ambiguous)).toMatchObject({
       status: 422,
       body: { reason: 'ambiguous', routing: { decided_by: 'router' } },
     })
     expect(asked).toHaveLength(1)
-    expect(performance.now() - startedMs).toBeLessThan(4_000)
   })
 
   test.each([ambiguous, { [ambiguous]: 1 }])(

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openInstalledVault, rotateVaultKey } from '../../server/access/index.ts'
 import { resealDatasources, resealVariables } from '../../server/connections/index.ts'
 import { openDatabase, type Database } from '../../server/store/index.ts'
+import { resealChannels } from '../../server/usage/index.ts'
 import { createDatabase, type TestDatabase } from '../harness/database.ts'
 
 const projectId = 'prj_test'
@@ -32,6 +33,21 @@ async function storeSecret(sealed: Buffer): Promise<void> {
     .insertInto('datasources')
     .values({ ...row, sealedSecrets: sealed })
     .execute()
+}
+
+async function storeChannels(...secrets: Array<Buffer | null>): Promise<void> {
+  const rule = { type: 'error_rate_above', windowMinutes: 5, forMinutes: 0, minRequests: 0 } as const
+  await store.db
+    .insertInto('alerts')
+    .values({ id: 'alr_1', projectId, name: 'a', ...rule })
+    .execute()
+  for (const [position, sealedSecrets] of secrets.entries()) {
+    const channel = { id: `chn_${position}`, alertId: 'alr_1', position, type: 'webhook', target: 'x' } as const
+    await store.db
+      .insertInto('alertChannels')
+      .values({ ...channel, sealedSecrets })
+      .execute()
+  }
 }
 
 async function storedSecret(): Promise<Buffer> {
@@ -72,14 +88,17 @@ describe('the vault', () => {
     await storeSecret(before.seal('x'))
     const variable = { id: 'var_1', projectId, name: 'key', sealedValue: before.seal('y') }
     await store.db.insertInto('variables').values(variable).execute()
-    const reseals = [resealDatasources, resealVariables]
-    expect(await rotateVaultKey(place(), { reseals })).toEqual({ resealed: 2 })
+    await storeChannels(before.seal('y'), null)
+    const reseals = [resealDatasources, resealVariables, resealChannels]
+    expect(await rotateVaultKey(place(), { reseals })).toEqual({ resealed: 3 })
     const after = await openInstalledVault(place())
     const { sealedValue } = await store.db.selectFrom('variables').select('sealedValue').executeTakeFirstOrThrow()
     expect(sealedValue !== null && after.open(sealedValue)).toBe('y')
     const sealed = await storedSecret()
     expect(after.open(sealed)).toBe('x')
     expect(() => before.open(sealed)).toThrow(/./)
+    const channels = await store.db.selectFrom('alertChannels').select('sealedSecrets').orderBy('position').execute()
+    expect(channels.map(({ sealedSecrets }) => sealedSecrets && after.open(sealedSecrets))).toEqual(['y', null])
   })
 
   test('a rotation killed before its key took its place is finished by the next start', async () => {

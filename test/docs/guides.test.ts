@@ -8,11 +8,19 @@ import {
   testConnectionRequest,
   httpConfiguration,
 } from '../../api/connections.ts'
-import { changeTableSchema, newDatasource } from '../../api/datasources.ts'
+import {
+  changeDatasource,
+  changeLoad,
+  changeTableSchema,
+  newDatasource,
+  refreshRequest,
+} from '../../api/datasources.ts'
 import { newVariable } from '../../api/variables.ts'
 import { parseExtractor, pick } from '../../server/rows/index.ts'
+import { startOf } from '../../server/connections/last-value.ts'
 import { checkPagination } from '../../server/connections/pages.ts'
 import { fillVariables, type NamedValues } from '../../server/connections/variables.ts'
+import { fromWire } from '../../server/http/wire-codec.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
 const read = (name: string) => readFileSync(join(docs, name), 'utf8')
@@ -60,6 +68,19 @@ test('the rows that "Connect an API" shows for an extractor are those it takes',
 
 test('what "Keep data fresh" shows is taken as it is written', () => {
   const shown = snippets('keep-data-fresh.md')
-  expect(shown).toHaveLength(2)
-  for (const snippet of shown) changeTableSchema.parse(snippet)
+  expect(shown).toHaveLength(4)
+  for (const snippet of shown) {
+    if (has(snippet, 'full')) refreshRequest.parse(snippet)
+    else if (has(snippet, 'load')) {
+      const { config, load } = changeDatasource.parse(snippet)
+      if (config === undefined || load === undefined) throw new Error('a load without its request')
+      const rule = fromWire(changeLoad, load)
+      const first = JSON.stringify(fillVariables(config, { at: new Date(), lastValue: startOf(rule, null) }))
+      expect(first).toContain(String(load.cursor?.initial_value))
+      const next = startOf(rule, { type: 'TIMESTAMP', value: '2026-03-01 00:05:00' })
+      expect(JSON.stringify(fillVariables(config, { at: new Date(), lastValue: next }))).toContain(
+        '"2026-02-28T23:55:00Z"',
+      )
+    } else changeTableSchema.parse(snippet)
+  }
 })

@@ -7,7 +7,7 @@ import { openDatabase } from '../../server/store/index.ts'
  * A process that runs jobs and says what it does, to be killed or frozen in the middle. `hang`: first attempts last
  * until the process is continued after a stop. `work`: every attempt takes a few milliseconds.
  */
-const [dataDir = '', databaseUrl = '', manner = 'hang', enqueueCount = '0'] = process.argv.slice(2)
+const [dataDir = '', databaseUrl = '', manner = 'hang', enqueueCount = '0', lease = '10'] = process.argv.slice(2)
 
 function say(event: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify(event)}\n`)
@@ -27,7 +27,7 @@ const jobs = await openJobs({
   observe,
   concurrency: 2,
   limits,
-  leaseSeconds: 10,
+  leaseSeconds: Number(lease),
   retrySeconds: 1,
 })
 jobs.register('test', async ({ job }) => {

@@ -2,11 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureFirstUser, makeSignInLink } from '../../server/access/index.ts'
-import { openApp, type App } from '../../server/app.ts'
+import { openApp, type App, type AppOptions } from '../../server/app.ts'
 import { readConfig } from '../../server/config.ts'
 import { buildHttp, type Http } from '../../server/http/index.ts'
 import type { Observation } from '../../server/observe.ts'
 import { createDatabase } from './database.ts'
+import { openSharedEncoder, openSharedEngine } from './shared-parts.ts'
 
 export const operatorToken = 'operator-token-of-the-tests'
 
@@ -48,10 +49,15 @@ export type TestApp = {
   close(): Promise<void>
 }
 
+type TestOptions = Pick<AppOptions, 'modelDir'> & {
+  /** Executors and encoders that no other app uses: for tests that kill or flood them. */
+  ownProcesses?: boolean
+}
+
 /** A real app on a database of its own, built but not listening: calls go through `inject`. */
 export async function openTestApp(
   environment: Record<string, string> = {},
-  more: { modelDir?: string } = {},
+  { ownProcesses = false, ...more }: TestOptions = {},
 ): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sluice-app-'))
   const database = await createDatabase()
@@ -75,6 +81,10 @@ export async function openTestApp(
   const app = await openApp(config, {
     now: () => Date.now() + movedMs,
     log: (event) => void observations.push(event),
+    // Hundreds of people are made and sign in; the usual cost is tested by itself.
+    passwordCost: { memoryCost: 64, timeCost: 1, parallelism: 1 },
+    ...(!ownProcesses && { openEngine: openSharedEngine }),
+    ...(!ownProcesses && more.modelDir === undefined && { openEncoder: openSharedEncoder }),
     ...more,
   })
   const http = await buildHttp(app)

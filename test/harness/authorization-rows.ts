@@ -145,6 +145,7 @@ const queries: Record<string, Row> = {
   [`POST ${query}/promote`]: editor({ body: { from: 'production', to: 'staging', check: true } }),
   [`POST ${query}/rollback`]: editor({ body: { version: 1 } }),
   [`POST ${query}/undeploy`]: editor({ body: { check: true } }),
+  [`GET ${query}/advice`]: editor(),
   [`GET ${query}/versions`]: viewer(),
   [`GET ${query}/versions/:version`]: viewer(),
   [`GET ${query}/diff`]: viewer({ search: '?from=1' }),
@@ -161,6 +162,17 @@ const questions: Record<string, Row> = {
   }),
   'GET /v1/projects/:project_id/questions/settings': viewer(),
   'PUT /v1/projects/:project_id/questions/settings': owner({ body: { log: 'full', retention_days: 30 } }),
+  'POST /v1/projects/:project_id/questions/:request_id/report': viewer({
+    status: 201,
+    body: { expected_query: null },
+    fresh: { request_id: 'question' },
+  }),
+  'GET /v1/projects/:project_id/counter-examples': viewer(),
+  'POST /v1/projects/:project_id/counter-examples/:counter_example_id/confirm': editor(),
+  'DELETE /v1/projects/:project_id/counter-examples/:counter_example_id': editor({
+    status: 204,
+    fresh: { counter_example_id: 'counterExample' },
+  }),
   'GET /v1/projects/:project_id/evaluations': viewer(),
   'POST /v1/projects/:project_id/evaluations': editor({
     status: 201,

@@ -20,6 +20,8 @@ export type Ids = {
   version: string
   evaluation_id: string
   run_id: string
+  request_id: string
+  counter_example_id: string
   alert_id: string
   channel_id: string
   key_id: string
@@ -148,9 +150,23 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
   }
   const datasource = () =>
     made(`${path}/datasources`, { name: unique(), kind: 'http_api', config: { url: source.url, method: 'GET' } })
+  /** An answered question, as if it had been asked. */
+  const question = async (): Promise<string> => {
+    const requestId = newId('request')
+    const asked = { environment: 'production', at: new Date(), outcome: 'answered' as const, query: inRegion.name }
+    const nothing = { parameters: null, confidence: null, keyId: null, resolved: null }
+    await db
+      .insertInto('questions')
+      .values({ id: newId('question'), projectId: own.projectId, requestId, text: unique(), ...asked, ...nothing })
+      .execute()
+    return requestId
+  }
+  const counterExample = async () => made(`${path}/questions/${await question()}/report`, { expected_query: null })
   const queuedJob = async () => made(`${path}/datasources/${await datasource()}/refresh`, {})
   return {
     member,
+    question,
+    counterExample,
     datasource,
     variable: () => made(`${path}/variables`, { name: unique(), value: 'v' }),
     queuedJob,
@@ -220,6 +236,8 @@ async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promi
     version: '1',
     evaluation_id: await makers.evaluation(),
     run_id: run.id,
+    request_id: await makers.question(),
+    counter_example_id: await makers.counterExample(),
     alert_id: alert.id,
     channel_id: alert.channels[0].id,
     key_id: await makers.key(),

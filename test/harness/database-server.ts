@@ -13,19 +13,26 @@ declare module 'vitest' {
     templateUrl: string
     /** The files of a server that was made and stopped; `makeDataDir` copies them. */
     clusterDir: string
+    /** For what test processes share and nobody closes; removed when the run is over. */
+    scratchDir: string
   }
 }
 
 /** Projects whose tests ask for databases. */
-const onDatabase = new Set(['api', 'store', 'worker', 'redis', 'web', 'timing', 'timing-web'])
+const onDatabase = new Set(['api', 'store', 'worker', 'redis', 'upstreams', 'web', 'timing', 'timing-web'])
 /** Projects whose tests start servers of their own, with all their durability. */
-const onCluster = new Set(['faults', 'secrets'])
+const onCluster = new Set(['kills', 'faults', 'secrets'])
 
 /** One server for the whole run: `TEST_DATABASE_URL` where it is set, else an embedded one. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const runs = (projects: Set<string>): boolean => project.vitest.projects.some(({ name }) => projects.has(name))
   const closers: Array<() => Promise<void>> = []
   const named = process.env['TEST_DATABASE_URL'] ?? ''
+  if (runs(onDatabase)) {
+    const scratchDir = await makePassableFolder()
+    closers.push(() => rm(scratchDir, { recursive: true, force: true, maxRetries: 10 }))
+    project.provide('scratchDir', scratchDir)
+  }
   if (runs(onCluster) || (runs(onDatabase) && named === '')) {
     const folder = await makeCluster()
     closers.push(() => rm(folder, { recursive: true }))

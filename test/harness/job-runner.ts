@@ -24,12 +24,12 @@ export type Runner = {
 /** A process of its own that runs jobs, told by what it says. See `test/faults/job-runner.ts`. */
 export function startRunner(
   dataDir: string,
-  { databaseUrl = '', manner = 'hang', enqueue = 0 }: { databaseUrl?: string; manner?: string; enqueue?: number } = {},
+  options: { databaseUrl?: string; manner?: string; enqueue?: number; leaseSeconds?: number } = {},
 ): Runner {
+  const { databaseUrl = '', manner = 'hang', enqueue = 0, leaseSeconds = 10 } = options
   const script = join(import.meta.dirname, '../faults/job-runner.ts')
-  const child = spawn(process.execPath, [script, dataDir, databaseUrl, manner, String(enqueue)], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const args = [script, dataDir, databaseUrl, manner, String(enqueue), String(leaseSeconds)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const events: RunnerEvent[] = []
   let complaint = ''
   createInterface({ input: child.stdout }).on('line', (line) => events.push(JSON.parse(line)))

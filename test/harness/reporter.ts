@@ -7,8 +7,6 @@ export type RunReport = {
   passed: number
   failed: number
   files: Array<{ path: string; project: string; ms: number }>
-  /** Passed, but not at once. */
-  flaky: string[]
 }
 
 /** Writes the outcome of a run to a file: tests, and whatever fails beside them. */
@@ -20,7 +18,6 @@ export function reportTo(path: string): Reporter {
       // A file that does not load, a hook that fails and an error that nobody awaited leave no failed test behind.
       const failedFiles = modules.filter((module) => !module.ok() && !hasFailedTest(module)).length
       const failed = failedTests + failedFiles + unhandledErrors.length
-      const tests = modules.flatMap((module) => [...module.children.allTests()])
       const report: RunReport = {
         passed: states.filter((state) => state === 'passed').length,
         failed: failed === 0 && reason !== 'passed' ? 1 : failed,
@@ -29,7 +26,6 @@ export function reportTo(path: string): Reporter {
           project: module.project.name,
           ms: durationMs(module),
         })),
-        flaky: tests.filter((test) => test.diagnostic()?.flaky === true).map((test) => test.fullName),
       }
       writeFileSync(path, JSON.stringify(report))
     },

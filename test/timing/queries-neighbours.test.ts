@@ -6,11 +6,12 @@ let t: TestApp
 let bad: QueryProject
 let good: QueryProject
 beforeAll(async () => {
-  t = await openTestApp({
+  const environment = {
     SLUICE_QUERY_TIMEOUT_MS: '3000',
     SLUICE_EXECUTOR_MEMORY_BYTES: '268435456',
     SLUICE_EXECUTOR_PROCESSES: '2',
-  })
+  }
+  t = await openTestApp(environment, { ownProcesses: true })
   bad = await openQueryProject(t)
   good = await openQueryProject(t)
   // How long it takes is measured; a busy machine needs seconds to replace both executors, and that is no refusal.

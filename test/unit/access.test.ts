@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openAttempts } from '../../server/access/attempts.ts'
 import { credentialKind, newCredential } from '../../server/access/credential.ts'
-import { hashPassword, passwordMatches } from '../../server/access/password.ts'
+import { createPasswords } from '../../server/access/index.ts'
 import { effectiveRole } from '../../server/access/roles.ts'
 
 describe('credentials', () => {
@@ -30,11 +30,12 @@ describe('credentials', () => {
 
 describe('passwords', () => {
   test('match only themselves; nobody matches a user who has none', async () => {
-    const stored = await hashPassword('correct horse')
-    expect(stored).toMatch(/^\$argon2id\$/)
-    expect(await passwordMatches(stored, 'correct horse')).toBe(true)
-    expect(await passwordMatches(stored, 'Correct horse')).toBe(false)
-    expect(await passwordMatches(null, 'nobody has this password')).toBe(false)
+    const passwords = createPasswords()
+    const stored = await passwords.hash('correct horse')
+    expect(stored).toMatch(/^\$argon2id\$v=19\$m=38912,t=2,p=1\$/)
+    expect(await passwords.matches(stored, 'correct horse')).toBe(true)
+    expect(await passwords.matches(stored, 'Correct horse')).toBe(false)
+    expect(await passwords.matches(null, 'nobody has this password')).toBe(false)
   })
 })
 

@@ -167,7 +167,10 @@ test('an API is connected, looked at and fetched by the keyboard alone', { timeo
   await tabTo(page, page.getByRole('region', { name: 'Rows of loans' }))
   await page.getByRole('cell', { name: 'Emma' }).waitFor()
   await tabTo(page, page.getByRole('tab', { name: 'Rows' }), 'Shift+Tab')
-  await page.keyboard.press('ArrowRight')
+  for (const view of ['Rules', 'Versions', 'Lineage']) {
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('tab', { name: view, selected: true }).waitFor()
+  }
   await page.locator('.react-flow__node').first().waitFor()
   await press(page, page.getByRole('link', { name: 'Loans', exact: true }).first())
   await page.getByRole('heading', { level: 1, name: 'Loans' }).waitFor()

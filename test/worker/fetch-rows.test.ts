@@ -42,6 +42,7 @@ describe('rows', () => {
       appendPage,
       pagination: setting,
     })
+    if (result === null) throw new Error('nothing has changed')
     const { source } = result
     try {
       const format = source.kind === 'answer' ? (await toRows(source)).format : source.kind

@@ -1,6 +1,6 @@
 import { mayBeBound, tableFunctions } from './functions.ts'
 import type { Node, Sighting } from './inspect.ts'
-import { prepare, type Instance, type OpenConnection } from './instances.ts'
+import { pastTable, prepare, type Instance, type OpenConnection } from './instances.ts'
 import type { Catalog } from './protocol.ts'
 import { sqlFailure } from './sql-failure.ts'
 
@@ -68,9 +68,14 @@ function tablesOfSource(catalog: Catalog): (node: Node) => SourceTables | undefi
     if (known === undefined) sources.set(source, [table])
     else known.push(table)
   }
-  for (const [index, { name, parquetPath }] of catalog.tables.entries()) {
+  for (const [index, { name, parquetPath, parted }] of catalog.tables.entries()) {
     add(`native_${index}.main.data`, name)
     add(parquetPath, name)
+    for (const [place, part] of (parted?.parts ?? []).entries()) {
+      add(`native_${index}_${place}.main.data`, name)
+      add(`memory.past.${pastTable(index, place)}`, name)
+      if (part.parquetPath !== parquetPath) add(part.parquetPath, name)
+    }
   }
   return (node) => {
     const data = (node['function_data'] ?? {}) as {

@@ -4,6 +4,7 @@ import { throwIfCancelled, type Cancellable, type Instances } from './instances.
 import { checkRows } from './checks.ts'
 import { appendPage, convert } from './convert.ts'
 import { leaveRows } from './large-rows.ts'
+import { compactParts, mergeRows } from './merge.ts'
 import { buildNative } from './native.ts'
 import { distinctValues, profile } from './profile.ts'
 import type { AlikeCall, CallHead, ExecutorSettings, FileCall, LeftHead, ScopedHead } from './protocol.ts'
@@ -127,6 +128,8 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     if (file.verb === 'convert') return convert(settings, call, file)
     if (file.verb === 'appendPage') return appendPage(settings, call, file)
     if (file.verb === 'checkRows') return checkRows(settings, call, file)
+    if (file.verb === 'mergeRows') return mergeRows(settings, call, file)
+    if (file.verb === 'compactParts') return compactParts(settings, call, file)
     if (file.verb === 'profile') return profile(settings, call, file.parquetPath)
     if (file.verb === 'buildNative') return buildNative(settings, call, file)
     return distinctValues(settings, call, file)

@@ -1,5 +1,6 @@
 import { withFiles } from './files.ts'
 import type { Cancellable } from './instances.ts'
+import { partFiles, partedFiles } from './parted.ts'
 import type { CheckCall, CheckResult, ExecutorSettings, RowCheck } from './protocol.ts'
 import { quoteName, quoteText } from './sql-text.ts'
 
@@ -8,11 +9,17 @@ const maxExample = 100
 
 /** What of each check the rows of a file fail, with a few of the values that do. */
 export function checkRows(settings: ExecutorSettings, call: Cancellable, input: CheckCall): Promise<CheckResult[]> {
-  return withFiles(settings, [input.parquetPath], async (connection) => {
+  const { parquetPath, whole } = input
+  const paths = whole === undefined ? [parquetPath] : [parquetPath, ...partFiles(whole)]
+  return withFiles(settings, paths, async (connection) => {
     call.interrupt = () => connection.interrupt()
     const results: CheckResult[] = []
     for (const check of input.checks) {
-      const result = await connection.run(sqlOf(check, `read_parquet(${quoteText(input.parquetPath)})`))
+      // What must be true of every row is true of those that were there already.
+      const isOfEach = check.type === 'not_null' || check.type === 'accepted_values'
+      const rows =
+        whole === undefined || isOfEach ? `read_parquet(${quoteText(parquetPath)})` : `(${partedFiles(whole)})`
+      const result = await connection.run(sqlOf(check, rows))
       const [[failing, examples, newest] = []] = await result.getRows()
       results.push({
         failing: Number(failing ?? 0),

@@ -1,4 +1,5 @@
 import { doubleDigits, kinds, texts, type Shape } from '../../rows/index.ts'
+import { positionColumn, rowColumn } from './parted.ts'
 import { quoteName } from './sql-text.ts'
 
 /** A column or part of one: its SQL type, and what must be done to the text so that DuckDB reads it without loss. */
@@ -12,6 +13,8 @@ export type Typed = {
   items: Typed | null
 }
 
+/** Columns of ours beside those of an answer. */
+const reservedNames = [positionColumn, rowColumn]
 const maxNestedFields = 1_000
 /** How far inside a column values have types of their own. The engine needs twice as long with each further list. */
 const maxLists = 6
@@ -77,7 +80,7 @@ function structType(shape: Shape, around: Around): Typed {
 
 /** A column name per key: itself, or with a number where it is empty or differs from another only in case. */
 export function namesOf(keys: string[], given: Map<string, string>): Map<string, string> {
-  const taken = new Set([...given.values()].map((name) => name.toLowerCase()))
+  const taken = new Set([...reservedNames, ...[...given.values()].map((name) => name.toLowerCase())])
   const names = new Map<string, string>()
   for (const key of keys) {
     const known = given.get(key)

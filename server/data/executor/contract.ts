@@ -1,6 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { Failure } from '../../failure.ts'
+import { widerType } from '../../rows/index.ts'
 import type { Contract, ContractColumn, ConvertedColumn, Mismatch } from './protocol.ts'
+import { readAs } from './read-as.ts'
 import { quoteName, quoteText } from './sql-text.ts'
 
 /**
@@ -82,19 +84,24 @@ export async function underContract(
   const mismatches = await findMismatches(connection, { source, from, checked })
   const failing = new Map(mismatches.map((each) => [each.column, each]))
   const mode = contract?.onMismatch ?? 'widen'
+  const joined = joinedTypes(source, contract, new Set(mode === 'null' ? [] : failing.keys()))
   if (mismatches.length > 0 && mode === 'refuse') throw refused(mismatches)
   const kept = new Map(
     checked.filter(({ name }) => mode === 'null' || !failing.has(name)).map((each) => [each.index, each]),
   )
   const columns = source.columns.map((column, index): ConvertedColumn => {
     const { untyped, ...plain } = column
-    const expected = untyped === true ? expectedType(contract, held.get(column.sourceKey)) : kept.get(index)?.expected
+    const expected =
+      untyped === true
+        ? expectedType(contract, held.get(column.sourceKey))
+        : (joined.get(index) ?? kept.get(index)?.expected)
     return expected === undefined || expected === null ? column : { ...plain, type: expected }
   })
   const list = columns.map(({ name, type, untyped }, index) => {
     const cast = kept.get(index)
     const isEmpty = source.columns[index]?.untyped === true && untyped === undefined
-    const value = isEmpty ? `CAST(NULL AS ${type})` : cast === undefined ? `c${index}` : castOf(source, cast)
+    const natural = joined.has(index) ? readAs(`c${index}`, source.columns[index]?.type ?? type, type) : `c${index}`
+    const value = isEmpty ? `CAST(NULL AS ${type})` : cast === undefined ? natural : castOf(source, cast)
     return `${value} AS ${quoteName(name)}`
   })
   const absent = absentColumns(contract, source)
@@ -107,10 +114,26 @@ export async function underContract(
   return { sql, columns: [...columns, ...absent], mismatches, rejected }
 }
 
+/**
+ * Of rows that join others: the columns whose values do not fit the type that is there, and what is nested and looks
+ * otherwise than before. Each takes the type that holds both.
+ */
+function joinedTypes(source: CopySource, contract: Contract | null, failing: ReadonlySet<string>): Map<number, string> {
+  const joined = new Map<number, string>()
+  if (contract?.extends !== true) return joined
+  const before = new Map(contract.columns.map(({ sourceKey, type }) => [sourceKey, type]))
+  for (const [index, { name, type, sourceKey, untyped }] of source.columns.entries()) {
+    const known = before.get(sourceKey) ?? null
+    const isChecked = known !== null && ruleOf(known) !== undefined && !failing.has(name)
+    if (known !== null && untyped !== true && known !== type && !isChecked) joined.set(index, widerType(known, type))
+  }
+  return joined
+}
+
 /** The type that values are held to; null where they make it themselves. */
 function expectedType(contract: Contract | null, column: ContractColumn | undefined): string | null {
   if (contract === null || column === undefined || column.type === null) return null
-  if (!column.declared && contract.onMismatch === 'widen') return null
+  if (!column.declared && contract.onMismatch === 'widen' && contract.extends !== true) return null
   // What is nested takes the type that its values need.
   return ruleOf(column.type) === undefined ? null : column.type
 }

@@ -27,6 +27,7 @@ import type {
 import { quoteName, quoteText } from './sql-text.ts'
 
 const rowGroupRows = 16_384
+export const parquetOptions = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows}`
 /** DuckDB's own default. It allocates a multiple of it, so it grows only with the longest line. */
 const objectBytesMin = 16_777_216
 const maxTopLevelKeys = 20_000
@@ -85,9 +86,7 @@ async function copyRows(
   temporary: string,
 ): Promise<number> {
   try {
-    const result = await connection.run(
-      `COPY (${sql}) TO ${quoteText(temporary)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`,
-    )
+    const result = await connection.run(`COPY (${sql}) TO ${quoteText(temporary)} (${parquetOptions})`)
     return Number(result.getChunk(0).getColumnVector(0).getItem(0))
   } catch (error) {
     throw columns.length > wideColumns && isOutOfMemory(error) ? tooWide(columns.length) : error

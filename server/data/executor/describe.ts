@@ -1,5 +1,6 @@
 import { DuckDBListType, DuckDBTypeId, type DuckDBPreparedStatement, type DuckDBType } from '@duckdb/node-api'
 import { boundReads, refuseForeign } from './bound.ts'
+import { facetsOf } from './facets.ts'
 import { inspectSql, type Sighting } from './inspect.ts'
 import { prepare, withConnection, type Cancellable, type Instance } from './instances.ts'
 import { planFor, resultTypes, uniqueNames } from './plan.ts'
@@ -29,7 +30,9 @@ export function inspect(instance: Instance, call: Cancellable, input: InspectCal
     const types = resultTypes(typed, input.sql)
     refuseForeign(input.sql, await boundReads(lease, instance, typedSql), sighting)
     const columns = types.map((type, index) => ({ name: names[index] ?? '', type: typeName(type) }))
-    return { tables: [...sighting.tables].sort(), columnsByTable: columnsByTable(sighting, catalog), slots, columns }
+    const facets = facetsOf(sighting.root)
+    const tables = [...sighting.tables].sort()
+    return { tables, columnsByTable: columnsByTable(sighting, catalog), slots, columns, facets }
   })
 }
 

@@ -1,6 +1,7 @@
 import { DuckDBInstance, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
-import type { Catalog, CatalogTable, ExecutorSettings, SqlLimits } from './protocol.ts'
+import { partedSql, pastPositions } from './parted.ts'
+import type { Catalog, CatalogTable, ExecutorSettings, PartedTable, SqlLimits } from './protocol.ts'
 import { quoteName, quoteText } from './sql-text.ts'
 
 /** What a call can be stopped by while it runs. */
@@ -112,7 +113,7 @@ export async function openInstance(
   await run("SET disabled_optimizers = 'common_subexpressions'")
   const sources = []
   for (const [index, table] of catalog.tables.entries()) sources.push(await sourceOf(connection, table, index))
-  const paths = sources.flatMap(({ path }) => path ?? []).concat(extraPath ?? [])
+  const paths = sources.flatMap(({ paths: some }) => some).concat(extraPath ?? [])
   await run(`SET allowed_paths = [${paths.map(quoteText).join(', ')}]`)
   await run('SET enable_external_access = false')
   for (const { name, from, hidden } of sources) {
@@ -133,19 +134,55 @@ export async function openInstance(
   }
 }
 
-type TableSource = { name: string; from: string; path: string | null; hidden: string[] }
+type TableSource = { name: string; from: string; paths: string[]; hidden: string[] }
 
 /** The native copy where there is one that opens; the Parquet file is the record and always there. */
 async function sourceOf(connection: DuckDBConnection, table: CatalogTable, index: number): Promise<TableSource> {
-  const { name, parquetPath, nativePath, hiddenColumns: hidden = [] } = table
-  const fromParquet = { name, from: `read_parquet(${quoteText(parquetPath)})`, path: parquetPath, hidden }
+  const { name, parted, hiddenColumns: hidden = [] } = table
+  if (parted !== undefined) return partedSource(connection, { name, hidden, parted, index })
+  const { from, path } = await fileSource(connection, table, `native_${index}`)
+  return { name, from, paths: path === null ? [] : [path], hidden }
+}
+
+type FileSource = { from: string; path: string | null }
+
+async function fileSource(
+  connection: DuckDBConnection,
+  { parquetPath, nativePath }: Pick<CatalogTable, 'parquetPath' | 'nativePath'>,
+  alias: string,
+): Promise<FileSource> {
+  const fromParquet = { from: `read_parquet(${quoteText(parquetPath)})`, path: parquetPath }
   if (nativePath === undefined) return fromParquet
   try {
-    await connection.run(`ATTACH ${quoteText(nativePath)} AS native_${index} (READ_ONLY)`)
-    return { name, from: `native_${index}.data`, path: null, hidden }
+    await connection.run(`ATTACH ${quoteText(nativePath)} AS ${alias} (READ_ONLY)`)
+    return { from: `${alias}.data`, path: null }
   } catch {
     return fromParquet
   }
+}
+
+/** Which rows are past is kept in memory: every read asks for it. */
+async function partedSource(
+  connection: DuckDBConnection,
+  { name, hidden, parted, index }: { name: string; hidden: string[]; parted: PartedTable; index: number },
+): Promise<TableSource> {
+  const sources: FileSource[] = []
+  for (const [place, part] of parted.parts.entries()) {
+    sources.push(await fileSource(connection, part, `native_${index}_${place}`))
+    if (!part.hasPast) continue
+    await connection.run('CREATE SCHEMA IF NOT EXISTS past')
+    await connection.run(`CREATE TABLE past.${pastTable(index, place)} AS ${pastPositions(parted, place)}`)
+  }
+  const from = partedSql(parted, {
+    from: (_, place) => sources[place]?.from ?? '',
+    past: (place) => `SELECT position FROM past.${pastTable(index, place)}`,
+  })
+  return { name, from: `(${from})`, paths: sources.flatMap(({ path }) => path ?? []), hidden }
+}
+
+/** The table of the positions that are past of a part. */
+export function pastTable(index: number, place: number): string {
+  return `rows_${index}_${place}`
 }
 
 /** Runs `use` on a connection of the instance; `cancellable.interrupt` reaches exactly that connection meanwhile. */

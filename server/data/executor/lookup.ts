@@ -31,7 +31,8 @@ export async function findLookup(
   const key = table === undefined ? undefined : keyOf(root, table)
   const cast = casts.get(slot)
   if (key === undefined || key.type !== cast) return null
-  if (!(await isIndexed(lease, place, key.column)) || !(await isRowByRow(root))) return null
+  const copy = copyWithKey(table, place, key.column)
+  if (copy === null || !(await isIndexed(lease, copy, key.column)) || !(await isRowByRow(root))) return null
   const around = cutAround(sql, slot)
   if (around === null) return null
   const { head, middle, tail } = around
@@ -92,10 +93,21 @@ function keyOf(root: Node, table: CatalogTable): { column: string; type: string;
   return undefined
 }
 
+/**
+ * The copy whose index on a column tells that all values of the table differ in it: that of its one file, or of its first
+ * part where the column alone is the key by which further parts were merged.
+ */
+function copyWithKey(table: CatalogTable | undefined, place: number, column: string): string | null {
+  const { parted } = table ?? {}
+  if (parted === undefined) return `native_${place}`
+  const isKey = parted.key?.length === 1 && foldName(parted.key[0] ?? '') === foldName(column)
+  return isKey || (parted.parts.length === 1 && parted.pastPath === undefined) ? `native_${place}_0` : null
+}
+
 /** Our own copies have an index on a column only where all its values differ. */
-async function isIndexed(lease: OpenConnection, place: number, column: string): Promise<boolean> {
+async function isIndexed(lease: OpenConnection, copy: string, column: string): Promise<boolean> {
   const result = await lease.connection.run(
-    `SELECT expressions FROM duckdb_indexes() WHERE database_name = 'native_${place}' AND table_name = 'data'`,
+    `SELECT expressions FROM duckdb_indexes() WHERE database_name = '${copy}' AND table_name = 'data'`,
   )
   const shown = new Set([`[${column}]`, `[${quoteText(quoteName(column))}]`])
   return (await result.getRows()).some(([expressions]) => shown.has(String(expressions)))

@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { withFiles } from './files.ts'
 import { throwIfCancelled, type Cancellable } from './instances.ts'
 import { looksLike } from './looks-like.ts'
+import { positionColumn } from './parted.ts'
 import { partsOf } from './parts.ts'
 import type { Column, ColumnProfile, DistinctCall, DistinctValues, ExecutorSettings, Profile } from './protocol.ts'
 import { quoteName, quoteText } from './sql-text.ts'
@@ -166,9 +167,11 @@ function storable(text: string): string {
 
 export async function tableColumns(connection: DuckDBConnection, table: string): Promise<Column[]> {
   const statement = await connection.prepare(`SELECT * FROM ${table}`)
-  return Array.from({ length: statement.columnCount }, (_, index) => {
+  const all = Array.from({ length: statement.columnCount }, (_, index) => {
     return { name: statement.columnName(index), type: typeName(statement.columnType(index)) }
   })
+  // Ours, not the table's.
+  return all.filter(({ name }) => name !== positionColumn)
 }
 
 async function rowCountOf(connection: DuckDBConnection, table: string): Promise<number> {

@@ -4,11 +4,26 @@ import type { ScalarSlotType } from '../../../api/slots.ts'
 
 export type Column = { name: string; type: string }
 
+/** Rows of a table that is loaded bit by bit: its parts one behind the other, less the rows that are past. */
+export type PartedTable = {
+  /** All of them, those that SQL does not see included. */
+  columns: Column[]
+  parts: TablePart[]
+  /** A file of places and positions: rows that were replaced or deleted. */
+  pastPath?: string
+  /** Columns whose values tell the rows apart; absent where rows may be alike. */
+  key?: string[]
+}
+/** `columns` are its own in the order of the table's; null where it has none such. */
+export type TablePart = { parquetPath: string; nativePath?: string; columns: Array<Column | null>; hasPast: boolean }
+
 /** `columns` are those that SQL sees. */
 export type CatalogTable = {
   name: string
   parquetPath: string
   nativePath?: string
+  /** Instead of the one file, of which `parquetPath` is the first then. */
+  parted?: PartedTable
   columns: Column[]
   hiddenColumns?: string[]
 }
@@ -37,6 +52,23 @@ export type Inspection = {
   columnsByTable: Record<string, string[]>
   slots: { name: string; suggestedType: SlotType }[]
   columns: Column[]
+  facets: SqlFacets
+}
+
+/** What a statement computes, as far as its syntax tree tells for sure. Columns are in small letters. */
+export type SqlFacets = {
+  measures: Array<{ kind: 'total' | 'average' | 'count' | 'lowest' | 'highest' | 'median'; column: string | null }>
+  /** A row for each of these columns. */
+  groups: string[]
+  /** A row for each month, day …: units of the calendar. */
+  grains: string[]
+  /** What comes first in its answer. */
+  order: { column: string; direction: 'ascending' | 'descending' } | null
+  isLimited: boolean
+  /** Only rows whose column has one of these values. */
+  filters: Array<{ column: string; values: string[] }>
+  /** What each slot is compared with. */
+  slots: Record<string, { column: string | null; use: 'equal' | 'least' | 'most' | 'limit' }>
 }
 
 /** The body of an API's answer in a file, and what tells how to read it. */
@@ -84,7 +116,8 @@ export type ConvertCall = {
 export type OnMismatch = 'widen' | 'hold' | 'null' | 'refuse'
 /** `type` is null while no value told it. A declared one is its author's, any other is what the table has now. */
 export type ContractColumn = { sourceKey: string; name: string; type: string | null; declared: boolean }
-export type Contract = { columns: ContractColumn[]; onMismatch: OnMismatch }
+/** `extends`: the rows join those that are there, so that a column is never narrower than it was. */
+export type Contract = { columns: ContractColumn[]; onMismatch: OnMismatch; extends?: boolean }
 
 /** `untyped`: no value was seen yet, so that the type says nothing. */
 export type ConvertedColumn = Column & { sourceKey: string; untyped?: true }
@@ -118,9 +151,42 @@ export type RowCheck =
   | { type: 'unique'; columns: string[] }
   | { type: 'accepted_values'; column: string; values: Array<string | number | boolean> }
   | { type: 'freshness'; column: string }
-export type CheckCall = { parquetPath: string; checks: RowCheck[] }
+/** `whole`: of a load that joins others, the table with it. What must hold of each row is asked of the new ones alone. */
+export type CheckCall = { parquetPath: string; whole?: PartedTable; checks: RowCheck[] }
 /** `newestMs`: of a freshness check, the newest time that the column holds. */
 export type CheckResult = { failing: number; examples: string[]; newestMs: number | null }
+
+/** Rows of a load to be brought into a table; `table` is null for one that begins with them. */
+export type MergeCall = {
+  rowsPath: string
+  columns: Column[]
+  partPath: string
+  pastPath: string
+  table: PartedTable | null
+  /** Columns of the rows, with the types that the table has after them; empty where rows may be alike. */
+  key: Column[]
+  marker: { column: string; value: string } | null
+  cursor: { column: string; type: string; before: string | null; checkOrder: boolean } | null
+  /** Rows whose key is there already are left out, instead of replacing what is there. */
+  keepsFirst: boolean
+  /** The part gets a column of positions, so that its rows can be past one day. */
+  numbered: boolean
+}
+/** Which rows are past: how many, and in which parts. */
+export type Past = { rows: number; inPlaces: number[] }
+export type Merged = {
+  rowCount: number
+  pastRows: number
+  /** Null where none came to be past. */
+  past: Past | null
+  lastValue: string | null
+  isOrdered: boolean
+  /** Null where the rows are the part as they are. */
+  sizeBytes: number | null
+}
+/** Parts from the place `from` on become one. `past` is what stays past of those before. */
+export type CompactCall = { table: PartedTable; from: number; partPath: string; pastPath: string; numbered: boolean }
+export type Compacted = { rowCount: number; sizeBytes: number; past: Past | null }
 
 export type NativeCall = { parquetPath: string; nativePath: string }
 export type DistinctCall = { parquetPath: string; columns: string[]; cap: number }
@@ -138,6 +204,8 @@ export type FileCall =
   | ({ verb: 'appendPage' } & RowsPageCall)
   | ({ verb: 'checkRows' } & CheckCall)
   | { verb: 'profile'; parquetPath: string }
+  | ({ verb: 'mergeRows' } & MergeCall)
+  | ({ verb: 'compactParts' } & CompactCall)
   | ({ verb: 'buildNative' } & NativeCall)
   | ({ verb: 'distinctValues' } & DistinctCall)
 

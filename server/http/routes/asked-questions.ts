@@ -134,11 +134,12 @@ export function serveTrials(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const { query_name: queryName, time_zone: timeZone, explain, ...rest } = request.body
+      const { query_name: queryName, time_zone: timeZone, explain, follows, ...rest } = request.body
       const input = {
         projectId: request.params.project_id,
         queryName,
         timeZone,
+        earlier: follows === undefined ? null : { query: follows.query_name, parameters: follows.parameters },
         completeness: questions.completenessOf(request.body),
         ...rest,
         signal: () => untilGone(reply),
@@ -182,6 +183,7 @@ function wireTried({ decision, slots }: questions.Tried, explain: boolean): z.ou
     unexpressed: routing.explanation.unexpressed,
     schema: missing.length === 0 ? null : questions.schemaOf(slots, missing),
     candidates: questions.candidatesOf(routing.explanation),
+    ...(decision.changed !== undefined && decision.changed !== null && { follows: { changed: decision.changed } }),
     ...(explain && { routing: questions.wireRouting(decision) }),
   }
 }

@@ -137,12 +137,12 @@ export function serveObjectContent(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const { object, stream } = await data.openObject(app, callerOf(request), ids(request.params))
+      const { object, stream, sizeBytes } = await data.openObject(app, callerOf(request), ids(request.params))
       const name = `${object.tableName}-${object.version}.${object.format}`
+      if (sizeBytes !== null) reply.header('content-length', sizeBytes)
       return reply
         .type(mediaTypes[object.format])
         .header('content-disposition', `attachment; filename="${name}"`)
-        .header('content-length', object.sizeBytes)
         .send(stream)
     },
   )

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changeDatasource, datasource, newDatasource } from '../../../api/datasources.ts'
+import { changeDatasource, changeLoad, datasource, newDatasource, refreshRequest } from '../../../api/datasources.ts'
 import { pageOf, pageQuery } from '../../../api/envelope.ts'
 import { job } from '../../../api/jobs.ts'
 import type { App } from '../../app.ts'
@@ -8,7 +8,7 @@ import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import type { Http } from '../http.ts'
 import { wireJob } from './jobs.ts'
-import { toWire } from '../wire-codec.ts'
+import { fromWire, toWire } from '../wire-codec.ts'
 
 const tags = ['connections']
 const ofProject = z.object({ project_id: z.string() })
@@ -65,7 +65,7 @@ export function serveDatasources(http: Http, app: App): void {
     {
       schema: {
         tags,
-        summary: 'Change a datasource: its request, pagination, schedule or retention',
+        summary: 'Change a datasource: its request, pagination, load, schedule or retention',
         params: ofDatasource,
         body: changeDatasource,
         response: { 200: datasource, ...refusals },
@@ -100,11 +100,14 @@ export function serveDatasources(http: Http, app: App): void {
         tags,
         summary: 'Fetch its data again, as a job',
         params: ofDatasource,
+        body: refreshRequest,
         response: { 201: job, ...refusals },
       },
     },
-    async (request, reply) =>
-      reply.code(201).send(wireJob(await connections.refreshDatasource(app, callerOf(request), ids(request.params)))),
+    async (request, reply) => {
+      const input = { ...ids(request.params), full: request.body?.full === true }
+      return reply.code(201).send(wireJob(await connections.refreshDatasource(app, callerOf(request), input)))
+    },
   )
 }
 
@@ -118,6 +121,7 @@ function changesOf(body: z.output<typeof changeDatasource>): connections.Datasou
     config: body.config,
     pagination: body.pagination,
     forEach: body.for_each,
+    load: body.load === undefined ? undefined : fromWire(changeLoad, body.load),
     schedule: body.schedule,
     scheduleTimeZone: body.schedule_time_zone,
     keepVersions: body.keep_versions,

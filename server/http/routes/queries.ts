@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { pageOf, pageQuery } from '../../../api/envelope.ts'
 import {
+  adviceFilter,
   changeQuery,
   explainAnswer,
   inspection,
@@ -10,11 +11,13 @@ import {
   previewAnswer,
   previewQuery,
   query,
+  queryAdvice,
   queryContent,
 } from '../../../api/queries.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import * as queries from '../../queries/index.ts'
+import * as questions from '../../questions/index.ts'
 import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import { untilGone } from '../gone.ts'
@@ -109,6 +112,7 @@ export function serveQueries(http: Http, app: App): void {
   )
 }
 
+// Over 70 lines: a list of routes.
 export function serveAuthoring(http: Http, app: App): void {
   http.post(
     `${path}/inspect`,
@@ -124,6 +128,23 @@ export function serveAuthoring(http: Http, app: App): void {
     async (request) => {
       const input = { projectId: request.params.project_id, ...request.body }
       return queries.inspectQuery(app, callerOf(request), input)
+    },
+  )
+
+  http.get(
+    `${path}/:query_name/advice`,
+    {
+      schema: {
+        tags,
+        summary: 'What would make questions find a draft more surely, with changes that can be taken',
+        params: ofQuery,
+        querystring: adviceFilter,
+        response: { 200: z.object({ data: z.array(queryAdvice), next_cursor: z.null() }), ...refusals },
+      },
+    },
+    async (request) => {
+      const input = { ...named(request.params), ...request.query }
+      return { data: await questions.adviseQuery(app, callerOf(request), input), next_cursor: null }
     },
   )
 

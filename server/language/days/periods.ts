@@ -1,5 +1,6 @@
 import type { Parser } from 'chrono-node'
 import { day, dayMs } from '../calendar.ts'
+import { anyCount, spokenNumber } from '../quantities.ts'
 import { asCounted, asRelative, dateParts, todayIn } from './components.ts'
 import { dayParser, oneDay, period } from './day-parser.ts'
 import { isComing } from './is-coming.ts'
@@ -14,8 +15,8 @@ const ordinals: Record<string, number> = {
   '3rd': 3,
   '4th': 4,
 }
-const counts: Record<string, number> = { two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, ten: 10, twelve: 12 }
-const count = `(?:(\\d{1,3}|${Object.keys(counts).join('|')})\\s+)?`
+// "7", "thirty", "twenty-one", "a couple of"
+const count = `(?:(\\d{1,3}|(?:a )?couple of|(?:${anyCount})(?:[ -](?:${anyCount}))?)\\s+)?`
 const which = '(this|last|past|previous|next|current)'
 
 /** "Q2", "last quarter": one that has not begun is the one of last year. */
@@ -42,11 +43,11 @@ const half = dayParser(/\b(?:h([12])|(first|second) half)(?:\s+of)?\s+((?:19|20)
 
 /** "last month" is the calendar month before; "the last 7 days" are the seven that end today, "past month" too. */
 const relative = dayParser(
-  new RegExp(`\\b${which}\\s+${count}(day|week|month|quarter|year)s?\\b(?!\\s+ago)`, 'iu'),
+  new RegExp(`\\b${which}\\s+${count}(day|week|fortnight|month|quarter|half[ -]year|year)s?\\b(?!\\s+ago)`, 'iu'),
   (context, match) => {
     const [, word = '', counted, unit = ''] = match.map((each) => each?.toLowerCase())
     const steps = counted === undefined ? null : numberOf(counted)
-    return period(context, match, stretch(todayIn(context), word, steps, unit))
+    return period(context, match, stretch(todayIn(context), word, steps ?? (isRolling(unit) ? 1 : null), unit))
   },
 )
 
@@ -97,7 +98,12 @@ function instantParts(instant: Date): ReturnType<typeof dateParts> & Record<'hou
 }
 
 function numberOf(counted: string): number {
-  return counts[counted] ?? Number(counted)
+  return spokenNumber(counted) ?? (counted.endsWith('couple of') ? 2 : Number(counted))
+}
+
+/** No calendar says when a fortnight or a half year begins: it ends today. */
+function isRolling(unit: string): boolean {
+  return unit === 'fortnight' || unit.startsWith('half')
 }
 
 function isBackward(word: string): boolean {
@@ -129,6 +135,7 @@ function move(from: Date, unit: string, steps: number): Date {
   const [year, month, date] = [from.getUTCFullYear(), from.getUTCMonth(), from.getUTCDate()]
   if (unit === 'year') return day(year + steps, month, date)
   if (unit === 'quarter') return move(from, 'month', 3 * steps)
+  if (unit.startsWith('half')) return move(from, 'month', 6 * steps)
   if (unit === 'month') return day(year, month + steps, Math.min(date, day(year, month + steps + 1, 0).getUTCDate()))
-  return day(year, month, date + steps * (unit === 'week' ? 7 : 1))
+  return day(year, month, date + steps * (unit === 'fortnight' ? 14 : unit === 'week' ? 7 : 1))
 }

@@ -75,7 +75,7 @@ function beside(context: ParsingContext, result: ParsingResult): ParsingResult[]
   return [context.createParsingResult(match.index, result.index - join.length, parts)]
 }
 
-const bareYear = /(?<![\p{L}\p{N}.,$€£-])((?:19|20)\d{2})(?![\p{L}\p{N}%]|[.,-]\d)/gu
+const bareYear = /(?<![\p{L}\p{N}.,$€£-])(?:(?<short>['’]\d{2})|(?:19|20)\d{2})(?![\p{L}\p{N}%]|[.,-]\d)/gu
 
 /** A year alone; the library's own filters would drop it as a number, so it joins the results after them. */
 export const bareYears: Refiner = {
@@ -83,7 +83,7 @@ export const bareYears: Refiner = {
     withMore(
       results,
       Array.from(context.text.matchAll(bareYear), ({ index, 0: said }) =>
-        context.createParsingResult(index, said, { year: Number(said) }),
+        context.createParsingResult(index, said, { year: Number(said.replace(/^['’]/u, '20')) }),
       ),
     ),
 }

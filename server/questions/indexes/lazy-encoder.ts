@@ -12,6 +12,7 @@ export type LazyEncoder = {
 type LazyOptions = {
   modelDir: string
   readerDir: string
+  openEncoder: typeof openEncoder | undefined
   threads: number
   queueLength: number
   store: Pick<Database, 'db'>
@@ -28,6 +29,7 @@ const retryMs = 1_000
 export function lazyEncoder({
   modelDir,
   readerDir,
+  openEncoder: start = openEncoder,
   threads,
   queueLength,
   store,
@@ -41,7 +43,7 @@ export function lazyEncoder({
   const open = async (): Promise<Opened> => {
     const startedMs = performance.now()
     try {
-      const encoder = await openEncoder({ modelDir, readerDir, threads, queueLength, onFault })
+      const encoder = await start({ modelDir, readerDir, threads, queueLength, onFault })
       const elapsedMs = Math.round(performance.now() - startedMs)
       observe({ kind: 'encoder-opened', encoder: encoder.kind, fallbackReason: encoder.fallbackReason, elapsedMs })
       opened = { encoder, vectors: keepVectors(encoder, { store, observe, now }) }

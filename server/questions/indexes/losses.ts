@@ -1,7 +1,7 @@
 import type { Deployments, Regression, RoutingReport } from '../../queries/index.ts'
 import type { Database } from '../../store/index.ts'
 import type { QuestionPlace } from './snapshot.ts'
-import { answerOf, readCases } from '../verbs/evaluation-cases.ts'
+import { answerOf, readFirmCases } from '../verbs/evaluation-cases.ts'
 import type { ProjectIndex } from '../../router/index.ts'
 
 type Parts = {
@@ -43,7 +43,7 @@ async function questionsOf(
   projectId: string,
   { name, examples }: { name: string; examples: Array<{ question: string }> },
 ): Promise<Map<string, Regression['source']>> {
-  const cases = (await readCases(store, projectId)).filter(({ expectedQuery }) => expectedQuery === name)
+  const cases = (await readFirmCases(store, projectId)).filter(({ expectedQuery }) => expectedQuery === name)
   const found = [
     ...examples.map(({ question }) => [question, 'example'] as const),
     ...cases.map(({ question, source }) => [question, source === 'confirmed' ? 'confirmed' : 'evaluation'] as const),

@@ -12,7 +12,13 @@ import { findRegressions, keepResults } from './regressions.ts'
 import { questionsChanged, readProject, type QuestionPlace } from './snapshot.ts'
 import { openTurns } from './turns.ts'
 import { openAdmission, type QuestionAdmission } from './admission.ts'
-import { buildIndex, type ProjectIndex, type RoutableProject, type RoutableQuery } from '../../router/index.ts'
+import {
+  buildIndex,
+  type openEncoder,
+  type ProjectIndex,
+  type RoutableProject,
+  type RoutableQuery,
+} from '../../router/index.ts'
 
 /** An index for each place that is asked, kept fresh behind the questions. */
 export type Router = DeployGate & {
@@ -20,6 +26,8 @@ export type Router = DeployGate & {
   index(place: QuestionPlace, fresh?: 'fresh'): Promise<ProjectIndex>
   /** As it would be with a query changed. Built for the occasion. */
   trial(place: QuestionPlace, changed: RoutableQuery): Promise<ProjectIndex>
+  /** Builds what is asked of a project anew, and waits for it: what was changed holds from now on. */
+  renew(projectId: string): Promise<void>
   /** Who comes to ask passes here first, and is refused at once where too many are being read. */
   admission: QuestionAdmission
   /** Vectors of texts, for whoever compares questions with each other. */
@@ -33,6 +41,8 @@ export type Router = DeployGate & {
 export type RouterOptions = {
   modelDir: string
   readerDir: string
+  /** Where it is not the usual one: apps may share its processes. */
+  openEncoder: typeof openEncoder | undefined
   threads: number
   queueLength: number
   /** Longest expected wait of a question for its turn. */
@@ -207,6 +217,11 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       const touched = [...entries.values()].filter(
         ({ place }) => place.projectId === projectId && place.environment === environment,
       )
+      await Promise.all(touched.map((entry) => awaited(refresh(entry), settleMs).catch(() => undefined)))
+    },
+    async renew(projectId) {
+      outdate((place) => place.projectId === projectId)
+      const touched = [...entries.values()].filter(({ place }) => place.projectId === projectId)
       await Promise.all(touched.map((entry) => awaited(refresh(entry), settleMs).catch(() => undefined)))
     },
     admission: openAdmission(options.questionWaitMs),

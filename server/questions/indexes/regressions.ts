@@ -1,5 +1,5 @@
 import { routable, type QuestionPlace } from './snapshot.ts'
-import { evaluate, readCases, type EvaluationCase } from '../verbs/evaluation-cases.ts'
+import { evaluate, readFirmCases, type EvaluationCase } from '../verbs/evaluation-cases.ts'
 import { reaskExamples, type ProjectIndex, type RoutableQuery } from '../../router/index.ts'
 import { newId } from '../../ids.ts'
 import type { ChangedQuery, Deployments, EvaluatedPlace, Regression, RoutingReport } from '../../queries/index.ts'
@@ -22,7 +22,7 @@ export async function findRegressions(
 ): Promise<RoutingReport> {
   const place: QuestionPlace = { ...where, only: null }
   const live = parts.deployments.list(place.projectId, place.environment)
-  const cases = await readCases(parts.store, place.projectId)
+  const cases = await readFirmCases(parts.store, place.projectId)
   const examples = [changed, ...live.map(({ version }) => version)].reduce((sum, each) => sum + each.examples.length, 0)
   if (examples + cases.length === 0) return { checked: 0, regressions: [], results: [] }
   const query = routable(changed)

@@ -1,8 +1,9 @@
+import { fixedLimits } from '../../../api/limits.ts'
 import type { SlotsSchema } from '../../../api/slots.ts'
 import { readColumnValues, type DatasourceDirectory } from '../../data/index.ts'
 import type { Deployments } from '../../queries/index.ts'
 import type { Database, QueryExample } from '../../store/index.ts'
-import { spoken, type RoutableProject, type RoutableQuery } from '../../router/index.ts'
+import { spoken, type CounterExample, type RoutableProject, type RoutableQuery } from '../../router/index.ts'
 
 /** Where a question goes; `only` are the names that a key is limited to, null where it reaches every query. */
 export type QuestionPlace = { projectId: string; environment: string; only: readonly string[] | null }
@@ -35,7 +36,20 @@ export async function readProject(
     .where('projectId', '=', projectId)
     .executeTakeFirst()
   const values = await readColumnValues(parts, projectId, valueColumns(queries))
-  return { queries, values, leastConfidence: settings?.minConfidence ?? 0 }
+  const counterExamples = await readCounterExamples(parts.store, projectId)
+  return { queries, values, leastConfidence: settings?.minConfidence ?? 0, counterExamples }
+}
+
+/** What the router heeds: reports that were confirmed, oldest first. */
+async function readCounterExamples({ db }: Parts['store'], projectId: string): Promise<CounterExample[]> {
+  return db
+    .selectFrom('counterExamples')
+    .select(['question', 'notQuery', 'meantQuery'])
+    .where('projectId', '=', projectId)
+    .where('status', '=', 'confirmed')
+    .orderBy('id')
+    .limit(fixedLimits.counterExamples.value)
+    .execute()
 }
 
 export function routable(query: {

@@ -11,7 +11,7 @@ export type EvaluationCase = {
   expectedQuery: string | null
   /** Null: any values. */
   expectedParameters: Record<string, unknown> | null
-  source: 'written' | 'confirmed' | 'missed'
+  source: 'written' | 'confirmed' | 'missed' | 'reported'
   createdAt: Date
   createdBy: string
 }
@@ -25,6 +25,11 @@ export async function readCases(store: Pick<Database, 'db'>, projectId: string):
     .limit(fixedLimits.evaluationCases.value)
     .execute()
   return rows.map(caseOf)
+}
+
+/** Cases that may hold a deployment: what is only reported waits for somebody who may change queries. */
+export async function readFirmCases(store: Pick<Database, 'db'>, projectId: string): Promise<EvaluationCase[]> {
+  return (await readCases(store, projectId)).filter(({ source }) => source !== 'reported')
 }
 
 export function caseOf(row: {

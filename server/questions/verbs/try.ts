@@ -28,6 +28,8 @@ export type Trial = {
   parameters: Record<string, unknown>
   queryName?: string | undefined
   completeness?: Asking['completeness']
+  /** What the trial before was answered with. */
+  earlier?: Asking['earlier']
   /** A draft that takes part as if it were deployed. */
   draft?: string | undefined
   run: boolean
@@ -57,7 +59,7 @@ type Parts = {
 
 /** Asks as an author: what would be chosen and why, and only with `run` the rows too. Not counted as a question. */
 export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Promise<Tried> {
-  const { projectId, environment, question, timeZone, parameters: given, queryName, completeness, signal } = input
+  const { projectId, environment, question, timeZone, parameters: given, queryName, signal } = input
   await requireRole(app, caller, projectId, input.draft === undefined ? 'viewer' : 'editor')
   const place: QuestionPlace = { projectId, environment, only: null }
   const draft = input.draft === undefined ? null : await findQuery(app, caller, { projectId, name: input.draft })
@@ -69,7 +71,8 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
     throw new Failure('not_found', { message: `${queryName} is not deployed in ${environment}.` })
   }
   const asker = { projectId, keyId: '' }
-  const asking: Asking = { asker, question, timeZone, given, queryName, completeness, signal: signal() }
+  const { completeness, earlier = null } = input
+  const asking: Asking = { asker, question, timeZone, given, queryName, completeness, earlier, signal: signal() }
   const leave = app.router.admission.enter(asker)
   const decision = await decide(app, index, asking).finally(leave)
   const { routing } = decision

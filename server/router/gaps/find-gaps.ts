@@ -16,6 +16,7 @@ import {
   usesOf,
   wordsAround,
   wordsAt,
+  type Doubt,
   type FoundValues,
   type Gap,
   type TextPlace,
@@ -24,67 +25,88 @@ import {
   type Use,
 } from './gap.ts'
 import { numberGap } from './number-gaps.ts'
-import { unknownValue } from './value-gaps.ts'
+import { ambiguousPart, unknownValues } from './value-gaps.ts'
 import type { IndexedQuery, ProjectIndex } from '../project-index.ts'
 import { spoken, type Slot } from '../project.ts'
+import type { RuleName } from '../rules.ts'
 import type { Asked } from '../ranking/evidence.ts'
 
-/** What is left out, meant the other way, one of several or out of bounds. */
+/** What is left out, meant the other way, one of several or out of bounds; and what may be. */
 export function findGaps(
   index: ProjectIndex,
   { linked, shape: { marks } }: Asked,
   query: IndexedQuery,
   found: FoundValues,
-): Gap[] {
-  const { existing } = index.linker
-  const reading = { linked, marks, query, found, existing, texts: index.texts.slice(query.from, query.to) }
-  const gaps = query.slots.flatMap((slot) => {
+): { gaps: Gap[]; doubts: Doubt[] } {
+  const { existing, mayBeTypo } = index.linker
+  const texts = index.texts.slice(query.from, query.to)
+  const isSaid = (stem: string): boolean => index.queries.some(({ said }) => said.has(stem))
+  const isOff = (rule: RuleName): boolean => index.rulesOff.has(rule)
+  const reading = { linked, marks, query, found, existing, mayBeTypo, isSaid, isOff, texts }
+  const unknown = query.slots.map((slot) => ({ slot, doubts: unknownValues(reading, slot) }))
+  const gaps = unknown.flatMap(({ slot, doubts }) => {
     const source = found.sources[slot.name]
     if (slot.type.kind === 'boolean') return []
-    if (source === undefined)
-      return otherEnd(reading, slot) ?? numberGap(reading, slot) ?? unknownValue(reading, slot) ?? []
-    return daysGap(reading, slot, source) ?? opposed(reading, slot, source) ?? oneOfSeveral(reading, slot, source) ?? []
+    // What is asked for anyway may as well be named.
+    const isWanted = slot.required && source === undefined
+    const named = doubts.filter(({ isSure }) => isSure || isWanted).slice(0, 1)
+    if (source === undefined) return otherEnd(reading, slot) ?? numberGap(reading, slot) ?? named
+    const own =
+      daysGap(reading, slot, source) ??
+      ambiguousPart(reading, slot) ??
+      opposed(reading, slot, source) ??
+      oneOfSeveral(reading, slot, source)
+    return own ?? named
   })
-  return gaps.length > 0 ? gaps : [...excludedBeside(reading), ...turnedRange(reading), ...twoStretches(reading)]
+  const all = gaps.length > 0 ? gaps : [...excludedBeside(reading), ...turnedRange(reading), ...twoStretches(reading)]
+  return { gaps: all, doubts: unknown.flatMap(({ doubts }) => doubts) }
 }
 
 /** "not from the north" of a query that never leaves a region out, "under 200" of one that looks above an amount. */
 function opposed(reading: QueryReading, slot: Slot, source: SlotSource): Gap | null {
-  const { linked, texts } = reading
+  const { linked, texts, isOff } = reading
   const uses = usesOf(texts, slot)
   const { from, to } = wordsAt(linked, source)
   const gap = (problem: string): Gap => {
     return { slot: slot.name, message: `${problem}: “${wordsAround(linked, source)}”`, isOpposed: true }
   }
-  const measure = slot.type.kind === 'number' ? otherMeasure(reading, slot, { source, uses }) : null
+  const measure =
+    slot.type.kind === 'number' && !isOff('place, money or percentage')
+      ? otherMeasure(reading, slot, { source, uses })
+      : null
   if (measure !== null) return gap(measure)
   // One day said once that serves both ends is a stretch, whichever way it was said.
   const isShared = Object.entries(reading.found.sources).some(
     ([name, other]) => name !== slot.name && other.start === source.start,
   )
-  const way = isShared ? null : wayAt(linked, slot, source)
+  const way = isShared || isOff('direction of a bound') ? null : wayAt(linked, slot, source)
   if (way !== null) {
     const known = waysOf(reading, slot, uses)
     // Of a number that no text speaks of nothing is known; a day is a day unless something says otherwise.
     const isKnown = known.size === 0 ? uses.length === 0 && slot.type.kind !== 'date' : known.has(way)
     return isKnown ? null : gap(`cannot be ${way === 'up' ? 'the least' : 'the most'} that is wanted`)
   }
-  if (slot.type.kind === 'number' && exact.test(linked.words[from - 1]?.text ?? '')) {
+  const isExact = slot.type.kind === 'number' && !isOff('exact number of a bound')
+  if (isExact && exact.test(linked.words[from - 1]?.text ?? '')) {
     const isBound = uses.length > 0 && uses.every((use) => wayAt(use.linked, slot, use.span) !== null)
     if (isBound || slot.role !== null) return gap('is a bound, not the number itself')
   }
-  if (isExcluded(linked, from, to)) return excludesValues(reading, slot, uses) ? null : gap('cannot be left out')
-  const isAlwaysOut = uses.length > 1 && uses.every(({ linked: own, span }) => isExcluded(own, span.from, span.to))
+  if (!isOff('values left out') && isExcluded(linked, from, to))
+    return excludesValues(reading, slot, uses) ? null : gap('cannot be left out')
+  const isAlwaysOut =
+    !isOff('value that is always left out') &&
+    uses.length > 1 &&
+    uses.every(({ linked: own, span }) => isExcluded(own, span.from, span.to))
   return isAlwaysOut ? gap('is what the query leaves out') : null
 }
 
 const exact = /^(?:exactly|precisely)$/
 
 /** "before March" of a query that only knows since when: nothing of it was bound, and the answer would not heed it. */
-function otherEnd({ linked, marks, query, found }: QueryReading, slot: Slot): Gap[] | null {
+function otherEnd({ linked, marks, query, found, isOff }: QueryReading, slot: Slot): Gap[] | null {
   const { role, type } = slot
   const hasOther = query.slots.some((other) => other.type.kind === type.kind && other.role !== role)
-  if (role === null || hasOther) return null
+  if (role === null || hasOther || isOff('direction of a bound')) return null
   const mark = marks.find(({ span, type: { key } }) => {
     const way = key === type.key && isFree(found, span) ? wayAt(linked, slot, span) : null
     return way !== null && way !== (role === 'start' ? 'up' : 'down')
@@ -165,8 +187,8 @@ function waysOf({ texts }: QueryReading, slot: Slot, uses: Use[]): Set<Direction
 
 /** "north and south" for a slot that takes one: half an answer would look like all of it. */
 function oneOfSeveral(reading: QueryReading, slot: Slot, source: SlotSource): Gap | null {
-  const { linked, marks, found } = reading
-  if (slot.list) return null
+  const { linked, marks, found, isOff } = reading
+  if (slot.list || isOff('one of several')) return null
   const others = marks.filter(
     ({ span }) =>
       span.readings.some(({ type }) => type.key === slot.type.key) &&
@@ -187,7 +209,8 @@ function oneOfSeveral(reading: QueryReading, slot: Slot, source: SlotSource): Ga
 }
 
 /** A value that fills no slot and is left out, too: "in 2025 but not in June". What its own kind rules out anyway is no loss. */
-function excludedBeside({ linked, marks, query, found }: QueryReading): Gap[] {
+function excludedBeside({ linked, marks, query, found, isOff }: QueryReading): Gap[] {
+  if (isOff('value left out beside')) return []
   const kinds = new Set(query.slots.filter(({ name }) => name in found.sources).map(({ type }) => type.key))
   const out = marks.find(
     ({ span, type }) =>
@@ -202,7 +225,8 @@ function excludedBeside({ linked, marks, query, found }: QueryReading): Gap[] {
 }
 
 /** "after 2026 and before 2025": nothing lies between. */
-function turnedRange({ query: { slots }, found: { parameters } }: QueryReading): Gap[] {
+function turnedRange({ query: { slots }, found: { parameters }, isOff }: QueryReading): Gap[] {
+  if (isOff('turned range')) return []
   return (['date', 'number', 'time'] as const).flatMap((kind) => {
     const ends = slots.filter(({ type, list, name }) => type.kind === kind && !list && name in parameters)
     const [start, end] = (['start', 'end'] as const).map((role) => ends.filter((slot) => slot.role === role))

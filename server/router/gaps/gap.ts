@@ -9,6 +9,7 @@ import {
 } from '../../language/index.ts'
 import type { IndexedText } from '../indexing/index-text.ts'
 import type { IndexedQuery } from '../project-index.ts'
+import type { RuleName } from '../rules.ts'
 import type { Slot } from '../project.ts'
 
 /** A slot of which the question says something that must not be bound as it stands, in words for who asks. */
@@ -20,6 +21,9 @@ export type Gap = {
   /** How many values beside the one that the slot takes. */
   surplus?: number
 }
+
+/** Words that a slot has no value for; not sure where they may be meant otherwise. */
+export type Doubt = Gap & { isSure: boolean; start: number; end: number }
 
 /** The words of the question that gave a slot its value. */
 export type SlotSource = { start: number; end: number; text: string }
@@ -39,6 +43,11 @@ export type QueryReading = {
   found: FoundValues
   /** What there is of each type of value. */
   existing: Linker['existing']
+  mayBeTypo: Linker['mayBeTypo']
+  /** Whether any query of the project says a word. */
+  isSaid: (stem: string) => boolean
+  /** Whether a rule is switched off. */
+  isOff: (rule: RuleName) => boolean
 }
 export type TextPlace = Pick<SlotSource, 'start' | 'end'>
 

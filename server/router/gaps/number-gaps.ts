@@ -1,9 +1,9 @@
-import { convertUnit, isSameQuantity, unitAt, type Linked, type Span } from '../../language/index.ts'
+import { convertUnit, isSameQuantity, unitAt, type Linked, type Span, type Unit } from '../../language/index.ts'
 import { isFree, usesOf, wordsAround, type Gap, type QueryReading } from './gap.ts'
 import type { Slot, ValueRules } from '../project.ts'
 
 /** A number that fills nothing and would be the slot's, were it not too large, too small or of something else. */
-export function numberGap({ marks, linked, texts, found }: QueryReading, slot: Slot): Gap[] | null {
+export function numberGap({ marks, linked, texts, found, query, isOff }: QueryReading, slot: Slot): Gap[] | null {
   if (slot.type.kind !== 'number') return null
   const around = new Set(usesOf(texts, slot).flatMap(({ linked: own, span }) => beside(own, span)))
   const free = marks.filter(
@@ -13,8 +13,9 @@ export function numberGap({ marks, linked, texts, found }: QueryReading, slot: S
     if (slot.required && type.key === slot.type.key) return true
     return beside(linked, span).some((word) => around.has(word))
   })
-  const bounds = mark === undefined ? null : outOfBounds(linked, mark.span, slot)
-  return bounds ?? free.map(({ span }) => otherUnit(linked, span, slot)).find((gap) => gap !== null) ?? null
+  const bounds = mark === undefined || isOff('out of bounds') ? null : outOfBounds(linked, mark.span, slot)
+  if (bounds !== null || isOff('other unit')) return bounds
+  return free.map(({ span }) => otherUnit(linked, span, slot, query.slots)).find((gap) => gap !== null) ?? null
 }
 
 /** "top 0 products": the number stands where the slot's value stands, and the schema does not take it. */
@@ -27,12 +28,18 @@ function outOfBounds(linked: Linked, span: Span, slot: Slot): Gap[] | null {
 }
 
 /** "900 kg" of a query about an amount of money, and "three months" of one that counts days. */
-function otherUnit(linked: Linked, span: Span, slot: Slot): Gap[] | null {
+function otherUnit(linked: Linked, span: Span, slot: Slot, all: Slot[]): Gap[] | null {
   const unit = slot.unit === null ? null : unitAt(linked, span)
   if (unit === null || slot.unit === null || convertUnit(1, unit, slot.unit) !== null) return null
+  const isOthers = all.some((other) => other !== slot && other.unit !== null && isOfKind(unit, other.unit))
+  if (isOthers && !isOfKind(unit, slot.unit)) return null
   const end = Math.max(span.end, linked.words[span.to]?.end ?? 0)
   const message = `is in ${slot.unit.name}: “${wordsAround(linked, { start: span.start, end })}”`
   return [{ slot: slot.name, message, isOpposed: !isSameQuantity(unit, slot.unit) }]
+}
+
+function isOfKind(left: Unit, right: Unit): boolean {
+  return left.dimension === right.dimension || isSameQuantity(left, right)
 }
 
 /** The word before and the word after, told apart. */

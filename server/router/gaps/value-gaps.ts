@@ -1,31 +1,109 @@
 import { isFunctionWord, type Linked, type Word } from '../../language/index.ts'
-import { wordsAround, type Gap, type QueryReading } from './gap.ts'
 import type { Slot } from '../project.ts'
+import { isFree, wordsAround, type Doubt, type Gap, type QueryReading } from './gap.ts'
+
+/** "Jobs of Anna", where two are called so: whom is for the caller to say. */
+export function ambiguousPart({ linked, found }: QueryReading, slot: Slot): Gap | null {
+  if (slot.type.kind !== 'values') return null
+  const bound = new Set([found.parameters[slot.name]].flat().map(String))
+  for (const span of [...linked.spans, ...linked.weak]) {
+    const reading = span.readings.find(({ type }) => type.key === slot.type.key)
+    if (reading?.among === undefined || !bound.has(String(reading.value)) || isFree(found, span)) continue
+    const said = linked.text.slice(span.start, span.end)
+    const message = `could be any of several: “${said}” is a part of ${reading.among.map(String).join(', ')}`
+    return { slot: slot.name, message, isOpposed: false }
+  }
+  return null
+}
 
 /**
- * "Dangerous goods to France", where nobody knows France: without it the answer would be of all countries. Only a name,
- * where the query's own texts have a value: most words that a query never says ask for nothing.
+ * "Dangerous goods to France", where nobody knows France: without it the answer would be of all countries. A word where
+ * the query's own texts have a value, or beside one that was read: "Bergen and Oslo". A name is surely meant as one; of
+ * a word in small letters who reads the question whole says whether it is.
  */
-export function unknownValue({ linked, query, texts, existing }: QueryReading, slot: Slot): Gap[] | null {
-  if (slot.type.kind !== 'values') return null
-  const named = texts.flatMap(({ linked: own, shape: { marks } }) =>
-    marks.filter(({ type }) => type.key === slot.type.key).map(({ span }) => own.words[span.from - 1]?.stem ?? ''),
-  )
-  const before = new Set(named)
-  const name = linked.words.find((word, at) => {
-    const previous = linked.words[at - 1]
-    if (previous === undefined || !before.has(previous.stem)) return false
-    return isName(linked, word, previous) && !query.said.has(word.stem) && !isRead(linked, at)
+export function unknownValues(reading: QueryReading, slot: Slot): Doubt[] {
+  if (slot.type.kind !== 'values' || reading.isOff('unknown value')) return []
+  const { linked, query, existing, isSaid, found } = reading
+  const isBound = slot.name in found.sources
+  const frame = framesOf(reading, slot)
+  const labels = slot.type.labelStems
+  return linked.words.flatMap((word, at): Doubt[] => {
+    if (!isContent(word) || query.said.has(word.stem) || isRead(linked, at)) return []
+    const isListed = followsValue(linked, slot, at) || precedesValue(linked, slot, at)
+    const before = linked.words[at - 1]
+    const isNamed = isName(linked, at)
+    // Small letters behind a word that says something go on from it: "monthly outlay".
+    const isFrame = before !== undefined && (isNamed || isFunctionWord(before.text) || labels.has(before.stem))
+    const isFramed = (!isBound || (slot.list && isNamed)) && isFrame && frame.has(before.stem)
+    if (!isListed && !isFramed) return []
+    const isSure = isNamed || (isListed && !isSaid(word.stem) && endsPhrase(reading, at))
+    // In small letters it is a value only where nothing goes on from it.
+    if (!isSure && !endsPhrase(reading, at)) return []
+    const message = `has no such value: “${wordsAround(linked, word)}”${whatThereIs(existing.get(slot.type.key))}`
+    return [{ slot: slot.name, message, isOpposed: false, isSure, start: word.start, end: word.end }]
   })
-  return name === undefined
-    ? null
-    : [
-        {
-          slot: slot.name,
-          message: `has no such value: “${wordsAround(linked, name)}”${whatThereIs(existing.get(slot.type.key))}`,
-          isOpposed: false,
-        },
-      ]
+}
+
+/** The words that stand before the slot's values in the query's own texts, and those that name it: "depot Oslo". */
+function framesOf({ texts }: QueryReading, { type }: Slot): Set<string> {
+  const named = texts.flatMap(({ linked: own, shape: { marks } }) =>
+    marks.filter((mark) => mark.type.key === type.key).map(({ span }) => own.words[span.from - 1]?.stem ?? ''),
+  )
+  return new Set([...named, ...type.labelStems])
+}
+
+function isContent({ text }: Word): boolean {
+  return !isFunctionWord(text) && !/^\d/.test(text)
+}
+
+const listing = /^\s*(?:&|\/|,?\s*\b(?:and|or|nor|plus)\b)\s*(?:the\s+)?$/iu
+// Behind a comma anything may begin; a name goes on the list.
+const enumerating = /^\s*,\s*$/u
+
+/** Whether a word goes on a list that a value of the slot begins. */
+function followsValue(linked: Linked, { type }: Slot, at: number): boolean {
+  const { text, words, spans } = linked
+  const word = words[at]
+  const isNamed = isName(linked, at)
+  return (
+    word !== undefined &&
+    spans.some(
+      (span) =>
+        span.to <= at &&
+        span.readings.some((reading) => reading.type.key === type.key) &&
+        (isNamed ? [listing, enumerating] : [listing]).some((join) => join.test(text.slice(span.end, word.start))),
+    )
+  )
+}
+
+/** "Spanish and Mandarin", of which only the second is known: what stands before a value in a list is meant as one. */
+function precedesValue({ text, words, spans }: Linked, { type }: Slot, at: number): boolean {
+  const word = words[at]
+  return (
+    word !== undefined &&
+    spans.some(
+      (span) =>
+        span.from > at &&
+        span.readings.some((reading) => reading.type.key === type.key) &&
+        listing.test(text.slice(word.end, span.start)),
+    )
+  )
+}
+
+/** A value of two or three words at most, and behind it something that goes on otherwise. */
+const maxUnknownWords = 3
+
+function endsPhrase(reading: QueryReading, from: number): boolean {
+  const { linked, query } = reading
+  const { text, words, spans } = linked
+  for (let at = from; at < from + maxUnknownWords; at += 1) {
+    const [word, next] = [words[at], words[at + 1]]
+    if (word === undefined || next === undefined) return true
+    const isValue = spans.some((span) => span.from <= at + 1 && at + 1 < span.to)
+    if (isValue || isFunctionWord(next.text) || query.said.has(next.stem)) return true
+    if (!/^\s+$/.test(text.slice(word.end, next.start))) return true
+  }
+  return false
 }
 
 function whatThereIs(known: { values: string[]; count: number } | undefined): string {
@@ -37,10 +115,10 @@ function whatThereIs(known: { values: string[]; count: number } | undefined): st
 const capital = /\p{Lu}/u
 
 /** Where every word begins with a capital letter none is a name for that. */
-function isName({ text }: Linked, word: Word, previous: Word): boolean {
-  return (
-    capital.test(text.charAt(word.start)) && !capital.test(text.charAt(previous.start)) && !isFunctionWord(word.text)
-  )
+function isName({ text, words }: Linked, at: number): boolean {
+  const [word, previous] = [words[at], words[at - 1]]
+  if (word === undefined || previous === undefined || !capital.test(text.charAt(word.start))) return false
+  return words.some((other) => isContent(other) && other !== word && !capital.test(text.charAt(other.start)))
 }
 
 function isRead({ spans, weak }: Linked, at: number): boolean {

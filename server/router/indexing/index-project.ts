@@ -14,8 +14,10 @@ import { readFarBank } from './far-bank.ts'
 import { indexText, reread, type IndexedText } from './index-text.ts'
 import { makeLinker } from './make-linker.ts'
 import type { Embed, IndexedQuery, ProjectIndex, Uncalibrated, VectorCache } from '../project-index.ts'
-import { slotsOf, spoken, type RoutableProject, type Slot } from '../project.ts'
+import { indexCounterExamples } from '../counter-examples.ts'
+import { slotsOf, spoken, type CounterExample, type RoutableProject, type Slot } from '../project.ts'
 import { prepareReading } from '../reader/guard.ts'
+import type { RuleName } from '../rules.ts'
 import { shareOfMany } from '../ranking/confidence.ts'
 import type { Asked } from '../ranking/evidence.ts'
 import { buildLexical } from '../ranking/lexical.ts'
@@ -72,7 +74,7 @@ export async function buildIndex(
       labels: await slotWords(queries),
       spelling: await spellingOf(project, queries, texts),
     },
-    previous,
+    { previous, counterExamples: project.counterExamples ?? [] },
   )
   const calibration = await calibrate(index, learning)
   const { leastConfidence = 0 } = project
@@ -87,7 +89,7 @@ type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts' | 'l
 async function assemble(
   encoder: Encoder,
   parts: Parts,
-  previous?: VectorCache,
+  { previous, counterExamples }: { previous: VectorCache | undefined; counterExamples: CounterExample[] },
 ): Promise<{ index: Uncalibrated; scatter: Scatter; far: Asked[] }> {
   const { queries, texts } = parts
   const vectors: VectorCache = { modelHash: encoder.hash, byText: new Map(), matches: new Map() }
@@ -123,6 +125,8 @@ async function assemble(
   const index = {
     ...parts,
     encoder,
+    counterExamples: await indexCounterExamples(counterExamples, parts, embed),
+    rulesOff: new Set<RuleName>(),
     lexical,
     vectors,
     ...settled,

@@ -23,9 +23,23 @@ export async function makeLinker(encoder: Pick<Encoder, 'tokenizer'>, project: R
   const { spokenIn, described } = await ordinaryWords(project)
   const isOrdinary = (stem: string, listSize: number): boolean =>
     isFunctionWord(stem) || (listSize > shortList && (spokenIn.get(stem) ?? 0) >= 2)
-  const { trie, samples, existing } = await buildTrie(project, isOrdinary)
+  const labels = new Set([...types.values()].flatMap(({ labelStems }) => [...labelStems]))
+  const { trie, samples, existing } = await buildTrie(project, {
+    isOrdinary,
+    isSaid: (stem) => spokenIn.has(stem) || labels.has(stem),
+  })
   const mayBeTypo = (word: string): boolean => !encoder.tokenizer.knows(word) && !spokenIn.has(word)
-  return { trie, types, byKind, mayBeTypo, unnumbered: await unnumberedWords(project), described, samples, existing }
+  return {
+    trie,
+    types,
+    byKind,
+    mayBeTypo,
+    readsParts: true,
+    unnumbered: await unnumberedWords(project),
+    described,
+    samples,
+    existing,
+  }
 }
 
 async function unnumberedWords({ queries }: RoutableProject): Promise<Set<string>> {

@@ -1,12 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
-import { addValue, newTrie, type Linker } from '../../language/index.ts'
+import { addPart, addValue, isFunctionWord, newTrie, words, type Linker, type Word } from '../../language/index.ts'
 import { yieldToEventLoop } from '../yield-to-event-loop.ts'
 import { slotsOf, type ListedValue, type RoutableProject, type ValueRules } from '../project.ts'
+
+type Ordinary = {
+  isOrdinary: (stem: string, listSize: number) => boolean
+  /** Whether the project's texts say a word by itself. */
+  isSaid: (stem: string) => boolean
+}
 
 /** The trie, and one value from the middle of each list, as people would write it. */
 export async function buildTrie(
   project: RoutableProject,
-  isOrdinary: (stem: string, listSize: number) => boolean,
+  { isOrdinary, isSaid }: Ordinary,
 ): Promise<Pick<Linker, 'trie' | 'samples' | 'existing'>> {
   const trie = newTrie()
   const lists = await valueLists(project)
@@ -16,6 +22,7 @@ export async function buildTrie(
       await yieldToEventLoop()
     }
   }
+  for (const [type, list] of lists) await addParts(trie, { type, list, isSaid })
   const existing = new Map(
     Array.from(lists, ([type, list]) => {
       const values = [...new Set(list.map(({ value }) => String(value)))]
@@ -24,6 +31,47 @@ export async function buildTrie(
   )
   const samples = [...lists.values()].flatMap((list) => list[Math.floor(list.length / 2)]?.surface ?? [])
   return { trie, samples, existing }
+}
+
+// In a longer list nearly every word is a part of something.
+const maxPartedValues = 2_000
+const maxPartWords = 4
+const minPartLetters = 3
+/** With more of them a word is what the list is about rather than a part of a name. */
+const maxAmong = 6
+
+/** "Anna" for "Anna Berg": every run of words inside the values, but for words that the project says by itself. */
+async function addParts(
+  trie: Linker['trie'],
+  { type, list, isSaid }: { type: string; list: Listed[]; isSaid: Ordinary['isSaid'] },
+): Promise<void> {
+  if (list.length > maxPartedValues) return
+  const isEmpty = ({ text, stem }: Word): boolean =>
+    text.length < minPartLetters || /\d/.test(text) || isFunctionWord(text) || isSaid(stem)
+  const parts = new Map<string, { path: Word[]; among: Set<unknown> }>()
+  for (const { surface, value } of list) {
+    for (const path of runsOf(words(surface))) {
+      const [first, last] = [path[0], path.at(-1)]
+      if (first === undefined || last === undefined || path.every(isEmpty)) continue
+      if (isFunctionWord(first.text) || isFunctionWord(last.text)) continue
+      const key = path.map(({ stem }) => stem).join(' ')
+      const known = parts.get(key) ?? { path, among: new Set<unknown>() }
+      known.among.add(value)
+      parts.set(key, known)
+    }
+    await yieldToEventLoop()
+  }
+  for (const { path, among } of parts.values()) {
+    if (among.size <= maxAmong) addPart(trie, { type, path, among: [...among] })
+  }
+}
+
+/** Every run of neighbouring words that is less than all of them. */
+function runsOf(all: Word[]): Word[][] {
+  const longest = Math.min(all.length - 1, maxPartWords)
+  return Array.from({ length: Math.max(0, longest) }, (_, less) =>
+    Array.from({ length: all.length - less }, (__, from) => all.slice(from, from + less + 1)),
+  ).flat()
 }
 
 /** Enough to recognise what kind of thing is meant. */

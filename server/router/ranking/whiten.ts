@@ -1,4 +1,5 @@
 import { yieldToEventLoop } from '../yield-to-event-loop.ts'
+import { inverseCholesky } from './cholesky.ts'
 import { settle } from './scan-kernel.ts'
 import { matrixOf, rowOf, scan, type Matrix } from './vectors.ts'
 
@@ -150,34 +151,6 @@ function shrunk(covariance: Float64Array, columns: number): Float64Array {
   for (let at = 0; at < columns; at += 1)
     result[at * columns + at] = (result[at * columns + at] as number) + round * shrink
   return result
-}
-
-async function inverseCholesky(matrix: Float64Array, size: number): Promise<Float32Array> {
-  const lower = new Float64Array(size * size)
-  for (let i = 0; i < size; i += 1) {
-    for (let j = 0; j <= i; j += 1) {
-      let sum = matrix[i * size + j] as number
-      for (let k = 0; k < j; k += 1) sum -= (lower[i * size + k] as number) * (lower[j * size + k] as number)
-      lower[i * size + j] = i === j ? Math.sqrt(Math.max(sum, 1e-9)) : sum / (lower[j * size + j] as number)
-    }
-    await yieldToEventLoop()
-  }
-  // Column by column into the transpose, so that the inner loop runs along rows of both.
-  const transposed = new Float64Array(size * size)
-  for (let column = 0; column < size; column += 1) {
-    const base = column * size
-    for (let row = column; row < size; row += 1) {
-      let sum = row === column ? 1 : 0
-      for (let k = column; k < row; k += 1) sum -= (lower[row * size + k] as number) * (transposed[base + k] as number)
-      transposed[base + row] = sum / (lower[row * size + row] as number)
-    }
-    await yieldToEventLoop()
-  }
-  const inverse = new Float32Array(size * size)
-  for (let row = 0; row < size; row += 1)
-    for (let column = 0; column <= row; column += 1)
-      inverse[row * size + column] = transposed[column * size + row] as number
-  return inverse
 }
 
 /** Where a vector lies from the mean of all texts. */

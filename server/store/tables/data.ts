@@ -5,13 +5,13 @@ export type DataTables = {
   datasources: DatasourcesTable
   dataObjects: DataObjectsTable
   lineage: LineageTable
+  dataParts: DataPartsTable
+  versionParts: VersionPartsTable
   columnValues: ColumnValuesTable
   jobs: JobsTable
   loadCheckpoints: LoadCheckpointsTable
   idempotentCalls: IdempotentCallsTable
   variables: VariablesTable
-  oauthGrants: OauthGrantsTable
-  oauthAttempts: OauthAttemptsTable
   leases: LeasesTable
 }
 
@@ -19,7 +19,7 @@ type DatasourcesTable = {
   id: string
   projectId: string
   name: string
-  kind: 'http_api' | 'file'
+  kind: 'http_api'
   tableName: string
   config: OptionalJson<Record<string, unknown>>
   sealedSecrets: Buffer | null
@@ -35,6 +35,7 @@ type DatasourcesTable = {
   onMismatch: Generated<'widen' | 'hold' | 'null' | 'refuse'>
   onBreaking: Generated<'hold' | 'serve'>
   checks: GeneratedJson<DataCheck[]>
+  load: GeneratedJson<LoadRule>
   createdAt: CreatedAt
 }
 
@@ -50,23 +51,22 @@ type VariablesTable = {
   updatedAt: Generated<Date>
 }
 
-type OauthGrantsTable = {
-  datasourceId: string
-  clientHash: string
-  sealedTokens: Buffer
-  grantedBy: string
-  grantedAt: Generated<Date>
+/** How new data comes to a table. Fields are keys of the answer. */
+export type LoadRule = {
+  mode: 'replace' | 'append' | 'merge'
+  primaryKey?: string[]
+  cursor?: { field: string; parameter?: string; initialValue?: string | number; lookBack?: string | number }
+  deleteMarker?: { field: string; value: string | number | boolean }
 }
 
-type OauthAttemptsTable = {
-  stateHash: string
-  datasourceId: string
-  userId: string
-  sessionHash: string
-  clientHash: string
-  sealedVerifier: Buffer
-  expiresAt: Date
-}
+/** The largest value of a cursor field, as text, and the type of its column. */
+export type CursorValue = { type: string; value: string }
+
+/** Which rows of a version's parts are past: a file of places and positions. */
+export type Deletions = { hash: string; sizeBytes: number; rows: number; inPlaces: number[] }
+
+/** By which an API can tell whether its answer to a request has changed. */
+export type Validators = { requestHash: string; etag?: string; lastModified?: string }
 
 /** What the author of a table decided about one column, told by the key in the answer. */
 export type ColumnRule = { sourceKey: string; name?: string; type?: string; hidden?: true; description?: string }
@@ -115,7 +115,33 @@ type DataObjectsTable = {
   activatedAt: Date | null
   heldBecause: OptionalJson<HeldBecause>
   rejected: OptionalJson<Record<string, number>>
+  newRows: number | null
+  load: OptionalJson<LoadRule>
+  lastValue: OptionalJson<CursorValue>
+  deletions: OptionalJson<Deletions>
+  validators: OptionalJson<Validators>
+  checkedAt: Date | null
   createdAt: CreatedAt
+}
+
+type DataPartsTable = {
+  id: string
+  projectId: string
+  datasourceId: string
+  fileHash: string
+  sizeBytes: number
+  rowCount: number
+  columns: Json<ColumnRecord[]>
+  loads: number[]
+  nativeHash: string | null
+  nativeBytes: number | null
+  createdAt: CreatedAt
+}
+
+type VersionPartsTable = {
+  dataObjectId: string
+  place: number
+  partId: string
 }
 
 type LineageTable = {
@@ -137,7 +163,13 @@ export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancell
 export type JobError = { code: string; reason?: string; message: string }
 
 /** What a running job says about itself beyond its progress. */
-export type JobDetails = { pages: number; rows: number; bytes: number }
+export type JobDetails = {
+  pages: number
+  rows: number
+  bytes: number
+  /** How many rows there will be, where the API says so or the last load tells. */
+  estimate?: { rows: number; from: 'total' | 'last_load' } | undefined
+}
 
 type LoadCheckpointsTable = {
   datasourceId: string

@@ -7,6 +7,7 @@ export type QuestionsTables = {
   evaluationCases: EvaluationCasesTable
   evaluationRuns: EvaluationRunsTable
   questionVectors: QuestionVectorsTable
+  counterExamples: CounterExamplesTable
 }
 
 export type QuestionOutcome = 'answered' | 'no_match' | 'ambiguous' | 'missing_slots' | 'unexpressed'
@@ -43,7 +44,7 @@ type EvaluationCasesTable = {
   question: string
   expectedQuery: string | null
   expectedParameters: OptionalJson<Record<string, unknown>>
-  source: 'written' | 'confirmed' | 'missed'
+  source: 'written' | 'confirmed' | 'missed' | 'reported'
   createdAt: CreatedAt
   createdBy: string
 }
@@ -74,4 +75,20 @@ type QuestionVectorsTable = {
   textHash: string
   vector: Buffer
   usedAt: Date
+}
+
+type CounterExamplesTable = {
+  id: string
+  projectId: string
+  question: string
+  notQuery: string | null
+  meantQuery: string | null
+  status: Generated<'reported' | 'confirmed'>
+  note: string | null
+  requestId: string
+  evaluationId: string | null
+  createdAt: CreatedAt
+  createdBy: string
+  confirmedAt: Date | null
+  confirmedBy: string | null
 }

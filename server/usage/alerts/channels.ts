@@ -6,7 +6,7 @@ import type { ChannelType, Tables } from '../../store/index.ts'
 import { invalid } from '../range.ts'
 import type { Channel } from './alert.ts'
 import type { ChannelSecrets } from './send.ts'
-import type { Vault } from '../../access/index.ts'
+import { resealColumn, type Vault } from '../../access/index.ts'
 import type { Post } from './post.ts'
 import type { Alerts } from './open.ts'
 
@@ -21,23 +21,7 @@ type NewChannel = Channel & { sealed: Buffer | null }
 type Parts = { vault: Vault; post: Post; alerts: Alerts }
 
 /** Seals the secrets of every channel anew, and answers how many there were. */
-export async function resealChannels(
-  transaction: Transaction<Tables>,
-  reseal: (sealed: Buffer) => Buffer,
-): Promise<number> {
-  const rows = await transaction
-    .selectFrom('alertChannels')
-    .select(['id', 'sealedSecrets'])
-    .where('sealedSecrets', 'is not', null)
-    .forUpdate()
-    .execute()
-  for (const { id, sealedSecrets: sealed } of rows) {
-    if (sealed === null) continue
-    const changes = { sealedSecrets: reseal(sealed) }
-    await transaction.updateTable('alertChannels').set(changes).where('id', '=', id).execute()
-  }
-  return rows.length
-}
+export const resealChannels = resealColumn('alertChannels', 'sealedSecrets')
 
 /** What is wrong with a channel is said before anything is written. A secret that is not given is made. */
 export async function readChannels(app: Parts, inputs: ChannelInput[]): Promise<Array<NewChannel | { id: string }>> {

@@ -14,6 +14,7 @@ describe('what an answer looks like', () => {
     ['GraphQL', { data: { orders: { nodes: rows, pageInfo: {} } } }, 'data.orders.nodes'],
     ['HAL', { _embedded: { orders: rows }, _links: { self: { href: '/x' } } }, '_embedded.orders'],
     ['a list beside others', { errors: [{ a: 1 }], results: rows }, 'results'],
+    ['a list of complaints', { errors: [{ message: 'no such field' }], data: null }, null],
     ['a key with a dot', { 'my.rows': rows }, '["my.rows"]'],
     ['one object', { id: 1, tags: ['a'] }, null],
   ])('rows of %s', (_, body, path) => {

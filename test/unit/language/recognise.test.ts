@@ -24,10 +24,37 @@ test.each([
   ['2,5% growth', 2.5, 'percent'],
   ['heavier than 50kg', 50, null],
   ['late by more than a week', 1, null],
+  ['under a litre', 1, null],
+  ['overdue a week or more', 1, null],
+  ['half a million', 500_000, null],
+  ['half a dozen', 6, null],
+  ['two and a half hours', 2.5, null],
+  ['three quarters of an hour', 0.75, null],
+  ['an order of a couple of hundred', 200, null],
+  ['a hundred and twenty', 120, null],
+  ['fifteen hundred', 1_500, null],
+  ['two thousand five hundred', 2_500, null],
+  ['minus eighteen', -18, null],
+  ['5 degrees below zero', -5, null],
+  ['below –5.5', -5.5, null],
+  ['1 hour 15 minutes', 75, null],
+  ['3 grand', 3_000, null],
+  ["1'250 rows", 1_250, null],
+  ['20 000 euros', 20_000, 'money'],
   ['order 9007199254740993', '9007199254740993', null],
   ['order -9,007,199,254,740,993', '-9007199254740993', null],
 ])('%s', (text, value, unit) => {
   expect(recogniseNumbers(text)).toMatchObject([{ value, unit }])
+})
+
+test.each([
+  ['levels one and two', [1, 2]],
+  ['between five and six', [5, 6]],
+  ['one, two and three', [1, 2, 3]],
+  ['the first quarter of 2025', [2025]],
+  ['a couple from Oslo', []],
+])('%s: numbers beside each other stay apart', (text, values) => {
+  expect(recogniseNumbers(text).map(({ value }) => value)).toEqual(values)
 })
 
 test('digits inside a word or a code are no number', () => {

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { call, callAll } from '../../api.ts'
-import type { DataObject, Datasource, DescribedObject, Job, Lineage, Query } from './wire.ts'
+import type { DataObject, Datasource, DataVersion, DescribedObject, Job, Lineage, Query, TableSchema } from './wire.ts'
 
 /** What the Build tab knows of a project, by the names under which it is kept. */
 export const buildKeys = {
@@ -9,6 +9,8 @@ export const buildKeys = {
   object: (projectId: string, id: string) => ['projects', projectId, 'data-objects', id],
   rows: (projectId: string, id: string, offset: number) => ['projects', projectId, 'data-objects', id, 'rows', offset],
   lineage: (projectId: string, id: string) => ['projects', projectId, 'data-objects', id, 'lineage'],
+  versions: (projectId: string, sourceId: string) => ['projects', projectId, 'datasources', sourceId, 'versions'],
+  schema: (projectId: string, sourceId: string) => ['projects', projectId, 'datasources', sourceId, 'schema'],
   jobsOf: (projectId: string, sourceId: string) => ['projects', projectId, 'jobs', 'of', sourceId],
   query: (projectId: string, name: string) => ['projects', projectId, 'queries', name],
 }
@@ -21,9 +23,26 @@ export function useDatasource(projectId: string, id: string, enabled: boolean) {
   })
 }
 
-export function useObjectsOf(projectId: string, sourceId: string) {
+/** Every load of a table, the newest first. */
+export function useVersions(projectId: string, sourceId: string) {
   return useQuery({
-    queryKey: buildKeys.objectsOf(projectId, sourceId),
+    queryKey: buildKeys.versions(projectId, sourceId),
+    queryFn: ({ signal }) => callAll<DataVersion>(`/v1/projects/${projectId}/datasources/${sourceId}/versions`, signal),
+  })
+}
+
+export function useTableSchema(projectId: string, sourceId: string) {
+  return useQuery({
+    queryKey: buildKeys.schema(projectId, sourceId),
+    queryFn: ({ signal }) =>
+      call<TableSchema>('GET', `/v1/projects/${projectId}/datasources/${sourceId}/schema`, { signal }),
+  })
+}
+
+export function useObjectsOf(projectId: string, sourceId: string | undefined) {
+  return useQuery({
+    queryKey: buildKeys.objectsOf(projectId, sourceId ?? ''),
+    enabled: sourceId !== undefined,
     queryFn: ({ signal }) =>
       callAll<DataObject>(`/v1/projects/${projectId}/data-objects?datasource_id=${sourceId}`, signal),
   })

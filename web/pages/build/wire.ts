@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type * as connections from '../../../api/connections.ts'
 import type * as data from '../../../api/data.ts'
+import type * as datasources from '../../../api/datasources.ts'
 import type * as queries from '../../../api/queries.ts'
 import type * as questions from '../../../api/questions.ts'
 import type * as slots from '../../../api/slots.ts'
@@ -15,11 +16,17 @@ export type CurlImport = z.output<typeof connections.curlImportAnswer>
 export type DocumentImport = z.output<typeof connections.documentImportAnswer>
 export type AuthType = connections.AuthType
 export type Pagination = connections.Pagination
+export type TableSchema = z.output<typeof datasources.tableSchema>
+export type ChangeTableSchema = z.input<typeof datasources.changeTableSchema>
+export type Check = TableSchema['checks'][number]
+export type DataVersion = z.output<typeof data.dataVersion>
+export type HeldBecause = z.output<typeof data.heldBecause>
 export type DescribedObject = z.output<typeof data.describedObject>
 export type ColumnProfile = NonNullable<DescribedObject['profile']>['columns'][number]
 export type ObjectRows = z.output<typeof data.objectRows>
 export type Lineage = z.output<typeof data.lineageGraph>
 export type Inspection = z.output<typeof queries.inspection>
+export type QueryAdvice = z.output<typeof queries.queryAdvice>
 export type Preview = z.output<typeof queries.previewAnswer>
 export type TriedQuestion = z.output<typeof questions.triedQuestion>
 export type SlotsSchema = slots.SlotsSchema

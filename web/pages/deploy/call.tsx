@@ -4,10 +4,10 @@ import { useState, type ReactNode } from 'react'
 import { RefusalNotice } from '../../parts/refusal.tsx'
 import { useStoppable } from '../../queries.ts'
 import { Answer } from './answer.tsx'
-import { makeCall, type Outcome } from './calls.ts'
+import type { Outcome } from './calls.ts'
 
-export type Call = {
-  start: () => void
+export type Call<Input = void> = {
+  start: (input: Input) => void
   stop: () => void
   pending: boolean
   stopped: boolean
@@ -15,10 +15,10 @@ export type Call = {
   error: Error | null
 }
 
-export function useCall(request: (signal: AbortSignal) => Parameters<typeof makeCall>[0]): Call {
-  const act = useStoppable((_input: void, signal) => makeCall(request(signal)))
+export function useCall<Input = void>(make: (signal: AbortSignal, input: Input) => Promise<Outcome>): Call<Input> {
+  const act = useStoppable((input: Input, signal) => make(signal, input))
   return {
-    start: () => act.mutate(),
+    start: (input) => act.mutate(input),
     stop: act.stop,
     pending: act.isPending,
     stopped: act.stopped,
@@ -27,7 +27,9 @@ export function useCall(request: (signal: AbortSignal) => Parameters<typeof make
   }
 }
 
-export function CallButtons({ call, verb, ready }: { call: Call; verb: string; ready: boolean }) {
+type Shown = Omit<Call, 'start'>
+
+export function CallButtons({ call, verb, ready }: { call: Shown; verb: string; ready: boolean }) {
   return (
     <Group gap="sm">
       <Button type="submit" leftSection={<Play size={15} aria-hidden />} disabled={!ready} loading={call.pending}>
@@ -42,7 +44,7 @@ export function CallButtons({ call, verb, ready }: { call: Call; verb: string; r
   )
 }
 
-export function CallAnswer({ call, waiting }: { call: Call; waiting: string }) {
+export function CallAnswer({ call, waiting }: { call: Shown; waiting: string }) {
   return (
     <section>
       <Title order={2} mb="sm">

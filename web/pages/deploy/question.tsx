@@ -1,15 +1,15 @@
-import { Code, Mark, Paper, Stack, Text, Textarea, Title } from '@mantine/core'
+import { Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { Card } from '../../parts/card.tsx'
 import { useComeIntoView } from '../../parts/come-into-view.ts'
 import { CallAnswer, CallButtons, useCall, useCaller } from './call.tsx'
-import type { Outcome } from './calls.ts'
+import { makeCall, type Outcome } from './calls.ts'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
-import { PlainTable } from '../../parts/plain-table.tsx'
 import { headersOf, pathOf, type CallTarget } from './snippet-text.ts'
 import { Snippets } from './snippets.tsx'
-import type { Routing } from './wire.ts'
+import { requestIdOf, toldBy } from './told.ts'
+import { Understood } from './understood.tsx'
 
 type Props = {
   place: Place
@@ -18,32 +18,45 @@ type Props = {
   onAsk: (question: string) => void
 }
 
-/** Asks in plain language, and shows why the answer is what it is. */
+/** What is asked beside the question itself, after a refusal that said what it lacks. */
+export type More = { partial?: true; query_name?: string; parameters?: Record<string, unknown> }
+
+/** An answered question that the next one may go on from. */
+type Earlier = { question: string; query: string; parameters: Record<string, unknown>; requestId: string | null }
+
+type Asking = { question: string; more: More; earlier: Earlier | null }
+
+/** Asks in plain language, and shows the answer, what was understood and what was not. */
 export function QuestionConsole({ place, first, onAsk }: Props) {
   const { project, environment } = place
   const [question, setQuestion] = useState(first)
-  const [asked, setAsked] = useState('')
+  const [asked, setAsked] = useState<Asking | null>(null)
+  const [earlier, setEarlier] = useState<Earlier | null>(null)
   const caller = useCaller(true)
   const target: CallTarget = { kind: 'question', projectId: project.id, environment }
-  const timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone
-  const call = useCall((signal) =>
-    caller.key === null
-      ? {
-          path: `/v1/projects/${project.id}/ask`,
-          headers: {},
-          body: { question, environment, run: true, time_zone: timeZone },
-          key: null,
-          signal,
-        }
-      : {
-          path: pathOf(target),
-          headers: headersOf(target),
-          body: { query: question, project_id: project.id, explain: true, time_zone: timeZone },
-          key: caller.key,
-          signal,
-        },
-  )
+  const call = useCall<Asking>(async (signal, asking) => {
+    const outcome = await send({ target, key: caller.key, signal }, asking)
+    const told = toldBy(outcome)
+    if (told?.outcome === 'answered' && told.query !== null) {
+      const { query, parameters } = told
+      setEarlier({ question: asking.question, query, parameters, requestId: requestIdOf(outcome) })
+    }
+    return outcome
+  })
+  const ask = (more: More = {}): void => {
+    // A second try of the same words goes on from where the first one did.
+    const isAgain = asked !== null && Object.keys(more).length > 0
+    const asking = { question: isAgain ? asked.question : question, more, earlier: isAgain ? asked.earlier : earlier }
+    setAsked(asking)
+    onAsk(asking.question)
+    call.start(asking)
+  }
   const answered = useComeIntoView<HTMLDivElement>(call.outcome)
+  const told = call.outcome === undefined ? null : toldBy(call.outcome)
+  const understood = told !== null && asked !== null && (
+    <Understood place={place} told={told} question={asked.question} before={asked.earlier} onAsk={ask} />
+  )
+  const isAnswered = told?.outcome === 'answered'
   return (
     <Stack gap="lg">
       <div className={classes['console']}>
@@ -51,16 +64,14 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
           <form
             onSubmit={(event) => {
               event.preventDefault()
-              setAsked(question)
-              onAsk(question)
-              call.start()
+              ask()
             }}
           >
             <Stack gap="md">
               {caller.field}
               <Textarea
                 label="Question"
-                placeholder="revenue in the north since March"
+                placeholder={earlier === null ? 'revenue in the north since March' : 'and in the south?'}
                 autosize
                 minRows={3}
                 maxLength={2000}
@@ -72,13 +83,24 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
                   event.currentTarget.form?.requestSubmit()
                 }}
               />
+              {earlier !== null && (
+                <Group gap="xs" justify="space-between">
+                  <Text size="xs" c="dimmed" flex="1 1 12rem">
+                    May go on from “{earlier.question}”.
+                  </Text>
+                  <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setEarlier(null)}>
+                    Start anew
+                  </Button>
+                </Group>
+              )}
               <CallButtons call={call} verb="Ask" ready={question.trim() !== '' && caller.key !== ''} />
             </Stack>
           </form>
         </Paper>
         <Stack gap="lg" ref={answered}>
-          {call.outcome !== undefined && <Explanation question={asked} outcome={call.outcome} />}
-          <CallAnswer call={call} waiting="Ask to see which query answers, and with which values." />
+          {!isAnswered && understood}
+          <CallAnswer call={call} waiting="Ask to see the answer, which query gives it, and with which values." />
+          {isAnswered && understood}
         </Stack>
       </div>
       <Card title="From your code" about="The same question. Put an API key into the environment as SLUICE_API_KEY.">
@@ -88,123 +110,24 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
   )
 }
 
-/** An answer, a refusal and a trial tell of the routing under the same names. */
-type Told = {
-  query_used?: string | null
-  outcome?: string
-  reason?: string
-  message?: string | null
-  routing?: Routing
+type Way = { target: CallTarget; key: string | null; signal: AbortSignal }
+
+async function send(way: Way, asking: Asking): Promise<Outcome> {
+  const outcome = await makeCall(requestOf(way, asking))
+  // The log may not keep what the question before was answered with; the question is then asked on its own.
+  const isForgotten = outcome.status === 404 && way.key !== null && asking.earlier !== null
+  return isForgotten ? makeCall(requestOf(way, { ...asking, earlier: null })) : outcome
 }
 
-function Explanation({ question, outcome: { body } }: { question: string; outcome: Outcome }) {
-  const told = (typeof body === 'object' && body !== null ? body : {}) as Told
-  const { routing } = told
-  if (routing === undefined) return null
-  return (
-    <section>
-      <Title order={2} mb="sm">
-        How it was understood
-      </Title>
-      <Stack gap="md">
-        <Text fw={500}>{sayOutcome(told, routing)}</Text>
-        <Text aria-label="The question, with the words that gave values">{marked(question, routing)}</Text>
-        <LeftOut routing={routing} />
-        <Values routing={routing} />
-        <Candidates routing={routing} />
-      </Stack>
-    </section>
-  )
-}
-
-function sayOutcome({ query_used: name, outcome, reason, message }: Told, { confidence, threshold }: Routing): string {
-  const least = threshold > 0 ? `; this project answers from ${sayShare(threshold)} on` : ''
-  const sure = confidence === null ? '' : ` Confidence ${sayShare(confidence)}${least}.`
-  switch (outcome ?? reason ?? 'answered') {
-    case 'no_match':
-      return message ?? `No deployed query answers this.${sure}`
-    case 'ambiguous':
-      return `Several queries could answer this.${sure}`
-    case 'unexpressed':
-      return message ?? `${name ?? 'The nearest query'} leaves out a part of the question.`
-    case 'missing_slots':
-      return message ?? `${name ?? 'A query'} would answer this, but the question does not say all it needs.`
-    default:
-      return `Answered by ${name ?? 'a query'}.${sure}`
+function requestOf({ target, key, signal }: Way, { question, more, earlier }: Asking): Parameters<typeof makeCall>[0] {
+  const { projectId, environment } = target
+  const common = { time_zone: new Intl.DateTimeFormat().resolvedOptions().timeZone, ...more }
+  if (key === null) {
+    const follows = earlier === null ? {} : { follows: { query_name: earlier.query, parameters: earlier.parameters } }
+    const body = { question, environment, run: true, ...common, ...follows }
+    return { path: `/v1/projects/${projectId}/ask`, headers: {}, body, key, signal }
   }
-}
-
-/** The question with the words behind each value marked, and those that the query leaves out. */
-function marked(question: string, { sources, unexpressed }: Routing) {
-  const found = Object.entries(sources).map(([slot, { start, end }]) => ({ says: slot, start, end, isLeftOut: false }))
-  const leftOut = unexpressed.map(({ start, end }) => ({ says: 'not expressed', start, end, isLeftOut: true }))
-  const spans = [...leftOut, ...found].toSorted((a, b) => a.start - b.start)
-  let reached = 0
-  const parts = spans.flatMap(({ says, start, end, isLeftOut }) => {
-    if (start < reached || end > question.length) return []
-    const before = question.slice(reached, start)
-    reached = end
-    return [
-      before,
-      <Mark
-        key={start}
-        title={says}
-        c="var(--mantine-color-text)"
-        bg={isLeftOut ? 'var(--sluice-danger-soft)' : 'var(--sluice-warn)'}
-        td={isLeftOut ? 'underline' : undefined}
-      >
-        {question.slice(start, end)}
-      </Mark>,
-    ]
-  })
-  return [...parts, question.slice(reached)]
-}
-
-function LeftOut({ routing: { unexpressed } }: { routing: Routing }) {
-  if (unexpressed.length === 0) return null
-  return (
-    <PlainTable
-      label="Not expressed"
-      head={['Not expressed by the query', 'Kind']}
-      rows={unexpressed.map(({ text, kind }) => [`“${text}”`, kind.replace('_', ' ')])}
-    />
-  )
-}
-
-function Values({ routing: { parameters, sources } }: { routing: Routing }) {
-  const entries = Object.entries(parameters)
-  if (entries.length === 0) return null
-  return (
-    <PlainTable
-      label="Values"
-      head={['Slot', 'Value', 'From the words']}
-      rows={entries.map(([slot, value]) => [
-        <Code key={slot}>{slot}</Code>,
-        typeof value === 'string' ? value : JSON.stringify(value),
-        sources[slot] === undefined ? 'not in the question' : `“${sources[slot].text}”`,
-      ])}
-    />
-  )
-}
-
-function Candidates({ routing: { candidates } }: { routing: Routing }) {
-  if (candidates.length === 0) return null
-  return (
-    <PlainTable
-      label="Candidates"
-      head={['Candidate', 'Confidence', 'Nearest example']}
-      rows={candidates
-        .slice(0, 5)
-        .map(({ name, confidence, example }) => [
-          <Code key={name}>{name}</Code>,
-          confidence === null ? '' : sayShare(confidence),
-          example,
-        ])}
-      figures={['Confidence']}
-    />
-  )
-}
-
-function sayShare(share: number): string {
-  return `${Math.round(share * 100)} %`
+  const follows = earlier?.requestId === undefined || earlier.requestId === null ? {} : { follows: earlier.requestId }
+  const body = { query: question, project_id: projectId, explain: true, ...common, ...follows }
+  return { path: pathOf(target), headers: headersOf(target), body, key, signal }
 }

@@ -9,7 +9,7 @@ import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { sentence } from '../../refusals.ts'
 import { CallAnswer, CallButtons, useCall, useCaller } from './call.tsx'
-import { refusalOf, type Outcome } from './calls.ts'
+import { makeCall, refusalOf, type Outcome } from './calls.ts'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { useDeployments, useVersion } from './queries.ts'
@@ -122,16 +122,18 @@ function DirectCall({ place, name, content, choice }: DirectProps) {
   const body = readValues(content.slots, typed)
   const target: CallTarget = { kind: 'direct', projectId: project.id, environment, name }
   const call = useCall((signal) =>
-    caller.key === null
-      ? {
-          // What is deployed, not the draft: its SQL and slots go along.
-          path: `/v1/projects/${project.id}/queries/${name}/preview`,
-          headers: {},
-          body: { parameters: body, sql: content.sql, slots: content.slots },
-          key: null,
-          signal,
-        }
-      : { path: pathOf(target), headers: headersOf(target), body, key: caller.key, signal },
+    makeCall(
+      caller.key === null
+        ? {
+            // What is deployed, not the draft: its SQL and slots go along.
+            path: `/v1/projects/${project.id}/queries/${name}/preview`,
+            headers: {},
+            body: { parameters: body, sql: content.sql, slots: content.slots },
+            key: null,
+            signal,
+          }
+        : { path: pathOf(target), headers: headersOf(target), body, key: caller.key, signal },
+    ),
   )
   const answered = useComeIntoView<HTMLDivElement>(call.outcome)
   return (

@@ -22,6 +22,7 @@ export type Permission = NewApiKey['permissions'][number]
 export type Plan = z.output<typeof keys.plan>
 export type Reach = z.output<typeof keys.reach>
 
+export type Unexpressed = z.output<typeof questions.unexpressed>
 export type Routing = z.output<typeof questions.routing>
 export type QuestionGroup = z.output<typeof questions.questionGroup>
 export type LoggedQuestion = z.output<typeof questions.loggedQuestion>

@@ -6,11 +6,12 @@ import { Heading } from '../../../parts/heading.tsx'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { paths } from '../../../paths.ts'
-import { newestRows } from '../../../things.ts'
+import { servedRows } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import { useObject, useObjectsOf } from '../asked.ts'
 import shared from '../build.module.css'
 import { DriftWarning } from '../drift.tsx'
+import { HeldNotice } from '../held.tsx'
 import type { Datasource } from '../wire.ts'
 import { SourceStatus } from './connections.tsx'
 import { CurlDialog } from './curl-dialog.tsx'
@@ -41,13 +42,15 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
 
   const execute = (): void =>
     acts.execute.mutate(draft, {
-      onSuccess: ({ made, executed }) => {
+      onSuccess: ({ made, job }) => {
         taken(made)
-        const [job] = executed.jobs
         if (job !== undefined) setJobId(job.id)
         else navigate(paths.table(project.id, made.table_name))
       },
     })
+  const refresh = (): void => acts.refresh.mutate(undefined, { onSuccess: (job) => setJobId(job.id) })
+  const objects = useObjectsOf(project.id, source?.id)
+  const rowsBefore = servedRows(objects.data ?? []).get(source?.id ?? '')?.row_count ?? undefined
   return (
     <>
       <Heading
@@ -68,7 +71,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
                     leftSection={<RefreshCw size={16} aria-hidden />}
                     loading={acts.refresh.isPending}
                     disabled={source.status === 'new'}
-                    onClick={() => acts.refresh.mutate(undefined, { onSuccess: (job) => setJobId(job.id) })}
+                    onClick={refresh}
                   >
                     Refresh
                   </Button>
@@ -85,7 +88,12 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
           <Standing project={project} source={source} />
         )}
       </Heading>
-      {source !== null && <NewestDrift project={project} source={source} />}
+      {source !== null && (
+        <>
+          <HeldNotice project={project} source={source} onRefresh={refresh} />
+          <NewestDrift project={project} source={source} />
+        </>
+      )}
       <RequestBar draft={draft} onChange={change} acts={acts} named={named} editor={editor} onExecute={execute} />
       {acts.execute.isPending && (
         <ProgressLine words={`Calling ${hostOf(draft.url)}…`} percent={100} onCancel={acts.execute.stop} />
@@ -108,6 +116,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
           key={jobId}
           projectId={project.id}
           jobId={jobId}
+          rowsBefore={rowsBefore}
           onClose={() => setJobId(null)}
           onDone={() => {
             setJobId(null)
@@ -164,8 +173,8 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
                 error={acts.test.error}
                 busy={acts.test.isPending}
                 stopped={acts.test.stopped}
-                extractor={draft.extractor}
-                onExtract={(extractor) => change({ extractor })}
+                draft={draft}
+                onChange={change}
               />
             </Tabs.Panel>
             {source !== null && (
@@ -212,7 +221,8 @@ function Standing({ project, source }: { project: Project; source: Datasource })
 
 function NewestDrift({ project, source }: { project: Project; source: Datasource }) {
   const objects = useObjectsOf(project.id, source.id)
-  const newest = newestRows(objects.data ?? []).get(source.id)
+  const newest = servedRows(objects.data ?? []).get(source.id)
   const described = useObject(project.id, newest === undefined || newest.drift === null ? undefined : newest.id)
-  return <DriftWarning projectId={project.id} drift={described.data?.drift ?? null} />
+  // What waits tells its own story.
+  return source.held === null ? <DriftWarning projectId={project.id} drift={described.data?.drift ?? null} /> : null
 }

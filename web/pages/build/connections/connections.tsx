@@ -5,7 +5,7 @@ import { Heading } from '../../../parts/heading.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { paths } from '../../../paths.ts'
-import { newestRows, useDatasources, useObjects } from '../../../things.ts'
+import { servedRows, useDatasources, useObjects } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import shared from '../build.module.css'
 import { ListTable } from '../list-table.tsx'
@@ -17,7 +17,7 @@ export function ConnectionsSection({ project }: { project: Project }) {
   const sources = useDatasources(project.id)
   const objects = useObjects(project.id)
   const editor = project.role !== 'viewer'
-  const newest = newestRows(objects.data ?? [])
+  const newest = servedRows(objects.data ?? [])
   const some = (sources.data?.length ?? 0) > 0
   const create = (
     <Button component={Link} href={paths.connection(project.id, 'new')} leftSection={<Plus size={16} aria-hidden />}>

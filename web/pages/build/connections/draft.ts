@@ -128,7 +128,7 @@ export function readConfiguration(config: Configuration): Partial<Draft> {
     auth: Object.fromEntries(Object.entries(config.auth ?? {}).map(([name, value]) => [name, textOf(value)])),
     ...(body !== undefined && {
       bodyType: typeof body['type'] === 'string' ? body['type'] : 'json',
-      body: textOf(body['content'] ?? body),
+      body: bodyText(body),
     }),
     extractor: config.responsePathExtractor ?? '',
     environment: config.environment,
@@ -157,14 +157,40 @@ export function configurationOf(draft: Draft): Configuration {
     }),
     ...(draft.environment !== undefined && { environment: draft.environment }),
     ...(draft.extractor.trim() !== '' && { responsePathExtractor: draft.extractor.trim() }),
+    ...(bodyOf(draft) !== undefined && { body: bodyOf(draft) }),
   }
 }
 
-/** A body goes along with tests only, so it is no part of what is stored. */
+/** What is sent along; undefined where there is none, or the method takes none. */
 export function bodyOf(draft: Draft): Configuration['body'] {
-  if (draft.body.trim() === '' || draft.method === 'GET') return undefined
-  const structured = draft.bodyType === 'form' || draft.bodyType === 'multipart'
-  return { type: draft.bodyType, content: structured ? fieldsOf(draft.body) : draft.body }
+  if (draft.body.trim() === '' || !methodsWithBody.has(draft.method)) return undefined
+  return { type: draft.bodyType, content: contentOf(draft) }
+}
+
+export const methodsWithBody = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+
+function contentOf({ bodyType, body }: Draft): unknown {
+  if (bodyType === 'form' || bodyType === 'multipart') return fieldsOf(body)
+  // The text of a query, or an object of query and variables.
+  return bodyType === 'graphql' ? (objectIn(body) ?? body) : body
+}
+
+function objectIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return null
+  }
+}
+
+/** A stored body as it is typed: fields one a line, everything else as text. */
+function bodyText(body: NonNullable<Configuration['body']>): string {
+  const content = body['content'] ?? body
+  const structured = body['type'] === 'form' || body['type'] === 'multipart'
+  if (!structured || typeof content !== 'object' || content === null) return textOf(content)
+  return Object.entries(content)
+    .map(([name, value]) => `${name}=${textOf(value)}`)
+    .join('\n')
 }
 
 /** `name=value`, one a line. */

@@ -1,7 +1,7 @@
 import { Button, Code, Group, NumberInput, Paper, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { Plus } from 'lucide-react'
 import { schedulePresets } from '../../../words.ts'
-import type { Pagination } from '../wire.ts'
+import { paginations } from './paginations.ts'
 import { newId, newPair, type Draft, type ParameterGroup } from './draft.ts'
 import { Pairs } from './pairs.tsx'
 
@@ -74,31 +74,6 @@ export function GroupFields({ draft: { groups }, onChange, disabled }: Props) {
     </Stack>
   )
 }
-
-const paginations: Array<{ value: string; label: string; first: Pagination | null }> = [
-  { value: 'none', label: 'All in one answer', first: null },
-  { value: 'link_header', label: 'Link header', first: { type: 'link_header', max_pages: 1_000 } },
-  {
-    value: 'next_link',
-    label: 'Address of the next page',
-    first: { type: 'next_link', path: 'next', max_pages: 1_000 },
-  },
-  {
-    value: 'cursor',
-    label: 'Cursor',
-    first: { type: 'cursor', path: 'next_cursor', from: 'body', parameter: 'cursor', in: 'query', max_pages: 1_000 },
-  },
-  {
-    value: 'offset',
-    label: 'Offset and limit',
-    first: { type: 'offset', parameter: 'offset', limit_parameter: 'limit', limit: 100, in: 'query', max_pages: 1_000 },
-  },
-  {
-    value: 'page',
-    label: 'Page number',
-    first: { type: 'page', parameter: 'page', first: 1, in: 'query', max_pages: 1_000 },
-  },
-]
 
 const pageLabels: Record<string, string> = {
   path: 'Where it stands in the response',

@@ -1,7 +1,7 @@
 import { Code, Select, Stack, Tabs, Text, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { AuthFields } from './auth-fields.tsx'
-import type { Draft } from './draft.ts'
+import { methodsWithBody, type Draft } from './draft.ts'
 import { GroupFields, PaginationFields, ScheduleFields } from './fetching-fields.tsx'
 import { Pairs } from './pairs.tsx'
 import classes from './connection.module.css'
@@ -13,7 +13,11 @@ const parts = [
   { value: 'groups', label: 'Groups', count: (draft: Draft) => draft.groups.length },
   { value: 'headers', label: 'Headers', count: (draft: Draft) => draft.headers.length },
   { value: 'auth', label: 'Auth', count: (draft: Draft) => (draft.authType === 'None' ? 0 : 1) },
-  { value: 'body', label: 'Body', count: (draft: Draft) => (draft.body.trim() === '' ? 0 : 1) },
+  {
+    value: 'body',
+    label: 'Body',
+    count: (draft: Draft) => (draft.body.trim() === '' || !methodsWithBody.has(draft.method) ? 0 : 1),
+  },
   { value: 'extract', label: 'Extract', count: (draft: Draft) => (draft.extractor === '' ? 0 : 1) },
   { value: 'pages', label: 'Pages', count: (draft: Draft) => (draft.pagination === null ? 0 : 1) },
   { value: 'schedule', label: 'Schedule', count: (draft: Draft) => (draft.schedule === '' ? 0 : 1) },
@@ -107,7 +111,9 @@ function BodyFields({ draft, onChange, disabled }: Props) {
         onChange={(event) => onChange({ body: event.currentTarget.value })}
       />
       <Text size="xs" c="dimmed">
-        A body goes along with a test. Execute and refreshes send none and do not store it.
+        {methodsWithBody.has(draft.method)
+          ? 'It is stored with the connection, fields with a secret name sealed. The data is loaded in the background.'
+          : `A body goes with POST, PUT, PATCH and DELETE, not with ${draft.method}.`}
       </Text>
     </Stack>
   )

@@ -7,6 +7,8 @@ import type { Tested } from '../wire.ts'
 import { sayCount, saySize, sayTime } from '../../../words.ts'
 import { isObject, readText, tableOf, valueAt } from './response.ts'
 import { ResponseTree } from './response-tree.tsx'
+import type { Draft } from './draft.ts'
+import { Recognised } from './recognised.tsx'
 import classes from './connection.module.css'
 
 type Props = {
@@ -14,14 +16,15 @@ type Props = {
   error: Error | null
   busy: boolean
   stopped: boolean
-  extractor: string
-  onExtract: (path: string) => void
+  draft: Draft
+  onChange: (part: Partial<Draft>) => void
 }
 
 const rowsShown = 20
 
 /** What the test brought: the facts, the response, and the table that Execute would store. */
-export function ResponsePane({ tested, error, busy, stopped, extractor, onExtract }: Props) {
+export function ResponsePane({ tested, error, busy, stopped, draft, onChange }: Props) {
+  const { extractor } = draft
   const facts = useComeIntoView<HTMLDivElement>(tested)
   if (error !== null) return <RefusalNotice error={error} />
   if (tested === undefined) {
@@ -58,10 +61,11 @@ export function ResponsePane({ tested, error, busy, stopped, extractor, onExtrac
           {tested.error.message}
         </Alert>
       )}
+      <Recognised tested={tested} draft={draft} onChange={onChange} />
       {isTree ? (
         <>
           <div className={classes.tree}>
-            <ResponseTree data={data} picked={extractor} onPick={onExtract} />
+            <ResponseTree data={data} picked={extractor} onPick={(path) => onChange({ extractor: path })} />
           </div>
           <AsTable data={data} extractor={extractor} />
         </>

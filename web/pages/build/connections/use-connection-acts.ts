@@ -43,12 +43,16 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
     // The tree shows the whole response, and the table below it what the extractor takes.
     const { responsePathExtractor: _taken, ...configuration } = configurationOf(draft)
     const stored = { project_id: project.id, ...(source !== null && { datasource_id: source.id }) }
-    const body = { ...configuration, ...stored, ...(bodyOf(draft) !== undefined && { body: bodyOf(draft) }) }
+    const body = { ...configuration, ...stored, detect: true }
     return call<Tested>('POST', '/v1/http/test-connection', { body, timeoutMs: 60_000, signal })
   })
   const save = useAct(store, { refresh, say: ({ name }) => `${name} is saved.` })
   const execute = useStoppable(async (draft: Draft, signal) => {
     const made = await store(draft)
+    // What sends a body is loaded in the background: execute-request takes none.
+    if (bodyOf(draft) !== undefined) {
+      return { made, job: await call<Job>('POST', `${path}/${made.id}/refresh`, { signal }) }
+    }
     const config = configurationOf(draft)
     const executed = await call<Executed>('POST', '/v1/http/execute-request', {
       timeoutMs: executeTimeoutMs,
@@ -62,7 +66,7 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
         ...(draft.pagination !== null && { pagination: draft.pagination }),
       },
     })
-    return { made, executed }
+    return { made, job: executed.jobs[0] }
   }, refresh)
   const again = useAct(() => call<Job>('POST', `${path}/${source?.id ?? ''}/refresh`), { refresh: [] })
   return { test, save, execute, refresh: again }

@@ -20,13 +20,11 @@ export function useConnectionDraft({ project, source, initial }: Asked) {
   const text = textOfDraft(draft)
   const changed = text !== base && text !== textOfDraft(initial)
   useKept(key, base, changed ? keepable(draft) : null)
-  // A body goes along with tests only: it is never saved, and not lost by it either.
-  const { body, bodyType } = draft
   return {
     draft,
     setDraft,
-    dirty: changed && text !== textOfDraft({ ...stored, body, bodyType }),
+    dirty: changed,
     discard: () => setDraft(stored),
-    taken: (saved: Datasource) => setDraft({ ...draftOf(saved), body, bodyType }),
+    taken: (saved: Datasource) => setDraft(draftOf(saved)),
   }
 }

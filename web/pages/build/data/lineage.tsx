@@ -28,6 +28,7 @@ type Card = Node<{ kind: Kind; label: string; to: string | null; enters: Positio
 const kinds: Record<Kind, { column: number; words: string; icon: LucideIcon }> = {
   datasource: { column: 0, words: 'Connection', icon: Cable },
   request_config: { column: 1, words: 'Request', icon: FileJson },
+  load: { column: 1, words: 'Load', icon: FileJson },
   response_data: { column: 2, words: 'Table', icon: Database },
   prepared: { column: 3, words: 'Copy that is served', icon: Gauge },
   rejected_values: { column: 2, words: 'Values kept aside', icon: FileJson },

@@ -1,20 +1,24 @@
 import { Button, Group, Tabs, Text } from '@mantine/core'
-import { Download } from 'lucide-react'
+import { Download, RefreshCw } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Heading } from '../../../parts/heading.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { paths, type TableView } from '../../../paths.ts'
-import { newestRows, useDatasources } from '../../../things.ts'
+import { servedRows, useDatasources } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import { useObject, useObjectsOf } from '../asked.ts'
 import { DriftWarning } from '../drift.tsx'
+import { HeldNotice } from '../held.tsx'
+import { useRefreshing } from '../refreshing.tsx'
 import type { Datasource, DescribedObject } from '../wire.ts'
 import { sayCount, saySize } from '../../../words.ts'
 import { Profile } from './profile.tsx'
 
 const RowsView = lazy(async () => ({ default: (await import('./rows-view.tsx')).RowsView }))
+const ContractView = lazy(async () => ({ default: (await import('./contract-view.tsx')).ContractView }))
+const VersionsView = lazy(async () => ({ default: (await import('./versions-view.tsx')).VersionsView }))
 const LineageView = lazy(async () => ({ default: (await import('./lineage.tsx')).LineageView }))
 
 type Props = { project: Project; table: string; view: string | undefined }
@@ -42,7 +46,7 @@ export function TablePage({ project, table, view }: Props) {
 
 function TableOf({ project, source, view }: { project: Project; source: Datasource; view: string | undefined }) {
   const objects = useObjectsOf(project.id, source.id)
-  const newest = newestRows(objects.data ?? []).get(source.id)
+  const newest = servedRows(objects.data ?? []).get(source.id)
   const object = useObject(project.id, newest?.id)
   if (objects.data !== undefined && newest === undefined) {
     return (
@@ -63,12 +67,21 @@ function TableOf({ project, source, view }: { project: Project; source: Datasour
   )
 }
 
-const views: TableView[] = ['columns', 'rows', 'lineage']
+const views: TableView[] = ['columns', 'rows', 'contract', 'versions', 'lineage']
+
+const viewNames: Record<TableView, string> = {
+  columns: 'Columns',
+  rows: 'Rows',
+  contract: 'Rules',
+  versions: 'Versions',
+  lineage: 'Lineage',
+}
 
 type DescribedProps = { project: Project; source: Datasource; object: DescribedObject; view: string | undefined }
 
 function Described({ project, source, object, view }: DescribedProps) {
   const [, navigate] = useLocation()
+  const refreshing = useRefreshing(project, source, object.row_count ?? undefined)
   const shown = views.find((each) => each === view) ?? 'columns'
   return (
     <>
@@ -85,6 +98,16 @@ function Described({ project, source, object, view }: DescribedProps) {
             >
               Download Parquet
             </Button>
+            {project.role !== 'viewer' && (
+              <Button
+                variant="default"
+                leftSection={<RefreshCw size={16} aria-hidden />}
+                loading={refreshing.isPending}
+                onClick={refreshing.start}
+              >
+                Refresh
+              </Button>
+            )}
             <Button component={Link} href={`${paths.queries(project.id)}?new=${object.table_name}`}>
               Query it
             </Button>
@@ -96,16 +119,20 @@ function Described({ project, source, object, view }: DescribedProps) {
         <Ago at={object.created_at} />
         {object.truncated && '. Not all of it was fetched: the source has more than the limits allow'}
       </Heading>
-      <DriftWarning projectId={project.id} drift={object.drift} />
+      <HeldNotice project={project} source={source} onRefresh={refreshing.start} />
+      {refreshing.progress}
+      {source.held === null && <DriftWarning projectId={project.id} drift={object.drift} />}
       <Tabs
         value={shown}
         keepMounted={false}
         onChange={(next) => navigate(paths.table(project.id, object.table_name, next as TableView), { replace: true })}
       >
         <Tabs.List mb="md">
-          <Tabs.Tab value="columns">Columns</Tabs.Tab>
-          <Tabs.Tab value="rows">Rows</Tabs.Tab>
-          <Tabs.Tab value="lineage">Lineage</Tabs.Tab>
+          {views.map((each) => (
+            <Tabs.Tab key={each} value={each} px={{ base: 10, xs: 'md' }}>
+              {viewNames[each]}
+            </Tabs.Tab>
+          ))}
         </Tabs.List>
         <Tabs.Panel value="columns">
           {object.profile === null ? (
@@ -119,6 +146,12 @@ function Described({ project, source, object, view }: DescribedProps) {
         <Suspense fallback={null}>
           <Tabs.Panel value="rows">
             <RowsView projectId={project.id} object={object} />
+          </Tabs.Panel>
+          <Tabs.Panel value="contract">
+            <ContractView project={project} source={source} onRefresh={refreshing.start} />
+          </Tabs.Panel>
+          <Tabs.Panel value="versions">
+            <VersionsView project={project} source={source} />
           </Tabs.Panel>
           <Tabs.Panel value="lineage">
             <LineageView project={project} object={object} />

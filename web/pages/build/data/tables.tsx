@@ -6,7 +6,7 @@ import { Heading } from '../../../parts/heading.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { paths } from '../../../paths.ts'
-import { newestRows, useDatasources, useObjects } from '../../../things.ts'
+import { servedRows, useDatasources, useObjects } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import shared from '../build.module.css'
 import { ListTable } from '../list-table.tsx'
@@ -22,7 +22,7 @@ export function TablesSection({ project }: { project: Project }) {
       </Heading>
       <Loaded query={objects}>
         {(list) => {
-          const tables = [...newestRows(list).values()].sort((one, other) =>
+          const tables = [...servedRows(list).values()].sort((one, other) =>
             one.table_name.localeCompare(other.table_name),
           )
           if (tables.length === 0) {

@@ -12,7 +12,7 @@ import { Ago } from '../../../parts/time.tsx'
 import { paths } from '../../../paths.ts'
 import { useAct } from '../../../queries.ts'
 import { fieldErrors } from '../../../refusals.ts'
-import { newestRows, thingKeys, useObjects, useQueriesOf } from '../../../things.ts'
+import { servedRows, thingKeys, useObjects, useQueriesOf } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import shared from '../build.module.css'
 import { ListTable } from '../list-table.tsx'
@@ -109,7 +109,7 @@ type FormProps = { project: Project; table: string | null; onClose: () => void }
 function NewQueryForm({ project, table, onClose }: FormProps) {
   const objects = useObjects(project.id)
   const [, navigate] = useLocation()
-  const tables = [...newestRows(objects.data ?? []).values()].map(({ table_name: name }) => name).sort()
+  const tables = [...servedRows(objects.data ?? []).values()].map(({ table_name: name }) => name).sort()
   const create = useAct(
     async ({ name, over }: { name: string; over: string }) => {
       const sql = over === '' ? 'select 1 as one' : `select *\nfrom ${over}\nlimit 100`

@@ -1,5 +1,5 @@
 import { Loaded } from '../../../parts/loaded.tsx'
-import { newestRows, useObjects } from '../../../things.ts'
+import { servedRows, useObjects } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import { useQueryNamed } from '../asked.ts'
 import { QueryScreen } from './query-screen.tsx'
@@ -8,7 +8,7 @@ export function QueryPage({ project, name }: { project: Project; name: string })
   const query = useQueryNamed(project.id, name)
   const objects = useObjects(project.id)
   const tables = Object.fromEntries(
-    [...newestRows(objects.data ?? []).values()].map(({ table_name: table, columns }) => [
+    [...servedRows(objects.data ?? []).values()].map(({ table_name: table, columns }) => [
       table,
       (columns ?? []).map((column) => column.name),
     ]),

@@ -7,6 +7,7 @@ import { RefusalNotice } from '../../../parts/refusal.tsx'
 import type { Project } from '../../../wire.ts'
 import shared from '../build.module.css'
 import type { Query } from '../wire.ts'
+import { AdviceList } from './advice.tsx'
 import { DeployDraft } from './deploy-draft.tsx'
 import { DeleteQuery } from './delete-query.tsx'
 import { Description } from './description.tsx'
@@ -90,6 +91,7 @@ export function QueryScreen({ project, query, tables }: Props) {
           onChange={(description) => change({ description })}
         />
         <Examples name={query.name} draft={draft} />
+        {editor && <AdviceList project={project} query={query} draft={draft} />}
       </div>
       {deploying && <DeployDraft project={project} name={query.name} onClose={() => setDeploying(false)} />}
     </>

@@ -1,5 +1,5 @@
 import { Autocomplete, Select, TagsInput, TextInput } from '@mantine/core'
-import { newestRows, useObjects } from '../../../things.ts'
+import { servedRows, useObjects } from '../../../things.ts'
 import { useObject } from '../asked.ts'
 import type { SlotSchema } from '../wire.ts'
 import { slotRow, slotTypeOf } from './slot-types.ts'
@@ -68,7 +68,7 @@ export function SlotField({ projectId, name, slot, required, value, onChange, er
 function useOffered(projectId: string, from: string | undefined): string[] {
   const objects = useObjects(projectId)
   const [table = '', ...column] = from?.split('.') ?? []
-  const rows = [...newestRows(objects.data ?? []).values()].find(({ table_name: name }) => name === table)
+  const rows = [...servedRows(objects.data ?? []).values()].find(({ table_name: name }) => name === table)
   const described = useObject(projectId, rows?.id)
   if (from === undefined) return []
   const profile = described.data?.profile?.columns.find(({ name }) => name === column.join('.'))

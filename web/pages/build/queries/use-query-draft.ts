@@ -95,6 +95,11 @@ export function useQueryDraft(project: Project, query: Query) {
       set(contentOf(query))
       setGeneration(generation + 1)
     },
+    /** A change that somebody else has written: fields that show what was typed begin anew with it. */
+    take: (part: Partial<Content>) => {
+      change(part)
+      setGeneration(generation + 1)
+    },
     editor,
     inspection,
     mistake: mistakeOf(inspection.error),

@@ -1,0 +1,34 @@
+/**
+ * What the router decides by a rule that somebody wrote, rather than by what was learned. Each can be switched off in an
+ * index, by the benchmark alone: `npm run bench:trust -- <folder> --rules` prints what each of them saves.
+ */
+export const ruleNames = [
+  'spelling',
+  'parts of names',
+  'commands',
+  'other end of an order',
+  'direction of a bound',
+  'exact number of a bound',
+  'values left out',
+  'value that is always left out',
+  'value left out beside',
+  'place, money or percentage',
+  'other unit',
+  'out of bounds',
+  'unknown value',
+  'doubted value',
+  'one of several',
+  'two stretches',
+  'turned range',
+  'vague days',
+  'hour of a day',
+  'stretch for one day',
+  'stretch for one end',
+  'part of a year',
+  'unread month',
+  'year is no number',
+  'number inside a day',
+  'second look',
+] as const
+
+export type RuleName = (typeof ruleNames)[number]

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildIndex, openEncoder, route, type Encoder, type ProjectIndex } from '../../../server/router/index.ts'
+import { garage } from './garage.ts'
+
+const clock = { now: new Date('2026-11-16T12:00:00Z'), timeZone: 'UTC' }
+let encoder: Encoder
+let index: ProjectIndex
+beforeAll(async () => {
+  const models = { modelDir: 'models/question-encoder', readerDir: 'models/question-reader' }
+  encoder = await openEncoder({ ...models, threads: 2 })
+  index = await buildIndex(encoder, garage)
+}, 60_000)
+afterAll(() => encoder.close())
+
+async function found(question: string): Promise<unknown> {
+  const routing = await route(index, question, clock)
+  return routing.outcome === 'answer' ? routing.parameters : routing.outcome
+}
+
+/** What a question that was not answered was told. */
+async function told(question: string): Promise<string> {
+  const routing = await route(index, question, clock)
+  expect(routing.outcome).not.toBe('answer')
+  if (routing.outcome === 'missing_slots') return routing.gaps.map(({ message }) => message).join(' ')
+  return routing.outcome === 'no_match' && routing.because === 'opposed' ? routing.objection : routing.outcome
+}
+
+describe('a part of a name stands for the one value that has it', () => {
+  test.each([
+    ['jobs of Grace', { mechanic: 'Grace Okafor' }],
+    ['jobs of grace', { mechanic: 'Grace Okafor' }],
+    ['what did Tomas repair', { mechanic: 'Tomas Ruiz' }],
+    ['jobs of Okafor', { mechanic: 'Grace Okafor' }],
+    ['jobs of Anna Berg', { mechanic: 'Anna Berg' }],
+    ['number of repairs in Molde last month', { depots: ['Molde Harbour'], from: '2026-10-01', to: '2026-10-31' }],
+  ])('%s', async (question, parameters) => {
+    expect(await found(question)).toEqual(parameters)
+  })
+
+  test.each([
+    ['jobs of Anna', 'Anna Berg, Anna Lindqvist'],
+    ['what did anna repair last month', 'Anna Berg, Anna Lindqvist'],
+    ['number of repairs in Skien last month', 'Skien Dock, Skien Central'],
+    ['jobs of Anna Smith', 'no such value'],
+  ])('%s: asked back with those that it may be', async (question, message) => {
+    expect(await told(question)).toContain(message)
+  })
+})
+
+describe('a value that nobody has is named, also in small letters and beside others', () => {
+  test.each([
+    'jobs of Marcus',
+    'jobs of marcus',
+    'number of repairs in oslo last month',
+    'number of repairs in bergen and oslo last month',
+    'number of repairs in Bergen and Oslo last month',
+    'repairs over 45 minutes in oslo',
+    'fan belts in stock in trondheim',
+  ])('%s', async (question) => {
+    expect(await told(question)).toMatch(/no such value: “.*(?:marcus|oslo|trondheim)”; there are /iu)
+  })
+})
+
+describe('amounts are read as they are said', () => {
+  test.each([
+    ['jobs that took more than half an hour', { min_minutes: 30 }],
+    ['jobs that took over an hour and a half', { min_minutes: 90 }],
+    ['jobs that took over three quarters of an hour', { min_minutes: 45 }],
+    ['jobs that took over 1 hour 15 minutes', { min_minutes: 75 }],
+    ['jobs that took over 1h30', { min_minutes: 90 }],
+    ['which lorries have stood still for a fortnight', { min_days: 14 }],
+    ['which lorries have stood still for 48 hours', { min_days: 2 }],
+    ['lorries idle for at least a dozen days', { min_days: 12 }],
+    ['cold rooms below minus 18 degrees', { max_celsius: -18 }],
+    ['cold rooms below minus eighteen', { max_celsius: -18 }],
+    ['cold rooms below 18 degrees below zero', { max_celsius: -18 }],
+    ['repairs of at least half a million euros', { min_eur: 500_000 }],
+    ['repairs of at least one and a half thousand euros', { min_eur: 1_500 }],
+    ['repairs of at least €1.2k', { min_eur: 1_200 }],
+    ['repairs of at least 1 000 euros', { min_eur: 1_000 }],
+    ['half a dozen of the newest lorries', { limit: 6 }],
+  ])('%s', async (question, parameters) => {
+    expect(await found(question)).toEqual(parameters)
+  })
+
+  test.each([
+    ['repairs of at least $500', 'is in euros'],
+    ['repairs of at least 50 quid', 'is in euros'],
+    ['which lorries have stood still for a month', 'is in days'],
+    ['which lorries have stood still for three and a half weeks', 'whole number'],
+    ['cold rooms below -80 degrees', 'at least -60'],
+    ['the 500 newest lorries', 'at most 100'],
+  ])('%s: is asked back', async (question, message) => {
+    expect(await told(question)).toContain(message)
+  })
+})
+
+describe('a month that is misspelled is never a whole year', () => {
+  test.each([
+    ['how many repairs did Bergen finish in Setpember 2025', { from: '2025-09-01', to: '2025-09-30' }],
+    ['how many repairs did Bergen finish in Agust 2025', { from: '2025-08-01', to: '2025-08-31' }],
+    ['how many repairs did Bergen finish between 3 march and 9 aprl 2026', { from: '2026-03-03', to: '2026-04-09' }],
+  ])('%s', async (question, days) => {
+    expect(await found(question)).toEqual({ depots: ['Bergen'], ...days })
+  })
+
+  test.each([
+    'how many repairs did Bergen finish in Xyzember 2025',
+    'how many repairs did Bergen finish in mai 2025',
+    'how many repairs did Bergen finish from march to mai 2026',
+    'fuel costs by month in Xyzember 2024',
+  ])('%s: is asked back', async (question) => {
+    expect(await told(question)).toContain('names no month that is known')
+  })
+})
+
+describe('a year is no number of anything else', () => {
+  test.each(['details of the lorry in 2025', 'details of lorries of 2025', 'details of invoice 42'])(
+    '%s',
+    async (question) => {
+      expect(typeof (await found(question))).toBe('string')
+    },
+  )
+
+  test('and its last two digits are a year', async () => {
+    expect(await found("fuel costs by month in '24")).toEqual({ year: 2024 })
+  })
+})

@@ -1,0 +1,109 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectStatus } from '../harness/app.ts'
+import { findBarriers } from './barriers.ts'
+import { openStage, waitMs, type Stage } from './stage.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+  const region = { type: 'string', enum: ['north', 'south', 'east'], description: 'Where the shop is.' }
+  await stage.edit('sales_by_region', { slots: { properties: { region }, required: ['region'] } })
+  await stage.deploy('sales_by_region', 'all_orders')
+})
+afterAll(() => stage.close())
+
+async function open(): Promise<{ page: Page; complaints: string[] }> {
+  const visitor = await stage.visitAs(stage.owner, `/p/${stage.projectId}/deploy/try?by=question`)
+  visitor.page.setDefaultTimeout(waitMs)
+  return visitor
+}
+
+async function ask(page: Page, question: string): Promise<void> {
+  const box = page.getByRole('textbox', { name: 'Question' })
+  await box.fill(question)
+  await box.press('Enter')
+}
+
+async function choose(page: Page, label: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: label }).click()
+  await page.getByRole('option', { name: option, exact: true }).click()
+}
+
+const answer = (page: Page) => page.getByRole('region', { name: 'Rows of the answer' })
+
+test('the answer comes first, under it what was understood and how sure that is; the next question goes on', async () => {
+  const { page, complaints } = await open()
+  await ask(page, 'how much did we sell in the east')
+  await page.getByText(/^Answered by sales_by_region with region = east, \d+ % sure\.$/).waitFor()
+  const headings = await page.getByRole('heading', { level: 2 }).allTextContents()
+  expect(headings.indexOf('Answer')).toBeLessThan(headings.indexOf('How it was understood'))
+  await page.getByText('May go on from “how much did we sell in the east”.').waitFor()
+  await ask(page, 'and in the south?')
+  await page.getByText('Goes on from “how much did we sell in the east”: region changed.').waitFor()
+  await page.getByText(/^Answered by sales_by_region with region = south/).waitFor()
+  await answer(page).getByText('south').waitFor()
+  expect(await findBarriers(page, 'try-follow-up')).toEqual([])
+  await page.getByRole('button', { name: 'Start anew' }).click()
+  await ask(page, 'and in the south?')
+  await expect.poll(() => page.getByText('Goes on from').count()).toBe(0)
+  // With a key it goes on by the request before.
+  await page.getByText('With a key').click()
+  await page.getByLabel('API key').fill(await stage.key('console', { plan: 'unlimited' }))
+  await ask(page, 'how much did we sell in the north')
+  await page.getByText(/^Answered by sales_by_region with region = north/).waitFor()
+  await ask(page, 'and in the east?')
+  await page.getByText('Goes on from “how much did we sell in the north”: region changed.').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('what is not expressed is named in a line, and answered without it when asked to', async () => {
+  const { page, complaints } = await open()
+  await ask(page, 'how much did we sell in the east to new customers')
+  await page.getByText(/^Not expressed: “.*new customers.*” \(/).waitFor()
+  await page.getByText('Not answered', { exact: true }).waitFor()
+  await page.getByRole('button', { name: /^Answer without (it|them)$/ }).click()
+  await page.getByText(/^Answered by sales_by_region with region = east/).waitFor()
+  await page.getByText(/^Not expressed: “.*new customers.*” \(/).waitFor()
+  await answer(page).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a value that the question lacks is asked for in place', async () => {
+  const { page, complaints } = await open()
+  await ask(page, 'how much did we sell')
+  await page
+    .getByText('sales_by_region would answer this, but the question does not say region.', { exact: true })
+    .waitFor()
+  await choose(page, 'region', 'north')
+  expect(await findBarriers(page, 'try-missing', page.getByRole('combobox', { name: 'region' }))).toEqual([])
+  await page.getByRole('button', { name: 'Ask with this value' }).click()
+  await page.getByText(/^Answered by sales_by_region with region = north/).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a wrong answer becomes an evaluation case with the right query and values', async () => {
+  const { page, complaints } = await open()
+  await ask(page, 'what does the east earn')
+  await page.getByText(/^Answered by sales_by_region/).waitFor()
+  await page.getByRole('button', { name: 'This answer is wrong' }).click()
+  const dialog = page.getByRole('dialog', { name: 'What would be right?' })
+  const keep = dialog.getByRole('button', { name: 'Keep it as a case' })
+  // Nothing is confirmed that nobody chose.
+  expect(await keep.isDisabled()).toBe(true)
+  await choose(page, 'It should be answered by', 'sales_by_region')
+  expect(await dialog.getByRole('combobox', { name: 'region' }).inputValue()).toBe('east')
+  await choose(page, 'region', 'south')
+  expect(await findBarriers(page, 'try-wrong')).toEqual([])
+  await keep.click()
+  await page.getByText('Kept as an evaluation case: every deployment asks it again.').waitFor()
+  const cases = await expectStatus(200, stage.owner.get(`/v1/projects/${stage.projectId}/evaluations`))
+  expect(cases.body.data).toMatchObject([
+    {
+      question: 'what does the east earn',
+      expected_query: 'sales_by_region',
+      expected_parameters: { region: 'south' },
+    },
+  ])
+  expect(complaints).toEqual([])
+})

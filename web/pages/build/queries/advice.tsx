@@ -1,0 +1,101 @@
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Lightbulb } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { call } from '../../../api.ts'
+import { RefusalNotice } from '../../../parts/refusal.tsx'
+import type { Project } from '../../../wire.ts'
+import type { Query, QueryAdvice } from '../wire.ts'
+import classes from './query.module.css'
+import type { Content, QueryDraft } from './use-query-draft.ts'
+
+type Props = { project: Project; query: Query; draft: QueryDraft }
+
+/** What would make questions find the query more surely: looked for after each save, and whenever somebody asks. */
+export function AdviceList({ project, query, draft }: Props) {
+  const [wanted, setWanted] = useState<number | null>(null)
+  const [taken, setTaken] = useState<string[]>([])
+  const seen = useRef(query.revision)
+  useEffect(() => {
+    if (seen.current === query.revision) return
+    seen.current = query.revision
+    setWanted(query.revision)
+    setTaken([])
+  }, [query.revision])
+  const advice = useQuery({
+    queryKey: ['projects', project.id, 'queries', query.name, 'advice', query.revision],
+    enabled: wanted === query.revision,
+    queryFn: ({ signal }) =>
+      call<{ data: QueryAdvice[] }>('GET', `/v1/projects/${project.id}/queries/${query.name}/advice`, { signal }),
+    staleTime: Infinity,
+    retry: false,
+  })
+  const left = (advice.data?.data ?? []).filter(({ message }) => !taken.includes(message))
+  return (
+    <section aria-label="Advice">
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <div>
+            <Text fw={600}>Will questions find it?</Text>
+            <Text size="xs" c="dimmed">
+              What its texts do not say, and what other queries come close to. Looked for after each save.
+            </Text>
+          </div>
+          <Button
+            variant="default"
+            leftSection={<Lightbulb size={14} aria-hidden />}
+            loading={advice.isFetching}
+            disabled={draft.dirty}
+            onClick={() => (wanted === query.revision ? void advice.refetch() : setWanted(query.revision))}
+          >
+            Look now
+          </Button>
+        </Group>
+        <RefusalNotice error={advice.error} />
+        {advice.isSuccess && left.length === 0 && (
+          <Text size="sm" c="dimmed">
+            {taken.length === 0 ? 'Nothing to say: its texts tell what it does.' : 'All taken. Save the draft.'}
+          </Text>
+        )}
+        {left.map((each) => (
+          <Group key={each.message} justify="space-between" wrap="nowrap" className={classes.example ?? ''}>
+            <Text size="sm">{each.message}</Text>
+            {each.change !== null && (
+              <Button
+                variant="light"
+                size="compact-sm"
+                flex="none"
+                aria-label={`Take: ${sayChange(each)}`}
+                onClick={() => {
+                  draft.take(applied(draft.content, each))
+                  setTaken([...taken, each.message])
+                }}
+              >
+                {sayChange(each)}
+              </Button>
+            )}
+          </Group>
+        ))}
+      </Stack>
+    </section>
+  )
+}
+
+function sayChange({ kind, about, change }: QueryAdvice): string {
+  if (kind === 'unsaid') return `Add “${about ?? ''}”`
+  const slot = change?.slots?.properties[about ?? '']
+  return `Describe ${about ?? 'it'} as “${slot?.description ?? ''}”`
+}
+
+/** Onto what stands there now: several may be taken one after the other. */
+function applied(content: Content, { kind, about, change }: QueryAdvice): Partial<Content> {
+  if (kind === 'unsaid') {
+    const text = content.description.trim()
+    const isFirst = text === '' || about === null
+    const added = `${text.replace(/[.\s]+$/u, '')}, ${about ?? ''}${text.endsWith('.') ? '.' : ''}`
+    return { description: isFirst ? (change?.description ?? text) : added }
+  }
+  const slot = change?.slots?.properties[about ?? '']
+  if (about === null || slot === undefined) return {}
+  return { slots: { ...content.slots, properties: { ...content.slots.properties, [about]: slot } } }
+}
