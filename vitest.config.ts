@@ -26,7 +26,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 180_000,
     // A page that loads on a busy machine takes longer than the second that is waited otherwise.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     reporters: report === '' ? ['default'] : ['dot', reportTo(report)],
     pool: 'forks',
     // One more than the two cores of the smallest machine: tests wait for servers and pages a third of their time.
