@@ -25,8 +25,9 @@ export default defineConfig({
     // Real servers start in these tests; a hung one must fail, not stall the run.
     testTimeout: 120_000,
     hookTimeout: 180_000,
+    teardownTimeout: 60_000,
     // A page that loads on a busy machine takes longer than the second that is waited otherwise.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     reporters: report === '' ? ['default'] : ['dot', reportTo(report)],
     pool: 'forks',
     // One more than the two cores of the smallest machine: tests wait for servers and pages a third of their time.

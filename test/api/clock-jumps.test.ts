@@ -35,9 +35,9 @@ test('calls, changes and sign-ins go on whichever way the clock jumps', async ()
 })
 
 test('a limit that was reached is no longer reached a minute later, though the clock was set back a day', async () => {
-  const statuses = new Set<number>()
-  for (let at = 0; at < 130; at += 1) statuses.add(await call('run'))
-  expect([...statuses].sort()).toEqual([200, 429])
+  // Together: one after the other a slow machine would never reach the limit of a minute.
+  const statuses = await Promise.all(Array.from({ length: 200 }, () => call('run')))
+  expect([...new Set(statuses)].sort()).toEqual([200, 429])
   t.advance(-dayMs)
   await call('run')
   t.advance(61_000)

@@ -265,7 +265,7 @@ test('the version that serves outlasts newer ones that are held, whatever is kep
   for (let round = 0; round < 3; round += 1) await load(spoilt)
   const jobs = async () => (await t.operator.get(`/v1/projects/${projectId}/jobs`)).body.data as { status: string }[]
   await expect
-    .poll(async () => (await jobs()).every(({ status }) => status === 'succeeded'), { timeout: 20_000 })
+    .poll(async () => (await jobs()).every(({ status }) => status === 'succeeded'), { timeout: 60_000 })
     .toBe(true)
   expect((await versions()).map(({ version }: { version: number }) => version)).toEqual([4, 1])
   expect(await answer()).toEqual([{ total: 30 }])

@@ -84,7 +84,7 @@ describe('datasources', () => {
     gates[0]?.resolve()
     await expectStatus(200, execute(t.operator, { projectId, datasourceId: 'ds_turns', url: source.url }))
     const running = await refresh()
-    await expect.poll(() => turn, { timeout: 10_000 }).toBe(2)
+    await expect.poll(() => turn, { timeout: 60_000 }).toBe(2)
     const waiting = await refresh()
     expect([waiting.id === running.id, waiting.status]).toEqual([false, 'queued'])
     expect(await Promise.all([refresh(), refresh()])).toMatchObject([{ id: waiting.id }, { id: waiting.id }])
@@ -176,7 +176,7 @@ describe('secrets', () => {
     source.answer({}, {}, 404)
     const refresh = await expectStatus(201, t.operator.post(`${path()}/${made.body.id}/refresh`))
     await vi.waitUntil(async () => (await t.operator.get(`${path()}/${made.body.id}`)).body.last_error !== null, {
-      timeout: 10_000,
+      timeout: 60_000,
     })
     const job = (await t.operator.get(`/v1/jobs/${refresh.body.id}`)).body
     const shown = await t.operator.get(`${path()}/ds_secret`)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectStatus, operatorToken, type TestApp } from '../harness/app.ts'
 import { execute, openAppWithSource, type Held, type Source } from '../harness/source.ts'
 
-const polled = { timeout: 15_000 }
+const polled = { timeout: 60_000 }
 
 let t: TestApp
 let source: Source

@@ -313,7 +313,7 @@ describe('changing a key', () => {
     await t.withToken(secret).get('/v1/key')
     expect((await t.operator.get(`/v1/api-keys/${id}`)).body.last_used_at).toMatch(/Z$/)
     const written = () => t.app.store.db.selectFrom('apiKeyUses').selectAll().where('keyId', '=', id).executeTakeFirst()
-    const first = await vi.waitUntil(written, { timeout: 10_000 })
+    const first = await vi.waitUntil(written, { timeout: 60_000 })
     await t.withToken(secret).get('/v1/key')
     t.advance(61_000)
     await t.withToken(secret).get('/v1/key')

@@ -7,7 +7,7 @@ import { expectStatus, type TestApp } from '../harness/app.ts'
 import { processTree } from '../harness/process.ts'
 import { openQuestions } from '../harness/questions.ts'
 
-const waitMs = 30_000
+const waitMs = 60_000
 // So that a question that is answered says that the encoder is whole again.
 const oneProcess = { SLUICE_ENCODER_THREADS: '1' }
 let modelDir: string

@@ -75,13 +75,13 @@ describe('the index of a place', () => {
     })
     const ask = (query: string) => q.caller.post('/v1/query', { query, project_id: q.projectId })
     await expect
-      .poll(async () => (await ask('who is alan turing?')).body.parameters, { timeout: 15_000 })
+      .poll(async () => (await ask('who is alan turing?')).body.parameters, { timeout: 60_000 })
       .toEqual({
         name: 'Alan Turing',
       })
     await put('Ada Byron', 'Alan Turing', 'Zofia Kowalska')
     await expect
-      .poll(async () => (await ask('who is zofia kowalska?')).body.parameters, { timeout: 15_000 })
+      .poll(async () => (await ask('who is zofia kowalska?')).body.parameters, { timeout: 60_000 })
       .toEqual({
         name: 'Zofia Kowalska',
       })
@@ -109,13 +109,13 @@ describe('the index of a place', () => {
         const { rows } = await sql`select 1 from pg_locks where not granted`.execute(store.db)
         return rows.length
       }
-      await expect.poll(waiting, { timeout: 15_000 }).toBeGreaterThan(0)
+      await expect.poll(waiting, { timeout: 60_000 }).toBeGreaterThan(0)
       expect((await ask('who is alan turing?')).body).toMatchObject({ parameters: { name: 'Alan Turing' } })
       expect((await ask('who is grace hopper?')).status).toBe(422)
       expect(built()).toBe(before)
     })
     await expect
-      .poll(async () => (await ask('who is grace hopper?')).body.parameters, { timeout: 15_000 })
+      .poll(async () => (await ask('who is grace hopper?')).body.parameters, { timeout: 60_000 })
       .toEqual({ name: 'Grace Hopper' })
     expect(built()).toBeGreaterThan(before)
   })
@@ -190,7 +190,7 @@ describe('the index of a place', () => {
         ({ queries }) => queries.length,
         () => 0,
       )
-    await expect.poll(own, { timeout: 20_000 }).toBeGreaterThan(0)
+    await expect.poll(own, { timeout: 60_000 }).toBeGreaterThan(0)
     expect(observations.filter(({ kind }) => kind === 'question-index-built').length).toBeLessThanOrEqual(3)
     await router.close()
   })

@@ -109,13 +109,13 @@ describe('confidence', () => {
     const settings = { log: 'full', retention_days: 30 }
     await expectStatus(200, t.operator.put(path, { ...settings, min_confidence: 0.99 }))
     expect((await t.operator.get(path)).body).toEqual({ ...settings, min_confidence: 0.99 })
-    await expect.poll(async () => (await ask('whatever the east ordered')).status, { timeout: 20_000 }).toBe(422)
+    await expect.poll(async () => (await ask('whatever the east ordered')).status, { timeout: 60_000 }).toBe(422)
     const { body } = await ask('whatever the east ordered', { explain: true })
     expect(body).toMatchObject({ reason: 'no_match', routing: { threshold: 0.99 } })
     expect(body.message).toContain('this project answers from 99 % on')
     expect((await ask('whatever the east ordered', { query_name: 'orders_in_region' })).status).toBe(200)
     await expectStatus(200, t.operator.put(path, settings))
-    await expect.poll(async () => (await ask('whatever the east ordered')).status, { timeout: 20_000 }).toBe(200)
+    await expect.poll(async () => (await ask('whatever the east ordered')).status, { timeout: 60_000 }).toBe(200)
   })
 
   test('a setting beyond a share is 400', async () => {

@@ -49,7 +49,7 @@ test.each(['commit', 'answer'] as const)('each call is written once where the %s
   await expect(usage.flush()).rejects.toThrow('Connection terminated')
   answer('req_3')
   // The server may need a moment to see that nobody is there any more, and says so until then.
-  await expect.poll(() => usage.flush().then(() => 'written', String), { timeout: 10_000 }).toBe('written')
+  await expect.poll(() => usage.flush().then(() => 'written', String), { timeout: 60_000 }).toBe('written')
   await usage.flush()
   expect(await written()).toEqual({ ids: ['req_0', 'req_1', 'req_2', 'req_3'], counted: 4 })
   expect(usage.dropped()).toBe(0)
@@ -60,7 +60,7 @@ test('where there is no room for what was lost and what came meanwhile, what cam
   lossy.loseNext('commit')
   await expect(usage.flush()).rejects.toThrow('Connection terminated')
   for (const id of ['req_3', 'req_4']) answer(id)
-  await expect.poll(() => usage.flush().then(() => 'written', String), { timeout: 10_000 }).toBe('written')
+  await expect.poll(() => usage.flush().then(() => 'written', String), { timeout: 60_000 }).toBe('written')
   expect((await written()).ids).toEqual(['req_0', 'req_1', 'req_2', 'req_3'])
   expect(usage.dropped()).toBe(1)
 })

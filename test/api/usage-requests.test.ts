@@ -101,7 +101,7 @@ describe('200', () => {
     response.on('data', (piece: Buffer) => (text += piece.toString()))
     await q.caller.post('/v1/queries/one', { id: 1 })
     await q.caller.post('/v1/queries/one', {})
-    await expect.poll(() => text, { timeout: 10_000 }).toContain('event: request')
+    await expect.poll(() => text, { timeout: 60_000 }).toContain('event: request')
     const events = text.match(/event: request\ndata: .*/g) ?? []
     expect(events).toHaveLength(1)
     expect(events[0]).toContain('"missing_slots"')
@@ -125,7 +125,7 @@ describe('200', () => {
       t.app.usage.observe(answered({ requestId: `req_tail${1000 + index}`, entry: 'direct' }))
     }
     await t.app.usage.flush()
-    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(200)
+    await expect.poll(() => told.length, { timeout: 60_000 }).toBe(200)
     stop()
     // Said before those that came after them.
     expect(gaps).toEqual(expected)

@@ -38,7 +38,7 @@ export function startRunner(
     child,
     events,
     of: (kind) => events.filter((event) => event.kind === kind),
-    said: (wanted, timeoutMs = 20_000) =>
+    said: (wanted, timeoutMs = 60_000) =>
       vi.waitFor(
         () => {
           if (child.exitCode !== null) throw new Error(`The runner ended: ${complaint}`)
@@ -51,7 +51,7 @@ export function startRunner(
     signal: (signal) => void child.kill(signal),
     async end(signal) {
       if (child.exitCode !== null || child.signalCode !== null) return
-      const exit = once(child, 'exit', { signal: AbortSignal.timeout(20_000) })
+      const exit = once(child, 'exit', { signal: AbortSignal.timeout(60_000) })
       child.kill(signal)
       await exit
     },

@@ -98,6 +98,6 @@ export async function jobWhen(
       if (!wanted(job)) throw new Error(`The job is ${JSON.stringify(job)}`)
       return job
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   )
 }

@@ -12,6 +12,13 @@ export type RunReport = {
 /** Writes the outcome of a run to a file: tests, and whatever fails beside them. */
 export function reportTo(path: string): Reporter {
   return {
+    // At once: a run that is stopped half-way has said what failed until then.
+    onTestCaseResult(test) {
+      const { state, errors = [] } = test.result()
+      if (state !== 'failed') return
+      const where = `${relative(test.project.config.root, test.module.moduleId)} > ${test.fullName}`
+      process.stdout.write(`\nFAILED ${where}\n${errors.map(({ message }) => `  ${message}\n`).join('')}`)
+    },
     onTestRunEnd(modules, unhandledErrors, reason) {
       const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state))
       const failedTests = states.filter((state) => state === 'failed').length

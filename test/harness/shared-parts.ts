@@ -47,6 +47,7 @@ export const openSharedEngine: typeof openEngine = async (options) => {
   return { ...part, close }
 }
 
+/** As the encoder's own, but reads no text twice. */
 export const openSharedEncoder: typeof openEncoder = async (options) => {
   const { onFault = () => undefined, ...settings } = options
   const key = JSON.stringify(settings)
@@ -56,13 +57,25 @@ export const openSharedEncoder: typeof openEncoder = async (options) => {
     const users = new Set<(error: unknown) => void>()
     const open = async (): Promise<Encoder> => {
       await (await before)?.close()
-      return openEncoder({ ...settings, onFault: (error) => users.forEach((user) => user(error)) })
+      return encodingOnce(await openEncoder({ ...settings, onFault: (error) => users.forEach((user) => user(error)) }))
     }
     encoder = { key, opening: open(), users }
   }
   const shared = encoder
   shared.users.add(onFault)
   return { ...(await shared.opening), close: async () => void shared.users.delete(onFault) }
+}
+
+/** A text has the same vector whoever asks, and files ask about the same shop. */
+function encodingOnce(part: Encoder): Encoder {
+  const known = new Map<string, Promise<Float32Array>>()
+  const vectorOf = (text: string): Promise<Float32Array> => {
+    const found = known.get(text) ?? part.encode([text]).then(([vector = new Float32Array()]) => vector)
+    known.set(text, found)
+    found.catch(() => known.delete(text))
+    return found
+  }
+  return { ...part, encode: (texts) => Promise.all(texts.map(vectorOf)) }
 }
 
 async function becomesIdle(part: Engine): Promise<boolean> {

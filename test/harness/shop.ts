@@ -163,7 +163,7 @@ export async function openShop(t: TestApp, source: Source): Promise<Shop> {
       const { db } = t.app.store
       await db.selectFrom('columnValues').selectAll().where('datasourceId', '=', datasourceId).executeTakeFirstOrThrow()
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   )
   for (const query of shopQueries) {
     await expectStatus(201, t.operator.post(`${path}/queries`, query))

@@ -73,7 +73,7 @@ export async function openVisitor(
     permissions: ['clipboard-read', 'clipboard-write'],
   })
   // On a machine that others use a page can take its time.
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))

@@ -3,9 +3,9 @@ import { expectStatus, type Answer, type Person } from '../harness/app.ts'
 import { orders, putTable } from '../harness/tables.ts'
 import { openTestWeb, type TestWeb } from '../harness/web.ts'
 
-export const waitMs = 20_000
+export const waitMs = 60_000
 /** Often enough to be quick, seldom enough for the limits of a key. */
-export const polled = { timeout: 15_000, interval: 250 }
+export const polled = { timeout: 60_000, interval: 250 }
 
 export const salesSql = 'select region, sum(amount) as revenue from orders where region = $region group by region'
 

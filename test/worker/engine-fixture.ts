@@ -66,7 +66,7 @@ export async function openFixture(options: Partial<EngineOptions> = {}): Promise
 }
 
 /** Waits for a condition instead of for a time. */
-export async function eventually(holds: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+export async function eventually(holds: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
   const deadlineMs = performance.now() + timeoutMs
   while (!(await holds())) {
     if (performance.now() > deadlineMs) throw new Error('the condition did not come true in time')

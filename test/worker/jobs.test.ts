@@ -143,7 +143,7 @@ describe('a job', () => {
     expect(running.progress).toBeCloseTo(0.1)
     go.resolve()
     await jobWhen(replica, job.id, finished('succeeded'))
-    await vi.waitUntil(() => told.at(-1) === 1, { timeout: 10_000 })
+    await vi.waitUntil(() => told.at(-1) === 1, { timeout: 60_000 })
     stop()
     // Queued, running, one step and the end.
     expect(told.length).toBe(4)
@@ -219,7 +219,7 @@ describe('workers', () => {
     await startReplica(handler)
     const ids: string[] = []
     for (let count = 0; count < 40; count += 1) ids.push((await enqueue(first, d.projectId)).id)
-    await vi.waitUntil(() => done.length >= ids.length, { timeout: 20_000 })
+    await vi.waitUntil(() => done.length >= ids.length, { timeout: 60_000 })
     for (const id of ids) await jobWhen(first, id, finished('succeeded'))
     expect(overlaps).toEqual([])
     expect(done.toSorted()).toEqual(ids.toSorted())
@@ -263,10 +263,10 @@ describe('workers', () => {
       await gate.promise
     })
     await replica.jobs.start()
-    await vi.waitUntil(() => order.length === 2, { timeout: 10_000 })
+    await vi.waitUntil(() => order.length === 2, { timeout: 60_000 })
     expect(order.toSorted()).toEqual(['prj_small', d.projectId])
     gate.resolve()
-    await vi.waitUntil(() => order.length === 4, { timeout: 10_000 })
+    await vi.waitUntil(() => order.length === 4, { timeout: 60_000 })
   })
 
   test('that stop put their jobs back without counting an attempt, and another goes on', async () => {
@@ -315,10 +315,10 @@ describe('watching', () => {
     let ended = 0
     second.jobs.watch(d.projectId, { onJob: (job) => void told.push(job.status), onEnd: () => void (ended += 1) })
     await enqueue(first, d.projectId)
-    await vi.waitUntil(() => told.length === 3, { timeout: 10_000 })
+    await vi.waitUntil(() => told.length === 3, { timeout: 60_000 })
     expect(told).toEqual(['queued', 'running', 'succeeded'])
     await cutConnections(first)
-    await vi.waitUntil(() => ended === 1, { timeout: 10_000 })
+    await vi.waitUntil(() => ended === 1, { timeout: 60_000 })
     expect(ended).toBe(1)
   })
 })

@@ -65,11 +65,11 @@ test('another process has a new version soon after it is deployed, and none once
     await q.deploy({ name: 'shared', sql: 'SELECT 1 AS v' })
     const versionThere = (): number | undefined =>
       deployments.find({ projectId: q.projectId, environment: 'production', name: 'shared' })?.version.number
-    await expect.poll(versionThere, { timeout: 10_000 }).toBe(1)
+    await expect.poll(versionThere, { timeout: 60_000 }).toBe(1)
     await q.deploy({ name: 'shared', sql: 'SELECT 2 AS v' })
-    await expect.poll(versionThere, { timeout: 10_000 }).toBe(2)
+    await expect.poll(versionThere, { timeout: 60_000 }).toBe(2)
     await t.operator.post(`${q.path}/shared/undeploy`, {})
-    await expect.poll(versionThere, { timeout: 10_000 }).toBeUndefined()
+    await expect.poll(versionThere, { timeout: 60_000 }).toBeUndefined()
   } finally {
     await deployments.close()
     await store.close()

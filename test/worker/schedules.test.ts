@@ -91,7 +91,7 @@ describe('schedules', () => {
       const found = await jobsOf(first, 'ds_late')
       expect(found.length).toBeGreaterThan(0)
       return found
-    }, 10_000)
+    }, 60_000)
     expect(jobs).toMatchObject([
       { jobType: 'refresh_datasource', source: 'datasource', sourceEventType: 'schedule', projectId: d.projectId },
     ])
@@ -106,7 +106,7 @@ describe('schedules', () => {
         const { nextRefreshAt: later } = await nextOf(first, 'ds_late')
         expect(later?.getTime()).toBeGreaterThan(Date.now() + 1_200_000)
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     expect((await jobsOf(first, 'ds_late')).length).toBe(1)
     gate.resolve()

@@ -3,12 +3,12 @@ import { exampleQueries } from '../../../server/example/queries.ts'
 import { routable } from '../../../server/questions/indexes/snapshot.ts'
 import {
   buildIndex,
-  openEncoder,
   route,
   type Encoder,
   type ProjectIndex,
   type RoutableProject,
 } from '../../../server/router/index.ts'
+import { openSharedEncoder } from '../../harness/shared-parts.ts'
 import { shop } from './shop.ts'
 
 const clock = { now: new Date('2026-11-15T10:00:00Z'), timeZone: 'Europe/Oslo' }
@@ -20,7 +20,7 @@ const values = {
 let encoder: Encoder
 const indexes: Record<string, ProjectIndex> = {}
 beforeAll(async () => {
-  encoder = await openEncoder({ modelDir: 'models/question-encoder', threads: 2 })
+  encoder = await openSharedEncoder({ modelDir: 'models/question-encoder', threads: 2 })
   indexes['example'] = await buildIndex(encoder, { queries: exampleQueries.map(routable), values })
   indexes['shop'] = await buildIndex(encoder, shop)
 }, 60_000)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildIndex, openEncoder, route, type Encoder, type ProjectIndex } from '../../../server/router/index.ts'
+import { buildIndex, route, type Encoder, type ProjectIndex } from '../../../server/router/index.ts'
+import { openSharedEncoder } from '../../harness/shared-parts.ts'
 import { depot } from './depot.ts'
 
 // A Sunday.
@@ -8,7 +9,7 @@ const clock = { now: new Date('2026-11-15T10:00:00Z'), timeZone: 'Europe/Oslo' }
 let encoder: Encoder
 let index: ProjectIndex
 beforeAll(async () => {
-  encoder = await openEncoder({ modelDir: 'models/question-encoder', threads: 2 })
+  encoder = await openSharedEncoder({ modelDir: 'models/question-encoder', threads: 2 })
   index = await buildIndex(encoder, depot)
 }, 60_000)
 afterAll(() => encoder.close())

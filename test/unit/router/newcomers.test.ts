@@ -1,28 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readSets, toProject, type BenchProject } from '../../../bench/routing/format.ts'
-import { buildIndex, openEncoder, route, type Encoder } from '../../../server/router/index.ts'
+import { buildIndex, route, type Encoder } from '../../../server/router/index.ts'
+import { openSharedEncoder } from '../../harness/shared-parts.ts'
 
 const clock = { now: new Date('2025-06-15T12:00:00Z'), timeZone: 'UTC' }
 
 let encoder: Encoder
 let projects: BenchProject[]
 beforeAll(async () => {
-  encoder = encodingOnce(await openEncoder({ modelDir: 'models/question-encoder', threads: 2 }))
+  encoder = await openSharedEncoder({ modelDir: 'models/question-encoder', threads: 2 })
   const sets = await readSets('bench/routing/newcomers')
   projects = sets.find(({ name }) => name === 'held_out')?.projects ?? []
 })
 afterAll(() => encoder.close())
-
-/** A text has the same vector in every project, and most of these are read for each of them again. */
-function encodingOnce(encoder: Encoder): Encoder {
-  const known = new Map<string, Promise<Float32Array>>()
-  const vectorOf = (text: string): Promise<Float32Array> => {
-    const found = known.get(text) ?? encoder.encode([text]).then(([vector = new Float32Array()]) => vector)
-    known.set(text, found)
-    return found
-  }
-  return { ...encoder, encode: (texts) => Promise.all(texts.map(vectorOf)) }
-}
 
 /** In none of these words does the router learn, or compare a question with what lies far away. */
 const askedOfValues = [

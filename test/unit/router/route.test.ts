@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lexicalEncoder } from '../../../server/router/encoder/encoder.ts'
-import { buildIndex, openEncoder, route, type Encoder, type ProjectIndex } from '../../../server/router/index.ts'
+import { buildIndex, route, type Encoder, type ProjectIndex } from '../../../server/router/index.ts'
+import { openSharedEncoder } from '../../harness/shared-parts.ts'
 import { shop } from './shop.ts'
 
 const clock = { now: new Date('2025-06-15T10:00:00Z'), timeZone: 'Europe/Oslo' }
@@ -8,7 +9,7 @@ const clock = { now: new Date('2025-06-15T10:00:00Z'), timeZone: 'Europe/Oslo' }
 let encoder: Encoder
 let index: ProjectIndex
 beforeAll(async () => {
-  encoder = await openEncoder({ modelDir: 'models/question-encoder', threads: 1 })
+  encoder = await openSharedEncoder({ modelDir: 'models/question-encoder', threads: 2 })
   index = await buildIndex(encoder, shop)
 })
 afterAll(async () => {
