@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCompaction, runRefresh } from '../../server/connections/index.ts'
 import { buildDataline, liveDataVersion } from '../../server/data/index.ts'
-import type { JobContext } from '../../server/jobs/index.ts'
 import { expectStatus, type TestApp } from '../harness/app.ts'
-import { makeTable, type LoadedTable, type Row } from '../harness/incremental.ts'
+import { jobFor as jobOf, makeTable, type LoadedTable, type Row } from '../harness/incremental.ts'
 import { openAppWithSource, rowsOf, type Source } from '../harness/source.ts'
 
 let t: TestApp
@@ -69,22 +68,11 @@ function joined(before: Version | null, came: Row[], mode: Settings['mode']): Ve
   return { rows: [...rows, ...[...newest.values()].filter(({ gone }) => gone !== true)], last }
 }
 
-/** A load and what follows it run as their jobs would, one after the other and at once. */
-function jobFor(table: LoadedTable, input: Record<string, unknown> = {}): JobContext {
-  const job = {
-    id: `job_${Math.random()}`,
-    projectId,
-    sourceId: table.id,
-    sourceEventType: 'http_api',
-    retriedFrom: null,
-    input,
-  }
-  return { job: job as unknown as JobContext['job'], signal: new AbortController().signal, progress: () => undefined }
-}
-
 test('random loads leave every version as a simple model says', { timeout: 240_000 }, async () => {
   await fc.assert(fc.asyncProperty(settings, playOne), { numRuns: 10, interruptAfterTimeLimit: 100_000 })
 })
+
+const jobFor = (table: LoadedTable, input?: Record<string, unknown>) => jobOf(projectId, table.id, input)
 
 async function playOne({ mode, twoKeys, lookBack, order, acts }: Settings): Promise<void> {
   const upstream: Row[] = []

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { JobContext } from '../../server/jobs/index.ts'
 import { expectStatus, type TestApp } from './app.ts'
 import { rowsOf } from './source.ts'
 
@@ -64,4 +65,11 @@ export async function makeTable(t: TestApp, projectId: string, body: Record<stri
       return (await rowsOf(t.operator, projectId, String(chosen?.data_object_id))) as Row[]
     },
   }
+}
+
+/** For work that a test runs itself, at once and without a second attempt. */
+export function jobFor(projectId: string, sourceId: string, input: Record<string, unknown> = {}): JobContext {
+  const id = `job_${Math.random()}`
+  const job = { id, projectId, sourceId, sourceEventType: 'http_api', retriedFrom: null, input }
+  return { job: job as unknown as JobContext['job'], signal: new AbortController().signal, progress: () => undefined }
 }
