@@ -53,7 +53,9 @@ function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {
     const [first, last] = [found[from], found[to - 1]]
     if (type === undefined || first === undefined || last === undefined) return []
     if (entry.among !== null) {
-      if (!linker.readsParts) return []
+      // "Westerns" are no part of "Western Europe", and a word that was misspelled is none either.
+      const said = found.slice(from, to).map((word) => word.text)
+      if (!linker.readsParts || said.join(' ') !== entry.folded) return []
       const isWhole = hits.some((other) => isMoreThan(other, hit))
       return isWhole ? [] : partSpan(linker, { text, found, hit, type, among: entry.among })
     }
