@@ -15,6 +15,7 @@ export const ruleNames = [
   'place, money or percentage',
   'other unit',
   'out of bounds',
+  'day of the calendar',
   'unknown value',
   'doubted value',
   'one of several',
