@@ -17,24 +17,12 @@ export function daysGap(reading: QueryReading, slot: Slot, source: SlotSource): 
       isOpposed: false,
     }
   }
-  const vague = days.first === days.last ? null : vagueBefore.exec(reading.linked.text.slice(0, source.start))?.[0]
-  if (vague !== undefined && vague !== null) {
-    return {
-      rule: 'vague days',
-      slot: slot.name,
-      message: `names no exact days: ${vague}${source.text}`,
-      isOpposed: false,
-    }
-  }
   const hour = hourOfDay(reading, slot, { source, days })
   if (hour !== null) return hour
   return days.open === null
     ? (oneDay(reading, slot, { source, days }) ?? oneEnd(reading, slot, { source, days }))
     : null
 }
-
-// Whoever says so means some of the days, and only they know which.
-const vagueBefore = /\b(?:spring|summer|autumn|fall|winter|early|late|mid)(?:\s+of\s+|\s+|-)$/iu
 
 type Said = { source: SlotSource; days: DateSpan }
 

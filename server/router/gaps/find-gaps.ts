@@ -1,7 +1,6 @@
 import {
   directionAt,
   directionsIn,
-  superlativesIn,
   isExcluded,
   hasNegation,
   words,
@@ -83,8 +82,6 @@ function opposed(reading: QueryReading, slot: Slot, source: SlotSource): Gap | n
   const gap = (rule: RuleName, problem: string): Gap => {
     return { rule, slot: slot.name, message: `${problem}: “${wordsAround(linked, source)}”`, isOpposed: true }
   }
-  const measure = slot.type.kind === 'number' ? otherMeasure(reading, slot, { source, uses }) : null
-  if (measure !== null) return gap('place, money or percentage', measure)
   // One day said once that serves both ends is a stretch, whichever way it was said.
   const isShared = Object.entries(reading.found.sources).some(
     ([name, other]) => name !== slot.name && other.start === source.start,
@@ -98,18 +95,11 @@ function opposed(reading: QueryReading, slot: Slot, source: SlotSource): Gap | n
       ? null
       : gap('direction of a bound', `cannot be ${way === 'up' ? 'the least' : 'the most'} that is wanted`)
   }
-  if (slot.type.kind === 'number' && exact.test(linked.words[from - 1]?.text ?? '')) {
-    const isBound = uses.length > 0 && uses.every((use) => wayAt(use.linked, slot, use.span) !== null)
-    if (isBound || slot.role !== null) return gap('exact number of a bound', 'is a bound, not the number itself')
-  }
   if (isExcluded(linked, from, to)) {
     return excludesValues(reading, slot, uses) ? null : gap('values left out', 'cannot be left out')
   }
-  const isAlwaysOut = uses.length > 1 && uses.every(({ linked: own, span }) => isExcluded(own, span.from, span.to))
-  return isAlwaysOut ? gap('value that is always left out', 'is what the query leaves out') : null
+  return null
 }
-
-const exact = /^(?:exactly|precisely)$/
 
 /** "before March" of a query that only knows since when: nothing of it was bound, and the answer would not heed it. */
 function otherEnd({ linked, marks, query, found }: QueryReading, slot: Slot): Gap[] | null {
@@ -132,29 +122,8 @@ function otherEnd({ linked, marks, query, found }: QueryReading, slot: Slot): Ga
   ]
 }
 
-const ordinal = /\d(?:st|nd|rd|th)$/iu
-const money = /[$€£¥]|\b(?:dollar|euro|pound)s?$/iu
 // A slot of such a name says how many rows are wanted.
 const limitWord = /(?:^|_)(?:count|limit|top|rows?|number|n|size)(?:_|$)/u
-const percent = /%|\bper ?cent/iu
-const shareWord = /percent|pct|share|rate|ratio|discount|margin|growth|%/iu
-
-/** "the 3rd best" is one of three, 10% is no amount, and 100 euros are no number of rows. */
-function otherMeasure(
-  { linked }: QueryReading,
-  slot: Slot,
-  { source, uses }: { source: SlotSource; uses: Use[] },
-): string | null {
-  const isUsual = (pattern: RegExp): boolean =>
-    uses.length === 0 || uses.some((use) => pattern.test(use.linked.text.slice(use.span.start, use.span.end)))
-  const { to } = wordsAt(linked, source)
-  if (ordinal.test(source.text) && superlativesIn(linked.words.slice(to, to + 1)).length > 0 && !isUsual(ordinal)) {
-    return 'cannot be a place in an order'
-  }
-  if (money.test(source.text) && limitWord.test(slot.name) && !isUsual(money)) return 'cannot be an amount of money'
-  const isShare = shareWord.test(`${slot.name} ${slot.rules.title ?? ''} ${slot.rules.description}`)
-  return percent.test(source.text) && !isShare && !isUsual(percent) ? 'cannot be a percentage' : null
-}
 
 /** Whether the query itself says that it leaves out what fills the slot. */
 function excludesValues({ query: { query }, texts }: QueryReading, { name, type, rules }: Slot, uses: Use[]): boolean {
