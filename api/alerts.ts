@@ -9,6 +9,7 @@ const alertType = z.enum([
   'requests_above',
   'requests_below',
   'unanswered_rate_above',
+  'confidence_below',
   'job_failed',
   'data_stale',
   'schema_drift',

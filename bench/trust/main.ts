@@ -1,18 +1,18 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { buildIndex, openEncoder, route, type ProjectIndex } from '../../server/router/index.ts'
-import { ruleNames, type RuleName } from '../../server/router/rules.ts'
+import type { RuleName } from '../../server/router/rules.ts'
 import { cachedEncoder } from '../routing/cached-encoder.ts'
 import { judge, verdicts, type Asked } from './judge.ts'
-import { printRules, rememberingEncoder, withoutRule } from './rules.ts'
-import { readWorlds, type World } from './world.ts'
+import { printRules, rememberingEncoder, tellingRules, withoutRule, type Compared } from './rules.ts'
+import { readWorlds, type World, type WorldQuestion } from './world.ts'
 
 /**
  * `npm run bench:trust -- <folder of worlds> [--without-reader] [--silent <file>] [--rows <file>] [--only a,b] [--cache <path>] [--rules]`
  * Asks every question of every world in this process, on the way that the product's own questions take, and prints what
  * became of them by world and by class. The wrong answers that look right are written to a file. With a
  * cache of vectors times mean nothing. With `--rules` every question is asked once more for each hand-written rule of
- * the router with that rule switched off, and what each of them saves is printed.
+ * the router that had a say in its answer, with that rule switched off, and what each of them saves is printed.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -37,14 +37,17 @@ const opened = await openEncoder({
 const cached = values.cache === undefined ? null : await cachedEncoder(opened, values.cache)
 const encoder = values.rules ? rememberingEncoder(cached ?? opened) : (cached ?? opened)
 const asked: Asked[] = []
-const withoutRules = new Map<RuleName, Asked[]>()
+const withoutRules = new Map<RuleName, Compared[]>()
 for (const world of worlds) {
   const index = await buildIndex(encoder, world.project)
-  asked.push(...(await askWorld(index, world)))
-  for (const rule of values.rules ? ruleNames : []) {
-    const found = withoutRules.get(rule) ?? []
-    withoutRules.set(rule, found)
-    found.push(...(await askWorld(withoutRule(index, rule), world)))
+  for (const question of world.questions) {
+    const telling = tellingRules(index)
+    const each = await askOne(values.rules ? telling.index : index, world, question)
+    asked.push(each)
+    for (const rule of values.rules ? telling.taken() : []) {
+      const other = await askOne(withoutRule(index, rule), world, question)
+      withoutRules.set(rule, [...(withoutRules.get(rule) ?? []), { each, other }])
+    }
   }
 }
 await cached?.save()
@@ -52,21 +55,17 @@ await opened.close()
 printBy('world', asked, (each) => each.world)
 printBy('class', asked, (each) => each.class)
 printTimes(asked)
-if (values.rules) printRules(asked, withoutRules)
+if (values.rules) printRules(withoutRules)
 await writeFile(values.silent, silentLines(asked))
 console.log(`${asked.filter(({ verdict }) => verdict === 'silent').length} silent ones in ${values.silent}`)
 if (values.rows !== undefined) {
   await writeFile(values.rows, asked.map((each) => `${JSON.stringify(each)}\n`).join(''))
 }
 
-async function askWorld(index: ProjectIndex, world: World): Promise<Asked[]> {
-  const found: Asked[] = []
-  for (const each of world.questions) {
-    const begun = performance.now()
-    const routing = await route(index, each.question, { now, timeZone: 'UTC' })
-    found.push(judge(world, each, { routing, elapsedMs: performance.now() - begun, now }))
-  }
-  return found
+async function askOne(index: ProjectIndex, world: World, question: WorldQuestion): Promise<Asked> {
+  const begun = performance.now()
+  const routing = await route(index, question.question, { now, timeZone: 'UTC' })
+  return judge(world, question, { routing, elapsedMs: performance.now() - begun, now })
 }
 
 function printBy(title: string, all: Asked[], keyOf: (each: Asked) => string): void {

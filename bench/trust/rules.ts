@@ -1,11 +1,34 @@
 import type { Encoder, ProjectIndex } from '../../server/router/index.ts'
-import type { RuleName } from '../../server/router/rules.ts'
+import { ruleNames, type RuleName } from '../../server/router/rules.ts'
 import { verdicts, type Asked } from './judge.ts'
 
 /** The same index with one rule switched off: nothing but a benchmark can do so. */
 export function withoutRule(index: ProjectIndex, rule: RuleName): ProjectIndex {
   const linker = { ...index.linker, readsParts: rule !== 'parts of names' }
   return { ...index, linker, rulesOff: new Set([rule]) }
+}
+
+/** The same index that tells which rules had a say in an answer: only those can change it when they are switched off. */
+export function tellingRules(index: ProjectIndex): { index: ProjectIndex; taken: () => Set<RuleName> } {
+  let said = new Set<RuleName>()
+  const rulesOff = new Set<RuleName>()
+  rulesOff.has = (rule) => {
+    said.add(rule)
+    return false
+  }
+  const linker = {
+    ...index.linker,
+    get readsParts() {
+      said.add('parts of names')
+      return true
+    },
+  }
+  const taken = (): Set<RuleName> => {
+    const own = said
+    said = new Set()
+    return own
+  }
+  return { index: { ...index, rulesOff, linker }, taken }
 }
 
 /** An encoder and reader that remember what they have read: with a rule off nearly every question is read as before. */
@@ -29,14 +52,16 @@ export function rememberingEncoder(encoder: Encoder): Encoder {
   }
 }
 
+/** A question with a rule and without it. */
+export type Compared = { each: Asked; other: Asked }
+
 /** What became of questions because a rule is there: each figure is with the rule less without it. */
-export function printRules(asked: Asked[], without: Map<RuleName, Asked[]>): void {
-  console.log(`\n${'rule'.padEnd(30)} moved  worlds  ${verdicts.map((each) => each.padStart(7)).join(' ')}`)
-  for (const [rule, others] of without) {
-    const moved = asked.flatMap((each, at) => {
-      const other = others[at]
-      return other === undefined || other.verdict === each.verdict ? [] : [{ each, other }]
-    })
+export function printRules(without: Map<RuleName, Compared[]>): void {
+  const head = verdicts.map((each) => each.padStart(7)).join(' ')
+  console.log(`\n${'rule'.padEnd(30)}   had a say  moved  worlds  ${head}`)
+  for (const rule of ruleNames) {
+    const said = without.get(rule) ?? []
+    const moved = said.filter(({ each, other }) => each.verdict !== other.verdict)
     const worlds = new Set(moved.map(({ each }) => each.world)).size
     const gains = verdicts.map((verdict) => {
       const gain =
@@ -44,8 +69,9 @@ export function printRules(asked: Asked[], without: Map<RuleName, Asked[]>): voi
         moved.filter(({ other }) => other.verdict === verdict).length
       return `${gain > 0 ? '+' : ''}${gain}`.padStart(7)
     })
+    const [many, others, places] = [said.length, moved.length, worlds].map(String)
     console.log(
-      `${rule.padEnd(30)} ${String(moved.length).padStart(5)}  ${String(worlds).padStart(6)}  ${gains.join(' ')}`,
+      `${rule.padEnd(30)} ${many?.padStart(11)}  ${others?.padStart(5)}  ${places?.padStart(6)}  ${gains.join(' ')}`,
     )
   }
 }

@@ -53,7 +53,9 @@ function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {
     const [first, last] = [found[from], found[to - 1]]
     if (type === undefined || first === undefined || last === undefined) return []
     if (entry.among !== null) {
-      if (!linker.readsParts) return []
+      // "Westerns" are no part of "Western Europe", and a word that was misspelled is none either.
+      const said = found.slice(from, to).map((word) => word.text)
+      if (said.join(' ') !== entry.folded || !linker.readsParts) return []
       const isWhole = hits.some((other) => isMoreThan(other, hit))
       return isWhole ? [] : partSpan(linker, { text, found, hit, type, among: entry.among })
     }
@@ -71,8 +73,10 @@ function valueSpans(linker: Linker, text: string, found: Word[]): Span[] {
   })
 }
 
-/** A whole value over the words of a part, or a longer part of the same kind. */
+/** A whole value over the words of a part, or a longer part of the same kind; or the value itself, said elsewhere. */
 function isMoreThan(other: Hit, { from, to, entry }: Hit): boolean {
+  const isSame = other.entry.type === entry.type && entry.among?.includes(other.entry.value) === true
+  if (other.entry.among === null && isSame) return true
   const isOver = other.from <= from && to <= other.to
   if (other.entry.among === null) return isOver
   return isOver && other.to - other.from > to - from && other.entry.type === entry.type

@@ -187,14 +187,16 @@ function fraction(tokens: Token[], from: number): Parsed | null {
   const isOf = wordAt(tokens, named + 1) === 'of'
   const article = named + (isOf ? 2 : 1)
   const next = isArticle(wordAt(tokens, article)) ? article + 1 : article
-  // A quarter is three months, too: it is a part only of what "of" names, or of an hour.
+  const unit = unitOf(wordAt(tokens, next))
+  // A quarter is three months, too: it is a part only of what "of" names, or of an hour, and never of a year.
+  if (wordAt(tokens, named) !== 'half' && unit?.dimension === 'calendar') return null
   const isPart = isOf ? next > article : word === 'half' || isArticle(word) || wordAt(tokens, named) === 'half'
   const isHour = shortened.test(wordAt(tokens, named)) && /^hours?$/.test(wordAt(tokens, next))
   const value = part * (counted?.value ?? 1)
   const scale = scaleOf(wordAt(tokens, next))
   if (scale !== null && isPart) return { value: value * scale, next: next + 1 }
   if (wordAt(tokens, named) === 'quarter' && !isOf && !isHour) return null
-  return (isPart || isHour) && unitOf(wordAt(tokens, next)) !== null ? { value, next } : null
+  return (isPart || isHour) && unit !== null ? { value, next } : null
 }
 
 const measuring = /^(?:than|over|under|below|above|within|least|most|exceeding|beyond)$/

@@ -41,13 +41,13 @@ export async function rerank(index: ProjectIndex, first: Judged): Promise<Judged
     sure,
   } = first
   const [top] = ranked
-  if (asked.linked.spans.length >= maxRerankSpans || index.rulesOff.has('second look')) return null
+  if (asked.linked.spans.length >= maxRerankSpans) return null
   const hopeless = sure < index.calibration.threshold - maxRerankLift
   for (const each of ranked.slice(0, maxRerankCandidates)) {
     const query = index.queries[each.candidate.query]
     if (top === undefined || query === undefined || top.score - each.score > candidateReach) break
     const wanted = otherReading(asked, query) ?? (each !== top || hopeless ? null : freeText(index, asked, query))
-    if (wanted === null) continue
+    if (wanted === null || index.rulesOff.has('second look')) continue
     return rerankAs(index, first, { ...wanted, query: each.candidate.query })
   }
   return null

@@ -21,11 +21,11 @@ export function objectionTo(
     ...words(spoken(name)),
   ]
   const command = writeCommandIn(linked.text)
-  if (command !== null && !index.rulesOff.has('commands') && !own().some(({ text }) => text === command)) {
+  if (command !== null && !own().some(({ text }) => text === command) && !index.rulesOff.has('commands')) {
     return `A question only reads: nothing can ${command} anything.`
   }
   const said = superlativesIn(linked.words)
-  if (said.length === 0 || index.rulesOff.has('other end of an order')) return null
+  if (said.length === 0) return null
   const known = superlativesIn(own())
   const other = said.find(
     ([order, end]) =>
@@ -33,5 +33,6 @@ export function objectionTo(
       !known.some(([its, side]) => its === order && side === end) &&
       !said.some(([its, side]) => its === order && side !== end),
   )
-  return other === undefined ? null : `${name} comes nearest, but is about the other end than “${other[2]}”.`
+  if (other === undefined || index.rulesOff.has('other end of an order')) return null
+  return `${name} comes nearest, but is about the other end than “${other[2]}”.`
 }

@@ -45,7 +45,7 @@ export function optionsFor(
     if (span.unit !== undefined && slot.unit === null) continue
     const reading = inSlotUnit(said, slot, unit, units)
     if (reading === null || !allowed(slot, reading.value)) continue
-    if (!isOff('year is no number') && isYear(asked, span, slot)) continue
+    if (isYear(asked, span, slot) && !isOff('year is no number')) continue
     const own = asked.shape.marks.find((mark) => mark.span === span)
     const seen =
       own === undefined
@@ -57,7 +57,7 @@ export function optionsFor(
       standing +
       (span.weak ? penalties.weak : 0) +
       (isExcluded(asked.linked, span.from, span.to) ? penalties.leftOut : 0) +
-      (hasDays && !isOff('number inside a day') && isOfDay(asked, span, slot) ? penalties.ofDay : 0) +
+      (hasDays && isOfDay(asked, span, slot) && !isOff('number inside a day') ? penalties.ofDay : 0) +
       (isOtherWay(asked, span, slot) ? penalties.otherEnd : 0) +
       2 * likeness(seen, span, slot, references) +
       cues(seen, span, slot)

@@ -6,7 +6,6 @@ import type { Explanation, Routing } from './routing.ts'
 export type Spelled = { text: string; restore: (routing: Routing) => Routing }
 
 export function spell({ linker, spelling, queries, rulesOff }: ProjectIndex, text: string, clock: CallerTime): Spelled {
-  if (rulesOff.has('spelling')) return { text, restore: (routing) => routing }
   let taken: Array<{ start: number; end: number }> | null = null
   const respelled = respell(text, spelling, {
     isStrange: linker.mayBeTypo,
@@ -14,7 +13,7 @@ export function spell({ linker, spelling, queries, rulesOff }: ProjectIndex, tex
     isTaken: ({ start, end }) =>
       (taken ??= link(linker, text, clock).spans).some((span) => span.start < end && start < span.end),
   })
-  if (respelled === null) return { text, restore: (routing) => routing }
+  if (respelled === null || rulesOff.has('spelling')) return { text, restore: (routing) => routing }
   return {
     text: respelled.text,
     restore: (routing) => {

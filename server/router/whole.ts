@@ -34,8 +34,9 @@ export async function checkWhole(
   const read = await readQuestionWhole(reader, card, { text: asked.linked.text, sources: routing.explanation.sources })
   const { match } = read
   const explanation = explainRead(index, routing.explanation, match)
-  const doubted = index.rulesOff.has('doubted value') ? null : doubtedIn(asked, read.unexpressed)
-  if (doubted !== null) return askBack(routing, doubted, { ...explanation, unexpressed: read.unexpressed() })
+  const doubted = doubtedIn(asked, read.unexpressed)
+  if (doubted !== null && !index.rulesOff.has('doubted value'))
+    return askBack(routing, doubted, { ...explanation, unexpressed: read.unexpressed() })
   if (match >= reading.flagBelow) return { ...routing, explanation }
   const told = { ...explanation, unexpressed: read.unexpressed() }
   const { completeness } = asked.options

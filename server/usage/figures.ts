@@ -137,6 +137,23 @@ export async function countWindow(run: Run, filter: WindowFilter, window: Window
   }
 }
 
+/** With which confidence questions were answered in an exact window, on average, and how many. */
+export async function confidenceOfWindow(
+  run: Run,
+  { projectId, environment, query }: WindowFilter,
+  { from, to }: Window,
+): Promise<{ answers: number; confidence: number }> {
+  const [found = {}] = await run(
+    `select count(confidence)::bigint as answers, coalesce(avg(confidence), 0) as confidence
+       from requests
+      where project_id = $1 and ($2::text is null or environment = $2) and ($3::text is null or query = $3)
+        and entry = 'question' and status < 400
+        and start > $4::timestamptz - interval '${batchMs} ms' and start <= $5 and at >= $4 and at <= $5`,
+    [projectId, environment ?? null, query ?? null, from, to],
+  )
+  return { answers: Number(found['answers'] ?? 0), confidence: Number(found['confidence'] ?? 0) }
+}
+
 /** How long the calls of an exact window took. */
 export async function timesOfWindow(run: Run, filter: WindowFilter, window: Window): Promise<Latencies> {
   const { text, values } = await windowOf(run, filter, window)

@@ -188,6 +188,40 @@ describe('every other type', () => {
     expect(await read(alert.id)).toMatchObject({ state: 'firing', value: 0.5 })
   })
 
+  test('answers that are given unsurely', async () => {
+    const alert = await create({ type: 'confidence_below', threshold: 0.7, min_requests: 2 })
+    const answered = (confidence: number | null): void =>
+      t.app.usage.observe({
+        kind: 'query-answered',
+        entry: 'question',
+        projectId: q.projectId,
+        environment: 'production',
+        query: 'one',
+        version: 1,
+        keyId: 'key_1',
+        code: null,
+        reason: null,
+        totalMs: 1,
+        queueMs: 0,
+        sqlMs: 0,
+        rows: 0,
+        bytes: 0,
+        cache: null,
+        question: { text: 'how many', confidence },
+      })
+    answered(0.5)
+    answered(null)
+    await round()
+    // One is too few to judge by, and where the caller named the query nothing was compared.
+    expect(await read(alert.id)).toMatchObject({ state: 'ok' })
+    answered(0.75)
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'firing', value: 0.625 })
+    for (let more = 0; more < 8; more += 1) answered(1)
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'ok' })
+  })
+
   test('a job that failed, and data that is old', async () => {
     const failed = await create({ type: 'job_failed' })
     const stale = await create({ type: 'data_stale', threshold: 30 })

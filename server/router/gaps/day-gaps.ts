@@ -10,12 +10,12 @@ export function daysGap(reading: QueryReading, slot: Slot, source: SlotSource): 
   const days = slot.type.kind === 'date' ? daysAt(reading.linked, source) : null
   if (days === null) return null
   if (!days.isReal) {
-    return { slot: slot.name, message: `is no day of the calendar: ${source.text}`, isOpposed: false }
-  }
-  const isExact = days.first === days.last || reading.isOff('vague days')
-  const vague = isExact ? null : vagueBefore.exec(reading.linked.text.slice(0, source.start))?.[0]
-  if (vague !== undefined && vague !== null) {
-    return { slot: slot.name, message: `names no exact days: ${vague}${source.text}`, isOpposed: false }
+    return {
+      rule: 'day of the calendar',
+      slot: slot.name,
+      message: `is no day of the calendar: ${source.text}`,
+      isOpposed: false,
+    }
   }
   const hour = hourOfDay(reading, slot, { source, days })
   if (hour !== null) return hour
@@ -24,43 +24,54 @@ export function daysGap(reading: QueryReading, slot: Slot, source: SlotSource): 
     : null
 }
 
-// Whoever says so means some of the days, and only they know which.
-const vagueBefore = /\b(?:spring|summer|autumn|fall|winter|early|late|mid)(?:\s+of\s+|\s+|-)$/iu
-
 type Said = { source: SlotSource; days: DateSpan }
 
 /** "deliveries tomorrow after 3 pm" of a query that knows no hours. */
-function hourOfDay({ query, linked, isOff }: QueryReading, slot: Slot, { source, days }: Said): Gap | null {
+function hourOfDay({ query, linked }: QueryReading, slot: Slot, { source, days }: Said): Gap | null {
   if (
     days.time === null ||
-    isOff('hour of a day') ||
     days.isCounted ||
     slot.type.isInstant ||
     query.slots.some(({ type }) => type.kind === 'time')
   )
     return null
-  return { slot: slot.name, message: `cannot hold an hour: “${wordsAround(linked, source)}”`, isOpposed: true }
+  return {
+    rule: 'hour of a day',
+    slot: slot.name,
+    message: `cannot hold an hour: “${wordsAround(linked, source)}”`,
+    isOpposed: true,
+  }
 }
 
 const periodWord = /\b(?:day|week|month|quarter|year|period)s?\b/u
 
 /** "deliveries this week" of a query for one day: its Monday is not what was asked. */
 function oneDay(reading: QueryReading, slot: Slot, { source, days }: Said): Gap | null {
-  if (slot.role !== null || days.first === days.last || slot.list || reading.isOff('stretch for one day')) return null
+  if (slot.role !== null || days.first === days.last || slot.list) return null
   const unit = periodWord.exec(`${spoken(slot.name)} ${slot.type.label}`)?.[0]
   if ((unit !== undefined && !unit.startsWith('day')) || speaksOfStretches(reading)) return null
-  return { slot: slot.name, message: `takes one day, and the question names more: ${source.text}`, isOpposed: false }
+  return {
+    rule: 'stretch for one day',
+    slot: slot.name,
+    message: `takes one day, and the question names more: ${source.text}`,
+    isOpposed: false,
+  }
 }
 
 /** "punctuality in 2024" of a query that only knows since when: what came after would be in the answer. */
 function oneEnd(reading: QueryReading, slot: Slot, { source, days }: Said): Gap | null {
   const { query, found, linked } = reading
   const isAlone = query.slots.filter(({ type }) => type.kind === 'date').length === 1
-  if (slot.role === null || !isAlone || reading.isOff('stretch for one end') || speaksOfStretches(reading)) return null
+  if (slot.role === null || !isAlone || speaksOfStretches(reading)) return null
   const isCut = slot.role === 'start' ? days.last < found.today() : days.first !== days.last
   if (!isCut) return null
   const lacking = slot.role === 'start' ? 'cannot have an end' : 'cannot have a beginning'
-  return { slot: slot.name, message: `${lacking}: “${wordsAround(linked, source)}”`, isOpposed: true }
+  return {
+    rule: 'stretch for one end',
+    slot: slot.name,
+    message: `${lacking}: “${wordsAround(linked, source)}”`,
+    isOpposed: true,
+  }
 }
 
 /** Whether the query's own texts name several days where a slot takes one: then its author knows what it does with them. */
@@ -81,11 +92,11 @@ const fourDigits = /^(?:19|20)\d{2}$/
 
 /** "March 2025" for a slot that holds a year: the whole year is not what was asked. */
 function partOfYear(
-  { linked: { text }, found, query: { said }, isOff }: QueryReading,
+  { linked: { text }, found, query: { said } }: QueryReading,
   slot: Slot,
   source: SlotSource,
 ): Gap | null {
-  if (!slot.type.labelStems.has('year') || !fourDigits.test(source.text) || isOff('part of a year')) return null
+  if (!slot.type.labelStems.has('year') || !fourDigits.test(source.text)) return null
   const before = partBefore.exec(text.slice(0, source.start))
   const after = partAfter.exec(text.slice(source.end))
   if (before === null && after === null) return null
@@ -97,19 +108,19 @@ function partOfYear(
   // A query whose texts say "March" themselves means it.
   const isSaid = words(text.slice(start, end)).every(({ stem }) => fourDigits.test(stem) || said.has(stem))
   if (isHeard || isSaid) return null
-  return { slot: slot.name, message: `cannot hold all of “${text.slice(start, end)}”`, isOpposed: true }
+  return {
+    rule: 'part of a year',
+    slot: slot.name,
+    message: `cannot hold all of “${text.slice(start, end)}”`,
+    isOpposed: true,
+  }
 }
 
 const datedBefore = /^(?:in|of|since|from|to|until|till|through|between|and|before|after|during)$/
 
 /** "in Xyzember 2025": whatever stands before the year makes less of it, and the whole year is not what was asked. */
-function unreadMonth({ linked, query, mayBeTypo, isOff }: QueryReading, slot: Slot, source: SlotSource): Gap | null {
-  if (
-    isOff('unread month') ||
-    !fourDigits.test(source.text) ||
-    (slot.type.kind !== 'date' && !slot.type.labelStems.has('year'))
-  )
-    return null
+function unreadMonth({ linked, query, mayBeTypo }: QueryReading, slot: Slot, source: SlotSource): Gap | null {
+  if (!fourDigits.test(source.text) || (slot.type.kind !== 'date' && !slot.type.labelStems.has('year'))) return null
   const at = wordsAt(linked, source).from
   const [before, word, year] = [linked.words[at - 2], linked.words[at - 1], linked.words[at]]
   if (word === undefined || year === undefined || !/^\s+$/.test(linked.text.slice(word.end, year.start))) return null
@@ -119,12 +130,11 @@ function unreadMonth({ linked, query, mayBeTypo, isOff }: QueryReading, slot: Sl
   const isDated = datedBefore.test(before?.text ?? '')
   if (isDated ? !isNear && !mayBeTypo(word.text) : !isNear || !mayBeTypo(word.text)) return null
   const said = linked.text.slice(word.start, year.end)
-  return { slot: slot.name, message: `names no month that is known: “${said}”`, isOpposed: false }
+  return { rule: 'unread month', slot: slot.name, message: `names no month that is known: “${said}”`, isOpposed: false }
 }
 
 /** "in March and June" is not all that lies between. */
-export function twoStretches({ linked, query: { slots }, found: { sources }, isOff }: QueryReading): Gap[] {
-  if (isOff('two stretches')) return []
+export function twoStretches({ linked, query: { slots }, found: { sources } }: QueryReading): Gap[] {
   const dated = slots.filter(({ type, name }) => type.kind === 'date' && name in sources)
   const [start, end] = (['start', 'end'] as const).map((role) => dated.find((slot) => slot.role === role))
   const [first, last] = [sources[start?.name ?? ''], sources[end?.name ?? '']]
@@ -133,6 +143,11 @@ export function twoStretches({ linked, query: { slots }, found: { sources }, isO
   if (isOpen || !isJoined(linked, first, last)) return []
   const named = `${first.text}, ${last.text}`
   return [
-    { slot: end.name, message: `takes one stretch of days, and the question names two: ${named}`, isOpposed: false },
+    {
+      rule: 'two stretches',
+      slot: end.name,
+      message: `takes one stretch of days, and the question names two: ${named}`,
+      isOpposed: false,
+    },
   ]
 }

@@ -1,7 +1,6 @@
 import {
   directionAt,
   directionsIn,
-  superlativesIn,
   isExcluded,
   hasNegation,
   words,
@@ -41,72 +40,72 @@ export function findGaps(
   const { existing, mayBeTypo } = index.linker
   const texts = index.texts.slice(query.from, query.to)
   const isSaid = (stem: string): boolean => index.queries.some(({ said }) => said.has(stem))
-  const isOff = (rule: RuleName): boolean => index.rulesOff.has(rule)
-  const reading = { linked, marks, query, found, existing, mayBeTypo, isSaid, isOff, texts }
+  const reading = { linked, marks, query, found, existing, mayBeTypo, isSaid, texts }
+  const stands = ({ rule }: Gap): boolean => !index.rulesOff.has(rule)
   const unknown = query.slots.map((slot) => ({ slot, doubts: unknownValues(reading, slot) }))
-  const gaps = unknown.flatMap(({ slot, doubts }) => {
+  const gaps = unknown.flatMap(({ slot, doubts }): Gap[] => {
     const source = found.sources[slot.name]
     if (slot.type.kind === 'boolean') return []
     // What is asked for anyway may as well be named.
     const isWanted = slot.required && source === undefined
     const named = doubts.filter(({ isSure }) => isSure || isWanted).slice(0, 1)
-    if (source === undefined) return otherEnd(reading, slot) ?? numberGap(reading, slot) ?? named
-    const own =
-      daysGap(reading, slot, source) ??
-      ambiguousPart(reading, slot) ??
-      opposed(reading, slot, source) ??
-      oneOfSeveral(reading, slot, source)
-    return own ?? named
+    const rules =
+      source === undefined
+        ? [() => otherEnd(reading, slot), () => numberGap(reading, slot)]
+        : [
+            () => daysGap(reading, slot, source),
+            () => ambiguousPart(reading, slot),
+            () => opposed(reading, slot, source),
+            () => oneOfSeveral(reading, slot, source),
+          ]
+    return firstOf([...rules, () => named], stands)
   })
-  const all = gaps.length > 0 ? gaps : [...excludedBeside(reading), ...turnedRange(reading), ...twoStretches(reading)]
-  return { gaps: all, doubts: unknown.flatMap(({ doubts }) => doubts) }
+  const beside = firstOf([() => excludedBeside(reading)], stands)
+  const others = [...beside, ...[...turnedRange(reading), ...twoStretches(reading)].filter(stands)]
+  return { gaps: gaps.length > 0 ? gaps : others, doubts: unknown.flatMap(({ doubts }) => doubts) }
+}
+
+/** What the first rule finds that finds something. */
+function firstOf(rules: Array<() => Gap | Gap[] | null>, stands: (gap: Gap) => boolean): Gap[] {
+  for (const rule of rules) {
+    const found = [rule() ?? []].flat().filter(stands)
+    if (found.length > 0) return found
+  }
+  return []
 }
 
 /** "not from the north" of a query that never leaves a region out, "under 200" of one that looks above an amount. */
 function opposed(reading: QueryReading, slot: Slot, source: SlotSource): Gap | null {
-  const { linked, texts, isOff } = reading
+  const { linked, texts } = reading
   const uses = usesOf(texts, slot)
   const { from, to } = wordsAt(linked, source)
-  const gap = (problem: string): Gap => {
-    return { slot: slot.name, message: `${problem}: “${wordsAround(linked, source)}”`, isOpposed: true }
+  const gap = (rule: RuleName, problem: string): Gap => {
+    return { rule, slot: slot.name, message: `${problem}: “${wordsAround(linked, source)}”`, isOpposed: true }
   }
-  const measure =
-    slot.type.kind === 'number' && !isOff('place, money or percentage')
-      ? otherMeasure(reading, slot, { source, uses })
-      : null
-  if (measure !== null) return gap(measure)
   // One day said once that serves both ends is a stretch, whichever way it was said.
   const isShared = Object.entries(reading.found.sources).some(
     ([name, other]) => name !== slot.name && other.start === source.start,
   )
-  const way = isShared || isOff('direction of a bound') ? null : wayAt(linked, slot, source)
+  const way = isShared ? null : wayAt(linked, slot, source)
   if (way !== null) {
     const known = waysOf(reading, slot, uses)
     // Of a number that no text speaks of nothing is known; a day is a day unless something says otherwise.
     const isKnown = known.size === 0 ? uses.length === 0 && slot.type.kind !== 'date' : known.has(way)
-    return isKnown ? null : gap(`cannot be ${way === 'up' ? 'the least' : 'the most'} that is wanted`)
+    return isKnown
+      ? null
+      : gap('direction of a bound', `cannot be ${way === 'up' ? 'the least' : 'the most'} that is wanted`)
   }
-  const isExact = slot.type.kind === 'number' && !isOff('exact number of a bound')
-  if (isExact && exact.test(linked.words[from - 1]?.text ?? '')) {
-    const isBound = uses.length > 0 && uses.every((use) => wayAt(use.linked, slot, use.span) !== null)
-    if (isBound || slot.role !== null) return gap('is a bound, not the number itself')
+  if (isExcluded(linked, from, to)) {
+    return excludesValues(reading, slot, uses) ? null : gap('values left out', 'cannot be left out')
   }
-  if (!isOff('values left out') && isExcluded(linked, from, to))
-    return excludesValues(reading, slot, uses) ? null : gap('cannot be left out')
-  const isAlwaysOut =
-    !isOff('value that is always left out') &&
-    uses.length > 1 &&
-    uses.every(({ linked: own, span }) => isExcluded(own, span.from, span.to))
-  return isAlwaysOut ? gap('is what the query leaves out') : null
+  return null
 }
 
-const exact = /^(?:exactly|precisely)$/
-
 /** "before March" of a query that only knows since when: nothing of it was bound, and the answer would not heed it. */
-function otherEnd({ linked, marks, query, found, isOff }: QueryReading, slot: Slot): Gap[] | null {
+function otherEnd({ linked, marks, query, found }: QueryReading, slot: Slot): Gap[] | null {
   const { role, type } = slot
   const hasOther = query.slots.some((other) => other.type.kind === type.kind && other.role !== role)
-  if (role === null || hasOther || isOff('direction of a bound')) return null
+  if (role === null || hasOther) return null
   const mark = marks.find(({ span, type: { key } }) => {
     const way = key === type.key && isFree(found, span) ? wayAt(linked, slot, span) : null
     return way !== null && way !== (role === 'start' ? 'up' : 'down')
@@ -115,6 +114,7 @@ function otherEnd({ linked, marks, query, found, isOff }: QueryReading, slot: Sl
   const end = role === 'start' ? 'the most' : 'the least'
   return [
     {
+      rule: 'direction of a bound',
       slot: slot.name,
       message: `cannot be ${end} that is wanted: “${wordsAround(linked, mark.span)}”`,
       isOpposed: true,
@@ -122,29 +122,8 @@ function otherEnd({ linked, marks, query, found, isOff }: QueryReading, slot: Sl
   ]
 }
 
-const ordinal = /\d(?:st|nd|rd|th)$/iu
-const money = /[$€£¥]|\b(?:dollar|euro|pound)s?$/iu
 // A slot of such a name says how many rows are wanted.
 const limitWord = /(?:^|_)(?:count|limit|top|rows?|number|n|size)(?:_|$)/u
-const percent = /%|\bper ?cent/iu
-const shareWord = /percent|pct|share|rate|ratio|discount|margin|growth|%/iu
-
-/** "the 3rd best" is one of three, 10% is no amount, and 100 euros are no number of rows. */
-function otherMeasure(
-  { linked }: QueryReading,
-  slot: Slot,
-  { source, uses }: { source: SlotSource; uses: Use[] },
-): string | null {
-  const isUsual = (pattern: RegExp): boolean =>
-    uses.length === 0 || uses.some((use) => pattern.test(use.linked.text.slice(use.span.start, use.span.end)))
-  const { to } = wordsAt(linked, source)
-  if (ordinal.test(source.text) && superlativesIn(linked.words.slice(to, to + 1)).length > 0 && !isUsual(ordinal)) {
-    return 'cannot be a place in an order'
-  }
-  if (money.test(source.text) && limitWord.test(slot.name) && !isUsual(money)) return 'cannot be an amount of money'
-  const isShare = shareWord.test(`${slot.name} ${slot.rules.title ?? ''} ${slot.rules.description}`)
-  return percent.test(source.text) && !isShare && !isUsual(percent) ? 'cannot be a percentage' : null
-}
 
 /** Whether the query itself says that it leaves out what fills the slot. */
 function excludesValues({ query: { query }, texts }: QueryReading, { name, type, rules }: Slot, uses: Use[]): boolean {
@@ -187,8 +166,8 @@ function waysOf({ texts }: QueryReading, slot: Slot, uses: Use[]): Set<Direction
 
 /** "north and south" for a slot that takes one: half an answer would look like all of it. */
 function oneOfSeveral(reading: QueryReading, slot: Slot, source: SlotSource): Gap | null {
-  const { linked, marks, found, isOff } = reading
-  if (slot.list || isOff('one of several')) return null
+  const { linked, marks, found } = reading
+  if (slot.list) return null
   const others = marks.filter(
     ({ span }) =>
       span.readings.some(({ type }) => type.key === slot.type.key) &&
@@ -201,6 +180,7 @@ function oneOfSeveral(reading: QueryReading, slot: Slot, source: SlotSource): Ga
   if (values.size === 0) return null
   const texts = named.map(({ start, end }) => linked.text.slice(start, end)).join(', ')
   return {
+    rule: 'one of several',
     slot: slot.name,
     message: `takes one value, and the question names several: ${texts}`,
     isOpposed: false,
@@ -209,8 +189,7 @@ function oneOfSeveral(reading: QueryReading, slot: Slot, source: SlotSource): Ga
 }
 
 /** A value that fills no slot and is left out, too: "in 2025 but not in June". What its own kind rules out anyway is no loss. */
-function excludedBeside({ linked, marks, query, found, isOff }: QueryReading): Gap[] {
-  if (isOff('value left out beside')) return []
+function excludedBeside({ linked, marks, query, found }: QueryReading): Gap[] {
   const kinds = new Set(query.slots.filter(({ name }) => name in found.sources).map(({ type }) => type.key))
   const out = marks.find(
     ({ span, type }) =>
@@ -221,12 +200,18 @@ function excludedBeside({ linked, marks, query, found, isOff }: QueryReading): G
   )
   if (out === undefined) return []
   const slot = query.slots.find(({ type }) => type.key === out.type.key)?.name ?? out.type.label
-  return [{ slot, message: `cannot be left out: “${wordsAround(linked, out.span)}”`, isOpposed: true }]
+  return [
+    {
+      rule: 'value left out beside',
+      slot,
+      message: `cannot be left out: “${wordsAround(linked, out.span)}”`,
+      isOpposed: true,
+    },
+  ]
 }
 
 /** "after 2026 and before 2025": nothing lies between. */
-function turnedRange({ query: { slots }, found: { parameters }, isOff }: QueryReading): Gap[] {
-  if (isOff('turned range')) return []
+function turnedRange({ query: { slots }, found: { parameters } }: QueryReading): Gap[] {
   return (['date', 'number', 'time'] as const).flatMap((kind) => {
     const ends = slots.filter(({ type, list, name }) => type.kind === kind && !list && name in parameters)
     const [start, end] = (['start', 'end'] as const).map((role) => ends.filter((slot) => slot.role === role))
@@ -238,6 +223,13 @@ function turnedRange({ query: { slots }, found: { parameters }, isOff }: QueryRe
         ? low > high
         : typeof low === typeof high && String(low) > String(high)
     if (!isTurned) return []
-    return [{ slot: last.name, message: `lies before ${first.name}: nothing is between them`, isOpposed: false }]
+    return [
+      {
+        rule: 'turned range',
+        slot: last.name,
+        message: `lies before ${first.name}: nothing is between them`,
+        isOpposed: false,
+      },
+    ]
   })
 }

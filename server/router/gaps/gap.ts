@@ -14,6 +14,8 @@ import type { Slot } from '../project.ts'
 
 /** A slot of which the question says something that must not be bound as it stands, in words for who asks. */
 export type Gap = {
+  /** The rule that found it. */
+  rule: RuleName
   slot: string
   message: string
   /** The question means something else than the query: no value would make it the answer. */
@@ -46,8 +48,6 @@ export type QueryReading = {
   mayBeTypo: Linker['mayBeTypo']
   /** Whether any query of the project says a word. */
   isSaid: (stem: string) => boolean
-  /** Whether a rule is switched off. */
-  isOff: (rule: RuleName) => boolean
 }
 export type TextPlace = Pick<SlotSource, 'start' | 'end'>
 

@@ -3,7 +3,7 @@ import { isFree, usesOf, wordsAround, type Gap, type QueryReading } from './gap.
 import type { Slot, ValueRules } from '../project.ts'
 
 /** A number that fills nothing and would be the slot's, were it not too large, too small or of something else. */
-export function numberGap({ marks, linked, texts, found, query, isOff }: QueryReading, slot: Slot): Gap[] | null {
+export function numberGap({ marks, linked, texts, found, query }: QueryReading, slot: Slot): Gap[] | null {
   if (slot.type.kind !== 'number') return null
   const around = new Set(usesOf(texts, slot).flatMap(({ linked: own, span }) => beside(own, span)))
   const free = marks.filter(
@@ -13,8 +13,8 @@ export function numberGap({ marks, linked, texts, found, query, isOff }: QueryRe
     if (slot.required && type.key === slot.type.key) return true
     return beside(linked, span).some((word) => around.has(word))
   })
-  const bounds = mark === undefined || isOff('out of bounds') ? null : outOfBounds(linked, mark.span, slot)
-  if (bounds !== null || isOff('other unit')) return bounds
+  const bounds = mark === undefined ? null : outOfBounds(linked, mark.span, slot)
+  if (bounds !== null) return bounds
   return free.map(({ span }) => otherUnit(linked, span, slot, query.slots)).find((gap) => gap !== null) ?? null
 }
 
@@ -24,7 +24,7 @@ function outOfBounds(linked: Linked, span: Span, slot: Slot): Gap[] | null {
   const unit = slot.unit === null ? null : unitAt(linked, span)
   const counted = unit === null || slot.unit === null ? Number(value) : convertUnit(Number(value), unit, slot.unit)
   const problem = counted === null ? null : boundProblem(slot.rules, counted)
-  return problem === null ? null : [{ slot: slot.name, message: problem, isOpposed: false }]
+  return problem === null ? null : [{ rule: 'out of bounds', slot: slot.name, message: problem, isOpposed: false }]
 }
 
 /** "900 kg" of a query about an amount of money, and "three months" of one that counts days. */
@@ -35,7 +35,7 @@ function otherUnit(linked: Linked, span: Span, slot: Slot, all: Slot[]): Gap[] |
   if (isOthers && !isOfKind(unit, slot.unit)) return null
   const end = Math.max(span.end, linked.words[span.to]?.end ?? 0)
   const message = `is in ${slot.unit.name}: “${wordsAround(linked, { start: span.start, end })}”`
-  return [{ slot: slot.name, message, isOpposed: !isSameQuantity(unit, slot.unit) }]
+  return [{ rule: 'other unit', slot: slot.name, message, isOpposed: !isSameQuantity(unit, slot.unit) }]
 }
 
 function isOfKind(left: Unit, right: Unit): boolean {

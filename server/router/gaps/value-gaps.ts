@@ -11,7 +11,7 @@ export function ambiguousPart({ linked, found }: QueryReading, slot: Slot): Gap 
     if (reading?.among === undefined || !bound.has(String(reading.value)) || isFree(found, span)) continue
     const said = linked.text.slice(span.start, span.end)
     const message = `could be any of several: “${said}” is a part of ${reading.among.map(String).join(', ')}`
-    return { slot: slot.name, message, isOpposed: false }
+    return { rule: 'parts of names', slot: slot.name, message, isOpposed: false }
   }
   return null
 }
@@ -22,7 +22,7 @@ export function ambiguousPart({ linked, found }: QueryReading, slot: Slot): Gap 
  * a word in small letters who reads the question whole says whether it is.
  */
 export function unknownValues(reading: QueryReading, slot: Slot): Doubt[] {
-  if (slot.type.kind !== 'values' || reading.isOff('unknown value')) return []
+  if (slot.type.kind !== 'values') return []
   const { linked, query, existing, isSaid, found } = reading
   const isBound = slot.name in found.sources
   const frame = framesOf(reading, slot)
@@ -40,7 +40,9 @@ export function unknownValues(reading: QueryReading, slot: Slot): Doubt[] {
     // In small letters it is a value only where nothing goes on from it.
     if (!isSure && !endsPhrase(reading, at)) return []
     const message = `has no such value: “${wordsAround(linked, word)}”${whatThereIs(existing.get(slot.type.key))}`
-    return [{ slot: slot.name, message, isOpposed: false, isSure, start: word.start, end: word.end }]
+    return [
+      { rule: 'unknown value', slot: slot.name, message, isOpposed: false, isSure, start: word.start, end: word.end },
+    ]
   })
 }
 

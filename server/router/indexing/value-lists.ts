@@ -22,7 +22,8 @@ export async function buildTrie(
       await yieldToEventLoop()
     }
   }
-  for (const [type, list] of lists) await addParts(trie, { type, list, isSaid })
+  // What people say for a value is no name of which a part would do.
+  for (const [type, list] of await valueLists(project, 'unspoken')) await addParts(trie, { type, list, isSaid })
   const existing = new Map(
     Array.from(lists, ([type, list]) => {
       const values = [...new Set(list.map(({ value }) => String(value)))]
@@ -79,7 +80,8 @@ const maxExisting = 5
 
 type Listed = { surface: string; value: unknown }
 
-async function valueLists(project: RoutableProject): Promise<Map<string, Listed[]>> {
+/** With `unspoken` without what people say for them. */
+async function valueLists(project: RoutableProject, unspoken?: 'unspoken'): Promise<Map<string, Listed[]>> {
   const lists = new Map<string, Listed[]>()
   for (const query of project.queries) {
     for (const { type, rules } of slotsOf(query)) {
@@ -87,8 +89,10 @@ async function valueLists(project: RoutableProject): Promise<Map<string, Listed[
       const known = lists.get(type.key)
       if (known === undefined) {
         const listed = rules.valuesFrom === null ? [] : (project.values[rules.valuesFrom] ?? []).flatMap(surfaces)
-        lists.set(type.key, [...listed, ...enumValues(rules), ...synonymsOf(rules)])
-      } else known.push(...synonymsOf(rules).filter((each) => !known.some((other) => isDeepStrictEqual(other, each))))
+        const synonyms = unspoken === undefined ? synonymsOf(rules) : []
+        lists.set(type.key, [...listed, ...enumValues(rules), ...synonyms])
+      } else if (unspoken === undefined)
+        known.push(...synonymsOf(rules).filter((each) => !known.some((other) => isDeepStrictEqual(other, each))))
     }
     await yieldToEventLoop()
   }

@@ -6,6 +6,7 @@ import {
   countHeld,
   countRequests,
   measureAge,
+  measureConfidence,
   measureErrors,
   measureLatency,
   measureUnanswered,
@@ -81,6 +82,15 @@ const alertTypes = {
     isScoped: true,
     measure: measureUnanswered,
     isBad: isAbove,
+  },
+  confidence_below: {
+    metric: 'average confidence of answers to questions',
+    show: percent,
+    threshold: share,
+    good: 'above',
+    isScoped: true,
+    measure: measureConfidence,
+    isBad: (value, limit) => value < (limit ?? 0),
   },
   job_failed: {
     metric: 'failed jobs',

@@ -1,6 +1,6 @@
 import { countFailedJobs, nextRun } from '../../jobs/index.ts'
 import type { Database } from '../../store/index.ts'
-import { countWindow, timesOfWindow } from '../figures.ts'
+import { confidenceOfWindow, countWindow, timesOfWindow } from '../figures.ts'
 import { percentile } from '../latencies.ts'
 import type { Alert, Measured } from './alert.ts'
 import type { AlertSources } from './sources.ts'
@@ -22,6 +22,12 @@ export const measureErrors: Measure = async ({ run }, alert, at) => {
 export const measureUnanswered: Measure = async ({ run }, alert, at) => {
   const { asked, unanswered } = await countWindow(run, filterOf(alert), windowOf(alert, at))
   return { value: share(unanswered, asked), enough: isEnough(alert, asked) }
+}
+
+/** Of answers that were found for a question: a query that the caller named has no confidence. */
+export const measureConfidence: Measure = async ({ run }, alert, at) => {
+  const { answers, confidence } = await confidenceOfWindow(run, filterOf(alert), windowOf(alert, at))
+  return { value: confidence, enough: isEnough(alert, answers) }
 }
 
 export const measureLatency: Measure = async ({ run }, alert, at) => {

@@ -52,6 +52,7 @@ test.each([
   ['between five and six', [5, 6]],
   ['one, two and three', [1, 2, 3]],
   ['the first quarter of 2025', [2025]],
+  ['booked per quarter of a year', []],
   ['a couple from Oslo', []],
 ])('%s: numbers beside each other stay apart', (text, values) => {
   expect(recogniseNumbers(text).map(({ value }) => value)).toEqual(values)

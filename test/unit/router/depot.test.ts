@@ -61,8 +61,6 @@ describe('more or other days than a slot holds are never cut to fit', () => {
     ['what do we deliver from 1 to 5 December', /takes one day/],
     ['deliveries in 2025', /takes one day/],
     ['what do we deliver on 4 and 5 December', /names several: 4, 5 December/],
-    ['deliveries in early June', /no exact days: early June/],
-    ['driving hours in winter 2025', /no exact days: winter 2025/],
   ])('%s: is asked back', async (question, why) => {
     const routing = await route(index, question, clock)
     expect(routing).toMatchObject({ outcome: 'missing_slots', missing: [expect.stringMatching(/^(?:date|week_of)$/)] })
@@ -133,11 +131,6 @@ describe('a number is read in the unit that its slot counts', () => {
     const routing = await route(index, question, clock)
     expect(routing).toMatchObject({ outcome: 'missing_slots', missing: [slot] })
     expect(routing.outcome === 'missing_slots' && routing.gaps[0]?.message).toMatch(why)
-  })
-
-  test('exactly a number is not what lies above it', async () => {
-    const routing = await route(index, 'freight bills of exactly 50 euros', clock)
-    expect(routing).toHaveProperty('objection', expect.stringContaining('amount is a bound'))
   })
 
   test('of another kind it is refused', async () => {

@@ -77,6 +77,17 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     windowed: true,
     scoped: true,
   },
+  confidence_below: {
+    label: 'Questions answered unsurely',
+    name: 'Unsure answers',
+    fires: 'below',
+    unit: '% confidence on average',
+    factor: 0.01,
+    threshold: 70,
+    optional: false,
+    windowed: true,
+    scoped: true,
+  },
   job_failed: {
     label: 'A refresh failed',
     name: 'Failed refresh',
