@@ -8,7 +8,7 @@ import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { headersOf, pathOf, type CallTarget } from './snippet-text.ts'
 import { Snippets } from './snippets.tsx'
-import { requestIdOf, toldBy } from './told.ts'
+import { requestIdOf, toldBy, type More } from './told.ts'
 import { Understood } from './understood.tsx'
 
 type Props = {
@@ -17,9 +17,6 @@ type Props = {
   first: string
   onAsk: (question: string) => void
 }
-
-/** What is asked beside the question itself, after a refusal that said what it lacks. */
-export type More = { partial?: true; query_name?: string; parameters?: Record<string, unknown> }
 
 /** An answered question that the next one may go on from. */
 type Earlier = { question: string; query: string; parameters: Record<string, unknown>; requestId: string | null }
