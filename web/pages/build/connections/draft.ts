@@ -1,5 +1,6 @@
 import { isSecretName } from '../../../../api/secret-names.ts'
 import type { AuthType, Configuration, Datasource, Pagination } from '../wire.ts'
+import { emptyLoad, loadDraftOf, type LoadDraft } from './load.ts'
 
 export type Pair = { id: number; name: string; value: string; required: boolean; secret: boolean }
 export type ParameterGroup = { id: number; name: string; active: boolean; parameters: Pair[] }
@@ -18,6 +19,7 @@ export type Draft = {
   body: string
   extractor: string
   pagination: Pagination | null
+  load: LoadDraft
   schedule: string
   timeZone: string
   keepVersions: number
@@ -47,6 +49,7 @@ export const emptyDraft: Draft = {
   body: '',
   extractor: '',
   pagination: null,
+  load: emptyLoad,
   schedule: '',
   timeZone: 'UTC',
   keepVersions: 10,
@@ -59,6 +62,7 @@ export function draftOf(source: Datasource): Draft {
     name: source.name,
     // Written from the same schema that reads it.
     pagination: source.pagination as Pagination | null,
+    load: loadDraftOf(source.load),
     schedule: source.schedule ?? '',
     timeZone: source.schedule_time_zone,
     keepVersions: source.keep_versions,
@@ -91,6 +95,7 @@ export function takenUp(kept: Draft, stored: Draft): Draft {
     })
   return {
     ...kept,
+    load: { ...emptyLoad, ...kept.load },
     auth: kept.authType === stored.authType ? stored.auth : {},
     headers: anew(kept.headers, stored.headers),
     parameters: anew(kept.parameters, stored.parameters),

@@ -69,6 +69,7 @@ function Line({ projectId, version }: { projectId: string; version: DataVersion 
         {sayCount(version.row_count, 'row')}
         {version.new_rows !== version.row_count && `, ${sayCount(version.new_rows, 'of them new', 'of them new')}`},
         fetched <Ago at={version.created_at} />
+        {version.last_value !== null && `, up to ${version.last_value}`}
         {version.activated_at === null && version.status !== 'held' && ', never served'}
         {version.truncated && '. Not all of it was fetched'}
       </Text>
