@@ -199,7 +199,7 @@ test('a connection loads only what is new, and everything when asked to', async 
   await page.getByLabel('Address').fill(source.url)
   await page.getByLabel('Name', { exact: true }).fill('Visits')
   await page.getByRole('tab', { name: 'Load' }).click()
-  await page.getByLabel('Be merged by key').check()
+  await page.getByLabel('Merge by key').check()
   await page.getByRole('combobox', { name: 'Key' }).fill('id')
   await page.getByRole('combobox', { name: 'Key' }).press('Enter')
   await page.getByRole('combobox', { name: 'Cursor' }).fill('updated_at')

@@ -11,9 +11,9 @@ type Props = {
 }
 
 const modes: Array<{ value: LoadDraft['mode']; label: string; about: string }> = [
-  { value: 'replace', label: 'Take its place', about: 'Each load is the whole table.' },
-  { value: 'append', label: 'Come behind it', about: 'Rows are added, and none is ever changed.' },
-  { value: 'merge', label: 'Be merged by key', about: 'A row with a known key replaces the one that is there.' },
+  { value: 'replace', label: 'Replace the table', about: 'Each load is all of it.' },
+  { value: 'append', label: 'Add to the table', about: 'Rows are added, and none is ever changed.' },
+  { value: 'merge', label: 'Merge by key', about: 'A row with a known key replaces the one that is there.' },
 ]
 
 /** Whether a refresh loads everything or what is new, and how that is told. */
@@ -23,7 +23,7 @@ export function LoadFields({ draft, fields, onChange, disabled }: Props) {
   return (
     <Stack gap="sm" maw="26rem">
       <Radio.Group
-        label="New data should"
+        label="What a refresh does"
         value={load.mode}
         onChange={(mode) => set({ mode: modes.find(({ value }) => value === mode)?.value ?? 'replace' })}
       >
