@@ -25,36 +25,26 @@ export function sayJob(job: Pick<Job, 'job_type'> | undefined): string {
 
 type Loading = Pick<Job, 'status' | 'progress' | 'details' | 'started_at'>
 
-/** How far it is: what a load has fetched where it tells that, else the share. */
-export function sayProgress({ status, progress, details }: Loading, rowsBefore?: number): string {
+/** How far it is: what a load has fetched, and of how many rows where that is known, else the share. */
+export function sayProgress({ status, progress, details }: Loading): string {
   if (status === 'queued') return 'waiting'
   if (details === null) return `${Math.round(progress * 100)} %`
-  const { pages, rows, bytes } = details
-  const expected = rowsBefore !== undefined && rowsBefore > rows ? ` of about ${sayNumber(rowsBefore)}` : ''
-  return `${sayCount(pages, 'page')}, ${sayNumber(rows)}${expected} ${rows === 1 && expected === '' ? 'row' : 'rows'}, ${saySize(bytes)}`
-}
-
-/** Its share from 0 to 1: by the rows that came last time, where a load tells how many it has. */
-export function shareOf({ progress, details }: Loading, rowsBefore?: number): number {
-  return details === null || rowsBefore === undefined || rowsBefore <= details.rows
-    ? progress
-    : Math.min(0.95, details.rows / rowsBefore)
+  const { pages, rows, bytes, estimate } = details
+  const isTold = estimate !== undefined && estimate.rows > rows
+  const counted = isTold ? `${sayNumber(rows)} of about ${sayCount(estimate.rows, 'row')}` : sayCount(rows, 'row')
+  return `${sayCount(pages, 'page')}, ${counted}, ${saySize(bytes)}`
 }
 
 const tooEarlyMs = 5_000
 
 /** How long it still takes, if the rest comes as fast as what is there; empty where that cannot be told. */
-export function sayTimeLeft(
-  { status, details, started_at: startedAt }: Loading,
-  rowsBefore: number | undefined,
-): string {
-  if (status !== 'running' || details === null || startedAt === null || rowsBefore === undefined) return ''
+export function sayTimeLeft({ status, details, started_at: startedAt }: Loading): string {
+  if (status !== 'running' || startedAt === null || details?.estimate === undefined || details.rows === 0) return ''
   const elapsedMs = Date.now() - Date.parse(startedAt)
-  const left = rowsBefore - details.rows
-  if (elapsedMs < tooEarlyMs || left <= 0 || details.rows === 0) return ''
-  const seconds = Math.ceil((elapsedMs / details.rows) * left) / 1000
-  if (seconds < 60) return 'less than a minute left'
-  return `about ${sayCount(Math.round(seconds / 60), 'minute')} left`
+  const left = details.estimate.rows - details.rows
+  if (elapsedMs < tooEarlyMs || left <= 0) return ''
+  const seconds = ((elapsedMs / details.rows) * left) / 1000
+  return seconds < 60 ? 'less than a minute left' : `about ${sayCount(Math.round(seconds / 60), 'minute')} left`
 }
 
 export function isFinal(job: Pick<Job, 'status'>): boolean {

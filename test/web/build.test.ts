@@ -158,14 +158,14 @@ test('a change that breaks callers says so and asks twice', async () => {
   await page.getByText('production v2').waitFor()
 })
 
-test('a refresh that loses a column warns, and names the queries that read it', async () => {
+test('a refresh that loses a column waits, and names the queries that read it', async () => {
   const { page } = desk
   source.answer({ data: { items: latestOrders } })
   await page.goto(at('connections'))
   await page.getByRole('link', { name: 'Orders', exact: true }).click()
   await page.getByRole('button', { name: 'Refresh' }).click()
   await heading(page, 'orders')
-  await page.getByText('The columns changed with the latest data').waitFor()
+  await page.getByText('Version 2 waits, version 1 serves').waitFor()
   await page.getByRole('link', { name: 'sales_by_region' }).waitFor()
   await page.getByRole('link', { name: 'Orders', exact: true }).click()
   await page.getByRole('tab', { name: 'History' }).click()

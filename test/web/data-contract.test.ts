@@ -186,6 +186,54 @@ test('data that waits says why, and goes forward or back in one step', async () 
   expect(looking.complaints).toEqual([])
 })
 
+test('a connection loads only what is new, and everything when asked to', async () => {
+  const visits = [1, 2, 3].map((id) => ({ id, page: `/${id}`, updated_at: `2026-01-0${id}T00:00:00Z` }))
+  const asked: Array<string | null> = []
+  source.handle((request, response) => {
+    const since = new URL(request.url ?? '', 'http://x').searchParams.get('updated_since')
+    asked.push(since)
+    const rows = visits.filter(({ updated_at: at }) => since === null || at >= since)
+    response.writeHead(200, json).end(JSON.stringify(rows))
+  })
+  const { page, complaints } = await open(editor, 'connections/new')
+  await page.getByLabel('Address').fill(source.url)
+  await page.getByLabel('Name', { exact: true }).fill('Visits')
+  await page.getByRole('tab', { name: 'Load' }).click()
+  await page.getByLabel('Merge by key').check()
+  await page.getByRole('combobox', { name: 'Key' }).fill('id')
+  await page.getByRole('combobox', { name: 'Key' }).press('Enter')
+  await page.getByRole('combobox', { name: 'Cursor' }).fill('updated_at')
+  await page.getByLabel('Parameter that takes it').fill('updated_since')
+  await page.getByLabel('Look back').fill('1d')
+  expect(await findBarriers(page, 'connection-load')).toEqual([])
+  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.getByRole('heading', { level: 1, name: 'visits', exact: true }).waitFor()
+  await page.getByText(/^3 rows/).waitFor()
+  expect(await found('visits')).toMatchObject({
+    load: {
+      mode: 'merge',
+      primary_key: ['id'],
+      cursor: { field: 'updated_at', parameter: 'updated_since', look_back: '1d' },
+    },
+  })
+  visits.push({ id: 4, page: '/4', updated_at: '2026-01-04T00:00:00Z' })
+  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByText(/^4 rows/).waitFor()
+  expect(asked.at(-1)).toMatch(/^2026-01-02T00:00:00/)
+  await page.getByRole('tab', { name: 'Versions' }).click()
+  await page.getByText(/^4 rows, \d+ of them new.*up to 2026-01-04/).waitFor()
+  await page.getByRole('link', { name: 'Visits', exact: true }).click()
+  await page.getByRole('button', { name: 'Load everything again' }).click()
+  await page.getByRole('heading', { level: 1, name: 'visits', exact: true }).waitFor()
+  expect(asked.at(-1)).toBe(null)
+  // What is stored stands in the form again.
+  await page.getByRole('link', { name: 'Visits', exact: true }).click()
+  await page.getByRole('tab', { name: 'Load' }).click()
+  expect(await page.getByRole('combobox', { name: 'Cursor' }).inputValue()).toBe('updated_at')
+  expect(await page.getByRole('button', { name: 'Discard changes' }).count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
 test('a request with a body becomes a table by itself, and keeps its body', async () => {
   const bodies: string[] = []
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

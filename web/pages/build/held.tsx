@@ -36,7 +36,7 @@ export function HeldNotice({ project, source, onRefresh }: Props) {
       <Text>
         {sayReason(held.held_because)} It came <Ago at={held.created_at} />; callers still get the data before it.
       </Text>
-      <WhyHeld because={held.held_because} />
+      <WhyHeld projectId={project.id} because={held.held_because} />
       <Group gap="xs" mt="sm">
         {editor && onRefresh !== undefined && (
           <Button size="xs" onClick={onRefresh}>
@@ -90,7 +90,7 @@ export function sayReason({ reason, message }: HeldBecause): string {
 }
 
 /** The columns, checks and queries behind it. */
-export function WhyHeld({ because }: { because: HeldBecause }) {
+export function WhyHeld({ projectId, because }: { projectId: string; because: HeldBecause }) {
   const { columns = [], checks = [], queries = [] } = because
   return (
     <>
@@ -120,7 +120,7 @@ export function WhyHeld({ because }: { because: HeldBecause }) {
           ))}
         </List>
       )}
-      {queries.length > 0 && <BrokenQueries queries={queries} />}
+      {queries.length > 0 && <BrokenQueries projectId={projectId} queries={queries} />}
     </>
   )
 }

@@ -10,7 +10,6 @@ import type { Datasource, Job } from './wire.ts'
 export function useRefreshing(
   project: Project,
   source: Pick<Datasource, 'id'>,
-  rowsBefore?: number,
 ): { start: () => void; isPending: boolean; progress: ReactNode } {
   const [jobId, setJobId] = useState<string | null>(null)
   const refresh = useAct(() => call<Job>('POST', `/v1/projects/${project.id}/datasources/${source.id}/refresh`), {
@@ -26,7 +25,6 @@ export function useRefreshing(
             key={jobId}
             projectId={project.id}
             jobId={jobId}
-            rowsBefore={rowsBefore}
             onClose={() => setJobId(null)}
             onDone={() => setJobId(null)}
           />

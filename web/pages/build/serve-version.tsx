@@ -1,7 +1,9 @@
 import { Button, List, Text } from '@mantine/core'
 import { useState } from 'react'
 import { call } from '../../api.ts'
+import { Link } from 'wouter'
 import { Confirm } from '../../parts/confirm.tsx'
+import { paths } from '../../paths.ts'
 import { useAct } from '../../queries.ts'
 import { thingKeys } from '../../things.ts'
 import { useObjectsOf } from './asked.ts'
@@ -69,19 +71,21 @@ function WhatChanges({ projectId, source, version, live }: Omit<Props, 'verb' | 
         at any time.
       </Text>
       {difference !== '' && <Text mt="sm">Compared with what serves now: {difference}.</Text>}
-      {broken.length > 0 && <BrokenQueries queries={broken} />}
+      {broken.length > 0 && <BrokenQueries projectId={projectId} queries={broken} />}
     </>
   )
 }
 
-export function BrokenQueries({ queries }: { queries: NonNullable<HeldBecause['queries']> }) {
+type BrokenProps = { projectId: string; queries: NonNullable<HeldBecause['queries']> }
+
+export function BrokenQueries({ projectId, queries }: BrokenProps) {
   return (
     <>
       <Text mt="sm">Deployed queries that would break:</Text>
       <List spacing={2} mt={4}>
         {queries.map(({ name, environments, message }) => (
           <List.Item key={name}>
-            <b>{name}</b> in {environments.join(', ')}: {message}
+            <Link href={paths.query(projectId, name)}>{name}</Link> in {environments.join(', ')}: {message}
           </List.Item>
         ))}
       </List>

@@ -16,6 +16,7 @@ export type CurlImport = z.output<typeof connections.curlImportAnswer>
 export type DocumentImport = z.output<typeof connections.documentImportAnswer>
 export type AuthType = connections.AuthType
 export type Pagination = connections.Pagination
+export type ChangeLoad = z.input<typeof datasources.changeLoad>
 export type TableSchema = z.output<typeof datasources.tableSchema>
 export type ChangeTableSchema = z.input<typeof datasources.changeTableSchema>
 export type Check = TableSchema['checks'][number]

@@ -8,7 +8,7 @@ import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { headersOf, pathOf, type CallTarget } from './snippet-text.ts'
 import { Snippets } from './snippets.tsx'
-import { requestIdOf, toldBy } from './told.ts'
+import { requestIdOf, toldBy, type More } from './told.ts'
 import { Understood } from './understood.tsx'
 
 type Props = {
@@ -18,13 +18,10 @@ type Props = {
   onAsk: (question: string) => void
 }
 
-/** What is asked beside the question itself, after a refusal that said what it lacks. */
-export type More = { partial?: true; query_name?: string; parameters?: Record<string, unknown> }
-
 /** An answered question that the next one may go on from. */
 type Earlier = { question: string; query: string; parameters: Record<string, unknown>; requestId: string | null }
 
-type Asking = { question: string; more: More; earlier: Earlier | null }
+type Asking = { question: string; more: More; earlier: Earlier | null; byKey: boolean }
 
 /** Asks in plain language, and shows the answer, what was understood and what was not. */
 export function QuestionConsole({ place, first, onAsk }: Props) {
@@ -46,7 +43,8 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
   const ask = (more: More = {}): void => {
     // A second try of the same words goes on from where the first one did.
     const isAgain = asked !== null && Object.keys(more).length > 0
-    const asking = { question: isAgain ? asked.question : question, more, earlier: isAgain ? asked.earlier : earlier }
+    const words = isAgain ? asked.question : question
+    const asking = { question: words, more, earlier: isAgain ? asked.earlier : earlier, byKey: caller.key !== null }
     setAsked(asking)
     onAsk(asking.question)
     call.start(asking)
@@ -54,7 +52,14 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
   const answered = useComeIntoView<HTMLDivElement>(call.outcome)
   const told = call.outcome === undefined ? null : toldBy(call.outcome)
   const understood = told !== null && asked !== null && (
-    <Understood place={place} told={told} question={asked.question} before={asked.earlier} onAsk={ask} />
+    <Understood
+      place={place}
+      told={told}
+      question={asked.question}
+      before={asked.earlier}
+      requestId={asked.byKey && call.outcome !== undefined ? requestIdOf(call.outcome) : null}
+      onAsk={ask}
+    />
   )
   const isAnswered = told?.outcome === 'answered'
   return (

@@ -1,6 +1,9 @@
 import type { Outcome } from './calls.ts'
 import type { Routing, SlotsSchema, Unexpressed } from './wire.ts'
 
+/** What is asked beside the question itself, after a refusal that said what it lacks. */
+export type More = { partial?: true; query_name?: string; parameters?: Record<string, unknown> }
+
 /** What an answer, a refusal and a trial tell of a question, under the names they share. */
 export type Told = {
   outcome: 'answered' | 'no_match' | 'ambiguous' | 'missing_slots' | 'unexpressed'

@@ -48,9 +48,11 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
         else navigate(paths.table(project.id, made.table_name))
       },
     })
-  const refresh = (): void => acts.refresh.mutate(undefined, { onSuccess: (job) => setJobId(job.id) })
+  const load = (full: boolean): void => acts.refresh.mutate({ full }, { onSuccess: (job) => setJobId(job.id) })
+  const refresh = (): void => load(false)
   const objects = useObjectsOf(project.id, source?.id)
-  const rowsBefore = servedRows(objects.data ?? []).get(source?.id ?? '')?.row_count ?? undefined
+  const served = servedRows(objects.data ?? []).get(source?.id ?? '')
+  const fields = (served?.columns ?? []).map(({ name, source_key: key }) => key ?? name)
   return (
     <>
       <Heading
@@ -75,6 +77,11 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
                   >
                     Refresh
                   </Button>
+                  {source.load.mode !== 'replace' && source.status !== 'new' && (
+                    <Button variant="default" loading={acts.refresh.isPending} onClick={() => load(true)}>
+                      Load everything again
+                    </Button>
+                  )}
                   <DeleteConnection project={project} source={source} />
                 </>
               )}
@@ -116,7 +123,6 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
           key={jobId}
           projectId={project.id}
           jobId={jobId}
-          rowsBefore={rowsBefore}
           onClose={() => setJobId(null)}
           onDone={() => {
             setJobId(null)
@@ -159,7 +165,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
               )}
             </div>
           </div>
-          <RequestPane draft={draft} onChange={change} disabled={!editor} />
+          <RequestPane draft={draft} fields={fields} onChange={change} disabled={!editor} />
         </div>
         <div className={shared.panel}>
           <Tabs defaultValue={editor ? 'response' : 'history'} keepMounted={false}>

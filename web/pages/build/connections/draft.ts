@@ -1,5 +1,6 @@
 import { isSecretName } from '../../../../api/secret-names.ts'
 import type { AuthType, Configuration, Datasource, Pagination } from '../wire.ts'
+import { emptyLoad, loadDraftOf, type LoadDraft } from './load.ts'
 
 export type Pair = { id: number; name: string; value: string; required: boolean; secret: boolean }
 export type ParameterGroup = { id: number; name: string; active: boolean; parameters: Pair[] }
@@ -20,6 +21,7 @@ export type Draft = {
   /** Whose variables the request means; the form leaves it as it is. */
   environment?: string | undefined
   pagination: Pagination | null
+  load: LoadDraft
   schedule: string
   timeZone: string
   keepVersions: number
@@ -49,6 +51,7 @@ export const emptyDraft: Draft = {
   body: '',
   extractor: '',
   pagination: null,
+  load: emptyLoad,
   schedule: '',
   timeZone: 'UTC',
   keepVersions: 10,
@@ -61,6 +64,7 @@ export function draftOf(source: Datasource): Draft {
     name: source.name,
     // Written from the same schema that reads it.
     pagination: source.pagination as Pagination | null,
+    load: loadDraftOf(source.load),
     schedule: source.schedule ?? '',
     timeZone: source.schedule_time_zone,
     keepVersions: source.keep_versions,
@@ -93,6 +97,7 @@ export function takenUp(kept: Draft, stored: Draft): Draft {
     })
   return {
     ...kept,
+    load: { ...emptyLoad, ...kept.load },
     auth: kept.authType === stored.authType ? stored.auth : {},
     headers: anew(kept.headers, stored.headers),
     parameters: anew(kept.parameters, stored.parameters),

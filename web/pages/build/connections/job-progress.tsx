@@ -1,16 +1,7 @@
 import { Alert, Button, Group, Progress, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
-import {
-  cancelJob,
-  isFinal,
-  refreshAfter,
-  sayJob,
-  sayProgress,
-  sayTimeLeft,
-  shareOf,
-  useLiveJob,
-} from '../../../jobs.ts'
+import { cancelJob, isFinal, refreshAfter, sayJob, sayProgress, sayTimeLeft, useLiveJob } from '../../../jobs.ts'
 import { useAct } from '../../../queries.ts'
 import type { Job } from '../../../wire.ts'
 import classes from './connection.module.css'
@@ -18,14 +9,12 @@ import classes from './connection.module.css'
 type Props = {
   projectId: string
   jobId: string
-  /** How many rows the load before brought, where there was one: what this one may bring. */
-  rowsBefore?: number | undefined
   onDone: (job: Job) => void
   onClose: () => void
 }
 
 /** A job as it goes, with a way to stop it; says so when it is done. */
-export function JobProgress({ projectId, jobId, rowsBefore, onDone, onClose }: Props) {
+export function JobProgress({ projectId, jobId, onDone, onClose }: Props) {
   const job = useLiveJob(projectId, jobId).data
   const client = useQueryClient()
   const cancel = useAct(() => cancelJob(jobId), { refresh: [['jobs', jobId]] })
@@ -45,8 +34,8 @@ export function JobProgress({ projectId, jobId, rowsBefore, onDone, onClose }: P
       </Alert>
     )
   }
-  const percent = job === undefined ? 0 : Math.round(shareOf(job, rowsBefore) * 100)
-  const parts = job === undefined ? [] : [sayProgress(job, rowsBefore), sayTimeLeft(job, rowsBefore)]
+  const percent = Math.round((job?.progress ?? 0) * 100)
+  const parts = job === undefined ? [] : [sayProgress(job), sayTimeLeft(job)]
   const words = `${sayJob(job)}… ${parts.filter(Boolean).join(', ')}`
   return <ProgressLine words={words} percent={percent} {...(!done && { onCancel: () => cancel.mutate() })} />
 }

@@ -3,10 +3,15 @@ import { useState } from 'react'
 import { AuthFields } from './auth-fields.tsx'
 import { methodsWithBody, type Draft } from './draft.ts'
 import { GroupFields, PaginationFields, ScheduleFields } from './fetching-fields.tsx'
+import { LoadFields } from './load-fields.tsx'
 import { Pairs } from './pairs.tsx'
 import classes from './connection.module.css'
 
 type Props = { draft: Draft; onChange: (part: Partial<Draft>) => void; disabled: boolean }
+type PaneProps = Props & {
+  /** Keys of the answer that are known from the data. */
+  fields: string[]
+}
 
 const parts = [
   { value: 'params', label: 'Params', count: (draft: Draft) => draft.parameters.length },
@@ -20,11 +25,12 @@ const parts = [
   },
   { value: 'extract', label: 'Extract', count: (draft: Draft) => (draft.extractor === '' ? 0 : 1) },
   { value: 'pages', label: 'Pages', count: (draft: Draft) => (draft.pagination === null ? 0 : 1) },
+  { value: 'load', label: 'Load', count: (draft: Draft) => (draft.load.mode === 'replace' ? 0 : 1) },
   { value: 'schedule', label: 'Schedule', count: (draft: Draft) => (draft.schedule === '' ? 0 : 1) },
 ]
 
 /** Everything about the request but its method and address. */
-export function RequestPane({ draft, onChange, disabled }: Props) {
+export function RequestPane({ draft, fields: known, onChange, disabled }: PaneProps) {
   const [part, setPart] = useState<string | null>('params')
   const fields = { draft, onChange, disabled }
   return (
@@ -69,6 +75,9 @@ export function RequestPane({ draft, onChange, disabled }: Props) {
         </Tabs.Panel>
         <Tabs.Panel value="pages">
           <PaginationFields {...fields} />
+        </Tabs.Panel>
+        <Tabs.Panel value="load">
+          <LoadFields {...fields} fields={known} />
         </Tabs.Panel>
         <Tabs.Panel value="schedule">
           <ScheduleFields {...fields} />

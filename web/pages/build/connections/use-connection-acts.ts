@@ -8,6 +8,7 @@ import type { Project } from '../../../wire.ts'
 import { buildKeys } from '../asked.ts'
 import type { Datasource, Executed, Job, Tested } from '../wire.ts'
 import { bodyOf, configurationOf, type Draft } from './draft.ts'
+import { loadOf } from './load.ts'
 
 type Asked = { project: Project; source: Datasource | null; onMade: (source: Datasource) => void }
 
@@ -25,6 +26,7 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
       ...(draft.name.trim() !== '' && { name: draft.name }),
       config: configurationOf(draft),
       pagination: draft.pagination,
+      load: loadOf(draft.load),
       schedule: draft.schedule === '' ? null : draft.schedule,
       schedule_time_zone: draft.timeZone,
       keep_versions: draft.keepVersions,
@@ -49,8 +51,8 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
   const save = useAct(store, { refresh, say: ({ name }) => `${name} is saved.` })
   const execute = useStoppable(async (draft: Draft, signal) => {
     const made = await store(draft)
-    // What sends a body is loaded in the background: execute-request takes none.
-    if (bodyOf(draft) !== undefined) {
+    // What sends a body, and what adds to a table, is loaded in the background: execute-request does neither.
+    if (bodyOf(draft) !== undefined || draft.load.mode !== 'replace') {
       return { made, job: await call<Job>('POST', `${path}/${made.id}/refresh`, { signal }) }
     }
     const config = configurationOf(draft)
@@ -68,7 +70,10 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
     })
     return { made, job: executed.jobs[0] }
   }, refresh)
-  const again = useAct(() => call<Job>('POST', `${path}/${source?.id ?? ''}/refresh`), { refresh: [] })
+  const again = useAct(
+    ({ full }: { full: boolean }) => call<Job>('POST', `${path}/${source?.id ?? ''}/refresh`, { body: { full } }),
+    { refresh: [] },
+  )
   return { test, save, execute, refresh: again }
 }
 

@@ -81,7 +81,7 @@ type DescribedProps = { project: Project; source: Datasource; object: DescribedO
 
 function Described({ project, source, object, view }: DescribedProps) {
   const [, navigate] = useLocation()
-  const refreshing = useRefreshing(project, source, object.row_count ?? undefined)
+  const refreshing = useRefreshing(project, source)
   const shown = views.find((each) => each === view) ?? 'columns'
   return (
     <>

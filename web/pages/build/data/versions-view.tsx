@@ -36,7 +36,7 @@ export function VersionsView({ project, source }: { project: Project; source: Da
                       ) : undefined
                     }
                   >
-                    <Line version={version} />
+                    <Line projectId={project.id} version={version} />
                   </Row>
                 ))}
               </Rows>
@@ -54,7 +54,7 @@ const says = {
   superseded: { words: 'Earlier', colour: 'dimmed' },
 } as const
 
-function Line({ version }: { version: DataVersion }) {
+function Line({ projectId, version }: { projectId: string; version: DataVersion }) {
   const { words, colour } = says[version.status]
   const rejected = Object.entries(version.rejected ?? {})
   return (
@@ -69,6 +69,7 @@ function Line({ version }: { version: DataVersion }) {
         {sayCount(version.row_count, 'row')}
         {version.new_rows !== version.row_count && `, ${sayCount(version.new_rows, 'of them new', 'of them new')}`},
         fetched <Ago at={version.created_at} />
+        {version.last_value !== null && `, up to ${version.last_value}`}
         {version.activated_at === null && version.status !== 'held' && ', never served'}
         {version.truncated && '. Not all of it was fetched'}
       </Text>
@@ -83,7 +84,7 @@ function Line({ version }: { version: DataVersion }) {
           <Text size="sm" mt={4}>
             {sayReason(version.held_because)}
           </Text>
-          <WhyHeld because={version.held_because} />
+          <WhyHeld projectId={projectId} because={version.held_because} />
         </>
       )}
     </>

@@ -1,0 +1,127 @@
+import { Autocomplete, Code, Group, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import type { Draft } from './draft.ts'
+import type { LoadDraft } from './load.ts'
+
+type Props = {
+  draft: Draft
+  /** Keys of the answer that are known from the data. */
+  fields: string[]
+  onChange: (part: Partial<Draft>) => void
+  disabled: boolean
+}
+
+const modes: Array<{ value: LoadDraft['mode']; label: string; about: string }> = [
+  { value: 'replace', label: 'Replace the table', about: 'Each load is all of it.' },
+  { value: 'append', label: 'Add to the table', about: 'Rows are added, and none is ever changed.' },
+  { value: 'merge', label: 'Merge by key', about: 'A row with a known key replaces the one that is there.' },
+]
+
+/** Whether a refresh loads everything or what is new, and how that is told. */
+export function LoadFields({ draft, fields, onChange, disabled }: Props) {
+  const { load } = draft
+  const set = (part: Partial<LoadDraft>): void => onChange({ load: { ...load, ...part } })
+  return (
+    <Stack gap="sm" maw="26rem">
+      <Radio.Group
+        label="What a refresh does"
+        value={load.mode}
+        onChange={(mode) => set({ mode: modes.find(({ value }) => value === mode)?.value ?? 'replace' })}
+      >
+        <Stack gap="xs" mt={6}>
+          {modes.map(({ value, label, about }) => (
+            <Radio key={value} value={value} label={label} description={about} disabled={disabled} />
+          ))}
+        </Stack>
+      </Radio.Group>
+      {load.mode !== 'replace' && <WhatIsNew {...{ load, set, fields, disabled }} />}
+    </Stack>
+  )
+}
+
+type NewProps = Pick<Props, 'fields' | 'disabled'> & { load: LoadDraft; set: (part: Partial<LoadDraft>) => void }
+
+function WhatIsNew({ load, set, fields, disabled }: NewProps) {
+  return (
+    <>
+      <TagsInput
+        label="Key"
+        description={
+          load.mode === 'merge'
+            ? 'The fields that tell a row.'
+            : 'If any: rows whose key is there already are left out.'
+        }
+        withAsterisk={load.mode === 'merge'}
+        data={fields}
+        acceptValueOnBlur
+        disabled={disabled}
+        value={load.key}
+        onChange={(key) => set({ key })}
+      />
+      <Autocomplete
+        label="Cursor"
+        description="The field whose largest value goes into the next request."
+        placeholder="updated_at"
+        data={fields}
+        disabled={disabled}
+        value={load.cursorField}
+        onChange={(cursorField) => set({ cursorField })}
+      />
+      {load.cursorField.trim() !== '' && (
+        <>
+          <TextInput
+            label="Parameter that takes it"
+            description={
+              <>
+                Or write <Code>{'{{last_value}}'}</Code> into the address, a header or the body.
+              </>
+            }
+            placeholder="updated_since"
+            spellCheck={false}
+            disabled={disabled}
+            value={load.cursorParameter}
+            onChange={(event) => set({ cursorParameter: event.currentTarget.value })}
+          />
+          <Group grow align="flex-start">
+            <TextInput
+              label="In a full load"
+              placeholder="2020-01-01"
+              disabled={disabled}
+              value={load.initialValue}
+              onChange={(event) => set({ initialValue: event.currentTarget.value })}
+            />
+            <TextInput
+              label="Look back"
+              placeholder="10m, 2h, 7d"
+              disabled={disabled}
+              value={load.lookBack}
+              onChange={(event) => set({ lookBack: event.currentTarget.value })}
+            />
+          </Group>
+        </>
+      )}
+      {load.mode === 'merge' && (
+        <Group grow align="flex-start">
+          <Autocomplete
+            label="Deleted where"
+            placeholder="status"
+            data={fields}
+            disabled={disabled}
+            value={load.deleteField}
+            onChange={(deleteField) => set({ deleteField })}
+          />
+          <TextInput
+            label="is"
+            aria-label="Value of a deleted row"
+            placeholder="deleted"
+            disabled={disabled}
+            value={load.deleteValue}
+            onChange={(event) => set({ deleteValue: event.currentTarget.value })}
+          />
+        </Group>
+      )}
+      <Text size="xs" c="dimmed">
+        The first load after a change of these is a full one.
+      </Text>
+    </>
+  )
+}
