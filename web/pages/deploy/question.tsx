@@ -21,7 +21,7 @@ type Props = {
 /** An answered question that the next one may go on from. */
 type Earlier = { question: string; query: string; parameters: Record<string, unknown>; requestId: string | null }
 
-type Asking = { question: string; more: More; earlier: Earlier | null }
+type Asking = { question: string; more: More; earlier: Earlier | null; byKey: boolean }
 
 /** Asks in plain language, and shows the answer, what was understood and what was not. */
 export function QuestionConsole({ place, first, onAsk }: Props) {
@@ -43,7 +43,8 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
   const ask = (more: More = {}): void => {
     // A second try of the same words goes on from where the first one did.
     const isAgain = asked !== null && Object.keys(more).length > 0
-    const asking = { question: isAgain ? asked.question : question, more, earlier: isAgain ? asked.earlier : earlier }
+    const words = isAgain ? asked.question : question
+    const asking = { question: words, more, earlier: isAgain ? asked.earlier : earlier, byKey: caller.key !== null }
     setAsked(asking)
     onAsk(asking.question)
     call.start(asking)
@@ -51,7 +52,14 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
   const answered = useComeIntoView<HTMLDivElement>(call.outcome)
   const told = call.outcome === undefined ? null : toldBy(call.outcome)
   const understood = told !== null && asked !== null && (
-    <Understood place={place} told={told} question={asked.question} before={asked.earlier} onAsk={ask} />
+    <Understood
+      place={place}
+      told={told}
+      question={asked.question}
+      before={asked.earlier}
+      requestId={asked.byKey && call.outcome !== undefined ? requestIdOf(call.outcome) : null}
+      onAsk={ask}
+    />
   )
   const isAnswered = told?.outcome === 'answered'
   return (

@@ -16,11 +16,13 @@ type Props = {
   question: string
   /** The question that this one may have gone on from. */
   before: { question: string } | null
+  /** Under which the log has it; null for a trial, which it does not keep. */
+  requestId: string | null
   onAsk: (more: More) => void
 }
 
 /** What was understood and what was not, in a line each, and what to do about it; the reasons under it. */
-export function Understood({ place, told, question, before, onAsk }: Props) {
+export function Understood({ place, told, question, before, requestId, onAsk }: Props) {
   const { routing } = told
   return (
     <section>
@@ -41,7 +43,7 @@ export function Understood({ place, told, question, before, onAsk }: Props) {
           )}
           {routing.read_as !== null && <Text>Read as “{routing.read_as}”.</Text>}
         </div>
-        <NextSteps place={place} told={told} question={question} onAsk={onAsk} />
+        <NextSteps place={place} told={told} question={question} requestId={requestId} onAsk={onAsk} />
         <Text aria-label="The question, with the words that gave values">{marked(question, routing)}</Text>
         <Values told={told} />
         {/* What goes on from the question before was compared with nothing. */}
@@ -92,7 +94,7 @@ function NotExpressed({ told: { unexpressed, routing } }: { told: Told }) {
   return <Text c="var(--sluice-danger)">Not expressed: {words.join(', ')}.</Text>
 }
 
-function NextSteps({ place, told, question, onAsk }: Omit<Props, 'before'>) {
+function NextSteps({ place, told, question, requestId, onAsk }: Omit<Props, 'before'>) {
   const [typed, setTyped] = useState<Typed>({})
   const [reporting, setReporting] = useState(false)
   const { outcome, missing, query, routing } = told
@@ -140,6 +142,7 @@ function NextSteps({ place, told, question, onAsk }: Omit<Props, 'before'>) {
         onClose={() => setReporting(false)}
         question={question}
         told={told}
+        requestId={outcome === 'answered' ? requestId : null}
       />
     </>
   )

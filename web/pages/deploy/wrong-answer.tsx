@@ -9,7 +9,15 @@ import { readValues, showValues, type Typed } from './slot-values.ts'
 import { SlotsForm } from './slots-form.tsx'
 import type { Told } from './told.ts'
 
-type Props = { place: Place; opened: boolean; onClose: () => void; question: string; told: Told }
+type Props = {
+  place: Place
+  opened: boolean
+  onClose: () => void
+  question: string
+  told: Told
+  /** Of an answer that the log knows, which the router can be told of. */
+  requestId: string | null
+}
 
 /** Says what the right answer is: a query with its values, or none. It becomes an evaluation case. */
 export function WrongAnswer({ opened, onClose, ...props }: Props) {
@@ -23,7 +31,7 @@ export function WrongAnswer({ opened, onClose, ...props }: Props) {
 /** No query can be called so. */
 const none = '(none)'
 
-function RightAnswer({ place, question, told, onClose }: Omit<Props, 'opened'>) {
+function RightAnswer({ place, question, told, requestId, onClose }: Omit<Props, 'opened'>) {
   const { project, environment } = place
   const deployments = useDeployments(project.id)
   const here = (deployments.data ?? []).filter((each) => each.environment === environment)
@@ -33,18 +41,26 @@ function RightAnswer({ place, question, told, onClose }: Omit<Props, 'opened'>) 
   const live = here.find(({ name }) => name === chosen)
   const version = useVersion({ projectId: project.id, name: chosen ?? '' }, live?.version)
   const slots = live === undefined ? undefined : version.data?.slots
+  const path = `/v1/projects/${project.id}`
+  const expected = chosen === none ? null : chosen
+  // The router heeds which query is right; values are checked by the case alone.
+  const isHeeded = requestId !== null && expected !== told.query
   const keep = useAct(
-    () =>
-      call('POST', `/v1/projects/${project.id}/evaluations`, {
-        body: {
-          question,
-          expected_query: chosen === none ? null : chosen,
-          expected_parameters: slots === undefined ? null : readValues(slots, typed),
-        },
-      }),
+    async () => {
+      const values = slots === undefined ? null : readValues(slots, typed)
+      const body = { question, expected_query: expected, expected_parameters: values }
+      await call('POST', `${path}/evaluations`, { body })
+      if (!isHeeded) return
+      const report = { body: { expected_query: expected } }
+      const { id } = await call<{ id: string }>('POST', `${path}/questions/${requestId}/report`, report)
+      await call('POST', `${path}/counter-examples/${id}/confirm`)
+    },
     {
       refresh: [['projects', project.id, 'questions']],
-      say: () => 'Kept as an evaluation case: every deployment asks it again.',
+      say: () =>
+        isHeeded
+          ? 'Heeded from now on, and kept as an evaluation case.'
+          : 'Kept as an evaluation case: every deployment asks it again.',
     },
   )
   const choose = (name: string | null): void => {
