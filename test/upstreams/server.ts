@@ -10,7 +10,12 @@ export type RealServer = {
   name: string
   host: string
   /** A datasource that loads all of its orders. */
-  datasource: { config: Record<string, unknown>; pagination: Record<string, unknown> }
+  datasource: {
+    config: Record<string, unknown>
+    pagination: Record<string, unknown>
+    /** Where it can say what is new. */
+    load?: Record<string, unknown>
+  }
   /** What a test of the connection recognises. */
   detected: { rows: string; pagination: Record<string, unknown> | null }
   /** What its drift does to the amounts. */
@@ -20,12 +25,19 @@ export type RealServer = {
   /** As its store has them. */
   orders(): Promise<Order[]>
   put(orders: Order[]): Promise<void>
-  /** From now on its orders are not what they were … */
-  spoil(): Promise<void>
+  /** From now on its orders are not what they were … `at` is when a row was changed for it. */
+  spoil(at: string): Promise<void>
   /** … and are again. */
-  mend(): Promise<void>
+  mend(at: string): Promise<void>
   close(): Promise<void>
 }
+
+/** Rows are told by their id, and what is new by when it was changed. */
+export const merged = (parameter: string): Record<string, unknown> => ({
+  mode: 'merge',
+  primary_key: ['id'],
+  cursor: { field: 'updated_at', parameter },
+})
 
 /** Where `npm run test:upstreams` has installed them. */
 const installed = process.env['TEST_UPSTREAMS'] ?? ''
@@ -92,6 +104,7 @@ export function makeOrders(from: number, count: number): Order[] {
   })
 }
 
-function timeOf(second: number): string {
+/** When an order was last changed. */
+export function timeOf(second: number): string {
   return new Date(Date.UTC(2026, 0, 1) + second * 1_000).toISOString().replace('.000Z', 'Z')
 }

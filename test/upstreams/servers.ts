@@ -5,7 +5,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { Client } from 'pg'
 import { createEmptyDatabase } from '../harness/database.ts'
-import { datasette, freePort, npmProgram, python, serverProcess, type Order, type RealServer } from './server.ts'
+import {
+  datasette,
+  freePort,
+  merged,
+  npmProgram,
+  python,
+  serverProcess,
+  type Order,
+  type RealServer,
+} from './server.ts'
 import { sqliteOrders } from './sqlite-orders.ts'
 
 const orderTable = 'create table orders (id integer primary key, customer text, amount, updated_at text)'
@@ -33,6 +42,7 @@ export async function openDatasette(): Promise<RealServer> {
     datasource: {
       config: { url, method: 'GET', responsePathExtractor: 'rows' },
       pagination: { type: 'next_link', path: 'next_url' },
+      load: merged('updated_at__gte'),
     },
     detected: { rows: 'rows', pagination: { type: 'link_header' } },
     drift: 'a word among the amounts',
@@ -40,8 +50,8 @@ export async function openDatasette(): Promise<RealServer> {
     kill,
     orders: async () => store.all(),
     put: async (orders) => store.put(orders),
-    spoil: async () => store.run(`update orders set amount = 'unknown' where id = 7`),
-    mend: async () => store.run('update orders set amount = 7 * 37 where id = 7'),
+    spoil: async (at) => store.run(`update orders set amount = 'unknown', updated_at = '${at}' where id = 7`),
+    mend: async (at) => store.run(`update orders set amount = 7 * 37, updated_at = '${at}' where id = 7`),
     close: async () => {
       await kill()
       await remove()
@@ -105,8 +115,8 @@ export async function openJsonServer(): Promise<RealServer> {
       await writeFile(file, JSON.stringify({ orders: [...known.filter(({ id }) => !changed.has(id)), ...orders] }))
       await start()
     },
-    spoil: () => change({ id: 7, amount: { value: 1, currency: 'EUR' } as unknown as number }),
-    mend: () => change({ id: 7, amount: 7 * 37 }),
+    spoil: (at) => change({ id: 7, amount: { value: 1, currency: 'EUR' } as unknown as number, updated_at: at }),
+    mend: (at) => change({ id: 7, amount: 7 * 37, updated_at: at }),
     close: async () => {
       await kill()
       await remove()

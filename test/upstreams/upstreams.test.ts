@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectStatus, openTestApp, type Client, type TestApp } from '../harness/app.ts'
-import { makeOrders, type Order, type RealServer } from './server.ts'
+import { makeOrders, timeOf, type Order, type RealServer } from './server.ts'
 import { openDatasette, openDjango, openJsonServer, openPostGraphile } from './servers.ts'
 
 type Job = {
@@ -49,12 +49,13 @@ describe.each([
 
   const found = async () => (await expectStatus(200, t.operator.get(datasource))).body
   const readJob = async (id: string) => (await expectStatus(200, t.operator.get(`/v1/jobs/${id}`))).body as Job
-  const begin = async () => (await expectStatus(201, t.operator.post(`${datasource}/refresh`))).body.id as string
+  const begin = async (full = false) =>
+    (await expectStatus(201, t.operator.post(`${datasource}/refresh`, { full }))).body.id as string
   const finish = async (id: string): Promise<Job> => {
     await expect.poll(async () => (await readJob(id)).status, { timeout: 240_000 }).toMatch(/succeeded|failed/)
     return readJob(id)
   }
-  const load = async (): Promise<Job> => finish(await begin())
+  const load = async (full = false): Promise<Job> => finish(await begin(full))
   /** What a caller gets, row by row. */
   const served = async (): Promise<Seen[]> => {
     const { body } = await expectStatus(200, caller.get('/v1/queries/every_order?format=ndjson'))
@@ -93,16 +94,21 @@ describe.each([
   })
 
   test('loads what is new and what has changed', async () => {
-    const changed = makeOrders(11, 3).map((order) => ({ ...order, amount: 5_000 }))
+    const changed = makeOrders(11, 3).map((order) => ({ ...order, amount: 5_000, updated_at: timeOf(firstRows + 1) }))
     await server.put([...changed, ...makeOrders(firstRows + 1, 500)])
-    expect(await load()).toMatchObject({ status: 'succeeded' })
+    const { status, details } = await load()
+    expect(status).toBe('succeeded')
+    counted.push(`${name}, 500 new and 3 changed: ${details?.rows} rows were fetched`)
+    // Where it can say what is new, that and the row of the last moment is all that is asked for.
+    expect(details?.rows).toBe(server.datasource.load === undefined ? firstRows + 500 : 504)
     await expectSame('500 new and 3 changed')
   })
 
   test('serves the last good version while it is gone, says so, and goes on where a load was cut off', async () => {
     const before = await there()
     await server.put(makeOrders(firstRows + 501, 100))
-    const job = await begin()
+    // Everything, so that it takes long enough to be cut off.
+    const job = await begin(true)
     await expect
       .poll(async () => (await readJob(job)).details?.pages ?? 0, { timeout: 60_000, interval: 20 })
       .not.toBe(0)
@@ -115,7 +121,7 @@ describe.each([
     await expectSame('outage', before)
     const cut = (await readJob(job)).details?.pages ?? 0
     await server.start()
-    expect(await load()).toMatchObject({ status: 'succeeded' })
+    expect(await load(true)).toMatchObject({ status: 'succeeded' })
     counted.push(`${name}, outage: the load was cut off behind page ${cut}`)
     await expectSame('after the outage')
     expect(await found()).toMatchObject({ status: 'ready', last_error: null })
@@ -123,13 +129,13 @@ describe.each([
 
   test('holds what would break its readers, and serves again once it is mended', async () => {
     const before = await there()
-    await server.spoil()
+    await server.spoil(timeOf(firstRows + 600))
     expect(await load()).toMatchObject({ status: 'succeeded' })
     const held = await found()
     expect(held).toMatchObject({ status: 'held', held: { held_because: { reason: 'breaking' } } })
     counted.push(`${name}, drift (${server.drift}): ${held.held.held_because.queries[0].message}`)
     await expectSame('drift', before)
-    await server.mend()
+    await server.mend(timeOf(firstRows + 601))
     await server.put(makeOrders(firstRows + 601, 50))
     expect(await load()).toMatchObject({ status: 'succeeded' })
     expect(await found()).toMatchObject({ status: 'ready', held: null })

@@ -118,12 +118,12 @@ test('a wrong answer becomes an evaluation case with the right query and values'
   await keep.click()
   await page.getByText('Kept as an evaluation case: every deployment asks it again.').waitFor()
   const cases = await expectStatus(200, stage.owner.get(`/v1/projects/${stage.projectId}/evaluations`))
-  expect(cases.body.data).toMatchObject([
-    {
+  expect(cases.body.data).toContainEqual(
+    expect.objectContaining({
       question: 'what does the east earn',
       expected_query: 'sales_by_region',
       expected_parameters: { region: 'south' },
-    },
-  ])
+    }),
+  )
   expect(complaints).toEqual([])
 })
