@@ -60,6 +60,26 @@ describe('inspection', () => {
         { name: 'total', type: 'DOUBLE' },
         { name: 'n', type: 'BIGINT' },
       ],
+      facets: {
+        measures: [
+          { kind: 'total', column: 'amount' },
+          { kind: 'count', column: null },
+        ],
+        grains: [],
+        groups: ['region'],
+        filters: [],
+        order: { column: 'total', direction: 'descending' },
+        isLimited: true,
+        slots: {
+          since: { column: 'placed_at', use: 'least' },
+          region: { column: 'region', use: 'equal' },
+          ids: { column: 'id', use: 'equal' },
+          first: { column: 'day', use: 'least' },
+          last: { column: 'day', use: 'most' },
+          least: { column: 'amount', use: 'least' },
+          most: { column: null, use: 'limit' },
+        },
+      },
     })
   })
 
