@@ -18,39 +18,37 @@ const { values, positionals } = parseArgs({
 const constantsPath = 'models/question-encoder/router_constants.json'
 const folds = 5
 const bins = 10
+const minRows = 500
 
 type Row = { world: string; isRight: boolean; isAnswer: boolean; isRead: boolean; inputs: Record<ReadName, number> }
 type Weighing = { bias: number; weights: Record<string, number> }
 
 const rows = (await Promise.all(positionals.map(readRows))).flat()
 const worlds = [...new Set(rows.map(({ world }) => world))].sort()
+const unread = rows.filter(({ isRead }) => !isRead)
+const read = rows.filter(({ isRead }) => isRead)
+// Rows of a run with the reader alone say too little of answers without it.
 const learned = {
-  unread: report(
-    'not read',
-    rows.filter(({ isRead }) => !isRead),
-    shareNames.unread,
-  ),
-  read: report(
-    'read',
-    rows.filter(({ isRead }) => isRead),
-    shareNames.read,
-  ),
+  ...(unread.length > minRows && { unread: report('not read', unread, shareNames.unread) }),
+  ...(read.length > minRows && { read: report('read', read, shareNames.read) }),
 }
 console.log(JSON.stringify(learned, null, 2))
 if (values.write) {
-  const constants = JSON.parse(await readFile(constantsPath, 'utf8')) as object
-  await writeFile(constantsPath, `${JSON.stringify({ ...constants, share: learned }, null, 2)}\n`)
+  const constants = JSON.parse(await readFile(constantsPath, 'utf8')) as { share: object }
+  const share = { ...constants.share, ...learned }
+  await writeFile(constantsPath, `${JSON.stringify({ ...constants, share }, null, 2)}\n`)
 }
 
-/** Answers, and refusals for want of confidence: those teach what falling short means, and are not counted. */
+/** Answers, and refusals for want of a share: those teach what falling short means, and are not counted. */
 async function readRows(path: string): Promise<Row[]> {
   const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '')
   return lines.flatMap((line): Row[] => {
     const { world, got, isNearestRight, explanation } = JSON.parse(line) as Asked
-    const { lead, match, margin, unused } = explanation
+    const { lead, match, ahead, margin, unused } = explanation
     const isAnswer = got.outcome === 'answer'
-    if (lead === null || (!isAnswer && (got.outcome !== 'no_match' || lead >= 0))) return []
-    const inputs = inputsOf({ lead, match, margin, hasUnused: unused.length > 0 })
+    const isRefused = got.outcome === 'unexpressed' || got.outcome === 'no_match'
+    if (lead === null || (!isAnswer && !isRefused)) return []
+    const inputs = inputsOf({ lead, match, ahead, margin, hasUnused: unused.length > 0 })
     return [{ world, isRight: isNearestRight, isAnswer, isRead: match !== null, inputs }]
   })
 }

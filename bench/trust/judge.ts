@@ -64,6 +64,16 @@ export function judge(
   }
 }
 
+/** Whether a query with these values is what a question must be answered with. */
+export function isRightWith(
+  world: World,
+  asked: WorldQuestion,
+  { query, parameters, now }: { query: string; parameters: Record<string, unknown>; now: Date },
+): boolean {
+  if (asked.query !== query) return false
+  return agrees(world, { outcome: 'answer', query, parameters }, resolveDays(asked.parameters ?? {}, now))
+}
+
 /** What the schema refuses is asked back, as `ask` does. */
 function outcomeOf(world: World, routing: Routing): Routing['outcome'] {
   if (routing.outcome !== 'answer') return routing.outcome

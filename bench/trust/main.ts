@@ -4,15 +4,19 @@ import { buildIndex, openEncoder, route, type ProjectIndex } from '../../server/
 import type { RuleName } from '../../server/router/rules.ts'
 import { cachedEncoder } from '../routing/cached-encoder.ts'
 import { judge, verdicts, type Asked } from './judge.ts'
+import { recordedReader } from './recorded-reader.ts'
 import { printRules, rememberingEncoder, tellingRules, withoutRule, type Compared } from './rules.ts'
 import { readWorlds, type World, type WorldQuestion } from './world.ts'
 
 /**
- * `npm run bench:trust -- <folder of worlds> [--without-reader] [--silent <file>] [--rows <file>] [--only a,b] [--cache <path>] [--rules]`
+ * `npm run bench:trust -- <folder of worlds> [--without-reader] [--silent <file>] [--rows <file>] [--only a,b] [--cache <path>] [--rules]
+ * [--dumps <folder> --readings <folder>]`
  * Asks every question of every world in this process, on the way that the product's own questions take, and prints what
  * became of them by world and by class. The wrong answers that look right are written to a file. With a
  * cache of vectors times mean nothing. With `--rules` every question is asked once more for each hand-written rule of
- * the router that had a say in its answer, with that rule switched off, and what each of them saves is printed.
+ * the router that had a say in its answer, with that rule switched off, and what each of them saves is printed. With
+ * `--dumps` and `--readings` readers answer that were trained without the world that is asked (`dump.ts`,
+ * `models/question-reader/training`).
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -23,6 +27,8 @@ const { values, positionals } = parseArgs({
     only: { type: 'string' },
     rules: { type: 'boolean', default: false },
     cache: { type: 'string' },
+    dumps: { type: 'string' },
+    readings: { type: 'string' },
     threads: { type: 'string', default: '2' },
   },
 })
@@ -35,7 +41,14 @@ const opened = await openEncoder({
   threads: Number(values.threads),
 })
 const cached = values.cache === undefined ? null : await cachedEncoder(opened, values.cache)
-const encoder = values.rules ? rememberingEncoder(cached ?? opened) : (cached ?? opened)
+const { dumps, readings } = values
+const { reader } = opened
+const recorded =
+  reader === null || dumps === undefined || readings === undefined
+    ? null
+    : await recordedReader(reader, { dumps, readings })
+const ready = { ...(cached ?? opened), ...(recorded !== null && { reader: recorded }) }
+const encoder = values.rules ? rememberingEncoder(ready) : ready
 const asked: Asked[] = []
 const withoutRules = new Map<RuleName, Compared[]>()
 for (const world of worlds) {
@@ -50,6 +63,7 @@ for (const world of worlds) {
     }
   }
 }
+if (recorded !== null) console.log(`${recorded.unknown()} texts were read by nobody before`)
 await cached?.save()
 await opened.close()
 printBy('world', asked, (each) => each.world)

@@ -13,6 +13,13 @@ const question = z.object({
   query: z.string().optional(),
   parameters: z.union([parameters, z.array(parameters)]).optional(),
   or_refuse: z.boolean().default(false),
+  /** The query it is easily taken for, and the words that this query cannot express. */
+  near: z.string().optional(),
+  words: z.string().optional(),
+  /** The query whose missing value a good service asks for. */
+  asks_for: z.string().optional(),
+  /** Twins that differ in a few words have one name. */
+  pair: z.union([z.string(), z.number()]).optional(),
 })
 const file = z.object({
   tables: z.record(z.string(), z.record(z.string(), z.array(z.union([z.string(), z.number()])))),

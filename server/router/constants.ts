@@ -32,7 +32,7 @@ export const confidenceNames = {
 /** What an answer's share of being right is told from, without the reader and with it. */
 export const shareNames = {
   unread: ['short', 'margin', 'unused'],
-  read: ['short', 'margin', 'unused', 'matchLow', 'matchMiddle', 'matchHigh'],
+  read: ['short', 'margin', 'unused', 'matchLow', 'matchMiddle', 'matchHigh', 'ahead'],
 } as const
 
 export type UnreadName = (typeof shareNames.unread)[number]

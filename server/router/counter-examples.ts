@@ -47,6 +47,11 @@ function strangeStems(
 /** What people have said of questions like this one. */
 export type Told = { notQueries: Set<string>; meantQuery: string | null }
 
+/** Why a query must not answer. Without the words of who reported it: they may be another caller's. */
+export function reportedWrong({ query: { name } }: IndexedQuery, { notQueries }: Told): string | null {
+  return notQueries.has(name) ? `${name} comes nearest, and was reported as the wrong answer to such a question.` : null
+}
+
 /** So near a text says the same but for a word or two; nearer where no word of its own tells it apart. */
 const minCosine = { marked: 0.8, plain: 0.93 }
 const minShared = 0.5

@@ -6,15 +6,15 @@ import type { Explanation } from './routing.ts'
 
 const shownCandidates = 5
 
-type Signs = { lead: number | null; margin: number | null; match?: number }
+type Signs = { lead: number | null; margin: number | null; match?: number; ahead?: number | null }
 
 /** Why the first of the ranked queries was chosen, with what was found for its slots. */
 export function explain(index: ProjectIndex, ranked: Ranked[], filled: Filled, signs: Signs): Explanation {
-  const { lead, margin, match = null } = signs
+  const { lead, margin, match = null, ahead = null } = signs
   const confidence =
     lead === null
       ? null
-      : shareRight(index.encoder.constants, { lead, margin, match, hasUnused: filled.unused.length > 0 })
+      : shareRight(index.encoder.constants, { lead, margin, match, ahead, hasUnused: filled.unused.length > 0 })
   const candidates = ranked.slice(0, shownCandidates).flatMap(({ candidate, score }, at) => {
     const query = index.queries[candidate.query]?.query
     if (query === undefined) return []
@@ -31,6 +31,7 @@ export function explain(index: ProjectIndex, ranked: Ranked[], filled: Filled, s
     unused: filled.unused,
     unexpressed: [],
     match,
+    ahead,
     confidence,
     threshold: index.leastConfidence,
     lead,
@@ -38,15 +39,6 @@ export function explain(index: ProjectIndex, ranked: Ranked[], filled: Filled, s
     minMargin: ambiguousMargin,
     encoder: index.encoder.kind,
   }
-}
-
-/** The same explanation with what the reader made of the question. */
-export function explainRead(index: ProjectIndex, known: Explanation, match: number): Explanation {
-  const { lead, margin, unused } = known
-  if (lead === null) return { ...known, match }
-  const confidence = shareRight(index.encoder.constants, { lead, margin, match, hasUnused: unused.length > 0 })
-  const candidates = known.candidates.map((each, at) => ({ ...each, confidence: at === 0 ? confidence : 0 }))
-  return { ...known, match, confidence, candidates: shared(candidates) }
 }
 
 /** What the first does not have is left to the others, by how close they come to it. */

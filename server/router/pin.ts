@@ -22,7 +22,7 @@ export async function routePinned(
   // Who has said which query is meant is told what it leaves out, and refused only where that is wanted.
   const completeness = options.completeness ?? 'partial'
   return restore(
-    await checkWhole(index, { ...asked, doubts: filled.doubts, options: { ...options, completeness } }, concluded),
+    await checkWhole(index, { asked, doubts: filled.doubts, options: { ...options, completeness } }, concluded),
   )
 }
 
@@ -43,6 +43,7 @@ export function pin(
     unused: filled.unused,
     unexpressed: [],
     match: null,
+    ahead: null,
     confidence: null,
     threshold: index.leastConfidence,
     lead: null,

@@ -1,16 +1,17 @@
 import { fixedLimits } from '../../api/limits.ts'
-import { languageOf, link, shape, type CallerTime } from '../language/index.ts'
+import { link, shape, type CallerTime } from '../language/index.ts'
 import { fill, type Filled } from './fill.ts'
-import { heedCounterExamples, type Told } from './counter-examples.ts'
+import { heedCounterExamples, reportedWrong, type Told } from './counter-examples.ts'
 import { candidateReach, judge, rerank, type Judged } from './judge.ts'
+import { lack } from './lack.ts'
 import { objectionTo } from './objections.ts'
 import { explain } from './explain.ts'
-import type { IndexedQuery, ProjectIndex } from './project-index.ts'
-import { ambiguousMargin, shareOfMany, type Ranked } from './ranking/confidence.ts'
+import type { ProjectIndex } from './project-index.ts'
+import { ambiguousMargin, type Ranked } from './ranking/confidence.ts'
 import { gather, lexicalEvidence, rawEvidence, type Evidence } from './ranking/evidence.ts'
 import { conclude, type RouteOptions, type Routing } from './routing.ts'
 import { spell } from './spell.ts'
-import { checkWhole, rescue } from './whole.ts'
+import { checkWhole, notConfident, routeWhole, type Judging } from './whole.ts'
 
 const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [], doubts: [] }
 
@@ -29,28 +30,26 @@ async function routeText(index: ProjectIndex, text: string, options: RouteOption
   const judged = (await rerank(index, first)) ?? first
   const { evidence } = judged
   const told = heedCounterExamples(index, evidence.asked)
-  const { ranked: all, sure } = withMeant(index, judged, told)
-  const { ranked, filled, objection } = unopposed(index, evidence, all, { ...options, told })
+  const { ranked, sure } = withMeant(index, judged, told)
+  const judging = { asked: evidence.asked, ranked, lead: sure - index.calibration.threshold, told, options }
+  return (await routeWhole(index, judging)) ?? routeAlone(index, judging)
+}
+
+/** What the router makes of a question where no reader can be believed. */
+async function routeAlone(index: ProjectIndex, judging: Judging): Promise<Routing> {
+  const { asked, lead, options } = judging
+  const { ranked, filled, objection } = unopposed(index, judging)
   const [best, second] = ranked
   const query = index.queries[best?.candidate.query ?? -1]
   if (best === undefined || query === undefined) return refuse(index, 'nothing_deployed')
   const margin = second === undefined ? null : best.score - second.score
-  const explanation = explain(index, ranked, filled, { lead: sure - index.calibration.threshold, margin })
-  const asked = { ...evidence.asked, ranked: all, options, told }
-  const orRescued = async (refused: Routing): Promise<Routing> => {
-    const rescued = await rescue(index, asked, refused)
-    return rescued === null ? refused : sureEnough(index, rescued)
-  }
-  if (sure + lack(index, best, filled) < index.calibration.threshold) {
-    const because = languageOf(text) === null ? 'not_confident' : 'other_language'
-    return orRescued({ outcome: 'no_match', because, explanation })
-  }
-  if (objection !== null) return orRescued({ outcome: 'no_match', because: 'opposed', objection, explanation })
+  const explanation = explain(index, ranked, filled, { lead, margin })
+  if (lead + lack(index, best, filled) < 0) return notConfident(asked, explanation)
+  if (objection !== null) return { outcome: 'no_match', because: 'opposed', objection, explanation }
   if (margin !== null && margin < explanation.minMargin) return { outcome: 'ambiguous', explanation }
   const concluded = conclude(query, filled, { explanation, given: options.given })
-  return concluded.outcome === 'answer'
-    ? sureEnough(index, await checkWhole(index, { ...asked, doubts: filled.doubts }, concluded))
-    : concluded
+  if (concluded.outcome !== 'answer') return concluded
+  return sureEnough(index, await checkWhole(index, { ...judging, doubts: filled.doubts }, concluded))
 }
 
 /** What the project would rather refuse than answer wrongly. */
@@ -82,26 +81,16 @@ function withMeant(
   }
 }
 
-/** Without the words of who reported it: they may be another caller's. */
-function reported({ query: { name } }: IndexedQuery, { notQueries }: Told): string | null {
-  return notQueries.has(name) ? `${name} comes nearest, and was reported as the wrong answer to such a question.` : null
-}
-
 /** Passes over queries that mean the opposite of the question, as long as another lies near; else says what opposes. */
-function unopposed(
-  index: ProjectIndex,
-  evidence: Evidence,
-  ranked: Ranked[],
-  { told, ...clock }: CallerTime & { told: Told },
-): Unopposed {
+function unopposed(index: ProjectIndex, { asked, ranked, told, options }: Judging): Unopposed {
   const seen = new Map<Ranked, Omit<Unopposed, 'ranked'>>()
   const look = (each: Ranked): Omit<Unopposed, 'ranked'> => {
     const known = seen.get(each)
     if (known !== undefined) return known
     const query = index.queries[each.candidate.query]
-    const filled = query === undefined ? nothing : fill(index, evidence.asked, query, clock)
+    const filled = query === undefined ? nothing : fill(index, asked, query, options)
     const objection =
-      query === undefined ? null : (reported(query, told) ?? objectionTo(index, evidence.asked, query, filled))
+      query === undefined ? null : (reportedWrong(query, told) ?? objectionTo(index, asked, query, filled))
     seen.set(each, { filled, objection })
     return { filled, objection }
   }
@@ -117,22 +106,6 @@ function unopposed(
     left = left.filter((each) => each !== opposed)
   }
   return { ranked, ...look(first) }
-}
-
-/**
- * What confidence lost for a value too few or too many: a question that only lacks one, or names two where a slot takes
- * one, is told so, not that nobody answers it.
- */
-function lack({ encoder, queries }: ProjectIndex, { candidate }: Ranked, { missing, gaps }: Filled): number {
-  const surplus = gaps.reduce((sum, gap) => sum + (gap.surplus ?? 0), 0)
-  if (missing.length === 0 && surplus === 0) return 0
-  const { slotsMissing, spansUnused } = candidate.features
-  const { many, few } = encoder.constants.confidence
-  const share = shareOfMany(queries.length)
-  const weight = (input: 'slotsMissing' | 'spansUnused'): number =>
-    share * many.weights[input] + (1 - share) * few.weights[input]
-  const tooFew = missing.length === 0 ? 0 : weight('slotsMissing') * slotsMissing
-  return -tooFew - weight('spansUnused') * Math.min(surplus, spansUnused)
 }
 
 /** Links, masks and embeds a question: all that the ranker needs of it. */

@@ -24,6 +24,8 @@ export type Explanation = {
   unexpressed: Unexpressed[]
   /** The reader's logit of "answers whole"; null where it has not read the question. */
   match: number | null
+  /** How far it puts the query ahead of the next; null where it has read no other. */
+  ahead: number | null
   /** How many of a hundred answers like this are right, as a share; null where nothing was compared. */
   confidence: number | null
   /** The least share that this project answers with. */

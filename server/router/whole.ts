@@ -1,57 +1,179 @@
-import { bareWording, type Told } from './counter-examples.ts'
-import { explain, explainRead } from './explain.ts'
+import { languageOf } from '../language/index.ts'
+import { bareWording, reportedWrong, type Told } from './counter-examples.ts'
+import { explain } from './explain.ts'
 import { fill, type Filled } from './fill.ts'
 import type { Doubt } from './gaps/gap.ts'
+import { candidateReach } from './judge.ts'
+import { lack } from './lack.ts'
 import { objectionTo } from './objections.ts'
 import type { IndexedQuery, ProjectIndex } from './project-index.ts'
-import type { Ranked } from './ranking/confidence.ts'
+import { ambiguousMargin, type Ranked } from './ranking/confidence.ts'
 import type { Asked } from './ranking/evidence.ts'
-import { readQuestionWhole } from './reader/read-whole.ts'
+import { shareRight } from './ranking/share.ts'
+import type { ProjectReading } from './reader/guard.ts'
+import { readQuestionWhole, type WholeReading } from './reader/read-whole.ts'
+import type { Reader } from './reader/reader.ts'
 import type { Unexpressed } from './reader/unexpressed.ts'
 import { conclude, type Explanation, type RouteOptions, type Routing } from './routing.ts'
 
 type Answered = Extract<Routing, { outcome: 'answer' }>
 
+/** A question with the queries that could answer it, as the router ranks them. */
+export type Judging = {
+  asked: Asked
+  ranked: Ranked[]
+  /** How far the router's own evidence lies above where the project stops answering. */
+  lead: number
+  /** What people have said of questions like this one. */
+  told: Told
+  options: RouteOptions
+}
+
+/** One of the router's best queries, read beside the question. */
+type Candidate = {
+  each: Ranked
+  query: IndexedQuery
+  filled: Filled
+  objection: string | null
+  read: WholeReading
+}
+
 /**
- * Reads once more whether the chosen query answers the whole question. What it surely leaves out makes it no answer;
- * what it likely leaves out is said beside the answer.
+ * Chooses among the router's best queries the one that answers the whole question, and says how surely. What it surely
+ * leaves out makes it no answer; what it likely leaves out is said beside the answer. Null where the reader cannot be
+ * believed, and the router decides alone.
  */
-export async function checkWhole(
-  index: ProjectIndex,
-  asked: Asked & { doubts: Doubt[]; options: RouteOptions; told?: Told },
-  routing: Answered,
-): Promise<Routing> {
-  const { encoder, reading, queries, texts } = index
+export async function routeWhole(index: ProjectIndex, judging: Judging): Promise<Routing | null> {
+  const { reading, encoder } = index
   const { reader } = encoder
-  const at = queries.findIndex(({ query }) => query.name === routing.query)
-  const [query, card] = [queries[at], reading?.cards[at]]
-  if (reader === null || reading === null || query === undefined || card === undefined || card.isBare) return routing
-  const isMeant = asked.told?.meantQuery === routing.query
-  const isOwn =
-    isMeant || (routing.explanation.unused.length === 0 && isOwnWording(asked, texts.slice(query.from, query.to)))
+  const first = judging.ranked[0]
+  if (reader === null || reading === null || !reading.isBelieved || first === undefined) return null
+  if (reading.cards[first.candidate.query]?.isBare === true) return null
+  // Nothing that so little speaks for was ever right, and signs that it does not know tell the reader nothing.
+  if (judging.lead < reader.constants.least_lead || isUnreadable(reader, judging.asked.linked.text)) return null
+  const own = ownWording(index, judging, first)
+  if (own !== null) return own
+  const read = await readCandidates(index, judging, { reader, reading })
+  const [chosen] = read
+  return chosen === undefined ? null : concludeWhole(index, judging, { reader, chosen, read })
+}
+
+function isUnreadable({ tokenizer, constants }: Reader, text: string): boolean {
+  return tokenizer.pieces(text).every(({ id }) => id === constants.token.unknown)
+}
+
+/** The best first. Where the first leaves no doubt, it is the only one. */
+async function readCandidates(
+  index: ProjectIndex,
+  { asked, ranked, told, options }: Judging,
+  { reader, reading }: { reader: Reader; reading: ProjectReading },
+): Promise<Candidate[]> {
+  const { candidates: count, sure_from: sureFrom, score_weight: weight } = reader.constants
+  const look = async (each: Ranked): Promise<Candidate> => {
+    const [query, card] = [index.queries[each.candidate.query], reading.cards[each.candidate.query]]
+    if (query === undefined || card === undefined) throw new TypeError('A ranked query is not in the index.')
+    const filled = fill(index, asked, query, options)
+    const objection = reportedWrong(query, told) ?? objectionTo(index, asked, query, filled)
+    const read = await readQuestionWhole(reader, card, { text: asked.linked.text, sources: filled.sources })
+    return { each, query, filled, objection, read }
+  }
+  const worth = ({ each, objection, read }: Candidate): number =>
+    read.match + weight * each.score - (objection === null ? 0 : opposedCost)
+  const [first, ...others] = ranked.slice(0, count)
+  if (first === undefined) return []
+  const best = await look(first)
+  const second = others[0]
+  const isAlone = second === undefined || first.score - second.score >= ambiguousMargin
+  if (best.objection === null && isAlone && best.read.match >= sureFrom) return [best]
+  return [best, ...(await Promise.all(others.map(look)))].sort((a, b) => worth(b) - worth(a))
+}
+
+/** Two that the router cannot tell apart must lie so far apart for the reader. */
+const tiedBelow = 1
+/** Of two that the reader finds alike, the one that means the opposite is not the one. */
+const opposedCost = 3
+
+function concludeWhole(
+  index: ProjectIndex,
+  { asked, ranked, lead, options }: Judging,
+  { reader, chosen, read }: { reader: Reader; chosen: Candidate; read: Candidate[] },
+): Routing {
+  const { refuse_below: refuseBelow, refuse_far_below: refuseFarBelow, flag_below: flagBelow } = reader.constants
+  const { each, query, filled, objection } = chosen
+  const others = ranked.filter((other) => other !== each)
+  const margin = others[0] === undefined ? null : each.score - others[0].score
+  const { match } = chosen.read
+  const rivals = read.filter((other) => other !== chosen).map((other) => other.read.match)
+  const ahead = rivals.length === 0 ? null : match - Math.max(...rivals)
+  const explanation = explain(index, [each, ...others], filled, { lead, margin, match, ahead })
+  const share = explanation.confidence ?? 0
+  if (objection !== null) return { outcome: 'no_match', because: 'opposed', objection, explanation }
+  const told = (): Routing['explanation'] => ({ ...explanation, unexpressed: chosen.read.unexpressed() })
+  const concluded = conclude(query, filled, { explanation, given: options.given })
+  // What speaks for answering speaks for the first: another is near only where it lies close to it.
+  const isClose = (ranked[0]?.score ?? each.score) - each.score <= candidateReach
+  const isNear = isClose && lead + lack(index, each, filled) >= 0
+  if (concluded.outcome !== 'answer' && isNear) return concluded
+  if (share < (isNear ? refuseBelow : refuseFarBelow)) {
+    // What comes near is refused with the words that it leaves out; to the rest no query comes near.
+    if (!isNear || concluded.outcome !== 'answer') {
+      const against = read.find((other) => other.each === ranked[0])?.objection ?? null
+      if (against !== null) return { outcome: 'no_match', because: 'opposed', objection: against, explanation }
+      return notConfident(asked, explanation)
+    }
+    const isPartial = options.completeness === 'partial'
+    return { ...concluded, outcome: isPartial ? 'answer' : 'unexpressed', explanation: told() }
+  }
+  if (concluded.outcome !== 'answer') return notConfident(asked, explanation)
+  if (share < index.leastConfidence) return { outcome: 'no_match', because: 'unsure', explanation }
+  const doubted = doubtedIn({ doubts: filled.doubts, options }, chosen.read)
+  if (doubted !== null && !index.rulesOff.has('doubted value')) return askBack(concluded, doubted, told())
+  const isTied = margin !== null && margin < ambiguousMargin && ahead !== null && ahead < tiedBelow
+  if (isTied) return { outcome: 'ambiguous', explanation }
+  if (share >= flagBelow) return concluded
+  return { ...concluded, outcome: options.completeness === 'strict' ? 'unexpressed' : 'answer', explanation: told() }
+}
+
+/** No query comes near: for want of words in common, or because it is asked in another language. */
+export function notConfident({ linked }: Asked, explanation: Explanation): Routing {
+  return {
+    outcome: 'no_match',
+    because: languageOf(linked.text) === null ? 'not_confident' : 'other_language',
+    explanation,
+  }
+}
+
+/** One of the query's own examples but for its values: its author has said that it is answered, and nothing is left out. */
+function ownWording(
+  index: ProjectIndex,
+  { asked, ranked, lead, told, options }: Judging,
+  first: Ranked,
+): Routing | null {
+  const query = index.queries[first.candidate.query]
+  if (query === undefined) return null
+  const said = bareWording(asked.shape.masked)
+  const texts = index.texts.slice(query.from, query.to)
+  const isMeant = told.meantQuery === query.query.name
+  const isOwn = texts.some(({ kind, shape }) => kind === 'example' && bareWording(shape.masked) === said)
+  if (!isMeant && !isOwn) return null
+  const filled = fill(index, asked, query, options)
+  if (reportedWrong(query, told) !== null) return null
+  if (!isMeant && (filled.unused.length > 0 || objectionTo(index, asked, query, filled) !== null)) return null
+  const margin = ranked[1] === undefined ? null : first.score - ranked[1].score
+  if (margin !== null && margin < ambiguousMargin) return null
   // Its share is that of what the reader is surest of.
-  if (isOwn) return { ...routing, explanation: { ...explainRead(index, routing.explanation, Infinity), match: null } }
-  const read = await readQuestionWhole(reader, card, { text: asked.linked.text, sources: routing.explanation.sources })
-  const { match } = read
-  const explanation = explainRead(index, routing.explanation, match)
-  const doubted = doubtedIn(asked, read.unexpressed)
-  if (doubted !== null && !index.rulesOff.has('doubted value'))
-    return askBack(routing, doubted, { ...explanation, unexpressed: read.unexpressed() })
-  if (match >= reading.flagBelow) return { ...routing, explanation }
-  const told = { ...explanation, unexpressed: read.unexpressed() }
-  const { completeness } = asked.options
-  const isRefused = completeness === 'strict' || (completeness !== 'partial' && match < reading.refuseBelow)
-  return { ...routing, outcome: isRefused ? 'unexpressed' : 'answer', explanation: told }
+  const known = explain(index, ranked, filled, { lead, margin, match: Infinity })
+  return conclude(query, filled, { explanation: { ...known, match: null }, given: options.given })
 }
 
 /** A value that no slot has, where the reader too finds nothing that expresses it. */
 function doubtedIn(
   { doubts, options: { completeness, given = {} } }: { doubts: Doubt[]; options: RouteOptions },
-  unexpressed: () => Unexpressed[],
+  { unexpressed }: WholeReading,
 ): Doubt | null {
   const open = doubts.filter(({ slot }) => given[slot] === undefined)
   if (open.length === 0 || completeness === 'partial') return null
-  const left = unexpressed()
+  const left: Unexpressed[] = unexpressed()
   return open.find(({ start, end }) => left.some((each) => each.start < end && start < each.end)) ?? null
 }
 
@@ -60,44 +182,33 @@ function askBack({ query, parameters }: Answered, { slot, message }: Doubt, expl
   return { outcome: 'missing_slots', query, parameters: rest, missing: [slot], gaps: [{ slot, message }], explanation }
 }
 
-/** One of the query's own examples but for its values: its author has said that it is answered, and nothing is left out. */
-function isOwnWording({ shape }: Asked, texts: Array<{ kind: string; shape: { masked: string } }>): boolean {
-  const said = bareWording(shape.masked)
-  return texts.some(({ kind, shape: own }) => kind === 'example' && bareWording(own.masked) === said)
-}
-
-type Ready = { query: IndexedQuery; filled: Filled; each: Ranked }
-
-/**
- * A question that the router would refuse, answered by one of its best queries after all where the reader is sure that
- * it answers the whole of it; null where it is not.
- */
-export async function rescue(
+/** Says what an answer leaves out that the router has chosen alone, or the caller; refuses it only where that is wanted. */
+export async function checkWhole(
   index: ProjectIndex,
-  asked: Asked & { ranked: Ranked[]; options: RouteOptions; told: Told },
-  { explanation }: Routing,
-): Promise<Routing | null> {
-  const { encoder, reading } = index
+  { asked, doubts, options }: Pick<Judging, 'asked' | 'options'> & { doubts: Doubt[] },
+  routing: Answered,
+): Promise<Routing> {
+  const { encoder, reading, queries } = index
   const { reader } = encoder
-  if (reader === null || reading === null) return null
-  const { rescue_candidates: count, rescue_from: least } = reader.constants
-  const read = asked.ranked.slice(0, count).map(async (each): Promise<Ready & { match: number }> => {
-    const [query, card] = [index.queries[each.candidate.query], reading.cards[each.candidate.query]]
-    if (query === undefined || card === undefined) throw new TypeError('A ranked query is not in the index.')
-    const filled = fill(index, asked, query, asked.options)
-    const { match } = await readQuestionWhole(reader, card, { text: asked.linked.text, sources: filled.sources })
-    return { query, filled, each, match }
+  const at = queries.findIndex(({ query }) => query.name === routing.query)
+  const card = reading?.cards[at]
+  if (reader === null || reading === null || card === undefined || card.isBare) return routing
+  const { sources, unused } = routing.explanation
+  const read = await readQuestionWhole(reader, card, { text: asked.linked.text, sources })
+  const { match } = read
+  const doubted = doubtedIn({ doubts, options }, read)
+  if (doubted !== null && !index.rulesOff.has('doubted value'))
+    return askBack(routing, doubted, { ...routing.explanation, match, unexpressed: read.unexpressed() })
+  const share = shareRight(encoder.constants, {
+    lead: 0,
+    match,
+    ahead: null,
+    margin: null,
+    hasUnused: unused.length > 0,
   })
-  const [best] = (await Promise.all(read)).sort((a, b) => b.match - a.match)
-  if (best === undefined || best.match < least || !isReady(index, asked, best)) return null
-  if (asked.told.notQueries.has(best.query.query.name)) return null
-  const ranked = [best.each, ...asked.ranked.filter((other) => other !== best.each)]
-  const { lead, margin } = explanation
-  const told = explain(index, ranked, best.filled, { lead, margin, match: best.match })
-  const routing = conclude(best.query, best.filled, { explanation: told, given: asked.options.given })
-  return routing.outcome === 'answer' ? routing : null
-}
-
-function isReady(index: ProjectIndex, asked: Asked, { query, filled }: Ready): boolean {
-  return filled.gaps.length === 0 && objectionTo(index, asked, query, filled) === null
+  if (reading.isBelieved ? share >= reader.constants.flag_below : match >= reading.flagBelow) {
+    return { ...routing, explanation: { ...routing.explanation, match } }
+  }
+  const explanation = { ...routing.explanation, match, unexpressed: read.unexpressed() }
+  return { ...routing, outcome: options.completeness === 'strict' ? 'unexpressed' : 'answer', explanation }
 }

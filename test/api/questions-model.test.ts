@@ -18,6 +18,7 @@ beforeAll(async () => {
     SLUICE_LLM_API_KEY: 'secret-of-the-model',
     // So long that forty questions come together on a busy machine.
     SLUICE_LANGUAGE_MODEL_TIMEOUT_MS: '5000',
+    SLUICE_QUESTION_WAIT_MS: '20000',
   })
   q = await openQueryProject(t)
   const examples = ['list the customers by name', 'which customers are there?', 'all our customers, please']

@@ -92,9 +92,13 @@ describe('a shop', () => {
     expect(Date.parse(ahead) - Date.parse(behind)).toBeGreaterThanOrEqual(86_400_000)
   })
 
-  test('an answer that leaves a value of the question aside says so', async () => {
-    const { body } = await shop.ask('orders of Ada Byron above 100 euros')
-    expect(body).toMatchObject({ query_used: 'orders_above', unused: ['Ada Byron'] })
+  test('a question of whose values one has no place is refused with it, or answered without it', async () => {
+    const question = 'orders of Ada Byron above 100 euros'
+    const { status, body } = await shop.ask(question)
+    expect({ status, body }).toMatchObject({ status: 422, body: { reason: 'unexpressed', query_used: 'orders_above' } })
+    expect(JSON.stringify(body.unexpressed)).toContain('Ada Byron')
+    const partial = await shop.ask(question, { partial: true })
+    expect(partial.body).toMatchObject({ query_used: 'orders_above', unused: ['Ada Byron'] })
   })
 
   test.each(refused)('refuses %j', async (question) => {

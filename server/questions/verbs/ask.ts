@@ -175,6 +175,7 @@ const noExplanation: Explanation = {
   unused: [],
   unexpressed: [],
   match: null,
+  ahead: null,
   confidence: null,
   threshold: 0,
   lead: null,

@@ -41,7 +41,7 @@ const dimensions = 384
 const maxTokens = 64
 const modelSha256 = '02aec35ab40fdd590ab3c22916df49ecba022f0e848fef5c797f337b9a53ec70'
 const tokenizerSha256 = 'aa5777dd801854afc1818a8e20820806261c9497db9593a220b646bedfbc0fef'
-const readerSha256 = '9eb0cd0972ec177c158ddb9782a8a8781f6fac898d0cf60cdb3251bafaad8d1d'
+const readerSha256 = '1a3f53d47d7fab7be45f5d77e69ae457210debffacc172182f97814cd0fade61'
 
 type ReaderFiles = { path: string; constants: ReaderConstants }
 

@@ -78,10 +78,11 @@ export async function buildIndex(
   )
   const calibration = await calibrate(index, learning)
   const { leastConfidence = 0 } = project
-  if (encoder.reader === null) return { ...index, calibration, leastConfidence, reading: null }
-  const reading = await prepareReading(encoder.reader, project, previous?.matches)
+  const unread = { ...index, calibration, leastConfidence, reading: null }
+  if (encoder.reader === null) return unread
+  const reading = await prepareReading(encoder.reader, project, unread, previous?.matches)
   for (const [read, match] of reading.matches) index.vectors.matches.set(read, match)
-  return { ...index, calibration, leastConfidence, reading }
+  return { ...unread, reading }
 }
 
 type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts' | 'labels' | 'spelling'>

@@ -6,7 +6,9 @@ export type AnswerSigns = {
   lead: number
   /** The reader's logit; null where it has not read the question. */
   match: number | null
-  /** How far the query is ahead of the next; null where there is no other. */
+  /** How far the reader puts the query ahead of the next it has read; null where it has read no other. */
+  ahead: number | null
+  /** How far the router puts the query ahead of the next; null where there is no other. */
   margin: number | null
   /** Whether a value of the question fills no slot. */
   hasUnused: boolean
@@ -15,10 +17,10 @@ export type AnswerSigns = {
 const clip = (value: number, least: number, most: number): number => Math.min(most, Math.max(least, value))
 
 /** Beyond these the signs say no more. */
-const range = { short: [-4, 0], match: [-10, 7], margin: [0, 4] } as const
+const range = { short: [-4, 0], match: [-10, 7], margin: [-2, 4], ahead: [-4, 8] } as const
 
 /** The match in three stretches: what surely leaves something out, what may, and what does not. */
-export function inputsOf({ lead, match, margin, hasUnused }: AnswerSigns): Record<ReadName, number> {
+export function inputsOf({ lead, match, ahead, margin, hasUnused }: AnswerSigns): Record<ReadName, number> {
   const read = clip(match ?? 0, ...range.match)
   return {
     // Above the limit it says nothing that the margin and the reader do not say better.
@@ -28,6 +30,7 @@ export function inputsOf({ lead, match, margin, hasUnused }: AnswerSigns): Recor
     matchLow: Math.min(read, 0),
     matchMiddle: clip(read, 0, 4),
     matchHigh: Math.max(read - 4, 0),
+    ahead: clip(ahead ?? range.ahead[1], ...range.ahead),
   }
 }
 

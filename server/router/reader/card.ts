@@ -1,4 +1,5 @@
 import type { SlotSchema } from '../../../api/slots.ts'
+import type { SlotSource } from '../gaps/gap.ts'
 import type { Piece } from '../encoder/tokenizer.ts'
 import { isFunctionWord, words } from '../../language/index.ts'
 import { spoken, type ListedValue, type RoutableProject, type RoutableQuery } from '../project.ts'
@@ -18,6 +19,10 @@ export type Card = {
 
 /** Words of a text that a slot has taken. */
 export type Bound = { start: number; end: number; slot: string }
+
+export function boundIn(sources: Record<string, SlotSource>): Bound[] {
+  return Object.entries(sources).map(([slot, { start, end }]) => ({ slot, start, end }))
+}
 
 export function cardOf(reader: Reader, query: RoutableQuery, values: RoutableProject['values']): Card {
   const { constants, tokenizer } = reader
@@ -105,7 +110,7 @@ function labelOf(value: ListedValue): string {
 }
 
 /** Where an example names its values word for word. */
-export function literalValues(question: string, parameters: Record<string, unknown>): Bound[] {
+function literalValues(question: string, parameters: Record<string, unknown>): Bound[] {
   return Object.entries(parameters).flatMap(([slot, value]): Bound[] => {
     if (typeof value !== 'string' && typeof value !== 'number') return []
     const literal = String(value).replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`)

@@ -5,10 +5,19 @@ const count = z.int().min(0)
 
 /** What was chosen when the reader was trained: its input's lengths and marks, and where its logits count. */
 const constantsSchema = z.strictObject({
+  /** So many of the router's best queries are read beside the question. */
+  candidates: count,
+  /** A question of which the router's own evidence lies further below its threshold is not read. */
+  least_lead: z.number(),
+  /** From this logit on the first is not compared with the others. */
+  sure_from: z.number(),
+  /** What the router's score counts beside the logit when one of them is chosen. */
+  score_weight: z.number(),
+  /** Shares below which a question is refused that the router would answer, and one that it would not. */
   refuse_below: z.number(),
+  refuse_far_below: z.number(),
+  /** Below this share an answer says what it leaves out. */
   flag_below: z.number(),
-  rescue_from: z.number(),
-  rescue_candidates: count,
   word_above: z.number(),
   max_tokens: count,
   max_question_tokens: count,
@@ -27,13 +36,16 @@ const constantsSchema = z.strictObject({
     end: count,
     choice: count,
     optional: count,
+    unknown: count,
     cls: count,
     sep: count,
   }),
+  /** So many examples a project must have; where so many of them, and such a share, are read below a logit, it is misread. */
   guard: z.strictObject({
-    least_examples_below: count,
-    least_share_below: z.number(),
-    quantile: z.number(),
+    least_examples: count,
+    match_below: z.number(),
+    least_below: count,
+    least_share: z.number(),
   }),
 })
 

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { RoutableProject } from '../project.ts'
 import { yieldToEventLoop } from '../yield-to-event-loop.ts'
-import { cardOf, inputOf, literalValues, withMarks, type Card } from './card.ts'
+import { fill } from '../fill.ts'
+import type { ProjectIndex } from '../project-index.ts'
+import { rowOf } from '../ranking/vectors.ts'
+import { boundIn, cardOf, inputOf, withMarks, type Card } from './card.ts'
 import type { Reader } from './reader.ts'
 
 /** What the reader knows of a project: its cards, and from where on it may be believed there. */
 export type ProjectReading = {
   cards: Card[]
-  /** Below it a question is refused. */
-  refuseBelow: number
-  /** Below it an answer says what it leaves out. */
+  /** Whether it understands the project well enough to choose and to refuse. */
+  isBelieved: boolean
+  /** Where it is not: below this logit, which is worse than all its own examples, an answer says what it leaves out. */
   flagBelow: number
   /** Logits of the project's own examples by what was read: what makes a second build cheap. */
   matches: Map<string, number>
@@ -18,16 +21,17 @@ export type ProjectReading = {
 /** Enough to tell a project that the reader misjudges from one that it does not. */
 const maxExamples = 120
 const atOnce = 4
-/** With so many of a healthy project's own examples below the general limit of the flag, a project's own limit begins. */
-const flagQuantile = 0.08
+// Only the places of days matter here, not which they are.
+const anyDay = { now: new Date(0), timeZone: 'UTC' }
 
 /**
  * The guard of projects whose queries say little of themselves: each of their own examples is read against its query
- * without it. Where too many look wrong, it refuses only what looks worse than all of them.
+ * without it. Where too many look wrong, the router decides alone.
  */
 export async function prepareReading(
   reader: Reader,
   { queries, values }: RoutableProject,
+  index: ProjectIndex,
   known: Map<string, number> = new Map(),
 ): Promise<ProjectReading> {
   const cards: Card[] = []
@@ -35,16 +39,22 @@ export async function prepareReading(
     cards.push(cardOf(reader, query, values))
     await yieldToEventLoop()
   }
-  const own = queries.flatMap((query) => query.examples.map((example) => ({ query, example })))
+  const own = queries.flatMap((query, at) =>
+    // The first of a query's texts is its description.
+    query.examples.map((example, place) => ({ query, at, example, row: (index.queries[at]?.from ?? 0) + 1 + place })),
+  )
   const step = Math.max(1, own.length / maxExamples)
   const asked = Array.from({ length: Math.min(own.length, maxExamples) }, (_, at) => own[Math.floor(at * step)])
   const matches = new Map<string, number>()
   const logits: number[] = []
   const read = async (each: (typeof own)[number] | undefined): Promise<void> => {
     if (each === undefined) return
-    const { query, example } = each
+    const { query, at, example, row } = each
+    const [text, indexed] = [index.texts[row], index.queries[at]]
+    if (text === undefined || indexed === undefined) throw new TypeError('An example is not in the index.')
     const card = cardOf(reader, { ...query, examples: query.examples.filter((other) => other !== example) }, values)
-    const bound = literalValues(example.question, example.parameters)
+    const asked = { ...text, raw: rowOf(index.raw, row), masked: rowOf(index.masked, row) }
+    const bound = boundIn(fill(index, asked, indexed, anyDay).sources)
     const { constants, tokenizer } = reader
     const question = withMarks(constants, tokenizer.pieces(example.question), { bound, places: card.places })
     const input = inputOf(constants, question.slice(0, constants.max_question_tokens), card)
@@ -58,23 +68,18 @@ export async function prepareReading(
     await Promise.all(asked.slice(at, at + atOnce).map(read))
     await yieldToEventLoop()
   }
-  return { cards, matches, ...limitsOf(reader.constants, logits) }
+  const isBare = cards.filter((card) => card.isBare).length * 2 > cards.length
+  return {
+    cards,
+    matches,
+    isBelieved: !isBare && isUnderstood(reader.constants, logits),
+    flagBelow: Math.min(0, ...logits),
+  }
 }
 
-/** Where to refuse and where to flag in a project whose own examples are read so. */
-export function limitsOf(
-  { refuse_below: refuse, flag_below: flag, guard }: Reader['constants'],
-  logits: number[],
-): Pick<ProjectReading, 'refuseBelow' | 'flagBelow'> {
-  // Nothing tells whether the reader understands this project: it says what it thinks, and refuses nothing.
-  if (logits.length < guard.least_examples_below) return { refuseBelow: -Infinity, flagBelow: flag }
-  const below = logits.filter((logit) => logit < refuse).length
-  const isMisread = below >= guard.least_examples_below && below > guard.least_share_below * logits.length
-  if (!isMisread) return { refuseBelow: refuse, flagBelow: flag }
-  const sorted = logits.toSorted((a, b) => a - b)
-  const quantile = (share: number): number => sorted[Math.floor(share * sorted.length)] ?? refuse
-  return {
-    refuseBelow: Math.min(refuse, quantile(guard.quantile)),
-    flagBelow: Math.min(flag, quantile(flagQuantile)),
-  }
+/** Whether enough of a project's own examples tell that their queries are read rightly; without any nothing does. */
+export function isUnderstood({ guard }: Reader['constants'], logits: number[]): boolean {
+  const below = logits.filter((logit) => logit < guard.match_below).length
+  const isMisread = below >= guard.least_below && below > guard.least_share * logits.length
+  return logits.length >= guard.least_examples && !isMisread
 }

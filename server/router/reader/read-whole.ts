@@ -1,5 +1,5 @@
 import type { SlotSource } from '../gaps/gap.ts'
-import { inputOf, withMarks, type Bound, type Card } from './card.ts'
+import { boundIn, inputOf, withMarks, type Card } from './card.ts'
 import type { Reader } from './reader.ts'
 import { unexpressedIn, type ReadPlace, type Unexpressed } from './unexpressed.ts'
 
@@ -12,7 +12,7 @@ export async function readQuestionWhole(
   card: Card,
   { text, sources }: { text: string; sources: Record<string, SlotSource> },
 ): Promise<WholeReading> {
-  const bound = Object.entries(sources).map(([slot, { start, end }]): Bound => ({ slot, start, end }))
+  const bound = boundIn(sources)
   const { constants, tokenizer } = reader
   const question = withMarks(constants, tokenizer.pieces(text), { bound, places: card.places })
     // Marks count too: what comes after so many is not read.

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openEncoder, type Encoder, type RoutableProject, type RoutableQuery } from '../../../server/router/index.ts'
 import { cardOf, inputOf, withMarks, type Bound } from '../../../server/router/reader/card.ts'
-import { limitsOf } from '../../../server/router/reader/guard.ts'
+import { isUnderstood } from '../../../server/router/reader/guard.ts'
 import type { Reader } from '../../../server/router/reader/reader.ts'
 import { unexpressedIn } from '../../../server/router/reader/unexpressed.ts'
 
@@ -73,11 +73,14 @@ test.each([
   expect(unexpressedIn(text, places, 0)).toEqual([{ start, end: start + said.length, text: said, kind }])
 })
 
-test('a project whose own examples are misread is believed only below all of them', () => {
+test('a project is understood where its own examples say so, and misread where many look wrong', () => {
   const { constants } = reader
-  const healthy = Array.from({ length: 100 }, (_, at) => (at < 2 ? -7 : 4))
-  expect(limitsOf(constants, healthy)).toEqual({ refuseBelow: -6, flagBelow: -0.9 })
-  expect(limitsOf(constants, [4, -9])).toEqual({ refuseBelow: -Infinity, flagBelow: -0.9 })
-  const misread = Array.from({ length: 100 }, (_, at) => (at < 10 ? -9 + at * 0.1 : 4))
-  expect(limitsOf(constants, misread)).toEqual({ refuseBelow: -9, flagBelow: -8.2 })
+  const { match_below: limit, least_share: share, least_examples: least } = constants.guard
+  const withWrong = (count: number, of = 100): number[] =>
+    Array.from({ length: of }, (_, at) => (at < count ? limit - 1 : limit + 1))
+  expect(isUnderstood(constants, withWrong(Math.floor(share * 100)))).toBe(true)
+  expect(isUnderstood(constants, withWrong(Math.floor(share * 100) + 1))).toBe(false)
+  expect(isUnderstood(constants, withWrong(2, least))).toBe(true)
+  expect(isUnderstood(constants, withWrong(3, 6))).toBe(false)
+  expect(isUnderstood(constants, withWrong(0, least - 1))).toBe(false)
 })
