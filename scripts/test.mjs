@@ -1,6 +1,6 @@
 // The gate: everything that must hold, in one run with one closing line. `--no-browser` leaves the browser out, `--quick`
-// every test that starts a server. What takes minutes of starts and stops comes after it: `--faults` runs that alone,
-// `--all` both, and every page in all its looks.
+// every test that starts a server. What takes minutes of starts and stops comes after it: `--faults` runs that alone, with
+// as many kills as `FAULT_ROUNDS` says, `--all` both, and every page in all its looks.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,7 +36,7 @@ if (withGate) {
   await Promise.all([checkSources(), step('web build', () => buildWebIfStale(node))])
   await test('tests', gateProjects())
 }
-if (withFaults) await test('fault tests', faultProjects)
+if (withFaults) await test('fault tests', withGate ? faultProjects : ['kills', ...faultProjects])
 summarise()
 process.exit(totals.failed === 0 ? 0 : 1)
 

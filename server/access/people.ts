@@ -133,7 +133,8 @@ export async function updateSelf(
         await transaction.updateTable('users').set(changes).where('id', '=', caller.userId).execute()
         // Whoever knew the old password, or has a link that was made before, must not stay in.
         if (input.password !== undefined) await endOtherWaysIn(transaction, caller.userId, input.sessionId)
-        const changed = Object.keys(changes).map((name) => name.replace('_hash', ''))
+        // By the names of the call: of the password nothing else is told.
+        const changed = Object.keys(changes).map((name) => (name === 'passwordHash' ? 'password' : name))
         await recordAct(transaction, caller, { action: 'user.updated', target: caller.userId, details: { changed } })
       }),
     )

@@ -96,6 +96,10 @@ describe('e-mail and password', () => {
     const old = await t.anonymous.post('/v1/session', { email: person.email, password: person.password })
     const fresh = await t.anonymous.post('/v1/session', { email: person.email, password: 'another-password' })
     expect([old.status, fresh.status]).toEqual([401, 201])
+    const { body: audit } = await t.operator.get('/v1/audit?limit=50')
+    expect(audit.data).toContainEqual(
+      expect.objectContaining({ action: 'user.updated', target: person.userId, details: { changed: ['password'] } }),
+    )
   })
 
   test('a new password ends every other session and every unused link, and not the one that set it', async () => {
