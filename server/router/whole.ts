@@ -10,7 +10,7 @@ import type { IndexedQuery, ProjectIndex } from './project-index.ts'
 import { ambiguousMargin, type Ranked } from './ranking/confidence.ts'
 import type { Asked } from './ranking/evidence.ts'
 import { shareRight } from './ranking/share.ts'
-import type { ProjectReading } from './reader/guard.ts'
+import type { ProjectReading } from './reader/project-reading.ts'
 import { readQuestionWhole, type WholeReading } from './reader/read-whole.ts'
 import type { Reader } from './reader/reader.ts'
 import type { Unexpressed } from './reader/unexpressed.ts'
@@ -68,7 +68,7 @@ async function readCandidates(
   { asked, ranked, told, options }: Judging,
   { reader, reading }: { reader: Reader; reading: ProjectReading },
 ): Promise<Candidate[]> {
-  const { candidates: count, sure_from: sureFrom, score_weight: weight } = reader.constants
+  const { candidates: count, score_reach: reach, sure_from: sureFrom, score_weight: weight } = reader.constants
   const look = async (each: Ranked): Promise<Candidate> => {
     const [query, card] = [index.queries[each.candidate.query], reading.cards[each.candidate.query]]
     if (query === undefined || card === undefined) throw new TypeError('A ranked query is not in the index.')
@@ -79,8 +79,9 @@ async function readCandidates(
   }
   const worth = ({ each, objection, read }: Candidate): number =>
     read.match + weight * each.score - (objection === null ? 0 : opposedCost)
-  const [first, ...others] = ranked.slice(0, count)
+  const [first, ...rest] = ranked.slice(0, count)
   if (first === undefined) return []
+  const others = rest.filter(({ score }) => first.score - score <= reach)
   const best = await look(first)
   const second = others[0]
   const isAlone = second === undefined || first.score - second.score >= ambiguousMargin
@@ -113,7 +114,11 @@ function concludeWhole(
   // What speaks for answering speaks for the first: another is near only where it lies close to it.
   const isClose = (ranked[0]?.score ?? each.score) - each.score <= candidateReach
   const isNear = isClose && lead + lack(index, each, filled) >= 0
-  if (concluded.outcome !== 'answer' && isNear) return concluded
+  if (isNear || share >= refuseFarBelow) {
+    if (concluded.outcome !== 'answer') return concluded
+    const doubted = doubtedIn({ doubts: filled.doubts, options }, chosen.read)
+    if (doubted !== null && !index.rulesOff.has('doubted value')) return askBack(concluded, doubted, told())
+  }
   if (share < (isNear ? refuseBelow : refuseFarBelow)) {
     // What comes near is refused with the words that it leaves out; to the rest no query comes near.
     if (!isNear || concluded.outcome !== 'answer') {
@@ -124,10 +129,8 @@ function concludeWhole(
     const isPartial = options.completeness === 'partial'
     return { ...concluded, outcome: isPartial ? 'answer' : 'unexpressed', explanation: told() }
   }
-  if (concluded.outcome !== 'answer') return notConfident(asked, explanation)
+  if (concluded.outcome !== 'answer') return concluded
   if (share < index.leastConfidence) return { outcome: 'no_match', because: 'unsure', explanation }
-  const doubted = doubtedIn({ doubts: filled.doubts, options }, chosen.read)
-  if (doubted !== null && !index.rulesOff.has('doubted value')) return askBack(concluded, doubted, told())
   const isTied = margin !== null && margin < ambiguousMargin && ahead !== null && ahead < tiedBelow
   if (isTied) return { outcome: 'ambiguous', explanation }
   if (share >= flagBelow) return concluded

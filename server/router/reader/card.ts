@@ -1,5 +1,4 @@
 import type { SlotSchema } from '../../../api/slots.ts'
-import type { SlotSource } from '../gaps/gap.ts'
 import type { Piece } from '../encoder/tokenizer.ts'
 import { isFunctionWord, words } from '../../language/index.ts'
 import { spoken, type ListedValue, type RoutableProject, type RoutableQuery } from '../project.ts'
@@ -20,7 +19,7 @@ export type Card = {
 /** Words of a text that a slot has taken. */
 export type Bound = { start: number; end: number; slot: string }
 
-export function boundIn(sources: Record<string, SlotSource>): Bound[] {
+export function boundIn(sources: Record<string, { start: number; end: number }>): Bound[] {
   return Object.entries(sources).map(([slot, { start, end }]) => ({ slot, start, end }))
 }
 

@@ -7,6 +7,8 @@ const count = z.int().min(0)
 const constantsSchema = z.strictObject({
   /** So many of the router's best queries are read beside the question. */
   candidates: count,
+  /** One whose score lies further behind that of the first is not among them. */
+  score_reach: z.number(),
   /** A question of which the router's own evidence lies further below its threshold is not read. */
   least_lead: z.number(),
   /** From this logit on the first is not compared with the others. */
