@@ -32,6 +32,8 @@ export default defineConfig({
     pool: 'forks',
     // One more than the two cores of the smallest machine: tests wait for servers and pages a third of their time.
     maxWorkers: 3,
+    // More than one try only where somebody asks for it, and `scripts/test.mjs` names what needed it.
+    retry: Number(process.env['TEST_TRIES'] ?? 1) - 1,
     // The files of a project share a process: the server's modules load once, not once per file. Modules keep no state
     // of their own, so no file can see what another did.
     isolate: false,

@@ -1,6 +1,7 @@
 // The gate: everything that must hold, in one run with one closing line. `--no-browser` leaves the browser out, `--quick`
 // every test that starts a server. What takes minutes of starts and stops comes after it: `--faults` runs that alone, with
-// as many kills as `FAULT_ROUNDS` says, `--all` both, and every page in all its looks.
+// as many kills as `FAULT_ROUNDS` says, `--all` both, and every page in all its looks. That is what CI runs, on a machine
+// that others use: there a test that fails is tried once more, and named at the end.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,10 +28,11 @@ const env = {
   ...process.env,
   PATH: [dirname(node), join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
   ...(chromium !== undefined && { CHROMIUM_PATH: chromium }),
-  ...(given('--all') && { TEST_LOOKS: 'all' }),
+  ...(given('--all') && { TEST_LOOKS: 'all', TEST_TRIES: '2' }),
 }
 
 const files = []
+const flaky = []
 if (withGate) {
   // Beside the build, which leaves a core free; tests wait for real servers and want both.
   await Promise.all([checkSources(), step('web build', () => buildWebIfStale(node))])
@@ -55,7 +57,8 @@ function gateProjects() {
 
 async function test(name, projects) {
   const begin = Date.now()
-  const { passed, failed, files: ran } = await runTests(projects)
+  const { passed, failed, files: ran, flaky: again } = await runTests(projects)
+  flaky.push(...again)
   totals.passed += passed
   totals.failed += failed
   files.push(...ran)
@@ -101,13 +104,13 @@ async function runTests(projects) {
   try {
     const child = spawn(node, args, { cwd: root, env: { ...env, TEST_REPORT: report }, stdio: 'inherit' })
     const code = await new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
-    const { passed, failed, files: ran } = JSON.parse(readFileSync(report, 'utf8'))
+    const { passed, failed, files: ran, flaky: again } = JSON.parse(readFileSync(report, 'utf8'))
     // A run can fail when all its tests have passed, and one without tests proves nothing.
     const isBad = failed === 0 && (code !== 0 || passed === 0)
-    return { passed, failed: failed + (isBad ? 1 : 0), files: ran }
+    return { passed, failed: failed + (isBad ? 1 : 0), files: ran, flaky: again }
   } catch (error) {
     console.error(`There is no report of the tests: ${error instanceof Error ? error.message : String(error)}`)
-    return { passed: 0, failed: 1, files: [] }
+    return { passed: 0, failed: 1, files: [], flaky: [] }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -130,6 +133,10 @@ function summarise() {
   print(
     'Slowest files',
     slowest.map(({ ms, path }) => line(ms / 1000, path)),
+  )
+  print(
+    'Passed at the second try only: find out why',
+    flaky.map((name) => `  ${name}`),
   )
   console.log(`\nin ${Math.round((Date.now() - startedAt) / 1000)} s`)
   console.log(`${totals.passed} passed, ${totals.failed} failed`)

@@ -7,6 +7,8 @@ export type RunReport = {
   passed: number
   failed: number
   files: Array<{ path: string; project: string; ms: number }>
+  /** Passed, but not at once. */
+  flaky: string[]
 }
 
 /** Writes the outcome of a run to a file: tests, and whatever fails beside them. */
@@ -33,6 +35,10 @@ export function reportTo(path: string): Reporter {
           project: module.project.name,
           ms: durationMs(module),
         })),
+        flaky: modules
+          .flatMap((module) => [...module.children.allTests()])
+          .filter((test) => test.diagnostic()?.flaky === true)
+          .map((test) => test.fullName),
       }
       writeFileSync(path, JSON.stringify(report))
     },
