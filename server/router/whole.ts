@@ -89,6 +89,11 @@ async function readCandidates(
   return [best, ...(await Promise.all(others.map(look)))].sort((a, b) => worth(b) - worth(a))
 }
 
+/** The share from which on a question is answered that the router would refuse. */
+function farLimit({ queries }: ProjectIndex, { constants }: Reader): number {
+  return queries.length < constants.far_from_queries ? Infinity : constants.refuse_far_below
+}
+
 /** Two that the router cannot tell apart must lie so far apart for the reader. */
 const tiedBelow = 1
 /** Of two that the reader finds alike, the one that means the opposite is not the one. */
@@ -99,7 +104,7 @@ function concludeWhole(
   { asked, ranked, lead, options }: Judging,
   { reader, chosen, read }: { reader: Reader; chosen: Candidate; read: Candidate[] },
 ): Routing {
-  const { refuse_below: refuseBelow, refuse_far_below: refuseFarBelow, flag_below: flagBelow } = reader.constants
+  const { refuse_below: refuseBelow, flag_below: flagBelow } = reader.constants
   const { each, query, filled, objection } = chosen
   const others = ranked.filter((other) => other !== each)
   const margin = others[0] === undefined ? null : each.score - others[0].score
@@ -114,12 +119,13 @@ function concludeWhole(
   // What speaks for answering speaks for the first: another is near only where it lies close to it.
   const isClose = (ranked[0]?.score ?? each.score) - each.score <= candidateReach
   const isNear = isClose && lead + lack(index, each, filled) >= 0
-  if (isNear || share >= refuseFarBelow) {
+  const isRefused = share < (isNear ? refuseBelow : farLimit(index, reader))
+  if (isNear || !isRefused) {
     if (concluded.outcome !== 'answer') return concluded
     const doubted = doubtedIn({ doubts: filled.doubts, options }, chosen.read)
     if (doubted !== null && !index.rulesOff.has('doubted value')) return askBack(concluded, doubted, told())
   }
-  if (share < (isNear ? refuseBelow : refuseFarBelow)) {
+  if (isRefused) {
     // What comes near is refused with the words that it leaves out; to the rest no query comes near.
     if (!isNear || concluded.outcome !== 'answer') {
       const against = read.find((other) => other.each === ranked[0])?.objection ?? null

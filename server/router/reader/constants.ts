@@ -18,6 +18,8 @@ const constantsSchema = z.strictObject({
   /** Shares below which a question is refused that the router would answer, and one that it would not. */
   refuse_below: z.number(),
   refuse_far_below: z.number(),
+  /** In a project of fewer queries what the router would not answer is not answered: nothing was learned from such. */
+  far_from_queries: count,
   /** Below this share an answer says what it leaves out. */
   flag_below: z.number(),
   word_above: z.number(),
