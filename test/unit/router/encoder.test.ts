@@ -87,9 +87,13 @@ test('where one process does not open, none stays behind', async () => {
   const before = await encoderProcesses()
   const fresh = async (): Promise<number[]> => (await encoderProcesses()).filter((pid) => !before.includes(pid))
   const opening = openEncoder({ modelDir, threads: 2 })
-  await expect.poll(fresh, { timeout: 60_000, interval: 5 }).toHaveLength(2)
-  const [pid] = await fresh()
-  if (pid !== undefined) process.kill(pid, 'SIGKILL')
+  let pid: number | undefined
+  await expect.poll(async () => ([pid] = await fresh()), { timeout: 60_000, interval: 1 }).not.toEqual([])
+  if (pid === undefined) throw new TypeError('No process has begun.')
+  // Halted at first sight, or it would be open before it is killed.
+  process.kill(pid, 'SIGSTOP')
+  await expect.poll(fresh, { timeout: 60_000 }).toHaveLength(2)
+  process.kill(pid, 'SIGKILL')
   const { kind, fallbackReason, close } = await opening
   expect([kind, fallbackReason]).toEqual(['lexical', expect.stringContaining('The encoder has ended')])
   expect(await fresh()).toEqual([])
