@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openEncoder, type Encoder } from '../../../server/router/index.ts'
 
 const modelDir = 'models/question-encoder'
@@ -84,9 +84,13 @@ test('a process that hangs is replaced, and nobody waits for it', async () => {
 })
 
 test('where one process does not open, none stays behind', async () => {
-  const before = await encoderProcesses()
-  const fresh = async (): Promise<number[]> => (await encoderProcesses()).filter((pid) => !before.includes(pid))
-  const opening = openEncoder({ modelDir, threads: 2 })
+  // Under a name of its own, by which its processes are told from those that other tests start at the same time.
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-encoder-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const ownDir = join(folder, 'model')
+  await symlink(resolve(modelDir), ownDir)
+  const fresh = (): Promise<number[]> => encoderProcesses(ownDir)
+  const opening = openEncoder({ modelDir: ownDir, threads: 2 })
   let pid: number | undefined
   await expect.poll(async () => ([pid] = await fresh()), { timeout: 60_000, interval: 1 }).not.toEqual([])
   if (pid === undefined) throw new TypeError('No process has begun.')
@@ -101,14 +105,16 @@ test('where one process does not open, none stays behind', async () => {
 })
 
 /** Children of this process that hold the model. */
-async function encoderProcesses(): Promise<number[]> {
+async function encoderProcesses(model = ''): Promise<number[]> {
   const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const found = await Promise.all(
     all.map(async (pid) => {
       const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
       const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
       const parent = Number(stat.split(') ').at(-1)?.split(' ')[1])
-      return parent === process.pid && command.includes('encoder-process') ? [Number(pid)] : []
+      return parent === process.pid && command.includes('encoder-process') && command.includes(model)
+        ? [Number(pid)]
+        : []
     }),
   )
   return found.flat().filter((pid) => !others.includes(pid))
