@@ -58,6 +58,7 @@ export async function recoverOrphans({ store, records, queue }: Parts, worker: s
     .execute()
   for (const { id } of left) {
     await store.db.transaction().execute(async (transaction) => {
+      await queue.lock(transaction, id)
       const job = await records.lock(transaction, id)
       if (job?.status !== 'running') return
       const settled = await records.settleLost(transaction, job)

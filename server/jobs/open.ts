@@ -79,6 +79,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
       handlers.set(jobType, { handler, timeoutMs })
     },
     async cancel(transaction, jobId) {
+      await queue.lock(transaction, jobId)
       const job = await records.lock(transaction, jobId)
       if (job === undefined) return undefined
       if (job.status === 'queued') await queue.withdraw(transaction, jobId)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
 import { fromKysely, PgBoss } from 'pg-boss'
 import type { Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
@@ -23,6 +24,11 @@ export type Queue = {
   /** The same for a job whose holder is known to be dead. */
   putBackOrphan(transaction: JobTransaction, jobId: string): Promise<void>
   withdraw(transaction: JobTransaction, jobId: string): Promise<void>
+  /**
+   * Waits for whoever has the ticket in hand. To be called before the job's record is locked: a worker takes the ticket
+   * first and the record then, and two who lock in different orders wait for each other.
+   */
+  lock(transaction: JobTransaction, jobId: string): Promise<void>
   ping(): Promise<void>
   close(): Promise<void>
 }
@@ -103,6 +109,11 @@ export async function openQueue({ store, observe, leaseSeconds, retrySeconds }: 
     },
     async withdraw(transaction, jobId) {
       await boss.cancel(name, ticketId(jobId), { db: fromKysely(transaction) })
+    },
+    async lock(transaction, jobId) {
+      await sql`select id from pgboss.job where name = ${name} and id = ${ticketId(jobId)} for update`.execute(
+        transaction,
+      )
     },
     close: () => boss.stop({ graceful: false, close: false }),
   }

@@ -151,6 +151,7 @@ async function settle(
   for (let pauseMs = 50; ; pauseMs *= 2) {
     try {
       return await store.db.transaction().execute(async (transaction) => {
+        await queue.lock(transaction, hold.id)
         const job = await records.settle(transaction, hold, outcome)
         if (job === undefined) return undefined
         await (isFinal(job.status) ? queue.finish(transaction, ticket) : queue.putBack(transaction, ticket))

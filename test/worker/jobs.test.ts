@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../server/failure.ts'
 import type { JobContext } from '../../server/jobs/index.ts'
@@ -35,6 +36,14 @@ async function cutConnections({ store }: Replica): Promise<void> {
   await store.pool.query(
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
   )
+}
+
+async function someoneWaits({ store }: Replica): Promise<void> {
+  const waiting = async () => {
+    const { rows } = await store.pool.query(`select 1 from pg_locks where not granted`)
+    return rows.length > 0
+  }
+  await vi.waitUntil(waiting, { timeout: 20_000, interval: 20 })
 }
 
 const finished = (status: string) => (job: { status: string }) => job.status === status
@@ -304,6 +313,27 @@ describe('workers', () => {
     await cutConnections(replica)
     go.resolve()
     expect(await jobWhen(replica, job.id, finished('succeeded'))).toMatchObject({ attempt: 1 })
+  })
+
+  // A worker takes the ticket and then the record. Who locks them the other way round waits for it while it waits for them.
+  test.for(['cancelling it', 'writing its result'])('take a ticket before the record, as %s does', async (act) => {
+    const go = Promise.withResolvers<void>()
+    const isRunning = act === 'writing its result'
+    const replica = isRunning ? await startReplica(() => go.promise) : await d.replica()
+    const job = await enqueue(replica, d.projectId)
+    if (isRunning) await jobWhen(replica, job.id, finished('running'))
+    const { db } = replica.store
+    let cancelled: Promise<unknown> = Promise.resolve()
+    await db.transaction().execute(async (worker) => {
+      await sql`select id from pgboss.job where data ->> 'jobId' = ${job.id} for update`.execute(worker)
+      if (isRunning) go.resolve()
+      else cancelled = db.transaction().execute((transaction) => replica.jobs.cancel(transaction, job.id))
+      await someoneWaits(replica)
+      // Refused at once where the other one has it already.
+      await sql`select id from jobs where id = ${job.id} for update nowait`.execute(worker)
+    })
+    await cancelled
+    await jobWhen(replica, job.id, finished(isRunning ? 'succeeded' : 'cancelled'))
   })
 })
 
