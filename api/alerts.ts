@@ -19,6 +19,11 @@ export type AlertType = z.output<typeof alertType>
 
 const address = z.string().max(2_048)
 
+const recipients = z.union([
+  z.email().transform((to) => [to]),
+  z.array(z.email()).min(1).max(fixedLimits.alertRecipients.value),
+])
+
 const newChannel = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('webhook'),
@@ -28,9 +33,26 @@ const newChannel = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('slack'), url: address }),
   z.strictObject({
     type: z.literal('email'),
-    to: z.union([z.email().transform((to) => [to]), z.array(z.email()).min(1).max(fixedLimits.alertRecipients.value)]),
+    to: recipients,
   }),
 ])
+/** As a definition names it. `target` tells channels apart whose address is not shown. */
+const definedAddress = {
+  url: address.meta({ description: '`***` where a part of it is secret: the stored one of the same `target` stays.' }),
+  target: z.string().max(2_048).optional().meta({ description: 'Where it leads, without what is secret of it.' }),
+}
+export const definedChannel = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('webhook'),
+    ...definedAddress,
+    secret: z.string().max(200).optional().meta({
+      description: 'whsec_…, or `***` for the one that is stored. Left out, the stored one stays, or one is made.',
+    }),
+  }),
+  z.strictObject({ type: z.literal('slack'), ...definedAddress }),
+  z.strictObject({ type: z.literal('email'), to: recipients }),
+])
+
 const keptChannel = z.strictObject({ id: z.string().max(63) }).meta({ description: 'One that is there, as it is.' })
 
 const minutes = (most: number) => z.int().min(0).max(most)
@@ -55,7 +77,8 @@ const fields = {
   enabled: z.boolean(),
 }
 
-export const newAlert = z.strictObject({
+/** What is left out of a new one has its default. */
+export const alertFields = {
   name: fields.name,
   type: fields.type,
   threshold: fields.threshold.default(null),
@@ -67,6 +90,10 @@ export const newAlert = z.strictObject({
   environment: fields.environment.default(null),
   query: fields.query.default(null),
   enabled: fields.enabled.default(true),
+}
+
+export const newAlert = z.strictObject({
+  ...alertFields,
   channels: z.array(newChannel).max(fixedLimits.alertChannels.value).default([]),
 })
 

@@ -163,13 +163,27 @@ const check = z.discriminatedUnion('type', [
   }),
 ])
 
-const onMismatch = z.enum(['widen', 'hold', 'null', 'refuse']).meta({
+export const onMismatch = z.enum(['widen', 'hold', 'null', 'refuse']).meta({
   description:
     "What happens to values that are not of their column's type: `widen` the column, `hold` the version, make them `null` and keep them aside, or `refuse` the load.",
 })
-const onBreaking = z
+export const onBreaking = z
   .enum(['hold', 'serve'])
   .meta({ description: 'What happens to a version that would break a deployed query.' })
+
+export const tableChecks = z
+  .array(check)
+  .max(100)
+  .meta({ description: 'All of them; they run before a version serves.' })
+
+/** What its author decided about a column; what is left out goes by the data. */
+export const columnRule = z.strictObject({
+  source_name: z.string().max(1_000).meta({ description: 'The key in the response.' }),
+  name: columnName.optional(),
+  type: columnType.optional(),
+  hidden: z.boolean('must be true or false').optional(),
+  description: z.string().trim().max(1_000).optional(),
+})
 
 export const tableSchema = z
   .object({
@@ -207,5 +221,5 @@ export const changeTableSchema = z.strictObject({
     .meta({ description: 'Changes by source_name; null takes one back. Names and types hold from the next load on.' }),
   on_mismatch: onMismatch.optional(),
   on_breaking: onBreaking.optional(),
-  checks: z.array(check).max(100).optional().meta({ description: 'All of them; they run before a version serves.' }),
+  checks: tableChecks.optional(),
 })

@@ -39,6 +39,9 @@ export const fixedLimits = {
   ),
   questionChars: fixed(2_000, 'Longest question.'),
   resolvedQuestions: fixed(100, 'Most logged questions that are turned into examples at once.'),
+  definedObjects: fixed(10_000, 'Most connections, queries, variables or alerts of a definition, each.'),
+  releaseQueries: fixed(10_000, 'Most queries of a release.'),
+  releaseMessageChars: fixed(2_000, 'Longest message of a release.'),
   alertChannels: fixed(10, 'Most channels of an alert.'),
   alertRecipients: fixed(20, 'Most recipients of a channel by e-mail.'),
 } as const satisfies Record<string, FixedLimit>

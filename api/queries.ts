@@ -14,7 +14,7 @@ const example = z.strictObject({
   parameters: parameters.default({}),
 })
 const maxVersion = 2_147_483_647
-const versionNumber = z.int().min(1).max(maxVersion)
+export const versionNumber = z.int().min(1).max(maxVersion)
 /** In a query string, where everything is text. */
 const writtenVersion = z.coerce.number().int().min(1).max(maxVersion)
 
@@ -147,17 +147,17 @@ export const rollbackQuery = z.strictObject({
   version: versionNumber.optional().meta({ description: 'Left out: the version that was live before this one.' }),
 })
 
-const change = z.object({
+export const change = z.object({
   level: z.enum(['compatible', 'additive', 'breaking']),
   message: z.string(),
 })
-const regression = z.object({
+export const regression = z.object({
   question: z.string(),
   query: z.string().nullable().meta({ description: 'What must answer it; null: it must be refused.' }),
   taken_by: z.string().nullable().meta({ description: 'What would answer it instead; null: nothing.' }),
   source: z.enum(['example', 'evaluation', 'confirmed']),
 })
-const keyThatCalled = z.object({ key_id: z.string(), name: z.string().nullable(), last_called_at: timestamp })
+export const keyThatCalled = z.object({ key_id: z.string(), name: z.string().nullable(), last_called_at: timestamp })
 
 export const deployment = z
   .object({

@@ -1,0 +1,176 @@
+import { z } from 'zod'
+import { alertFields, definedChannel } from './alerts.ts'
+import { forEach, httpConfiguration, pagination } from './connections.ts'
+import { changeLoad, columnRule, onBreaking, onMismatch, tableChecks } from './datasources.ts'
+import { displayName, slug } from './envelope.ts'
+import { fixedLimits } from './limits.ts'
+import { change, keyThatCalled, newQuery, regression } from './queries.ts'
+import { newEvaluation } from './questions.ts'
+
+/**
+ * A project as one document: what people keep in files and move between projects. Everything goes by its name; ids, times
+ * and states are not in it. `***` is a secret that the service keeps: put back, it stays as it is; a value in its place
+ * replaces it. What is left out has its default, so that a file says only what is special about it.
+ */
+
+const cron = z
+  .string()
+  .max(100)
+  .nullable()
+  .default(null)
+  .meta({ description: 'A cron expression: when to refresh. Null for never.' })
+
+export const definedVariable = z
+  .strictObject({
+    name: slug,
+    environment: slug.nullable().default(null).meta({
+      description: 'Goes before one of the whole project for requests with this `environment`. Null: the whole project.',
+    }),
+    secret: z.boolean('must be true or false').default(false),
+    value: z
+      .string('is required')
+      .max(fixedLimits.variableChars.value)
+      .meta({ description: 'Of a secret `***`: the stored one stays.' }),
+    origins: z
+      .array(z.string().min(1).max(300))
+      .max(20)
+      .default([])
+      .meta({ description: 'Where a secret may be sent: `https://api.example`. A variable has none.' }),
+  })
+  .meta({ id: 'DefinedVariable', description: 'What requests name as `{{var:name}}` or `{{secret:name}}`.' })
+
+export const definedSchema = z
+  .strictObject({
+    columns: z.array(columnRule).max(1_000).default([]).meta({
+      description: 'Columns about which the author decided something, by their key in the response.',
+    }),
+    on_mismatch: onMismatch.default('widen'),
+    on_breaking: onBreaking.default('hold'),
+    checks: tableChecks.default([]),
+  })
+  .meta({ id: 'DefinedSchema', description: 'The contract of a table: what its data must be before it serves.' })
+
+export const definedConnection = z
+  .strictObject({
+    table_name: slug.meta({ description: 'What SQL reads, and by which the connection is known in a definition.' }),
+    name: displayName.optional().meta({ description: 'What people call it; the table name when left out.' }),
+    kind: z.literal('http_api', 'must be http_api').default('http_api'),
+    config: httpConfiguration
+      .nullable()
+      .default(null)
+      .meta({ description: 'The request that fetches its data. `***` keeps a stored secret, for the same address.' }),
+    pagination: pagination.nullable().default(null),
+    for_each: forEach.nullable().default(null).meta({ description: 'A request for each row of another table.' }),
+    load: changeLoad.default({ mode: 'replace' }),
+    schedule: cron,
+    schedule_time_zone: z.string().max(64).default('UTC').meta({ description: 'IANA name, e.g. Europe/Berlin.' }),
+    keep_versions: z.int().min(1).max(fixedLimits.keptVersions.value).default(5),
+    schema: definedSchema.prefault({}),
+  })
+  .meta({ id: 'DefinedConnection' })
+
+export const definedQuery = newQuery
+  .extend({
+    deployed: z
+      .record(slug, z.int())
+      .optional()
+      .meta({
+        description:
+          'The version that answers in each environment, for who reads. PUT passes over it: what is deployed changes by a release.',
+        readOnly: true,
+      }),
+  })
+  .meta({ id: 'DefinedQuery' })
+
+/** What is only reported by callers is no part of a definition: it waits for somebody who looks at it. */
+export const definedEvaluation = newEvaluation.meta({ id: 'DefinedEvaluation' })
+
+export const definedAlert = z
+  .strictObject({ ...alertFields, channels: z.array(definedChannel).max(fixedLimits.alertChannels.value).default([]) })
+  .meta({ id: 'DefinedAlert' })
+
+export const definition = z
+  .strictObject({
+    definition: z.literal(1, 'must be 1, the version of this format'),
+    environments: z
+      .array(slug)
+      .max(100)
+      .default(['development', 'staging', 'production'])
+      .meta({ description: 'Their names, in order. `production` is always there.' }),
+    variables: z.array(definedVariable).max(fixedLimits.definedObjects.value).default([]),
+    connections: z.array(definedConnection).max(fixedLimits.definedObjects.value).default([]),
+    queries: z.array(definedQuery).max(fixedLimits.definedObjects.value).default([]),
+    evaluations: z.array(definedEvaluation).max(fixedLimits.evaluationCases.value).default([]),
+    alerts: z.array(definedAlert).max(fixedLimits.definedObjects.value).default([]),
+  })
+  .meta({ id: 'Definition' })
+
+export type Definition = z.output<typeof definition>
+export type DefinedVariable = z.output<typeof definedVariable>
+export type DefinedConnection = z.output<typeof definedConnection>
+export type DefinedQuery = z.output<typeof definedQuery>
+export type DefinedEvaluation = z.output<typeof definedEvaluation>
+export type DefinedAlert = z.output<typeof definedAlert>
+
+const flag = (fallback: 'true' | 'false') =>
+  z
+    .enum(['true', 'false'], 'must be true or false')
+    .default(fallback)
+    .transform((text) => text === 'true')
+
+export const putDefinition = z.strictObject({
+  check: flag('false').meta({ description: 'Answer the plan and change nothing.' }),
+  prune: flag('true').meta({ description: 'Whether what the definition does not name is deleted.' }),
+  environment: slug.default('production').meta({
+    description: 'Where the changed queries are meant to go: the plan says what releasing them there would do.',
+  }),
+})
+
+/** What would become of one thing of the project. */
+export const planEntry = z
+  .object({
+    kind: z.enum(['environment', 'variable', 'connection', 'query', 'evaluation', 'alert']),
+    name: z.string().meta({
+      description:
+        'Of a connection its table name, of an evaluation its question, of a variable of an environment `environment/name`.',
+    }),
+    action: z.enum(['create', 'update', 'delete', 'unchanged']),
+    changes: z
+      .array(z.object({ field: z.string(), before: z.unknown(), after: z.unknown() }))
+      .meta({ description: 'What differs, by field; null where it is not there. Secrets read `***`.' }),
+    notes: z.array(z.string()).meta({ description: 'What else is to be known before it is applied.' }),
+    release: z
+      .object({
+        environment: z.string(),
+        version: z.int().nullable().meta({ description: 'The version that answers there now.' }),
+        compatibility: z.enum(['first', 'compatible', 'additive', 'breaking']),
+        changes: z.array(change),
+        callers: z.array(keyThatCalled),
+      })
+      .nullable()
+      .meta({ description: 'Of a query that changes: what releasing it to the environment asked for would mean.' }),
+    broken: z
+      .array(z.object({ name: z.string(), environments: z.array(z.string()), message: z.string() }))
+      .meta({ description: 'Of a connection: deployed queries that the change of its table would break.' }),
+    failed_checks: z
+      .array(z.object({ type: z.string(), message: z.string() }))
+      .meta({ description: 'Of a connection: checks that the data that serves now does not pass.' }),
+  })
+  .meta({ id: 'PlanEntry' })
+
+export const definitionPlan = z
+  .object({
+    plan: z.array(planEntry),
+    applied: z.boolean(),
+    routing: z
+      .object({ environment: z.string(), checked: z.int(), regressions: z.array(regression) })
+      .nullable()
+      .meta({ description: 'Stored questions that releasing the changed queries would move. Null without any.' }),
+    jobs: z
+      .array(z.object({ id: z.string(), table_name: z.string() }))
+      .meta({ description: 'First loads of new connections: they go on after the answer.' }),
+    secrets: z
+      .array(z.object({ alert: z.string(), target: z.string(), secret: z.string() }))
+      .meta({ description: 'Secrets of webhooks that were made because none was given. Shown only here.' }),
+  })
+  .meta({ id: 'DefinitionPlan' })
