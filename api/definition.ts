@@ -10,7 +10,8 @@ import { newEvaluation } from './questions.ts'
 /**
  * A project as one document: what people keep in files and move between projects. Everything goes by its name; ids, times
  * and states are not in it. `***` is a secret that the service keeps: put back, it stays as it is; a value in its place
- * replaces it. What is left out has its default, so that a file says only what is special about it.
+ * replaces it. A field that is left out has its default, so that a file says only what is special about it; a section
+ * that is left out (`alerts`, say) is left alone.
  */
 
 const cron = z
@@ -95,13 +96,14 @@ export const definition = z
     environments: z
       .array(slug)
       .max(100)
-      .default(['development', 'staging', 'production'])
+      .refine((names) => new Set(names).size === names.length, 'name one twice')
+      .optional()
       .meta({ description: 'Their names, in order. `production` is always there.' }),
-    variables: z.array(definedVariable).max(fixedLimits.definedObjects.value).default([]),
-    connections: z.array(definedConnection).max(fixedLimits.definedObjects.value).default([]),
-    queries: z.array(definedQuery).max(fixedLimits.definedObjects.value).default([]),
-    evaluations: z.array(definedEvaluation).max(fixedLimits.evaluationCases.value).default([]),
-    alerts: z.array(definedAlert).max(fixedLimits.definedObjects.value).default([]),
+    variables: z.array(definedVariable).max(fixedLimits.definedObjects.value).optional(),
+    connections: z.array(definedConnection).max(fixedLimits.definedObjects.value).optional(),
+    queries: z.array(definedQuery).max(fixedLimits.definedObjects.value).optional(),
+    evaluations: z.array(definedEvaluation).max(fixedLimits.evaluationCases.value).optional(),
+    alerts: z.array(definedAlert).max(fixedLimits.definedObjects.value).optional(),
   })
   .meta({ id: 'Definition' })
 
@@ -149,12 +151,13 @@ export const planEntry = z
       })
       .nullable()
       .meta({ description: 'Of a query that changes: what releasing it to the environment asked for would mean.' }),
-    broken: z
-      .array(z.object({ name: z.string(), environments: z.array(z.string()), message: z.string() }))
-      .meta({ description: 'Of a connection: deployed queries that the change of its table would break.' }),
     failed_checks: z
       .array(z.object({ type: z.string(), message: z.string() }))
       .meta({ description: 'Of a connection: checks that the data that serves now does not pass.' }),
+    refused: z
+      .object({ error: z.string(), reason: z.string().nullable(), message: z.string() })
+      .nullable()
+      .meta({ description: 'Why it cannot be applied. Then nothing of the definition is.' }),
   })
   .meta({ id: 'PlanEntry' })
 

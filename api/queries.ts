@@ -215,6 +215,7 @@ export const historyEntry = z.object({
   previous_version: z.int().nullable(),
   at: timestamp,
   by: z.string(),
+  release_id: z.string().nullable(),
 })
 
 /** The answer of a direct call. */
