@@ -25,7 +25,8 @@ export const definedVariable = z
   .strictObject({
     name: slug,
     environment: slug.nullable().default(null).meta({
-      description: 'Goes before one of the whole project for requests with this `environment`. Null: the whole project.',
+      description:
+        'Goes before one of the whole project for requests with this `environment`. Null: the whole project.',
     }),
     secret: z.boolean('must be true or false').default(false),
     value: z
@@ -72,14 +73,11 @@ export const definedConnection = z
 
 export const definedQuery = newQuery
   .extend({
-    deployed: z
-      .record(slug, z.int())
-      .optional()
-      .meta({
-        description:
-          'The version that answers in each environment, for who reads. PUT passes over it: what is deployed changes by a release.',
-        readOnly: true,
-      }),
+    deployed: z.record(slug, z.int()).optional().meta({
+      description:
+        'The version that answers in each environment, for who reads. PUT passes over it: what is deployed changes by a release.',
+      readOnly: true,
+    }),
   })
   .meta({ id: 'DefinedQuery' })
 
@@ -107,7 +105,24 @@ export const definition = z
   })
   .meta({ id: 'Definition' })
 
+const asWritten = z.record(z.string(), z.unknown())
+
+/** A definition as it is read: every section is there, and every field. */
+export const readDefinition = z
+  .object({
+    definition: z.literal(1),
+    environments: z.array(z.string()),
+    variables: z.array(definedVariable),
+    connections: z.array(asWritten).meta({ description: 'Each as PUT takes it: DefinedConnection.' }),
+    queries: z.array(definedQuery),
+    evaluations: z.array(definedEvaluation),
+    alerts: z.array(asWritten).meta({ description: 'Each as PUT takes it: DefinedAlert.' }),
+  })
+  .meta({ id: 'ReadDefinition' })
+
 export type Definition = z.output<typeof definition>
+/** As it is read: nothing is left out. */
+export type WholeDefinition = { [Section in keyof Definition]-?: Exclude<Definition[Section], undefined> }
 export type DefinedVariable = z.output<typeof definedVariable>
 export type DefinedConnection = z.output<typeof definedConnection>
 export type DefinedQuery = z.output<typeof definedQuery>

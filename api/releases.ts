@@ -54,10 +54,7 @@ export const newRelease = z.strictObject({
 export const promoteEnvironment = z.strictObject({
   from: slug,
   to: slug,
-  prune: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Also take out of `to` what `from` does not have.' }),
+  prune: z.boolean().default(false).meta({ description: 'Also take out of `to` what `from` does not have.' }),
   check,
   force,
   ...why,

@@ -28,9 +28,9 @@ export async function openBenchApp({ table, queries }: { table: Table; queries: 
   await http.listen({ port: 0, host: '127.0.0.1' })
   const { port } = http.server.address() as AddressInfo
 
-  const manage = async (path: string, body: object): Promise<{ id: string; secret: string }> => {
+  const manage = async (path: string, body: object, method = 'POST'): Promise<{ id: string; secret: string }> => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method: 'POST',
+      method,
       headers: { authorization: `Bearer ${operator}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
@@ -50,7 +50,17 @@ export async function openBenchApp({ table, queries }: { table: Table; queries: 
     await http.close()
     await app.close()
   }
-  return { app, dataDir, port, projectId, secret, close, remove: () => rm(dataDir, { recursive: true, force: true }) }
+  return {
+    app,
+    dataDir,
+    port,
+    projectId,
+    secret,
+    manage,
+    putTable: (id: string, given: Table) => putTable(app, id, given),
+    close,
+    remove: () => rm(dataDir, { recursive: true, force: true }),
+  }
 }
 
 function environment(dataDir: string): Record<string, string> {

@@ -44,6 +44,7 @@ import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
 import { openOrigins, openProjectDirectory, type Origins } from './projects/index.ts'
 import {
+  createReleaseTurns,
   hasQuery,
   openAnswers,
   openDeployments,
@@ -52,6 +53,7 @@ import {
   type Answers,
   type Deployments,
   type QueryCallers,
+  type ReleaseTurns,
 } from './queries/index.ts'
 import {
   holdWordKeepers,
@@ -106,6 +108,7 @@ export type App = KeyAccess & {
   queryGate: QueryGate
   answers: Answers
   queryCallers: QueryCallers
+  releaseTurns: ReleaseTurns
   router: Router
   /** Null where none is configured. */
   languageModel: LanguageModel | null
@@ -218,6 +221,11 @@ export async function openApp(
       queryGate: openQueryGate({ engine, catalogs, deployments }),
       answers: openAnswers({ maxBytes: limits.answerCacheBytes, maxBytesInFlight: limits.answersInFlightBytes, now }),
       queryCallers,
+      releaseTurns: createReleaseTurns({
+        store,
+        waitMs: limits.releaseWaitMs,
+        queueLength: limits.releaseQueueLength,
+      }),
       router,
       languageModel: openLanguageModel({ ...languageModelOptions(config), outbound, observe }),
       questionLog,

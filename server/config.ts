@@ -177,6 +177,7 @@ export { fixedLimits } from '../api/limits.ts'
 export const limits = {
   bodyBytes: limit(1_048_576, [1_024, 67_108_864], 'Largest request body.'),
   bodyDepth: limit(64, [8, 256], 'Deepest nesting of a JSON request body.'),
+  definitionBytes: limit(33_554_432, [1_048_576, 536_870_912], 'Largest definition of a project.'),
   headerBytes: limit(16_384, [8_192, 131_072], 'Largest request header block.'),
   requestTimeoutMs: limit(30_000, [1_000, 600_000], 'Longest time a caller may take to send a request.'),
   shutdownTimeoutMs: limit(10_000, [100, 120_000], 'Longest time that calls in flight may take to finish on shutdown.'),
@@ -252,6 +253,12 @@ export const limits = {
     [1_048_576, 68_719_476_736],
     'Memory for what questions are compared with; projects asked least recently make room.',
   ),
+  releaseWaitMs: limit(
+    120_000,
+    [100, 600_000],
+    'Longest wait of a release for those to the same environment that came before it.',
+  ),
+  releaseQueueLength: limit(100, [1, 10_000], 'Releases to one environment that may wait in one process.'),
   questionRetentionDays: limit(90, [1, 3_650], 'How long questions are kept unless the project says otherwise.'),
   languageModelTimeoutMs: limit(
     3_000,

@@ -4,6 +4,7 @@ import { forgetOldCalls, maskStoredConfigurations } from './connections/index.ts
 import { sweepFiles } from './data/index.ts'
 import { openPeriodic } from './flow/index.ts'
 import { forgetOldJobs } from './jobs/index.ts'
+import { forgetOldChecks } from './queries/index.ts'
 import { forgetOldQuestions } from './questions/index.ts'
 import { forgetLapsedLeases } from './store/index.ts'
 import { forgetOldAlerts, keepUsage } from './usage/index.ts'
@@ -18,6 +19,7 @@ export function keepHouse(app: App): () => Promise<void> {
     calls: forgetOldCalls,
     configurations: maskStoredConfigurations,
     questions: forgetOldQuestions,
+    releases: forgetOldChecks,
     files: sweepFiles,
     usage: keepUsage,
     alerts: forgetOldAlerts,

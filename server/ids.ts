@@ -15,6 +15,7 @@ const prefixes = {
   query: 'qry',
   version: 'ver',
   deploymentAct: 'act',
+  release: 'rel',
   key: 'key',
   token: 'tok',
   audit: 'aud',

@@ -11,6 +11,14 @@ export {
   type Datasource,
   type DatasourceChanges,
 } from './datasources.ts'
+export {
+  checkServedData,
+  readAuthoredSources,
+  readAuthoredVariables,
+  ruleChanges,
+  type AuthoredSource,
+  type AuthoredVariable,
+} from './defined.ts'
 export { importDocument } from './import/import.ts'
 export { openDatasourceDirectory, readFreshness } from './directory.ts'
 export { executeRequest, runRefresh } from './execute.ts'
@@ -27,6 +35,7 @@ export { createTokenSource, type TokenSource } from './oauth.ts'
 export { memorySink } from './outbound/receive.ts'
 export { createPost } from './outbound/post.ts'
 export { openOutbound, type Outbound } from './outbound/send.ts'
+export { hidden, maskConfiguration, restoreConfiguration } from './secrets/mask.ts'
 export { runDueSchedules } from './schedules.ts'
 export { maskStoredConfigurations } from './stored-configuration.ts'
 export { testConnection } from './test-connection.ts'

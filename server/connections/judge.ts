@@ -83,31 +83,43 @@ async function brokenQueries({ queryGate }: Parts, arrival: Arrival): Promise<He
   return { reason: 'breaking', message, queries }
 }
 
-type Failed = { type: DataCheck['type']; message: string }
+export type FailedCheck = { type: DataCheck['type']; message: string }
 
 async function failedChecks(app: Parts, arrival: Arrival): Promise<HeldBecause | null> {
   const { columns, rules } = arrival
-  const there = new Set(columns.map(({ name }) => name))
-  const failed: Failed[] = []
-  const onRows: Exclude<DataCheck, { type: 'row_count_share' }>[] = []
-  for (const check of rules.checks) {
-    if (check.type === 'row_count_share') failed.push(...shareFailure(check, arrival))
-    else {
-      const missing = ('columns' in check ? check.columns : [check.column]).filter((column) => !there.has(column))
-      if (missing.length === 0) onRows.push(check)
-      else failed.push({ type: check.type, message: `There is no column ${missing.join(', ')}.` })
-    }
-  }
-  failed.push(...(await rowFailures(app, arrival, onRows)))
+  const failed = [
+    ...rules.checks.flatMap((check) => (check.type === 'row_count_share' ? shareFailure(check, arrival) : [])),
+    ...(await failedOnRows(app, arrival, { columns, checks: rules.checks })),
+  ]
   if (failed.length === 0) return null
   const message = `Checks failed: ${failed.map((each) => each.message).join(' ')} The last good version serves.`
   return { reason: 'check_failed', message, checks: failed }
 }
 
+type Rows = Pick<Arrival, 'projectId' | 'parquetPath' | 'whole' | 'limits'>
+
+/** The checks that look at the rows themselves. */
+export async function failedOnRows(
+  app: Pick<Parts, 'engine' | 'now'>,
+  rows: Rows,
+  { columns, checks }: { columns: Array<{ name: string }>; checks: DataCheck[] },
+): Promise<FailedCheck[]> {
+  const there = new Set(columns.map(({ name }) => name))
+  const failed: FailedCheck[] = []
+  const onRows: Exclude<DataCheck, { type: 'row_count_share' }>[] = []
+  for (const check of checks) {
+    if (check.type === 'row_count_share') continue
+    const missing = ('columns' in check ? check.columns : [check.column]).filter((column) => !there.has(column))
+    if (missing.length === 0) onRows.push(check)
+    else failed.push({ type: check.type, message: `There is no column ${missing.join(', ')}.` })
+  }
+  return [...failed, ...(await rowFailures(app, rows, onRows))]
+}
+
 function shareFailure(
   { min = 0, max }: Extract<DataCheck, { type: 'row_count_share' }>,
   { rowCount, live }: Arrival,
-): Failed[] {
+): FailedCheck[] {
   if (live === null || live.rowCount === 0) return []
   const share = rowCount / live.rowCount
   if (share >= min && (max === undefined || share <= max)) return []
@@ -117,14 +129,14 @@ function shareFailure(
 }
 
 async function rowFailures(
-  { engine, now }: Parts,
-  { projectId, parquetPath, whole, limits }: Arrival,
+  { engine, now }: Pick<Parts, 'engine' | 'now'>,
+  { projectId, parquetPath, whole, limits }: Rows,
   checks: Exclude<DataCheck, { type: 'row_count_share' }>[],
-): Promise<Failed[]> {
+): Promise<FailedCheck[]> {
   if (checks.length === 0) return []
   const call = { parquetPath, ...(whole !== null && { whole }), checks }
   const results = await engine.checkRows(projectId, call, limits)
-  return checks.flatMap((check, index): Failed[] => {
+  return checks.flatMap((check, index): FailedCheck[] => {
     const { failing = 0, examples = [], newestMs = null } = results[index] ?? {}
     if (check.type === 'freshness') return staleFailure(check, newestMs, now())
     if (failing === 0) return []
@@ -142,7 +154,7 @@ function staleFailure(
   { column, max_age_minutes: maxAgeMinutes }: Extract<DataCheck, { type: 'freshness' }>,
   newestMs: number | null,
   nowMs: number,
-): Failed[] {
+): FailedCheck[] {
   if (newestMs !== null && nowMs - newestMs <= maxAgeMinutes * 60_000) return []
   const newest = newestMs === null ? 'holds no time' : `ends at ${new Date(newestMs).toISOString()}`
   return [{ type: 'freshness', message: `${column} ${newest}; it may be ${maxAgeMinutes} minutes old.` }]

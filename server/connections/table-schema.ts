@@ -33,7 +33,7 @@ export type SchemaChanges = {
 }
 
 /** Null takes a decision back. */
-type ColumnChange = {
+export type ColumnChange = {
   sourceName: string
   name?: string | null | undefined
   type?: string | null | undefined

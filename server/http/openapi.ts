@@ -24,6 +24,7 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
       { name: 'calls', description: 'What an API key may call.' },
       { name: 'access', description: 'Management tokens and the audit log.' },
       { name: 'queries', description: 'Queries: drafts, versions, deployments.' },
+      { name: 'releases', description: 'A project as one document, and what is released of it as one act.' },
       { name: 'questions', description: 'What was asked, what must be answered, and trying a question out.' },
       { name: 'usage', description: 'Metrics, the log of requests, and alerts.' },
       { name: 'service', description: 'Health and limits.' },

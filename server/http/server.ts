@@ -24,12 +24,14 @@ import { serveDatasources } from './routes/datasources.ts'
 import { serveCounterExamples } from './routes/counter-examples.ts'
 import { serveEvaluationRuns, serveEvaluations } from './routes/evaluations.ts'
 import { serveJobEvents, serveJobs } from './routes/jobs.ts'
+import { serveDefinition } from './routes/definition.ts'
 import { serveDeploying, serveVersions } from './routes/deployments.ts'
 import { admitQueryCall, projectNamed } from './query-call.ts'
 import { serveKeyActs, serveKeys, servePlans } from './routes/keys.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
 import { serveOwnKey } from './routes/own-key.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
+import { serveReleases } from './routes/releases.ts'
 import { separateSample, serveSample } from './routes/sample.ts'
 import { serveAuthoring, serveQueries } from './routes/queries.ts'
 import { serveQueryCalls, serveReadCalls } from './routes/query-calls.ts'
@@ -164,6 +166,8 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveAuthoring(http, app)
   serveDeploying(http, app)
   serveVersions(http, app)
+  serveReleases(http, app)
+  serveDefinition(http, app)
   serveAskedQuestions(http, app)
   serveQuestionSettings(http, app)
   serveTrials(http, app)

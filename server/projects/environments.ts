@@ -58,6 +58,35 @@ export async function addEnvironment(
   }
 }
 
+/** The order in which they are shown. Those that are not named come last, as they were. */
+export async function orderEnvironments(
+  app: { store: Database },
+  caller: Caller,
+  input: { projectId: string; names: string[] },
+): Promise<void> {
+  const { projectId, names } = input
+  await requireRole(app, caller, projectId, 'owner')
+  await app.store.db.transaction().execute(async (transaction) => {
+    await lockProjectForQuota(transaction, projectId)
+    const there = await transaction
+      .selectFrom('environments')
+      .select('name')
+      .where('projectId', '=', projectId)
+      .orderBy('position')
+      .execute()
+    const others = there.map(({ name }) => name).filter((name) => !names.includes(name))
+    for (const [at, name] of [...names, ...others].entries()) {
+      await transaction
+        .updateTable('environments')
+        .set({ position: at + 1 })
+        .where('projectId', '=', projectId)
+        .where('name', '=', name)
+        .execute()
+    }
+    await recordAct(transaction, caller, { action: 'environments.ordered', target: projectId, projectId })
+  })
+}
+
 export async function deleteEnvironment(
   app: { store: Database },
   caller: Caller,

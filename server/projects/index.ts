@@ -1,4 +1,10 @@
-export { addEnvironment, deleteEnvironment, listEnvironments, type Environment } from './environments.ts'
+export {
+  addEnvironment,
+  deleteEnvironment,
+  listEnvironments,
+  orderEnvironments,
+  type Environment,
+} from './environments.ts'
 export { openOrigins, type Origins } from './origins.ts'
 export {
   allProjectIds,

@@ -6,8 +6,8 @@ import { isRowRefused, type Database } from '../store/index.ts'
 /** Who called what, and when last. Noted in memory, written in batches: a call never waits for it. */
 export type QueryCallers = {
   note(call: { queryId: string; environment: string; keyId: string }): void
-  /** The keys that called a query in an environment since a moment, latest first. */
-  since(queryId: string, environment: string, from: Date): Promise<KeyThatCalled[]>
+  /** The keys that called queries in an environment since a moment, of each query the latest first. */
+  since(queryIds: string[], environment: string, from: Date): Promise<Map<string, KeyThatCalled[]>>
   flush(): Promise<void>
   close(): Promise<void>
 }
@@ -47,26 +47,53 @@ export function openQueryCallers({
     note({ queryId, environment, keyId }) {
       if (!backlog.add({ queryId, environment, keyId, at: now() })) writer.drop(1)
     },
-    async since(queryId, environment, from) {
+    async since(queryIds, environment, from) {
       await writer.flush()
-      const rows = await store.db
-        .selectFrom('queryCallers')
-        .select(['keyId', 'lastCalledAt'])
-        .where('queryId', '=', queryId)
-        .where('environment', '=', environment)
-        .where('lastCalledAt', '>=', from)
-        .orderBy('lastCalledAt', 'desc')
-        .limit(100)
-        .execute()
-      const names = await keyNames(
-        store,
-        rows.map(({ keyId }) => keyId),
-      )
-      return rows.map((row) => Object.assign(row, { name: names.get(row.keyId) ?? null }))
+      const rows = await latest(store, { queryIds, environment, from })
+      const names = await keyNames(store, [...new Set(rows.map(({ keyId }) => keyId))])
+      const found = new Map<string, KeyThatCalled[]>()
+      for (const { queryId, keyId, lastCalledAt } of rows) {
+        const keys = found.get(queryId) ?? []
+        keys.push({ keyId, name: names.get(keyId) ?? null, lastCalledAt })
+        found.set(queryId, keys)
+      }
+      return found
     },
     flush: writer.flush,
     close: writer.close,
   }
+}
+
+const maxKeys = 100
+
+/** Of each query so many keys as anybody reads. */
+function latest(
+  store: Pick<Database, 'db'>,
+  { queryIds, environment, from }: { queryIds: string[]; environment: string; from: Date },
+): Promise<Array<{ queryId: string; keyId: string; lastCalledAt: Date }>> {
+  return store.db
+    .selectFrom((rows) =>
+      rows
+        .selectFrom('queryCallers')
+        .select((row) => [
+          'queryId',
+          'keyId',
+          'lastCalledAt',
+          row.fn
+            .agg<number>('row_number')
+            .over((over) => over.partitionBy('queryId').orderBy('lastCalledAt', 'desc'))
+            .as('place'),
+        ])
+        .where('queryId', '=', (is) => is.fn.any(is.val(queryIds)))
+        .where('environment', '=', environment)
+        .where('lastCalledAt', '>=', from)
+        .as('callers'),
+    )
+    .select(['queryId', 'keyId', 'lastCalledAt'])
+    .where('place', '<=', maxKeys)
+    .orderBy('queryId')
+    .orderBy('place')
+    .execute()
 }
 
 /** The latest call of each query, environment and key. Nested, because a key made of three texts costs every call. */

@@ -6,14 +6,16 @@ import type { EvaluationResult, QueryExample } from '../store/index.ts'
  * A port: queries know nothing of how questions are routed.
  */
 export type DeployGate = {
-  /** Asks every stored question of a place again, as if the changed query were deployed there. */
-  regressions(input: { projectId: string; environment: string; changed: ChangedQuery }): Promise<RoutingReport>
+  /** Asks the stored questions of a place again, as if the changed queries were deployed there and the removed were not. */
+  regressions(input: GatedChange): Promise<RoutingReport>
   /** Asks the stored questions of a query again, as if it were no longer deployed there. */
   losses(input: { projectId: string; environment: string; name: string }): Promise<Omit<RoutingReport, 'results'>>
   keepResults(place: EvaluatedPlace, results: EvaluationResult[]): Promise<string>
   /** Waits until what has changed so far is in effect for questions in this process. */
   settle(place: { projectId: string; environment: string }): Promise<void>
 }
+
+export type GatedChange = { projectId: string; environment: string; changed: ChangedQuery[]; removed: string[] }
 
 export type ChangedQuery = { name: string; description: string; slots: SlotsSchema; examples: QueryExample[] }
 

@@ -20,7 +20,7 @@ export function keyOf({ projectId, environment, name }: Place): string {
 
 export type DeploymentIndex = ReturnType<typeof createDeploymentIndex>
 
-/** Deployments by place and by name. Each change is one step: a call sees the deployment before it or the one after. */
+/** Deployments by place and by name. Each change is one step: a call sees what was there before it or what is after. */
 export function createDeploymentIndex() {
   const live = new Map<string, Deployment>()
   /** By project, environment and name: every call asks, and a text made of the three costs more than three looks. */
@@ -53,8 +53,11 @@ export function createDeploymentIndex() {
   }
 
   return {
-    put,
-    forget,
+    /** All of a release at once: nothing runs in between. */
+    apply({ put: next, forget: gone }: { put: Deployment[]; forget: string[] }): void {
+      for (const key of gone) forget(key)
+      for (const each of next) put(each)
+    },
     keys: () => live.keys(),
     find: (place: Place) => places.get(place.projectId)?.get(place.environment)?.get(place.name),
     named: (name: string): Iterable<Deployment> => byName.get(name) ?? [],

@@ -27,51 +27,54 @@ export type Deployments = {
   list(projectId: string, environment: string): Deployment[]
   /** What is deployed anywhere in a project, by name, with what it reads. From the database: nothing is missing. */
   tablesRead(projectId: string): Promise<DeployedReads[]>
-  /** Reads one place again now: a process sees its own change before it says so. */
-  refresh(place: Place): Promise<void>
+  /** Reads an environment again now: a process sees its own change before it says so. */
+  refresh(environment: EnvironmentPlace): Promise<void>
   /** Hears of every change after it is in effect; `null` when anything may have changed. */
-  onChange(heard: (place: Place | null) => void): () => void
+  onChange(heard: (environment: EnvironmentPlace | null) => void): () => void
   close(): Promise<void>
 }
+
+/** What changes as a whole: a release is seen with all its queries or not at all. */
+export type EnvironmentPlace = { projectId: string; environment: string }
 
 /** A deployed query with the columns that it reads of each table. */
 export type DeployedReads = { queryId: string; name: string; environment: string; tables: Record<string, string[]> }
 
-/** Said by a trigger on the table, with the place as a JSON array. */
+/** Said by a trigger on the table, with project and environment as a JSON array. */
 const changed = 'deployments_changed'
 const resyncMs = 300_000
 const retryMs = 1_000
 /** Beyond this many changes at once, comparing all of it takes fewer statements. */
-const maxPlaces = 20
+const maxEnvironments = 20
 /** Versions that callers pinned and that are not live. */
 const maxPins = 1_000
 
 export async function openDeployments({ store, observe }: { store: Database; observe: Observe }): Promise<Deployments> {
   const index = createDeploymentIndex()
   const pins = new LRUCache<string, LiveVersion>({ max: maxPins })
-  const listeners = new Set<(place: Place | null) => void>()
-  const tell = (place: Place | null): void => {
-    for (const heard of listeners) heard(place)
+  const listeners = new Set<(environment: EnvironmentPlace | null) => void>()
+  const tell = (environment: EnvironmentPlace | null): void => {
+    for (const heard of listeners) heard(environment)
   }
-  const rereads = openRereads<Place>({
+  const rereads = openRereads<EnvironmentPlace>({
     readAll: async () => {
       await readAll(store, index)
       tell(null)
     },
-    readSome: async (places) => {
-      for (const place of places) {
-        await readPlace(store, index, place)
-        tell(place)
+    readSome: async (environments) => {
+      for (const environment of environments) {
+        await readEnvironment(store, index, environment)
+        tell(environment)
       }
     },
-    nameOf: keyOf,
-    maxSome: maxPlaces,
+    nameOf: ({ projectId, environment }) => `${projectId}\n${environment}`,
+    maxSome: maxEnvironments,
     retryMs,
     onError: (error) => observe({ kind: 'fault', where: 'deployments', error }),
   })
   const stop = await store.listen(
     changed,
-    (payload) => rereads.note(placeOf(payload)),
+    (payload) => rereads.note(environmentOf(payload)),
     () => rereads.note(null),
   )
   await rereads.ask(null)
@@ -85,7 +88,7 @@ export async function openDeployments({ store, observe }: { store: Database; obs
     pinned: (deployment, number) => findPinned(store, pins, { deployment, number }),
     list: index.inEnvironment,
     tablesRead: (projectId) => readTables(store, projectId),
-    refresh: (place) => rereads.ask(place),
+    refresh: ({ projectId, environment }) => rereads.ask({ projectId, environment }),
     onChange(heard) {
       listeners.add(heard)
       return () => void listeners.delete(heard)
@@ -98,32 +101,40 @@ export async function openDeployments({ store, observe }: { store: Database; obs
   }
 }
 
-async function readPlace(store: Database, index: DeploymentIndex, place: Place): Promise<void> {
-  const row = await placeRows(store)
-    .where('projectId', '=', place.projectId)
-    .where('environment', '=', place.environment)
-    .where('name', '=', place.name)
-    .executeTakeFirst()
-  const [next] = row === undefined ? [] : await complete(store, index, [row])
-  if (next === undefined) index.forget(keyOf(place))
-  else index.put(next)
+/** In one statement: what it reads is from before a release or from after it. */
+async function readEnvironment(
+  store: Database,
+  index: DeploymentIndex,
+  { projectId, environment }: EnvironmentPlace,
+): Promise<void> {
+  const rows = await placeRows(store)
+    .where('projectId', '=', projectId)
+    .where('environment', '=', environment)
+    .execute()
+  await take(store, index, { rows, known: index.inEnvironment(projectId, environment).map(keyOf) })
 }
 
 async function readAll(store: Database, index: DeploymentIndex): Promise<void> {
   const rows = await placeRows(store).execute()
-  const gone = new Set(index.keys())
+  await take(store, index, { rows, known: index.keys() })
+}
+
+type PlaceRow = Place & { versionId: string }
+
+async function take(
+  store: Database,
+  index: DeploymentIndex,
+  { rows, known }: { rows: PlaceRow[]; known: Iterable<string> },
+): Promise<void> {
+  const gone = new Set(known)
   for (const row of rows) gone.delete(keyOf(row))
   const stale = rows.filter((row) => index.find(row)?.version.id !== row.versionId)
-  for (const deployment of await complete(store, index, stale)) index.put(deployment)
-  for (const key of gone) index.forget(key)
+  const put = await complete(store, index, stale)
+  index.apply({ put, forget: [...gone] })
 }
 
 /** Versions never change, so one that is known is taken from memory, and shared by its environments. */
-async function complete(
-  store: Database,
-  index: DeploymentIndex,
-  rows: Array<Place & { versionId: string }>,
-): Promise<Deployment[]> {
+async function complete(store: Database, index: DeploymentIndex, rows: PlaceRow[]): Promise<Deployment[]> {
   const versions = new Map<string, LiveVersion>()
   for (const { name } of rows) {
     for (const { version } of index.named(name)) versions.set(version.id, version)
@@ -180,7 +191,7 @@ function placeRows(store: Database) {
   return store.db.selectFrom('deployments').select(['projectId', 'environment', 'name', 'versionId'])
 }
 
-function placeOf(payload: string): Place {
-  const [projectId, environment, name] = JSON.parse(payload) as [string, string, string]
-  return { projectId, environment, name }
+function environmentOf(payload: string): EnvironmentPlace {
+  const [projectId, environment] = JSON.parse(payload) as [string, string]
+  return { projectId, environment }
 }

@@ -3,13 +3,24 @@ export { openAnswers, type Answer, type Answers, type IncompleteSource } from '.
 export { openQueryCallers, type QueryCallers } from './callers.ts'
 export { answerRun, call, limitRun, type CallAnswer, type CallParts } from './call.ts'
 export { openQueryGate } from './data-change.ts'
-export { deployQuery, promoteQuery, rollbackQuery, undeployQuery } from './deploy.ts'
-export type { ChangedQuery, DeployGate, EvaluatedPlace, Regression, RoutingReport } from './deploy-gate.ts'
-export { wireRegressions, type DeployReport } from './deploy-report.ts'
+export type { DeployGate, EvaluatedPlace, GatedChange, Regression, RoutingReport } from './deploy-gate.ts'
 export type { LiveVersion } from './deployment-index.ts'
 export { openDeployments, type Deployments } from './deployments.ts'
 export { changeQuery, createQuery, deleteQuery, findQuery, hasQuery, listQueries, type Query } from './drafts.ts'
 export { inspectQuery } from './inspection.ts'
+export { wireRegressions, type ReleaseReport } from './releases/report.ts'
+export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './releases/single.ts'
+export { createReleaseTurns, type ReleaseTurns } from './releases/turns.ts'
+export type { ReleaseParts } from './releases/release.ts'
+export {
+  checkRelease,
+  findRelease,
+  forgetOldChecks,
+  listReleases,
+  promoteEnvironment,
+  releaseQueries,
+  rollbackRelease,
+} from './releases/verbs.ts'
 export { explainQuery, previewQuery } from './preview.ts'
 export { checkSlots } from './slots.ts'
 export { tellRefusal } from './record.ts'

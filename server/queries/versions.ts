@@ -15,6 +15,8 @@ export type HistoryEntry = {
   previousVersion: number | null
   at: Date
   by: string
+  /** The release that it was part of; null for what was done before there were any. */
+  releaseId: string | null
 }
 export type DeploymentEntry = {
   name: string
@@ -111,7 +113,7 @@ export async function listHistory(
     (after, limit) =>
       app.store.db
         .selectFrom('deploymentActs')
-        .select(['id', 'act', 'environment', 'version', 'previousVersion', 'at', 'by'])
+        .select(['id', 'act', 'environment', 'version', 'previousVersion', 'at', 'by', 'releaseId'])
         .where('queryId', '=', id)
         .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
         .orderBy('id', 'desc')

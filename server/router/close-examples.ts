@@ -20,7 +20,7 @@ const closeMargin = 1
  */
 export async function closeExamples(index: ProjectIndex, name: string, maxShown: number): Promise<CloseExample[]> {
   const close: CloseExample[] = []
-  for (const text of nearestTo(index, name)) {
+  for (const text of await nearestTo(index, name)) {
     if (close.length >= maxShown) break
     const own = index.texts[text]
     const query = index.queries[own?.query ?? -1]?.query.name

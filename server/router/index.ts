@@ -1,6 +1,7 @@
 export { closeExamples, type CloseExample } from './close-examples.ts'
 export { cannotRead, openEncoder, type Encoder } from './encoder/encoder.ts'
 export { buildIndex } from './indexing/index-project.ts'
+export { patchIndex } from './indexing/patch-index.ts'
 export { routeFollowUp, type Earlier } from './follow-up.ts'
 export { routePinned } from './pin.ts'
 export type { ProjectIndex } from './project-index.ts'

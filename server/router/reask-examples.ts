@@ -1,20 +1,22 @@
-import { words } from '../language/index.ts'
 import { yieldToEventLoop } from './yield-to-event-loop.ts'
 import type { ProjectIndex } from './project-index.ts'
-import type { RoutableQuery } from './project.ts'
 import type { Without } from './ranking/compare.ts'
 import { ambiguousMargin, rank } from './ranking/confidence.ts'
 import { gather, type Asked } from './ranking/evidence.ts'
-import { dotRow, rowOf } from './ranking/vectors.ts'
+import { rowOf, scan } from './ranking/vectors.ts'
 
-/** Only a text near the changed query can be taken by it; beyond so many the rest is too far away to look at. */
+/** Only a text near a changed query can be taken by it; beyond so many the rest is too far away to look at. */
+const nearOfEach = 200
 const maxExamples = 1_000
+/** With more changed texts than these nearly every text is near to one: all are looked at, up to as many. */
+const maxCompared = 200
+const maxOfMany = 5_000
 /** With fewer examples left the one left out is half of what the query is known by. */
 const minLeft = 2
 /** An example that another query would take, or that would be refused (`takenBy` null). */
 export type TakenExample = { question: string; query: string | null; takenBy: string | null }
 
-/** Re-asks the examples of every query against the index as it would be, those nearest to the changed query first. */
+/** Re-asks the examples of every query against the index as it would be, those nearest to the changed queries first. */
 export async function reaskExamples({
   before,
   after,
@@ -23,70 +25,105 @@ export async function reaskExamples({
 }: {
   before: ProjectIndex | null
   after: ProjectIndex
-  changed: RoutableQuery
+  /** Names of the queries that are changed. */
+  changed: ReadonlySet<string>
   maxShown: number
 }): Promise<{ checked: number; taken: TakenExample[] }> {
   const taken: TakenExample[] = []
-  const texts = nearestTo(after, changed.name)
-  const isClaimed = claimedBy(before, changed)
+  const texts = await nearestOf(after, changed)
+  const claimOn = claims(before, after, changed)
+  const placeBefore = before === null ? () => undefined : placesIn(before)
   for (const text of texts) {
     const own = after.texts[text]
-    const isOwn = after.queries[own?.query ?? -1]?.query.name === changed.name
+    const query = after.queries[own?.query ?? -1]?.query.name
+    if (own === undefined || query === undefined) continue
     // The same question in two queries is a theft whoever would win it today.
-    const claimed = own !== undefined && isClaimed(own.text)
-    const takenBy = claimed ? (isOwn ? undefined : changed.name) : takerOf(before, after, text)
-    if (takenBy !== undefined && own !== undefined && taken.length < maxShown) {
-      const query = after.queries[own.query]?.query.name ?? null
-      taken.push({ question: own.text, query, takenBy })
-    }
+    const claim = claimOn(text, query)
+    const takenBy = claim === undefined ? takerOf({ before, after, placeBefore }, text) : claim.by
+    if (takenBy !== undefined && taken.length < maxShown) taken.push({ question: own.text, query, takenBy })
     await yieldToEventLoop()
   }
   return { checked: texts.length, taken }
 }
 
-/** Whether a question of another query is newly an example of the changed one, word for word. */
-function claimedBy(before: ProjectIndex | null, changed: RoutableQuery): (question: string) => boolean {
-  const wordsOf = (question: string): string =>
-    words(question)
-      .map(({ stem }) => stem)
-      .join(' ')
-  const live = before?.queries.map(({ query }) => query) ?? []
-  const known = live.find(({ name }) => name === changed.name)?.examples ?? []
-  const others = live.filter(({ name }) => name !== changed.name).flatMap(({ examples }) => examples)
-  const taken = new Set(others.map(({ question }) => wordsOf(question)))
-  const old = new Set(known.map(({ question }) => wordsOf(question)))
-  const claimed = new Set(changed.examples.map(({ question }) => wordsOf(question)))
-  return (question) => {
-    const said = wordsOf(question)
-    return said !== '' && claimed.has(said) && taken.has(said) && !old.has(said)
+type Claim = { by: string | undefined }
+
+/**
+ * Questions that word for word become examples of two queries, looked at as the project would be: two queries that swap
+ * a question do not claim it of each other.
+ */
+function claims(
+  before: ProjectIndex | null,
+  after: ProjectIndex,
+  changed: ReadonlySet<string>,
+): (text: number, query: string) => Claim | undefined {
+  const wordings = after.texts.map(({ linked }) => linked.words.map(({ stem }) => stem).join(' '))
+  const had = new Set<string>()
+  const keyOf = (query: string, wording: string): string => `${query}\n${wording}`
+  for (const { query, from, to } of before?.queries ?? []) {
+    if (!changed.has(query.name)) continue
+    for (const { linked } of before?.texts.slice(from + 1, to) ?? []) {
+      had.add(keyOf(query.name, linked.words.map(({ stem }) => stem).join(' ')))
+    }
+  }
+  const holders = new Map<string, Set<string>>()
+  for (const [text, { kind, query }] of after.texts.entries()) {
+    const wording = wordings[text] ?? ''
+    const name = after.queries[query]?.query.name
+    if (kind !== 'example' || wording === '' || name === undefined) continue
+    holders.set(wording, (holders.get(wording) ?? new Set()).add(name))
+  }
+  return (text, query) => {
+    const wording = wordings[text] ?? ''
+    const all = holders.get(wording)
+    if (all === undefined || all.size < 2) return undefined
+    const isClaimant = (name: string): boolean => changed.has(name) && !had.has(keyOf(name, wording))
+    const claimants = [...all].filter(isClaimant).toSorted()
+    if (claimants.length === 0) return undefined
+    // Of two that both come to it now one is told of.
+    if (isClaimant(query)) return { by: claimants.find((name) => name > query) }
+    return { by: claimants[0] }
   }
 }
 
 /** The examples of the index, those nearest to the changed query first; its own are the nearest. */
-export function nearestTo(index: ProjectIndex, name: string): number[] {
-  const changed = index.queries.find(({ query }) => query.name === name)
-  if (changed === undefined) return []
-  const near = index.texts.flatMap(({ kind, query }, text) => {
-    if (kind !== 'example') return []
-    if (index.queries[query] === changed) return [{ text, cosine: 2 }]
-    const row = rowOf(index.masked, text)
-    let cosine = -1
-    for (let other = changed.from; other < changed.to; other += 1) {
-      cosine = Math.max(cosine, dotRow(index.masked, other, row))
-    }
-    return [{ text, cosine }]
-  })
-  near.sort((a, b) => b.cosine - a.cosine || a.text - b.text)
-  return near.slice(0, maxExamples).map(({ text }) => text)
+export function nearestTo(index: ProjectIndex, name: string): Promise<number[]> {
+  return nearestOf(index, new Set([name]))
 }
 
+async function nearestOf(index: ProjectIndex, changed: ReadonlySet<string>): Promise<number[]> {
+  const own = index.queries.map(({ query }) => changed.has(query.name))
+  const cosines = new Float32Array(index.texts.length).fill(-1)
+  const rows = index.texts.flatMap(({ query }, text) => (own[query] === true ? [text] : []))
+  if (rows.length === 0) return []
+  const isMany = rows.length > maxCompared
+  for (const row of isMany ? [] : rows) {
+    const near = scan(index.masked, rowOf(index.masked, row))
+    for (let text = 0; text < near.length; text += 1) {
+      if ((near[text] as number) > (cosines[text] as number)) cosines[text] = near[text] as number
+    }
+    await yieldToEventLoop()
+  }
+  const near = index.texts.flatMap(({ kind, query }, text) => {
+    if (kind !== 'example') return []
+    return [{ text, cosine: own[query] === true ? 2 : (cosines[text] as number) }]
+  })
+  near.sort((a, b) => b.cosine - a.cosine || a.text - b.text)
+  const owned = near.filter(({ cosine }) => cosine === 2).length
+  const most = isMany ? maxOfMany : owned + Math.min(maxExamples, nearOfEach * changed.size)
+  return near.slice(0, most).map(({ text }) => text)
+}
+
+type Indexes = { before: ProjectIndex | null; after: ProjectIndex; placeBefore: PlaceBefore }
+type PlaceBefore = (name: string, question: string) => number | undefined
+
 /** Who would answer an example instead of its query; undefined while it stays where it was. */
-function takerOf(before: ProjectIndex | null, after: ProjectIndex, text: number): string | null | undefined {
+function takerOf({ before, after, placeBefore }: Indexes, text: number): string | null | undefined {
   const own = after.texts[text]
   const query = after.queries[own?.query ?? -1]
   if (own === undefined || query === undefined) return undefined
   const { name } = query.query
-  const earlier = before === null ? undefined : placeOf(before, name, own.text)
+  const earlier = placeBefore(name, own.text)
   const now = leader(after, text)
   if (now.name !== name || now.tied !== null) {
     const was = before === null || earlier === undefined ? null : leader(before, earlier)
@@ -99,13 +136,16 @@ function takerOf(before: ProjectIndex | null, after: ProjectIndex, text: number)
   return leader(before, earlier, { text: earlier }).name === name ? left.name : undefined
 }
 
-function placeOf(index: ProjectIndex, name: string, question: string): number | undefined {
-  const query = index.queries.find((each) => each.query.name === name)
-  if (query === undefined) return undefined
-  for (let text = query.from; text < query.to; text += 1) {
-    if (index.texts[text]?.text === question && index.texts[text]?.kind === 'example') return text
+function placesIn(index: ProjectIndex): PlaceBefore {
+  const queries = new Map(index.queries.map((each) => [each.query.name, each]))
+  return (name, question) => {
+    const query = queries.get(name)
+    if (query === undefined) return undefined
+    for (let text = query.from; text < query.to; text += 1) {
+      if (index.texts[text]?.text === question && index.texts[text]?.kind === 'example') return text
+    }
+    return undefined
   }
-  return undefined
 }
 
 /** The best query for a text of the index itself, and the second where the two are too close to tell. */

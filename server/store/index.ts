@@ -1,5 +1,6 @@
 export { claimLeases, forgetLapsedLeases, releaseLeases, takeLease, unleased, type Lease } from './lease.ts'
-export { underLock, unlessLocked } from './locks.ts'
+export { underLock, underNamedLock, unlessLocked } from './locks.ts'
+export { inOneTransaction } from './one-transaction.ts'
 export { openDatabase, type Database } from './open.ts'
 export { pageAfter, type Page } from './page.ts'
 export { lockProjectForQuota, lockQuota, refuseFull, requireRoomInProject } from './quota.ts'
@@ -25,6 +26,10 @@ export type {
   QuestionLogging,
   QuestionOutcome,
   QuestionResolution,
+  ReleaseAct,
+  ReleasedQuery,
+  ReleaseRouting,
+  ReleaseStatus,
   Role,
   Tables,
 } from './tables.ts'

@@ -55,3 +55,44 @@ export async function unlessLocked(
     connection.release(isLost)
   }
 }
+
+/** PostgreSQL has ended a statement that took too long, here one that waited. */
+const ended = '57014'
+
+/** Work that one process at a time does under a name; undefined where its turn did not come in time. */
+export async function underNamedLock<Result>(
+  { pool }: { pool: Pool },
+  { name, waitMs }: { name: string; waitMs: number },
+  work: () => Promise<Result>,
+): Promise<{ result: Result } | undefined> {
+  const connection = await pool.connect()
+  let isLost = false
+  try {
+    if (!(await lockNamed(connection, { name, waitMs }))) return undefined
+    try {
+      return { result: await work() }
+    } finally {
+      const unlock = 'select pg_advisory_unlock(hashtextextended($1, 0))'
+      await connection.query(unlock, [name]).catch(() => (isLost = true))
+    }
+  } finally {
+    connection.release(isLost)
+  }
+}
+
+async function lockNamed(connection: Connection, { name, waitMs }: { name: string; waitMs: number }): Promise<boolean> {
+  const untilMs = performance.now() + waitMs
+  for (;;) {
+    try {
+      await connection.query('select pg_advisory_lock(hashtextextended($1, 0))', [name])
+      return true
+    } catch (error) {
+      if (!isEnded(error)) throw error
+      if (performance.now() >= untilMs) return false
+    }
+  }
+}
+
+function isEnded(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === ended
+}

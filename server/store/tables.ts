@@ -34,6 +34,13 @@ export type {
   JobError,
   JobStatus,
 } from './tables/data.ts'
-export type { DeploymentAct, QueryExample } from './tables/queries.ts'
+export type {
+  DeploymentAct,
+  QueryExample,
+  ReleaseAct,
+  ReleasedQuery,
+  ReleaseRouting,
+  ReleaseStatus,
+} from './tables/queries.ts'
 export type { ChannelType } from './tables/usage.ts'
 export type { EvaluationResult, QuestionLogging, QuestionOutcome, QuestionResolution } from './tables/questions.ts'

@@ -10,6 +10,7 @@ export {
   type AlertRecord,
 } from './alerts/manage.ts'
 export { resealChannels } from './alerts/channels.ts'
+export { knownChannels, readStoredChannels, shownChannel, type StoredChannel } from './alerts/defined-channels.ts'
 export { openAlerts, type Alerts } from './alerts/open.ts'
 export type { AlertSources } from './alerts/sources.ts'
 export type { Post } from './alerts/post.ts'

@@ -176,7 +176,7 @@ describe('the index of a place', () => {
     const place = { projectId: q.projectId, environment: 'production', only: null }
     const trial = (at: number) => {
       const changed = { name: `try_${at}`, description: 'Something else', examples: [], slots: { properties: {} } }
-      return router.trial(place, changed).then(
+      return router.trial(place, [changed]).then(
         () => 'built',
         (error: Failure) => error.retryAfterSeconds,
       )

@@ -34,6 +34,7 @@ const owners: Record<string, string> = {
   query_callers: 'server/queries',
   deployments: 'server/queries',
   deployment_acts: 'server/queries',
+  releases: 'server/queries',
   questions: 'server/questions',
   question_settings: 'server/questions',
   question_vectors: 'server/questions',

@@ -151,6 +151,15 @@ const queries: Record<string, Row> = {
   [`GET ${query}/diff`]: viewer({ search: '?from=1' }),
   [`GET ${query}/history`]: viewer(),
   'GET /v1/projects/:project_id/deployments': viewer(),
+  'GET /v1/projects/:project_id/releases': viewer(),
+  'POST /v1/projects/:project_id/releases': editor({
+    body: ({ query_name: name }) => ({ queries: [{ name }], check: true }),
+  }),
+  'GET /v1/projects/:project_id/releases/:release_id': viewer(),
+  'POST /v1/projects/:project_id/releases/:release_id/rollback': editor({ body: { check: true, force: true } }),
+  'POST /v1/projects/:project_id/promote': editor({ body: { from: 'production', to: 'staging', check: true } }),
+  'GET /v1/projects/:project_id/definition': viewer(),
+  'PUT /v1/projects/:project_id/definition': editor({ search: '?check=true', body: { definition: 1, queries: [] } }),
 }
 
 const questions: Record<string, Row> = {

@@ -18,6 +18,7 @@ export type Ids = {
   job_id: string
   query_name: string
   version: string
+  release_id: string
   evaluation_id: string
   run_id: string
   request_id: string
@@ -218,6 +219,7 @@ async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promi
   const path = `/v1/projects/${own.projectId}`
   const { body: objects } = await expectStatus(200, t.operator.get(`${path}/data-objects`))
   const { body: run } = await expectStatus(201, t.operator.post(`${path}/evaluations/run`, {}))
+  const { body: releases } = await expectStatus(200, t.operator.get(`${path}/releases`))
   const channels = [{ type: 'webhook', url: source.url }]
   const { body: alert } = await expectStatus(
     201,
@@ -234,6 +236,7 @@ async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promi
     job_id: await makers.queuedJob(),
     query_name: inRegion.name,
     version: '1',
+    release_id: releases.data[0].id,
     evaluation_id: await makers.evaluation(),
     run_id: run.id,
     request_id: await makers.question(),

@@ -9,11 +9,12 @@ import type { Database } from '../../store/index.ts'
 import { lazyEncoder, type LazyEncoder } from './lazy-encoder.ts'
 import { findLosses } from './losses.ts'
 import { findRegressions, keepResults } from './regressions.ts'
-import { questionsChanged, readProject, type QuestionPlace } from './snapshot.ts'
+import { questionsChanged, readProject, type QuestionPlace, type Supposed } from './snapshot.ts'
 import { openTurns } from './turns.ts'
 import { openAdmission, type QuestionAdmission } from './admission.ts'
 import {
   buildIndex,
+  patchIndex,
   type openEncoder,
   type ProjectIndex,
   type RoutableProject,
@@ -23,9 +24,9 @@ import {
 /** An index for each place that is asked, kept fresh behind the questions. */
 export type Router = DeployGate & {
   /** The newest index of a place. Waits for the first one, no longer than the limit; a later one takes its place unseen. */
-  index(place: QuestionPlace, fresh?: 'fresh'): Promise<ProjectIndex>
-  /** As it would be with a query changed. Built for the occasion. */
-  trial(place: QuestionPlace, changed: RoutableQuery): Promise<ProjectIndex>
+  index(place: QuestionPlace, fresh?: 'fresh' | 'judging'): Promise<ProjectIndex>
+  /** As it would be with queries changed, and others gone. Built for the occasion. */
+  trial(place: QuestionPlace, changed: RoutableQuery[], removed?: string[]): Promise<ProjectIndex>
   /** Builds what is asked of a project anew, and waits for it: what was changed holds from now on. */
   renew(projectId: string): Promise<void>
   /** Who comes to ask passes here first, and is refused at once where too many are being read. */
@@ -61,13 +62,22 @@ type Entry = {
   place: QuestionPlace
   index: ProjectIndex | null
   fingerprint: string
+  /** Of the values of its slots. */
+  valuesPrint: string
+  /** What of it was only patched since it was built as a whole. */
+  isPatched: boolean
+  /** It is to be built as a whole, whether anything changed or not. */
+  wantsWhole: boolean
   /** Something may have changed since it was built. */
   stale: boolean
   building: Promise<void> | null
   usedAtMs: number
 }
 
-type Built = { index: ProjectIndex; fingerprint: string; sizeBytes: number }
+type Built = Pick<Entry, 'fingerprint' | 'valuesPrint' | 'isPatched'> & { index: ProjectIndex; sizeBytes: number }
+
+/** A patched index is as good as one that was built but for what all queries together teach; that follows in quiet. */
+const wholeAfterMs = 2_000
 
 /** A trial is most often what is deployed a moment later: then it is the index. */
 const trialMs = 60_000
@@ -80,6 +90,8 @@ const settleMs = 15_000
 const textsAtOnce = 8
 /** More at once would only make each wait longer. */
 const buildsAtOnce = 2
+/** What the texts of a query that nobody has read yet may take. */
+const perQueryMs = 100
 /** Builds for an occasion beyond so many that wait already are refused. */
 const maxWaiting = 64
 
@@ -94,16 +106,19 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
 
   async function build(
     place: QuestionPlace,
-    input: { changed?: RoutableQuery; before?: Entry },
+    { supposed, before }: { supposed?: Supposed; before?: Entry },
   ): Promise<Built | null> {
-    const project = await readProject({ store, datasources, deployments }, place, input.changed)
-    const fingerprint = createHash('sha256').update(JSON.stringify(project)).digest('base64url')
-    if (input.before?.index !== null && input.before?.fingerprint === fingerprint) return null
+    const project = await readProject({ store, datasources, deployments }, place, supposed)
+    const [fingerprint, valuesPrint] = [hashOf(project), hashOf(project.values)]
+    const isWhole = before?.wantsWhole === true
+    if (before?.index !== null && before?.fingerprint === fingerprint && !isWhole) return null
     const tried = trials.get(keyOf(place))
-    if (tried?.fingerprint === fingerprint) return tried
+    if (tried?.fingerprint === fingerprint && !isWhole) return tried
     const { building, asking } = await encoder.open()
     const startedMs = performance.now()
-    const built = await buildIndex(building, project, input.before?.index?.vectors)
+    const known = before?.valuesPrint === valuesPrint && !isWhole ? before.index : null
+    const patched = known === null ? null : await patchIndex(building, project, known)
+    const built = patched ?? (await buildIndex(building, project, before?.index?.vectors))
     observe({
       kind: 'question-index-built',
       projectId: place.projectId,
@@ -111,7 +126,8 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       queries: project.queries.length,
       elapsedMs: Math.round(performance.now() - startedMs),
     })
-    return { index: { ...built, encoder: asking }, fingerprint, sizeBytes: sizeOf(built, project) }
+    const index = { ...built, encoder: asking }
+    return { index, fingerprint, valuesPrint, isPatched: patched !== null, sizeBytes: sizeOf(built, project) }
   }
 
   function refresh(entry: Entry): Promise<void> {
@@ -132,7 +148,8 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     try {
       const built = await build(entry.place, { before: entry })
       if (built === null) return
-      Object.assign(entry, built)
+      Object.assign(entry, built, { wantsWhole: false })
+      if (built.isPatched) completeLater(entry)
       const key = keyOf(entry.place)
       if (entries.peek(key) !== entry) return
       // The cache does not weigh a value again that it holds already.
@@ -143,6 +160,15 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       entry.stale = true
       throw error
     }
+  }
+
+  function completeLater(entry: Entry): void {
+    setTimeout(() => {
+      if (closed || !entry.isPatched || entries.peek(keyOf(entry.place)) !== entry) return
+      entry.wantsWhole = true
+      entry.stale = true
+      renew(entry)
+    }, wholeAfterMs).unref()
   }
 
   function renew(entry: Entry): void {
@@ -164,7 +190,17 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     const key = keyOf(place)
     const known = entries.get(key)
     if (known !== undefined) return known
-    const entry: Entry = { place, index: null, fingerprint: '', stale: true, building: null, usedAtMs: now() }
+    const entry: Entry = {
+      place,
+      index: null,
+      fingerprint: '',
+      valuesPrint: '',
+      isPatched: false,
+      wantsWhole: false,
+      stale: true,
+      building: null,
+      usedAtMs: now(),
+    }
     entries.set(key, entry, { size: 1 })
     return entry
   }
@@ -195,20 +231,24 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
         if (entry.stale && entry.building === null) renew(entry)
         return entry.index
       }
-      await awaited(refresh(entry), options.waitMs)
+      // Whoever judges a release would rather wait than not know.
+      const patience = fresh === 'judging' ? 3 : 1
+      await awaited(refresh(entry), options.waitMs * patience)
       if (entry.index === null) throw new Failure('overloaded', { retryAfterSeconds: 1 })
       return entry.index
     },
-    async trial(place, changed) {
+    async trial(place, changed, removed = []) {
       if (turns.waiting() >= maxWaiting) throw new Failure('overloaded', { retryAfterSeconds: 5 })
       const before = entries.peek(keyOf(place))
       let isAwaited = true
       const work = turns.take(async () => {
         // Who has stopped waiting must not make the others wait.
         if (!isAwaited || closed) throw new Failure('overloaded', { retryAfterSeconds: 5 })
-        return build(place, { changed, ...(before !== undefined && { before: { ...before, fingerprint: '' } }) })
+        const known = before !== undefined && { before: { ...before, fingerprint: '', wantsWhole: false } }
+        return build(place, { supposed: { changed, removed }, ...known })
       })
-      const built = await awaited(work, options.waitMs * 3).finally(() => (isAwaited = false))
+      const limitMs = options.waitMs * 3 + changed.length * perQueryMs
+      const built = await awaited(work, limitMs).finally(() => (isAwaited = false))
       if (built === null) throw new Failure('internal_error')
       trials.set(keyOf(place), built)
       return built.index
@@ -255,6 +295,10 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     losses: (input) => findLosses({ ...router, store, deployments, now }, input),
     keepResults: (place, results) => keepResults(store, place, results),
   }
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 }
 
 function keyOf({ projectId, environment, only }: QuestionPlace): string {

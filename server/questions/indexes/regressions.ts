@@ -2,34 +2,35 @@ import { routable, type QuestionPlace } from './snapshot.ts'
 import { evaluate, readFirmCases, type EvaluationCase } from '../verbs/evaluation-cases.ts'
 import { reaskExamples, type ProjectIndex, type RoutableQuery } from '../../router/index.ts'
 import { newId } from '../../ids.ts'
-import type { ChangedQuery, Deployments, EvaluatedPlace, Regression, RoutingReport } from '../../queries/index.ts'
+import type { Deployments, EvaluatedPlace, GatedChange, Regression, RoutingReport } from '../../queries/index.ts'
 import type { Database, EvaluationResult } from '../../store/index.ts'
 
 type Parts = {
   store: Pick<Database, 'db'>
   deployments: Pick<Deployments, 'list'>
   now: () => number
-  index(place: QuestionPlace, fresh?: 'fresh'): Promise<ProjectIndex>
-  trial(place: QuestionPlace, changed: RoutableQuery): Promise<ProjectIndex>
+  index(place: QuestionPlace, fresh?: 'fresh' | 'judging'): Promise<ProjectIndex>
+  trial(place: QuestionPlace, changed: RoutableQuery[], removed: string[]): Promise<ProjectIndex>
 }
 
 const maxShown = 50
 
-/** Re-asks every stored question of a place as if the changed query were deployed there. */
+/** Re-asks the stored questions of a place as if the changed queries were deployed there, and the removed were not. */
 export async function findRegressions(
   parts: Parts,
-  { changed, ...where }: { projectId: string; environment: string; changed: ChangedQuery },
+  { changed, removed, ...where }: GatedChange,
 ): Promise<RoutingReport> {
   const place: QuestionPlace = { ...where, only: null }
   const live = parts.deployments.list(place.projectId, place.environment)
   const cases = await readFirmCases(parts.store, place.projectId)
-  const examples = [changed, ...live.map(({ version }) => version)].reduce((sum, each) => sum + each.examples.length, 0)
-  if (examples + cases.length === 0) return { checked: 0, regressions: [], results: [] }
-  const query = routable(changed)
-  const after = await parts.trial(place, query)
-  const before = live.length === 0 ? null : await parts.index(place, 'fresh')
-  const reasked = await reaskExamples({ before, after, changed: query, maxShown })
-  const reviewed = await reaskCases({ before, after, cases, now: parts.now() }, changed.name)
+  const hasExamples = [...changed, ...live.map(({ version }) => version)].some(({ examples }) => examples.length > 0)
+  if (!hasExamples && cases.length === 0) return { checked: 0, regressions: [], results: [] }
+  // First what is there: what comes is built from it where little changes.
+  const before = live.length === 0 ? null : await parts.index(place, 'judging')
+  const after = await parts.trial(place, changed.map(routable), removed)
+  const names = new Set(changed.map(({ name }) => name))
+  const reasked = await reaskExamples({ before, after, changed: names, maxShown })
+  const reviewed = await reaskCases({ before, after, cases, now: parts.now() }, names)
   return {
     checked: reasked.checked + reviewed.results.length,
     regressions: [
@@ -44,7 +45,7 @@ type Review = { before: ProjectIndex | null; after: ProjectIndex; cases: Evaluat
 
 async function reaskCases(
   { before, after, cases, now }: Review,
-  changed: string,
+  changed: ReadonlySet<string>,
 ): Promise<{ regressions: Regression[]; results: EvaluationResult[] }> {
   // A case about a query that is not deployed here says nothing about this place.
   const known = new Set(after.queries.map(({ query }) => query.name))
@@ -53,7 +54,7 @@ async function reaskCases(
   const failed = about.filter((_, at) => results[at]?.passed === false)
   const earlier = await evaluate(before, failed, now)
   const regressions = failed.flatMap(({ question, expectedQuery, source }, at): Regression[] => {
-    const isNew = earlier[at]?.passed === true || expectedQuery === changed
+    const isNew = earlier[at]?.passed === true || (expectedQuery !== null && changed.has(expectedQuery))
     const got = results.find((each) => each.question === question)?.got
     const takenBy = got?.outcome === 'answered' ? got.query : null
     if (!isNew) return []

@@ -1,7 +1,7 @@
 import { fixedLimits } from '../../../api/limits.ts'
 import type { SlotsSchema } from '../../../api/slots.ts'
 import { readColumnValues, type DatasourceDirectory } from '../../data/index.ts'
-import type { Deployments } from '../../queries/index.ts'
+import type { Deployments, LiveVersion } from '../../queries/index.ts'
 import type { Database, QueryExample } from '../../store/index.ts'
 import { spoken, type CounterExample, type RoutableProject, type RoutableQuery } from '../../router/index.ts'
 
@@ -17,17 +17,21 @@ export type Parts = {
   deployments: Pick<Deployments, 'list'>
 }
 
-/** What can be asked in a place now; with `changed` as it would be with that query deployed. */
+/** As a place would be with some queries deployed and others not. */
+export type Supposed = { changed: RoutableQuery[]; removed: string[] }
+
+/** What can be asked in a place now, or as it is supposed to be. */
 export async function readProject(
   parts: Parts,
   { projectId, environment, only }: QuestionPlace,
-  changed?: RoutableQuery,
+  { changed, removed }: Supposed = { changed: [], removed: [] },
 ): Promise<RoutableProject> {
+  const others = new Set([...removed, ...changed.map(({ name }) => name)])
   const live = parts.deployments
     .list(projectId, environment)
-    .filter(({ name }) => (only === null || only.includes(name)) && name !== changed?.name)
-    .map(({ name, version }) => routable({ name, ...version }))
-  const queries = [...live, ...(changed === undefined ? [] : [changed])]
+    .filter(({ name }) => (only === null || only.includes(name)) && !others.has(name))
+    .map(liveQuery)
+  const queries = [...live, ...changed]
   // The same queries in the same order give the same scores, in every process.
   queries.sort((a, b) => (a.name < b.name ? -1 : 1))
   const settings = await parts.store.db
@@ -50,6 +54,15 @@ async function readCounterExamples({ db }: Parts['store'], projectId: string): P
     .orderBy('id')
     .limit(fixedLimits.counterExamples.value)
     .execute()
+}
+
+/** A version never changes: what is known of its texts is found again by the same object. */
+const known = new WeakMap<LiveVersion, RoutableQuery>()
+
+function liveQuery({ name, version }: { name: string; version: LiveVersion }): RoutableQuery {
+  const query = known.get(version) ?? routable({ name, ...version })
+  known.set(version, query)
+  return query
 }
 
 export function routable(query: {

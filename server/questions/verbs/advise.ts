@@ -45,7 +45,7 @@ export async function adviseQuery(
   const draft = await findQuery(app, caller, { projectId, name })
   const { sql, slots } = draft
   const { facets } = await inspectQuery(app, caller, { projectId, sql, slots })
-  const index = await app.router.trial({ projectId, environment, only: null }, routable(draft))
+  const index = await app.router.trial({ projectId, environment, only: null }, [routable(draft)])
   const close = await closeExamples(index, name, maxClose)
   return [
     ...unsaidFacets(draft, facets),

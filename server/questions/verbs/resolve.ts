@@ -104,7 +104,7 @@ async function addExamples(app: Parts, caller: Caller, input: Named): Promise<Qu
   const draft = await findQuery(app, caller, { projectId, name })
   const known = new Set(draft.examples.map(({ question }) => question))
   const fresh = questions.filter((question) => !known.has(question))
-  const index = await app.router.trial({ projectId, environment: '', only: [] }, routable(draft))
+  const index = await app.router.trial({ projectId, environment: '', only: [] }, [routable(draft)])
   const examples = [...draft.examples]
   for (const question of fresh) {
     const options = { name, given: input.parameters, timeZone: 'UTC', now: new Date(app.now()) }

@@ -66,7 +66,8 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
   if (draft === null && app.deployments.list(projectId, environment).length === 0) {
     return { decision: null, slots: null, answer: null }
   }
-  const index = draft === null ? await app.router.index(place, 'fresh') : await app.router.trial(place, routable(draft))
+  const index =
+    draft === null ? await app.router.index(place, 'fresh') : await app.router.trial(place, [routable(draft)])
   if (queryName !== undefined && !index.queries.some(({ query }) => query.name === queryName)) {
     throw new Failure('not_found', { message: `${queryName} is not deployed in ${environment}.` })
   }

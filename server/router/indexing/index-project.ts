@@ -142,7 +142,7 @@ async function assemble(
 }
 
 /** Embeds texts through what is known already, few at a time: questions asked meanwhile find a nearly empty queue. */
-function embedder(encoder: Encoder, { byText }: VectorCache, known: Map<string, Float32Array>): Embed {
+export function embedder(encoder: Encoder, { byText }: VectorCache, known: Map<string, Float32Array>): Embed {
   return async (wanted) => {
     const keys: string[] = []
     const fresh = new Map<string, string>()
@@ -171,7 +171,7 @@ function textKey(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
 
-async function centroids(
+export async function centroids(
   { data, columns }: Matrix,
   queries: IndexedQuery[],
 ): Promise<{ rows: Matrix; lengths: Float32Array }> {
@@ -235,7 +235,7 @@ async function slotWords(queries: IndexedQuery[]): Promise<Set<string>> {
   return stems
 }
 
-function wordsSaid(name: string, slots: Slot[], texts: IndexedText[]): Map<string, number> {
+export function wordsSaid(name: string, slots: Slot[], texts: IndexedText[]): Map<string, number> {
   const said = new Map<string, number>()
   // More often than any text may say them: leaving one text out does not make them strange.
   for (const slot of slots) for (const word of slot.cues) said.set(word, Infinity)
@@ -247,7 +247,7 @@ function wordsSaid(name: string, slots: Slot[], texts: IndexedText[]): Map<strin
 }
 
 /** Values that most texts of a query name outside its slots. */
-function fixedValues(texts: IndexedText[]): Set<string> {
+export function fixedValues(texts: IndexedText[]): Set<string> {
   const named = new Map<string, number>()
   for (const {
     shape: { marks },

@@ -1,11 +1,12 @@
 import type { Generated } from 'kysely'
-import type { CreatedAt, Json } from './columns.ts'
+import type { CreatedAt, Json, OptionalJson } from './columns.ts'
 
 export type QueriesTables = {
   queries: QueriesTable
   queryVersions: QueryVersionsTable
   deployments: DeploymentsTable
   deploymentActs: DeploymentActsTable
+  releases: ReleasesTable
   queryCallers: QueryCallersTable
 }
 
@@ -75,6 +76,57 @@ type DeploymentActsTable = {
   previousVersion: number | null
   at: CreatedAt
   by: string
+  releaseId: string | null
+}
+
+/** How a release came about. What was done by itself is a release of one query. */
+export type ReleaseAct = 'release' | DeploymentAct
+
+export type ReleaseStatus = 'released' | 'checked' | 'canary' | 'shadow' | 'rolled_back'
+
+/** What a release did to one query; null where it was not there. */
+export type ReleasedQuery = {
+  queryId: string
+  name: string
+  version: number | null
+  previousVersion: number | null
+  compatibility: 'first' | 'compatible' | 'additive' | 'breaking'
+  changes: Array<{ level: 'compatible' | 'additive' | 'breaking'; message: string }>
+  callers: Array<{ keyId: string; name: string | null; lastCalledAt: string }>
+}
+
+/** What it does to the stored questions of its environment. */
+export type ReleaseRouting = {
+  checked: number
+  regressions: Array<{
+    question: string
+    query: string | null
+    takenBy: string | null
+    source: 'example' | 'evaluation' | 'confirmed'
+  }>
+}
+
+type ReleasesTable = {
+  id: string
+  projectId: string
+  environment: string
+  status: ReleaseStatus
+  act: ReleaseAct
+  message: string | null
+  commit: string | null
+  forced: boolean
+  promotedFrom: string | null
+  rollsBack: string | null
+  rolledBackBy: string | null
+  queries: Json<ReleasedQuery[]>
+  queryNames: string[]
+  breakingCount: number
+  routing: Json<ReleaseRouting>
+  replay: OptionalJson<Record<string, unknown>>
+  canary: OptionalJson<Record<string, unknown>>
+  shadow: OptionalJson<Record<string, unknown>>
+  createdAt: CreatedAt
+  createdBy: string
 }
 
 type QueryCallersTable = {

@@ -1,0 +1,1 @@
+export { findDefinition, putDefinition } from './put.ts'

@@ -1,0 +1,213 @@
+import type { DefinedAlert, DefinedEvaluation, DefinedQuery } from '../../api/definition.ts'
+import type { SlotsSchema } from '../../api/slots.ts'
+import { Failure } from '../failure.ts'
+import { changeQuery, createQuery, deleteQuery, inspectQuery, type Query, type QueryContent } from '../queries/index.ts'
+import { createCase, deleteCase, updateCase, type EvaluationCase } from '../questions/index.ts'
+import { createAlert, deleteAlert, knownChannels, updateAlert } from '../usage/index.ts'
+import { changesBetween, comparedEntry, entryOf } from './plan-entry.ts'
+import { definedAlert, definedEvaluation, definedQuery, type AuthoredAlert } from './state.ts'
+import type { Doing, Step } from './steps.ts'
+
+/** Tables that will be there and have no data yet: what reads them cannot be looked at. */
+export type Unloaded = ReadonlySet<string>
+
+export function planQuery(known: Query | undefined, given: DefinedQuery, unloaded: Unloaded): Step {
+  const { deployed: _deployed, ...written } = given
+  if (known === undefined) {
+    const entry = entryOf('query', given.name, { action: 'create', changes: changesBetween({}, written) })
+    return {
+      entry,
+      apply: (doing) =>
+        examinedOrNot(doing, { given, unloaded, entry }, async (unexamined) => {
+          const { app, caller, projectId } = doing
+          const { slots, ...content } = contentOf(given)
+          await createQuery(app, caller, { projectId, name: given.name, ...content, slots, unexamined })
+        }),
+    }
+  }
+  const { deployed: _live, ...before } = definedQuery(known)
+  // Slots that nothing is said of stay as long as the SQL that they were made for does.
+  const slots = given.slots ?? (given.sql === known.sql ? known.slots : undefined)
+  const entry = comparedEntry('query', given.name, queryChanges(before, { ...written, slots }))
+  if (entry.action === 'unchanged') return { entry, apply: null }
+  return {
+    entry,
+    apply: (doing) =>
+      examinedOrNot(doing, { given: { ...given, slots }, unloaded, entry }, async (unexamined) => {
+        const { app, caller, projectId } = doing
+        const content = contentOf(given)
+        const found =
+          unexamined?.slots ?? slots ?? (await inspectQuery(app, caller, { projectId, sql: given.sql })).slots
+        const changes = { ...content, slots: found }
+        await changeQuery(app, caller, { projectId, name: given.name, revision: known.revision, changes, unexamined })
+      }),
+  }
+}
+
+/** The order of slots and examples is the order of forms. */
+function queryChanges(before: object, after: object): Step['entry']['changes'] {
+  const written = (value: object): Record<string, unknown> => {
+    return Object.fromEntries(Object.entries(value).map(([field, inner]) => [field, inner as unknown]))
+  }
+  const [was, is] = [written(before), written(after)]
+  return Object.keys(is).flatMap((field) => {
+    const [left, right] = [was[field] ?? null, is[field] ?? null]
+    return JSON.stringify(left) === JSON.stringify(right) ? [] : [{ field, before: left, after: right }]
+  })
+}
+
+export function dropQuery(known: Query): Step {
+  return {
+    entry: entryOf('query', known.name, { action: 'delete' }),
+    apply: ({ app, caller, projectId }) => deleteQuery(app, caller, { projectId, name: known.name }),
+  }
+}
+
+function contentOf(given: DefinedQuery): Omit<QueryContent, 'slots'> & { slots: SlotsSchema | undefined } {
+  const { rate_limit: rate } = given
+  return {
+    description: given.description,
+    sql: given.sql,
+    slots: given.slots,
+    examples: given.examples,
+    cacheSeconds: given.cache_seconds,
+    timeoutMs: given.timeout_ms,
+    maxRows: given.max_rows,
+    maxBytes: given.max_bytes,
+    rateLimit: rate === null ? null : { perMinute: rate.per_minute, burst: rate.burst },
+  }
+}
+
+type Examining = { given: DefinedQuery; unloaded: Unloaded; entry: Step['entry'] }
+
+/** Saves a query as it was found to be; where a table of it has no data yet, as it is written. */
+async function examinedOrNot(
+  { results }: Doing,
+  { given, unloaded, entry }: Examining,
+  save: (unexamined: { slots: SlotsSchema } | undefined) => Promise<void>,
+): Promise<void> {
+  try {
+    await save(undefined)
+  } catch (error) {
+    const waits = [...unloaded].filter((table) => readsTable(given, table))
+    if (!(error instanceof Failure) || error.code !== 'invalid_request' || waits.length === 0) throw error
+    if (given.slots === undefined) throw needsSlots(waits)
+    await save({ slots: given.slots })
+    results.unexamined.add(given.name)
+    entry.notes.push(`It reads ${waits.join(', ')}, which has no data yet: it is looked at when it is released.`)
+  }
+}
+
+function readsTable({ sql, slots }: DefinedQuery, table: string): boolean {
+  const word = new RegExp(String.raw`(?<![\w])${table}(?![\w])`, 'i')
+  return word.test(sql) || word.test(JSON.stringify(slots ?? {}))
+}
+
+function needsSlots(tables: string[]): Failure {
+  const message = `are required: ${tables.join(', ')} has no data yet, so that nothing tells what they are`
+  return new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: `slots ${message}.`,
+    details: [{ field: 'slots', message }],
+  })
+}
+
+export function planEvaluation(known: EvaluationCase | undefined, given: DefinedEvaluation): Step {
+  const { question, expected_query: expectedQuery, expected_parameters: expectedParameters } = given
+  const expected = { question, expectedQuery, expectedParameters }
+  if (known === undefined) {
+    return {
+      entry: entryOf('evaluation', question, { action: 'create', changes: changesBetween({}, given) }),
+      async apply({ app, caller, projectId }) {
+        await createCase(app, caller, { projectId, ...expected })
+      },
+    }
+  }
+  const entry = comparedEntry('evaluation', question, changesBetween(definedEvaluation(known), given))
+  if (entry.action === 'unchanged') return { entry, apply: null }
+  return {
+    entry,
+    async apply({ app, caller, projectId }) {
+      await updateCase(app, caller, { projectId, id: known.id, ...expected })
+    },
+  }
+}
+
+export function dropEvaluation(known: EvaluationCase): Step {
+  return {
+    entry: entryOf('evaluation', known.question, { action: 'delete' }),
+    apply: ({ app, caller, projectId }) => deleteCase(app, caller, { projectId, id: known.id }),
+  }
+}
+
+export function planAlert(known: AuthoredAlert | undefined, given: DefinedAlert): Step {
+  const { name } = given
+  const { channels: _channels, ...fields } = given
+  const stored = known?.stored ?? []
+  const channels = knownChannels(stored, given.channels)
+  if (known === undefined) {
+    const shown = { ...fields, channels: given.channels.map(shownGiven) }
+    return {
+      entry: entryOf('alert', name, { action: 'create', changes: changesBetween({}, shown) }),
+      async apply({ app, caller, projectId, results }) {
+        const made = await createAlert(app, caller, { ...settingsOf(given), projectId, channels })
+        tellSecrets(results, made)
+      },
+    }
+  }
+  const { channels: _stored, ...before } = definedAlert(known)
+  const changes = changesBetween(before, fields)
+  const isKept =
+    channels.length === stored.length && channels.every((each, at) => 'id' in each && each.id === stored[at]?.id)
+  if (!isKept) {
+    const after = given.channels.map(shownGiven)
+    changes.push({ field: 'channels', before: definedAlert(known).channels, after })
+  }
+  const entry = comparedEntry('alert', name, changes)
+  if (entry.action === 'unchanged') return { entry, apply: null }
+  return {
+    entry,
+    async apply({ app, caller, projectId, results }) {
+      const input = { ...settingsOf(given), projectId, alertId: known.alert.id }
+      tellSecrets(results, await updateAlert(app, caller, { ...input, ...(!isKept && { channels }) }))
+    },
+  }
+}
+
+export function dropAlert({ alert }: AuthoredAlert): Step {
+  return {
+    entry: entryOf('alert', alert.name, { action: 'delete' }),
+    apply: ({ app, caller, projectId }) => deleteAlert(app, caller, { projectId, alertId: alert.id }),
+  }
+}
+
+function settingsOf(given: DefinedAlert) {
+  return {
+    name: given.name,
+    type: given.type,
+    threshold: given.threshold,
+    resolveThreshold: given.resolve_threshold,
+    windowMinutes: given.window_minutes,
+    forMinutes: given.for_minutes,
+    minRequests: given.min_requests,
+    remindMinutes: given.remind_minutes,
+    environment: given.environment,
+    query: given.query,
+    enabled: given.enabled,
+  }
+}
+
+/** Of an address only where it leads, and nothing of a secret. */
+function shownGiven(channel: DefinedAlert['channels'][number]): object {
+  if (channel.type === 'email') return channel
+  const target = URL.canParse(channel.url) ? new URL(channel.url).origin : (channel.target ?? null)
+  return { type: channel.type, target }
+}
+
+function tellSecrets(
+  results: Doing['results'],
+  { name, channels }: { name: string; channels: Array<{ target: string; secret?: string }> },
+): void {
+  for (const { target, secret } of channels)
+    if (secret !== undefined) results.secrets.push({ alert: name, target, secret })
+}

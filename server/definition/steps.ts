@@ -1,0 +1,36 @@
+import type { Caller, Vault } from '../access/index.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import type { Catalogs, DeployedQueries, Engine, QueryGate } from '../data/index.ts'
+import type { Jobs } from '../jobs/index.ts'
+import type { ReleaseParts } from '../queries/index.ts'
+import type { Alerts, Post } from '../usage/index.ts'
+import type { PlanEntry } from './plan-entry.ts'
+
+/** What the verbs of a definition use. */
+export type DefinitionParts = ReleaseParts & {
+  vault: Vault
+  config: Pick<Config, 'limits'>
+  catalogs: Catalogs
+  engine: Engine
+  deployments: ReleaseParts['deployments'] & DeployedQueries
+  queryGate: QueryGate
+  jobs: Jobs
+  alerts: Alerts
+  post: Post
+  now: Clock
+}
+
+/** What comes of applying it, beside what is changed. */
+export type Results = {
+  jobs: Array<{ id: string; tableName: string }>
+  secrets: Array<{ alert: string; target: string; secret: string }>
+  /** Queries that nobody can look at before their tables have data. */
+  unexamined: Set<string>
+}
+
+/** Where a step is done: on the store of the one transaction. */
+export type Doing = { app: DefinitionParts; caller: Caller; projectId: string; results: Results }
+
+/** One thing of a plan, and the verb that does it; null where there is nothing to do. */
+export type Step = { entry: PlanEntry; apply: ((doing: Doing) => Promise<void>) | null }

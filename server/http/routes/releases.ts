@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { pageOf } from '../../../api/envelope.ts'
+import {
+  newRelease,
+  promoteEnvironment,
+  release,
+  releaseEntry,
+  releaseFilter,
+  rollbackRelease,
+} from '../../../api/releases.ts'
+import type { App } from '../../app.ts'
+import * as queries from '../../queries/index.ts'
+import { refusals } from '../answers.ts'
+import { callerOf } from '../caller.ts'
+import type { Http } from '../http.ts'
+import { toWire } from '../wire-codec.ts'
+
+const tags = ['releases']
+const ofProject = z.object({ project_id: z.string() })
+const ofRelease = ofProject.extend({ release_id: z.string() })
+const path = '/v1/projects/:project_id/releases'
+
+// Over 70 lines: a list of routes.
+export function serveReleases(http: Http, app: App): void {
+  http.post(
+    path,
+    {
+      schema: {
+        tags,
+        summary: 'Make any number of queries answer in an environment as one act, or none of them',
+        params: ofProject,
+        body: newRelease,
+        response: { 200: release, ...refusals },
+      },
+    },
+    async (request) => {
+      const input = { projectId: request.params.project_id, ...request.body }
+      return wireRelease(await queries.releaseQueries(app, callerOf(request), input))
+    },
+  )
+
+  http.get(
+    path,
+    {
+      schema: {
+        tags,
+        summary: 'What was released, by whom and why; newest first',
+        params: ofProject,
+        querystring: releaseFilter,
+        response: { 200: pageOf(releaseEntry), ...refusals },
+      },
+    },
+    async (request) => {
+      const input = { projectId: request.params.project_id, ...request.query }
+      const page = await queries.listReleases(app, callerOf(request), input)
+      return { data: page.items.map((item) => toWire(releaseEntry, item)), next_cursor: page.nextCursor }
+    },
+  )
+
+  http.get(
+    `${path}/:release_id`,
+    {
+      schema: { tags, summary: 'One release', params: ofRelease, response: { 200: release, ...refusals } },
+    },
+    async (request) => wireRelease(await queries.findRelease(app, callerOf(request), idsOf(request.params))),
+  )
+
+  http.post(
+    `${path}/:release_id/rollback`,
+    {
+      schema: {
+        tags,
+        summary: 'Make answer again what did before a release, as a release',
+        params: ofRelease,
+        body: rollbackRelease,
+        response: { 200: release, ...refusals },
+      },
+    },
+    async (request) => {
+      const input = { ...idsOf(request.params), ...request.body }
+      return wireRelease(await queries.rollbackRelease(app, callerOf(request), input))
+    },
+  )
+
+  http.post(
+    '/v1/projects/:project_id/promote',
+    {
+      schema: {
+        tags,
+        summary: 'Make one environment answer with every version of another, as a release',
+        params: ofProject,
+        body: promoteEnvironment,
+        response: { 200: release, ...refusals },
+      },
+    },
+    async (request) => {
+      const input = { projectId: request.params.project_id, ...request.body }
+      return wireRelease(await queries.promoteEnvironment(app, callerOf(request), input))
+    },
+  )
+}
+
+function idsOf({ project_id: projectId, release_id: releaseId }: z.output<typeof ofRelease>) {
+  return { projectId, releaseId }
+}
+
+function wireRelease(report: queries.ReleaseReport): z.output<typeof release> {
+  return toWire(release, report)
+}

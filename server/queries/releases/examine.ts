@@ -1,0 +1,49 @@
+import type { Catalogs, Engine } from '../../data/index.ts'
+import { Failure } from '../../failure.ts'
+import { examine, type Inspected } from '../inspection.ts'
+import type { ReleaseTarget } from './targets.ts'
+
+/** What the SQL of each query reads and returns now, by query. */
+export type Examined = Map<string, Inspected>
+
+/** As many as keep the executors at work. */
+const atOnce = 8
+const maxTold = 10
+
+/** Proves of each query that it can run. All that cannot are named at once. */
+export async function examineAll(
+  app: { catalogs: Catalogs; engine: Engine },
+  { projectId, targets }: { projectId: string; targets: readonly ReleaseTarget[] },
+): Promise<Examined> {
+  const wanted = targets.filter(({ isRemoved }) => !isRemoved)
+  const found: Examined = new Map()
+  const failed: Array<{ name: string; failure: Failure }> = []
+  const queue = wanted.values()
+  const work = async (): Promise<void> => {
+    for (const { draft, frozen } of queue) {
+      try {
+        found.set(draft.id, await examine(app, projectId, frozen ?? draft))
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error
+        failed.push({ name: draft.name, failure: error })
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, wanted.length) }, work))
+  const [first] = failed
+  if (first === undefined) return found
+  const other = targets.length === 1 ? first : failed.find(({ failure }) => failure.code !== 'invalid_request')
+  throw other?.failure ?? together(failed)
+}
+
+function together(failed: Array<{ name: string; failure: Failure }>): Failure {
+  const sorted = failed.toSorted((left, right) => (left.name < right.name ? -1 : 1))
+  const told = sorted.slice(0, maxTold).map(({ name, failure }) => `${name}: ${failure.message}`)
+  const rest = failed.length > maxTold ? ` And ${failed.length - maxTold} more.` : ''
+  return new Failure('invalid_request', {
+    reason: 'invalid_sql',
+    message: `Nothing was released: ${failed.length === 1 ? 'a query' : `${failed.length} queries`} cannot run as written. ${told.join(' ')}${rest}`,
+    details: sorted.map(({ name, failure }) => ({ field: name, message: failure.message })),
+    cause: sorted[0]?.failure,
+  })
+}

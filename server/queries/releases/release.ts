@@ -1,0 +1,327 @@
+import type { Transaction } from 'kysely'
+import { labelOf, type Caller } from '../../access/index.ts'
+import type { Clock } from '../../clock.ts'
+import type { Catalogs, Engine } from '../../data/index.ts'
+import { Failure } from '../../failure.ts'
+import type { Observe } from '../../observe.ts'
+import { hasEnvironment, lockEnvironment } from '../../projects/index.ts'
+import type { Database, ReleaseAct, Tables } from '../../store/index.ts'
+import type { KeyThatCalled, QueryCallers } from '../callers.ts'
+import { compareContracts, type Change, type Compatibility } from '../compatibility.ts'
+import type { DeployGate, RoutingReport } from '../deploy-gate.ts'
+import type { Deployments } from '../deployments.ts'
+import { changedMeanwhile, noQuery } from '../drafts.ts'
+import { examineAll, type Examined } from './examine.ts'
+import { notDeployed, refusedRelease, type ReleaseEntry, type ReleaseReport } from './report.ts'
+import {
+  chooseVersion,
+  findLiveVersions,
+  findNewestVersions,
+  insertRelease,
+  insertVersions,
+  keepActs,
+  markRolledBack,
+  putDeployments,
+  removeDeployments,
+  type Chosen,
+} from './rows.ts'
+import { lockDrafts, type ReleaseTarget } from './targets.ts'
+import type { ReleaseTurns } from './turns.ts'
+
+export type ReleaseParts = {
+  store: Database
+  catalogs: Catalogs
+  engine: Engine
+  deployments: Deployments
+  queryCallers: QueryCallers
+  releaseTurns: ReleaseTurns
+  router: DeployGate
+  observe: Observe
+  now: Clock
+}
+
+/** What is to answer in an environment from now on, as one act. */
+export type Move = {
+  projectId: string
+  environment: string
+  act: ReleaseAct
+  targets: ReleaseTarget[]
+  /** Say what it would do, and do nothing of it. */
+  check?: boolean | undefined
+  /** Break callers and move questions, if that is what it does. */
+  force?: boolean | undefined
+  /** A check that somebody wants to come back to joins the history. */
+  keepCheck?: boolean | undefined
+  message?: string | undefined
+  commit?: string | undefined
+  promotedFrom?: string | undefined
+  rollsBack?: string | undefined
+  /** The version that each query must still have for this to make sense; null: none. */
+  mustHave?: ReadonlyMap<string, number | null> | undefined
+}
+
+const callersDays = 30
+
+/** Only what does not wait for its turn comes in between: releases by force, and ways back. */
+const maxTurns = 10
+
+/**
+ * The one way by which a deployment changes: all targets or none, judged together against how the environment would be
+ * with all of them. Those that are judged wait for their turn; a way out of trouble waits for nobody.
+ */
+export async function makeRelease(app: ReleaseParts, caller: Caller, move: Move): Promise<ReleaseReport> {
+  await requireEnvironment(app, move)
+  if (move.targets.length === 0) return nothingOf(app, caller, move)
+  const examined = await examineAll(app, move)
+  const callers = await recentCallers(app, move)
+  const work = () => judgeAndPut(app, caller, { ...move, examined, callers })
+  const isAwaited = isGated(move) && asksQuestions(move)
+  const { report, refused, results } = await (isAwaited ? app.releaseTurns.take(move, work) : work())
+  if (refused) throw refusedRelease(report)
+  if (move.check === true) return report
+  await applyHere(app, move)
+  if (results.length > 0) await keepResults(app, caller, { report, results })
+  return report
+}
+
+export function isGated({ check, force }: Pick<Move, 'check' | 'force'>): boolean {
+  return check !== true && force !== true
+}
+
+/** Going back and taking out do not ask: who does that has seen what happened. */
+function asksQuestions({ act, targets }: Move): boolean {
+  return act !== 'rollback' && targets.some(({ isRemoved }) => !isRemoved)
+}
+
+type Judged = Move & { examined: Examined; callers: Map<string, KeyThatCalled[]> }
+type Outcome = { report: ReleaseReport; refused: boolean; results: RoutingReport['results'] }
+
+async function judgeAndPut(app: ReleaseParts, caller: Caller, move: Judged): Promise<Outcome> {
+  for (let turn = 0; turn < maxTurns; turn += 1) {
+    if (isGated(move)) await app.deployments.refresh(move)
+    const known = knownNeighbours(app, move)
+    const { results, ...routing } = await askAgain(app, move)
+    const put = await app.store.db.transaction().execute(async (transaction) => {
+      await lockTargets(transaction, move)
+      await lockEnvironment(transaction, move)
+      if (isGated(move) && asksQuestions(move) && !(await areStill(transaction, move, known))) return null
+      return putRelease(transaction, caller, { ...move, routing })
+    })
+    if (put !== null) return { ...put, results }
+  }
+  throw new Failure('conflict', {
+    reason: 'changed_meanwhile',
+    message: `What is deployed in ${move.environment} keeps changing. Deploy again.`,
+  })
+}
+
+/** What was inspected is what is frozen. */
+async function lockTargets(transaction: Transaction<Tables>, { projectId, targets }: Move): Promise<void> {
+  const drafts = await lockDrafts(transaction, projectId, targets)
+  for (const { draft, frozen, isRemoved } of targets) {
+    const now = drafts.get(draft.id)
+    if (now === undefined) throw noQuery(draft.name)
+    if (frozen === null && !isRemoved && now.contentHash !== draft.contentHash) throw changedMeanwhile(draft.name)
+  }
+}
+
+/** What else answers in a place, as this process knows it: what its questions are compared with. */
+function knownNeighbours(app: Pick<ReleaseParts, 'deployments'>, move: Move): Map<string, string> {
+  const own = namesOf(move)
+  const others = app.deployments.list(move.projectId, move.environment).filter(({ name }) => !own.has(name))
+  return new Map(others.map((each) => [each.name, each.version.id]))
+}
+
+async function areStill(transaction: Transaction<Tables>, move: Move, known: Map<string, string>): Promise<boolean> {
+  const own = namesOf(move)
+  const rows = await transaction
+    .selectFrom('deployments')
+    .select(['name', 'versionId'])
+    .where('projectId', '=', move.projectId)
+    .where('environment', '=', move.environment)
+    .execute()
+  // One that has gone takes no question.
+  return rows.every(({ name, versionId }) => own.has(name) || known.get(name) === versionId)
+}
+
+function namesOf({ targets }: Move): Set<string> {
+  return new Set(targets.map(({ draft }) => draft.name))
+}
+
+async function putRelease(
+  transaction: Transaction<Tables>,
+  caller: Caller,
+  { routing, ...move }: Judged & { routing: ReleaseReport['routing'] },
+): Promise<{ report: ReleaseReport; refused: boolean }> {
+  const { projectId, environment, targets, examined } = move
+  const ids = targets.map(({ draft }) => draft.id)
+  const live = await findLiveVersions(transaction, environment, ids)
+  requireStill(move, live)
+  requireLive(move, live)
+  const unfrozen = targets.filter(({ frozen, isRemoved }) => frozen === null && !isRemoved)
+  const newest = await findNewestVersions(
+    transaction,
+    unfrozen.map(({ draft }) => draft.id),
+  )
+  const judged = targets.map((target) => judgeTarget(move, target, { live, newest }))
+  const queries = judged.map(({ entry }) => entry)
+  const isBad = queries.some(({ compatibility }) => compatibility === 'breaking') || routing.regressions.length > 0
+  const refused = isBad && isGated(move)
+  const kept = keptOf(move, { queries, routing })
+  const report = { ...reportOf(caller, kept), createdAt: new Date() }
+  if (refused || (move.check === true && move.keepCheck !== true)) return { report, refused }
+  const { id, createdAt } = await insertRelease(transaction, caller, kept)
+  if (move.check !== true) {
+    const fresh = judged.flatMap(({ target: { draft }, chosen }) => {
+      const inspected = examined.get(draft.id)
+      return chosen?.isNew === true && inspected !== undefined ? [{ draft, inspected, chosen }] : []
+    })
+    await insertVersions(transaction, caller, fresh)
+    const put = judged.flatMap(({ target: { draft }, chosen }) =>
+      chosen === null ? [] : [{ queryId: draft.id, name: draft.name, versionId: chosen.id }],
+    )
+    await putDeployments(transaction, caller, { projectId, environment, put })
+    const removed = targets.filter(({ isRemoved }) => isRemoved).map(({ draft }) => draft.id)
+    await removeDeployments(transaction, environment, removed)
+    await keepActs(transaction, caller, { ...kept, releaseId: id })
+    if (move.rollsBack !== undefined) await markRolledBack(transaction, { id: move.rollsBack, by: id })
+  }
+  return { report: { ...report, id, createdAt }, refused }
+}
+
+/** Later releases are not undone with the one that is taken back. */
+function requireStill({ mustHave, environment }: Move, live: Map<string, { number: number }>): void {
+  const others = [...(mustHave ?? [])].filter(([queryId, number]) => (live.get(queryId)?.number ?? null) !== number)
+  if (others.length === 0) return
+  throw new Failure('conflict', {
+    reason: 'changed_meanwhile',
+    message: `${others.length === 1 ? 'A query' : `${others.length} queries`} of this release changed in ${environment} since. Roll back the later releases first, or use force.`,
+  })
+}
+
+/** What is not there cannot be taken out; going back it may be gone already. */
+function requireLive({ act, targets, environment }: Move, live: Map<string, unknown>): void {
+  const missing = targets.find(({ draft, isRemoved }) => isRemoved && !live.has(draft.id))
+  if (missing !== undefined && act !== 'rollback') throw notDeployed(missing.draft.name, environment)
+}
+
+type Versions = Record<'live' | 'newest', Awaited<ReturnType<typeof findLiveVersions>>>
+type JudgedTarget = { target: ReleaseTarget; chosen: Chosen | null; entry: ReleaseEntry }
+
+function judgeTarget(move: Judged, target: ReleaseTarget, { live, newest }: Versions): JudgedTarget {
+  const { draft, frozen, isRemoved } = target
+  const now = live.get(draft.id) ?? null
+  const inspected = move.examined.get(draft.id)
+  const called = move.callers.get(draft.id) ?? []
+  let chosen: Chosen | null = null
+  let compared: { compatibility: Compatibility; changes: Change[] }
+  if (isRemoved || inspected === undefined) {
+    compared = removalOf(move, called)
+  } else {
+    chosen =
+      frozen === null
+        ? chooseVersion(newest.get(draft.id), draft, inspected)
+        : { id: frozen.id, number: frozen.number, isNew: false }
+    compared = compareContracts(now, frozen ?? inspected)
+  }
+  const concernsCallers = compared.compatibility === 'breaking' || move.check === true
+  return {
+    target,
+    chosen,
+    entry: {
+      queryId: draft.id,
+      name: draft.name,
+      version: chosen?.number ?? null,
+      previousVersion: now?.number ?? null,
+      ...compared,
+      callers: concernsCallers
+        ? called.map(({ keyId, name, lastCalledAt }) => ({ keyId, name, lastCalledAt: lastCalledAt.toISOString() }))
+        : [],
+    },
+  }
+}
+
+/** Whoever takes out one query alone has named it; among others it may be there by accident. */
+function removalOf({ act }: Move, called: KeyThatCalled[]): { compatibility: Compatibility; changes: Change[] } {
+  if (act === 'undeploy' || called.length === 0) return { compatibility: 'compatible', changes: [] }
+  const message = `it stops answering, and ${called.length === 1 ? 'a key' : `${called.length} keys`} called it in the last ${callersDays} days`
+  return { compatibility: 'breaking', changes: [{ level: 'breaking', message }] }
+}
+
+function keptOf(move: Move, { queries, routing }: Pick<ReleaseReport, 'queries' | 'routing'>) {
+  return {
+    projectId: move.projectId,
+    environment: move.environment,
+    status: move.check === true ? ('checked' as const) : ('released' as const),
+    act: move.act,
+    message: move.message ?? null,
+    commit: move.commit ?? null,
+    // A way back passes every gate without being forced to.
+    forced: move.force === true && move.act !== 'rollback',
+    promotedFrom: move.promotedFrom ?? null,
+    rollsBack: move.rollsBack ?? null,
+    queries,
+    routing,
+  }
+}
+
+function reportOf(caller: Caller, kept: ReturnType<typeof keptOf>): Omit<ReleaseReport, 'createdAt'> {
+  const none = { replay: null, canary: null, shadow: null }
+  return { id: null, ...kept, ...none, rolledBackBy: null, createdBy: labelOf(caller) }
+}
+
+function nothingOf(app: Pick<ReleaseParts, 'now'>, caller: Caller, move: Move): ReleaseReport {
+  const kept = keptOf(move, { queries: [], routing: { checked: 0, regressions: [] } })
+  return { ...reportOf(caller, kept), createdAt: new Date(app.now()) }
+}
+
+const unasked: RoutingReport = { checked: 0, regressions: [], results: [] }
+
+/** Asks the stored questions of the environment again. Where that cannot be done the release goes on without. */
+async function askAgain(app: ReleaseParts, move: Move): Promise<RoutingReport> {
+  if (!asksQuestions(move)) return unasked
+  const { projectId, environment, targets } = move
+  const changed = targets.flatMap(({ draft, frozen, isRemoved }) => {
+    const { description, slots, examples } = frozen ?? draft
+    return isRemoved ? [] : [{ name: draft.name, description, slots, examples }]
+  })
+  const removed = targets.filter(({ isRemoved }) => isRemoved).map(({ draft }) => draft.name)
+  return app.router.regressions({ projectId, environment, changed, removed }).catch((error: unknown) => {
+    app.observe({ kind: 'fault', where: 'routing-gate', error })
+    return unasked
+  })
+}
+
+function recentCallers(app: ReleaseParts, { targets, environment }: Move): Promise<Map<string, KeyThatCalled[]>> {
+  const ids = targets.map(({ draft }) => draft.id)
+  return app.queryCallers.since(ids, environment, new Date(app.now() - callersDays * 86_400_000))
+}
+
+async function requireEnvironment(app: ReleaseParts, { projectId, environment }: Move): Promise<void> {
+  if (await hasEnvironment(app.store, { projectId, environment })) return
+  throw new Failure('not_found', { message: `The project has no environment ${environment}.` })
+}
+
+/** It is committed; a process that cannot read it now hears of it again within seconds. */
+async function applyHere(app: ReleaseParts, place: { projectId: string; environment: string }): Promise<void> {
+  await app.deployments.refresh(place).catch(() => undefined)
+  await app.router.settle(place)
+}
+
+/** What the evaluation cases came to stays with the version; of several queries, with their environment. */
+async function keepResults(
+  app: ReleaseParts,
+  caller: Caller,
+  { report, results }: Pick<Outcome, 'report' | 'results'>,
+): Promise<void> {
+  const { projectId, environment, queries } = report
+  const [only] = queries
+  const about =
+    queries.length === 1 && only !== undefined && only.version !== null
+      ? { query: only.name, version: only.version }
+      : {}
+  const place = { projectId, environment, by: labelOf(caller), ...about }
+  await app.router.keepResults(place, results).catch((error: unknown) => {
+    app.observe({ kind: 'fault', where: 'routing-gate', error })
+  })
+}

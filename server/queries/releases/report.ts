@@ -1,0 +1,90 @@
+import { Failure } from '../../failure.ts'
+import type { ReleaseAct, ReleasedQuery, ReleaseRouting, ReleaseStatus } from '../../store/index.ts'
+
+/** What a release did to one query, or with `check` would do. */
+export type ReleaseEntry = ReleasedQuery
+
+/** What a release did, or with `check` would do. */
+export type ReleaseReport = {
+  /** Null where nothing was kept of it: it was only a look, or there was nothing to release. */
+  id: string | null
+  projectId: string
+  environment: string
+  status: ReleaseStatus
+  act: ReleaseAct
+  message: string | null
+  commit: string | null
+  forced: boolean
+  promotedFrom: string | null
+  rollsBack: string | null
+  rolledBackBy: string | null
+  queries: ReleaseEntry[]
+  routing: ReleaseRouting
+  replay: Record<string, unknown> | null
+  canary: Record<string, unknown> | null
+  shadow: Record<string, unknown> | null
+  createdAt: Date
+  createdBy: string
+}
+
+const maxTold = 3
+
+/** Refuses what would break callers, or take questions from others. */
+export function refusedRelease(report: ReleaseReport): Failure {
+  return report.queries.some(({ compatibility }) => compatibility === 'breaking') ? breaking(report) : stolen(report)
+}
+
+function stolen({ environment, queries, routing }: ReleaseReport): Failure {
+  const shown = routing.regressions.slice(0, maxTold).map(({ question, query, takenBy }) => {
+    return `"${question}" (${query ?? 'refused'} today) would go to ${takenBy ?? 'nobody'}`
+  })
+  return new Failure('conflict', {
+    reason: 'routing_regression',
+    message: `Deploying ${whatOf(queries)} to ${environment} would change who answers ${routing.regressions.length} stored questions: ${shown.join('; ')}. Deploy with force to do it.`,
+    fields: { routing: wireRegressions(routing) },
+  })
+}
+
+export function wireRegressions({ checked, regressions }: ReleaseRouting) {
+  return {
+    checked,
+    regressions: regressions.map(({ question, query, takenBy, source }) => ({
+      question,
+      query,
+      taken_by: takenBy,
+      source,
+    })),
+  }
+}
+
+function breaking({ environment, queries }: ReleaseReport): Failure {
+  const broken = queries.filter(({ compatibility }) => compatibility === 'breaking')
+  const reasons = broken.flatMap(({ name, changes }) =>
+    changes.filter(({ level }) => level === 'breaking').map(({ message }) => ({ field: name, message })),
+  )
+  const isOne = queries.length === 1
+  const told = (isOne ? reasons : reasons.slice(0, 10)).map(({ field, message }) =>
+    isOne ? message : `${field}: ${message}`,
+  )
+  const rest = reasons.length > told.length ? `; and ${reasons.length - told.length} more` : ''
+  return new Failure('conflict', {
+    reason: 'breaking_change',
+    message: `This would break callers of ${whatOf(broken)} in ${environment}: ${told.join('; ')}${rest}. Deploy with force to do it.`,
+    details: reasons,
+    fields: {
+      callers: broken.flatMap(({ callers }) =>
+        callers.map(({ keyId, name, lastCalledAt }) => ({ key_id: keyId, name, last_called_at: lastCalledAt })),
+      ),
+    },
+  })
+}
+
+function whatOf(queries: readonly ReleaseEntry[]): string {
+  const names = queries.map(({ name }) => name)
+  if (names.length <= maxTold) return names.join(', ')
+  return `${names.slice(0, maxTold).join(', ')} and ${names.length - maxTold} more`
+}
+
+export function notDeployed(name: string, environment: string): Failure {
+  return new Failure('not_found', { message: `${name} is not deployed in ${environment}.` })
+}
