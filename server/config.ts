@@ -315,6 +315,15 @@ export const limits = {
     [1, 10_000],
     'Of these, the streams of one person, the tokens that they made included.',
   ),
+  mcpTools: limit(
+    100,
+    [1, 10_000],
+    'Queries that an MCP client is shown as tools; where there are more, it finds them with list_queries.',
+  ),
+  mcpAnswerRows: limit(200, [1, 100_000], "Rows of a tool's answer; the rest is a resource."),
+  mcpAnswerBytes: limit(65_536, [1_024, 16_777_216], "Size of the rows of a tool's answer."),
+  mcpStreams: limit(200, [1, 10_000], 'MCP clients that wait to hear of releases at once in one process.'),
+  mcpStreamsPerKey: limit(20, [1, 10_000], 'Of these, the clients of one API key.'),
   projects: limit(10_000, [1, 1_000_000], 'Projects of the installation.'),
   projectsPerPerson: limit(
     100,

@@ -1,3 +1,4 @@
+import type { ErrorEnvelope } from '../api/envelope.ts'
 import { failures, type FailureCode, type FailureReason } from '../api/failures.ts'
 
 /** One field of the input and what is wrong with it, in words for the caller. */
@@ -31,6 +32,20 @@ export class Failure<Code extends FailureCode = FailureCode> extends Error {
     this.details = options.details
     this.retryAfterSeconds = options.retryAfterSeconds
     this.fields = options.fields
+  }
+}
+
+/** A failure as its caller reads it, whichever way the call came. */
+export function envelopeOf(failure: Failure, requestId: string): ErrorEnvelope {
+  const row = failures[failure.code]
+  return {
+    error: 'wire' in row ? row.wire : failure.code,
+    message: failure.message,
+    ...(failure.reason !== undefined && { reason: failure.reason }),
+    ...(failure.details !== undefined && { details: failure.details }),
+    ...(failure.retryAfterSeconds !== undefined && { retry_after: failure.retryAfterSeconds }),
+    ...failure.fields,
+    request_id: requestId,
   }
 }
 

@@ -13,7 +13,7 @@ export {
   type Invitation,
 } from './links.ts'
 export { noteExampleDone, noteExampleProject, readExampleState } from './installation.ts'
-export { admit, admitToQuery, type Admission, type KeyCaller } from './keys/admit.ts'
+export { admit, admitToQuery, isGoodKey, type Admission, type KeyCaller } from './keys/admit.ts'
 export { keyCredential, type KeyCredential } from './keys/snapshot.ts'
 export { findKey, keyNames, listKeys, type ApiKey } from './keys/find.ts'
 export { withFixedParameters } from './keys/fixed-parameters.ts'

@@ -25,7 +25,7 @@ import { joinRows } from './join-rows.ts'
 import { errorObject, judgeVersion } from './judge.ts'
 import { namedValuesFor } from './named-values.ts'
 import { planLoad, type LoadPlan } from './plan-load.ts'
-import { contractOf } from './table-rules.ts'
+import { tableContractOf } from './table-rules.ts'
 import { refuseFullProject, refuseTooMuch } from './stored-bytes.ts'
 import type { Turn } from './turns.ts'
 import type { Outbound } from './outbound/send.ts'
@@ -152,7 +152,7 @@ async function load(
   const fetched = await fetchFor(app, input, { plan, checkpoint, options })
   if (fetched === null) return { lastValue: null }
   const { rules, live, base, tableName, request } = plan
-  const contract = contractOf(rules, live, base !== null)
+  const contract = tableContractOf(rules, live, base !== null)
   const call = { source: fetched.source, parquetPath: paths.parquet, rejectedPath: paths.rejected, contract }
   const converted = await app.engine.convert(projectId, call, left()).catch((error: unknown) => {
     throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error

@@ -27,7 +27,7 @@ export async function readRules(
 }
 
 /** What the columns of data that comes are to be: as the author says, and otherwise as they are now. */
-export function contractOf(rules: TableRules, live: LiveData | null, joins: boolean): Contract | null {
+export function tableContractOf(rules: TableRules, live: LiveData | null, joins: boolean): Contract | null {
   const known = new Map(
     (live?.columns ?? []).map(({ name, type, sourceKey = name, untyped }) => {
       return [sourceKey, { sourceKey, name, type: untyped === true ? null : type, declared: false }]

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { authenticateManagement, findSession, requireRole, type Caller, type UserCaller } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
+import { admitQueryCall } from './query-call.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -11,14 +12,17 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * `open`: no credential needed, and a bearer credential is not looked at. `person`: somebody who is signed in.
-     * `query`: an API key, and errors are `invalid_query`. Else: management.
+     * `query`: an API key, and errors are `invalid_query`. `either`: an API key or a management credential. Else:
+     * management.
      */
-    door?: 'open' | 'person' | 'query'
+    door?: 'open' | 'person' | 'query' | 'either'
     /** A path that is there under another name of this server only. */
     host?: 'sample'
   }
 }
 
+/** Which of two kinds a credential is meant as; whether it is good is another question. */
+const isApiKey = /^Bearer +slc_(live|test)_/i
 const stateless = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** The caller of a management route that needs one. */
@@ -47,6 +51,7 @@ export function personCallerOf(request: FastifyRequest): UserCaller {
 /** Before the body is read: what a stranger sends is refused for its credential, whatever it says. */
 export async function admitToManagement(app: App, request: FastifyRequest): Promise<void> {
   const { door } = request.routeOptions.config
+  if (door === 'either' && isApiKey.test(request.headers.authorization ?? '')) return admitQueryCall(app, request)
   request.caller = door === 'open' ? signedIn(app, request) : await findCaller(app, request)
   if (door === 'person') personCallerOf(request)
   else if (door !== 'open') callerOf(request)

@@ -1,9 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { failures } from '../../api/failures.ts'
-import { Failure } from '../failure.ts'
+import { envelopeOf, Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
-import { envelopeOf } from './errors.ts'
 
 /** Answers what is no HTTP request at all: there is no request object yet, so the bytes are written by hand. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {

@@ -5,6 +5,7 @@ import type { Http } from './http.ts'
 /** What a script may read of an answer beside its body. */
 const exposed = [
   'ETag',
+  'Mcp-Session-Id',
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
@@ -17,6 +18,14 @@ const exposed = [
 ].join(', ')
 const allowedHeaders =
   'Authorization, Content-Type, Cache-Control, If-None-Match, X-Sluice-Environment, X-Sluice-Project, X-Sluice-Version'
+const preflights: Record<string, { methods: string; headers: string }> = {
+  '/v1/queries/:query_name': { methods: 'GET, POST', headers: allowedHeaders },
+  '/v1/query': { methods: 'GET, POST', headers: allowedHeaders },
+  '/mcp': {
+    methods: 'GET, POST, DELETE',
+    headers: `${allowedHeaders}, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id`,
+  },
+}
 const preflightSeconds = 600
 
 /** Lets a web page read the answer where the project names its origin. Calls carry a key and never a cookie. */
@@ -35,15 +44,15 @@ export function allowOrigin(
 
 /** What browsers ask before they call. They send no key, so all that counts is whether any project knows the origin. */
 export function servePreflights(http: Http, app: App): void {
-  for (const path of ['/v1/queries/:query_name', '/v1/query']) {
+  for (const [path, { methods, headers }] of Object.entries(preflights)) {
     http.options(path, { config: { door: 'open' }, schema: { hide: true } }, async (request, reply) => {
       const { origin } = request.headers
       void reply.headers({ vary: 'origin', 'x-content-type-options': 'nosniff' })
       if (origin !== undefined && app.origins.isKnown(origin)) {
         void reply.headers({
           'access-control-allow-origin': origin,
-          'access-control-allow-methods': 'GET, POST',
-          'access-control-allow-headers': allowedHeaders,
+          'access-control-allow-methods': methods,
+          'access-control-allow-headers': headers,
           'access-control-max-age': preflightSeconds,
         })
       }

@@ -1,10 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
-import type { ErrorEnvelope } from '../../api/envelope.ts'
 import { failures, type FailureCode } from '../../api/failures.ts'
 import type { App } from '../app.ts'
 import { asDiskFailure } from '../disk-failure.ts'
-import { Failure, type FailureDetail } from '../failure.ts'
+import { envelopeOf, Failure, type FailureDetail } from '../failure.ts'
 import { asStoreFailure } from '../store/index.ts'
 import { isGone } from './gone.ts'
 import { setRateHeaders } from './rate-headers.ts'
@@ -34,13 +33,18 @@ function frameworkFailure(error: FastifyError, code: 'invalid_query' | 'invalid_
   return new Failure(found, { message: 'The request is not as this server takes it.', cause: error })
 }
 
-/** Answers every error with the one envelope. What is not expected is logged whole and told as `internal_error`. */
+/** Answers every error with the one envelope. */
 export function answerError(
   app: Pick<App, 'observe'>,
   error: FastifyError,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
+  return sendFailure(toldFailure(app, error, request), request, reply)
+}
+
+/** What an error is to the caller. What is not expected is logged whole and told as `internal_error`. */
+export function toldFailure(app: Pick<App, 'observe'>, error: FastifyError, request: FastifyRequest): Failure {
   const failure = asFailure(error, request)
   if (failure.code === 'internal_error' && !isGone(error)) {
     app.observe({
@@ -51,33 +55,30 @@ export function answerError(
       error,
     })
   }
-  return sendFailure(failure, request, reply)
+  return failure
 }
 
-export function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** How a failure is written, where another protocol has its own form around the envelope. */
+type Write = (failure: Failure, requestId: string) => unknown
+
+export function sendFailure(
+  failure: Failure,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  write: Write = envelopeOf,
+): FastifyReply {
   // Set here too: what Fastify refuses before routing has passed no hook.
   void reply.header('x-request-id', request.id)
-  if (failure.code === 'authentication_failed') void reply.header('www-authenticate', 'Bearer realm="sluice"')
+  if (failure.code === 'authentication_failed' && !reply.hasHeader('www-authenticate')) {
+    void reply.header('www-authenticate', 'Bearer realm="sluice"')
+  }
   setRateHeaders(reply, request.keyCaller?.standings ?? [])
   if (failure.retryAfterSeconds !== undefined) void reply.header('retry-after', failure.retryAfterSeconds)
   return reply
     .code(failures[failure.code].status)
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
-    .send(envelopeOf(failure, request.id))
-}
-
-export function envelopeOf(failure: Failure, requestId: string): ErrorEnvelope {
-  const row = failures[failure.code]
-  return {
-    error: 'wire' in row ? row.wire : failure.code,
-    message: failure.message,
-    ...(failure.reason !== undefined && { reason: failure.reason }),
-    ...(failure.details !== undefined && { details: failure.details }),
-    ...(failure.retryAfterSeconds !== undefined && { retry_after: failure.retryAfterSeconds }),
-    ...failure.fields,
-    request_id: requestId,
-  }
+    .send(write(failure, request.id))
 }
 
 /** What an error is to the caller of this route. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Socket } from 'node:net'
-import { admit, keyCredential, type Admission, type KeyCaller, type KeyCredential } from '../access/index.ts'
+import { admit, isGoodKey, keyCredential, type Admission, type KeyCaller, type KeyCredential } from '../access/index.ts'
 import type { App } from '../app.ts'
 import { Failure } from '../failure.ts'
 
@@ -23,12 +23,23 @@ export function admitQueryCall(app: App, request: FastifyRequest): void | Promis
     request.keyCaller = caller
     if (refusal !== null) throw refusal
   }
-  const admission = admit(app, {
+  const admission = admitKey(app, request)
+  return admission instanceof Promise ? admission.then(pass) : pass(admission)
+}
+
+/** Whose call it is, and whether it is refused for coming too soon. */
+export function admitKey(app: App, request: FastifyRequest): Admission | Promise<Admission> {
+  return admit(app, {
     credential: () => credentialIn(request),
     address: request.ip,
     requestId: request.id,
   })
-  return admission instanceof Promise ? admission.then(pass) : pass(admission)
+}
+
+/** For an answer that goes on: whether the key that asked for it is good still. */
+export function keyWatch(app: App, request: FastifyRequest): () => boolean {
+  const credential = credentialIn(request)
+  return () => isGoodKey(app, credential)
 }
 
 export function keyCallerOf(request: FastifyRequest): KeyCaller {

@@ -28,8 +28,10 @@ import { serveDefinition } from './routes/definition.ts'
 import { serveDeploying, serveVersions } from './routes/deployments.ts'
 import { admitQueryCall, projectNamed } from './query-call.ts'
 import { serveKeyActs, serveKeys, servePlans } from './routes/keys.ts'
+import { serveMcp, serveResourceMetadata } from './routes/mcp.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
 import { serveOwnKey } from './routes/own-key.ts'
+import { serveProjectDocument } from './routes/project-document.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
 import { serveReleases } from './routes/releases.ts'
 import { separateSample, serveSample } from './routes/sample.ts'
@@ -83,6 +85,7 @@ export async function buildHttp(app: App): Promise<Http> {
   await http.register(fastifySwagger, openapiOptions)
   servePreflights(http, app)
   await http.register(async (calls) => serveCalls(calls.withTypeProvider<ZodTypeProvider>(), app))
+  await http.register(async (mcp) => serveMcp(mcp.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (pages) => servePages(pages.withTypeProvider<ZodTypeProvider>(), app))
   await http.ready()
   return http
@@ -108,6 +111,7 @@ async function servePages(http: Http, app: App): Promise<void> {
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   })
   serveHealth(http, app)
+  serveResourceMetadata(http, app)
   serveSample(http, app)
   await http.register(async (management) => serveManagement(management.withTypeProvider<ZodTypeProvider>(), app))
   await serveWeb(http)
@@ -142,6 +146,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveSession(http, app)
   serveProjects(http, app)
   serveEnvironments(http, app)
+  serveProjectDocument(http, app)
   serveMembers(http, app)
   serveInvitations(http, app)
   serveConnections(http, app)

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
 import { fromKysely, PgBoss } from 'pg-boss'
 import type { Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
@@ -110,13 +109,14 @@ export async function openQueue({ store, observe, leaseSeconds, retrySeconds }: 
     async withdraw(transaction, jobId) {
       await boss.cancel(name, ticketId(jobId), { db: fromKysely(transaction) })
     },
-    async lock(transaction, jobId) {
-      await sql`select id from pgboss.job where name = ${name} and id = ${ticketId(jobId)} for update`.execute(
-        transaction,
-      )
-    },
+    lock: lockTicket,
     close: () => boss.stop({ graceful: false, close: false }),
   }
+}
+
+async function lockTicket(transaction: JobTransaction, jobId: string): Promise<void> {
+  const text = 'select id from pgboss.job where name = $1 and id = $2 for update'
+  await fromKysely(transaction).executeSql(text, [name, ticketId(jobId)])
 }
 
 /** pg-boss takes UUIDs for ids. Made from the job's own id, so that each finds the other. */

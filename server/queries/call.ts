@@ -10,6 +10,8 @@ import { keptAnswer, runQuery, streamQuery, type Run, type RunAnswer, type RunPa
 /** What a direct call says, whichever way it came. */
 export type Call = {
   name: string
+  /** Which way it came. */
+  entry?: 'direct' | 'tool'
   /** Where it says it goes; what it leaves out follows from the key. */
   projectId?: string | undefined
   environment?: string | undefined
@@ -39,7 +41,7 @@ export function call(app: CallParts, caller: KeyCaller, input: Call): CallAnswer
     }
     return answerRun(app, runOf(caller, input, deployment, deployment.version), input.streamAs)
   } catch (error) {
-    tellRefusal(app, caller, { ...input, entry: 'direct', error })
+    tellRefusal(app, caller, { ...input, entry: input.entry ?? 'direct', error })
     throw error
   }
 }
@@ -55,7 +57,7 @@ async function callLater(
     await limitRun(app, caller, run)
     return await answerRun(app, run, input.streamAs)
   } catch (error) {
-    tellRefusal(app, caller, { ...input, entry: 'direct', error })
+    tellRefusal(app, caller, { ...input, entry: input.entry ?? 'direct', error })
     throw error
   }
 }
@@ -105,7 +107,7 @@ function valuesFor(version: LiveVersion, parameters: Call['parameters']): Readon
 
 function runOf(
   caller: KeyCaller,
-  { parameters, fresh, signal }: Call,
+  { parameters, fresh, signal, entry = 'direct' }: Call,
   { projectId, environment, name }: Deployment,
   version: LiveVersion,
 ): Run {
@@ -117,7 +119,7 @@ function runOf(
     parameters: withFixedParameters(caller.key, valuesFor(version, parameters), version.compiled().names),
     caller,
     requestId: caller.requestId,
-    entry: 'direct',
+    entry,
     fresh,
     signal,
   }

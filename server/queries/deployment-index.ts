@@ -64,6 +64,8 @@ export function createDeploymentIndex() {
     inEnvironment: (projectId: string, environment: string): Deployment[] => [
       ...(places.get(projectId)?.get(environment)?.values() ?? []),
     ],
+    projectsIn: (environment: string): string[] =>
+      [...places].filter(([, environments]) => environments.has(environment)).map(([projectId]) => projectId),
   }
 }
 

@@ -25,6 +25,8 @@ export type Deployments = {
   /** Another version of it that was live in the same environment at some time. */
   pinned(deployment: Deployment, number: number): Promise<LiveVersion | undefined>
   list(projectId: string, environment: string): Deployment[]
+  /** The projects in which anything is deployed to the environment. */
+  projectsIn(environment: string): string[]
   /** What is deployed anywhere in a project, by name, with what it reads. From the database: nothing is missing. */
   tablesRead(projectId: string): Promise<DeployedReads[]>
   /** Reads an environment again now: a process sees its own change before it says so. */
@@ -87,6 +89,7 @@ export async function openDeployments({ store, observe }: { store: Database; obs
       [...index.named(name)].filter((each) => each.environment === environment).map((each) => each.projectId),
     pinned: (deployment, number) => findPinned(store, pins, { deployment, number }),
     list: index.inEnvironment,
+    projectsIn: index.projectsIn,
     tablesRead: (projectId) => readTables(store, projectId),
     refresh: ({ projectId, environment }) => rereads.ask({ projectId, environment }),
     onChange(heard) {

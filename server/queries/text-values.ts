@@ -3,6 +3,16 @@ import type { ScalarSlotSchema, SlotsSchema } from '../../api/slots.ts'
 /** Values of slots as a URL carries them: texts, several of one name for a list. */
 export type TextValues = ReadonlyMap<string, readonly string[]>
 
+/** What an address says beyond the slots: where it goes and how the answer looks. */
+export const addressWords: ReadonlySet<string> = new Set(['project_id', 'environment', 'format'])
+/** Before the name of a slot that is called like one of these. */
+export const slotPrefix = 'slot.'
+
+/** The name of a slot in an address. */
+export function slotParameter(name: string): string {
+  return addressWords.has(name) ? `${slotPrefix}${name}` : name
+}
+
 /**
  * The values that texts stand for, by the slots of the version that is called. What cannot be read stays the text it is,
  * so that the check of slots says what is wrong with it.

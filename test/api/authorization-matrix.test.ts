@@ -17,7 +17,9 @@ import { openAppWithSource } from '../harness/source.ts'
 let t: TestApp
 let stage: Stage
 beforeAll(async () => {
-  const opened = await openAppWithSource({ SLUICE_FAILED_AUTHENTICATIONS_PER_MINUTE: '100000' })
+  const opened = await openAppWithSource({
+    SLUICE_FAILED_AUTHENTICATIONS_PER_MINUTE: '100000',
+  })
   t = opened.t
   stage = await openAuthorizationStage(t, opened.source)
 })
@@ -38,7 +40,7 @@ const otherSites = new Set(['owner from another site', 'owner without origin'])
 
 /** Of callers with a management credential, by rule: those who are refused. Who is not named is allowed. */
 const refused: Record<
-  Exclude<Rule, 'open' | 'any-key' | 'key-of-project' | 'nobody'>,
+  Exclude<Rule, 'open' | 'any-key' | 'key-of-project' | 'viewer-or-key' | 'nobody'>,
   Partial<Record<Management, Refusal>>
 > = {
   'signed-in': {},
@@ -87,11 +89,13 @@ function verdictFor(rule: Rule, caller: CallerName, method: string): Verdict {
     if (caller === 'foreign key') return rule === 'any-key' ? 'allowed' : outOfReach
     return tokens.has(caller) ? wrongKind : signIn
   }
+  if (rule === 'viewer-or-key' && caller === 'key') return 'allowed'
+  if (rule === 'viewer-or-key' && caller === 'foreign key') return outOfReach
   if (otherSites.has(caller) && method !== 'GET' && method !== 'OPTIONS') return foreignOrigin
   if (rule === 'open') return 'allowed'
   if (caller === 'nobody') return signIn
   if (caller === 'key' || caller === 'foreign key') return wrongKind
-  return refused[rule][caller] ?? 'allowed'
+  return refused[rule === 'viewer-or-key' ? 'viewer' : rule][caller] ?? 'allowed'
 }
 
 type Entry = { route: string; row: Row }
@@ -201,7 +205,13 @@ async function call(
   for await (const chunk of stream) chunks.push(chunk as Buffer)
   const isJson = String(response.headers['content-type']).startsWith('application/json')
   const got = Buffer.concat(chunks).toString()
-  return { status: response.statusCode, body: isJson && got !== '' ? JSON.parse(got) : {} }
+  return { status: response.statusCode, body: isJson && got !== '' ? envelopeIn(JSON.parse(got)) : {} }
+}
+
+/** Tools speak JSON-RPC, and have the envelope inside of it. */
+function envelopeIn(body: Record<string, unknown>): unknown {
+  const { error } = body
+  return 'jsonrpc' in body && typeof error === 'object' && error !== null && 'data' in error ? error.data : body
 }
 
 function partition<Item>(items: Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {

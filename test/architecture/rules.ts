@@ -9,6 +9,7 @@ const mayImport: Record<string, string[]> = {
   server: [
     'api',
     'server/http',
+    'server/mcp',
     'server/access',
     'server/projects',
     'server/connections',
@@ -23,6 +24,7 @@ const mayImport: Record<string, string[]> = {
   ],
   'server/http': [
     'api',
+    'server/mcp',
     'server/access',
     'server/projects',
     'server/connections',
@@ -48,6 +50,8 @@ const mayImport: Record<string, string[]> = {
     'server/jobs',
     'server/store',
   ],
+  // A second transport over the verbs of calls and questions; it knows web requests and answers, and no server.
+  'server/mcp': ['api', 'server/access', 'server/queries', 'server/questions', 'server/data', 'server/store'],
   'server/example': [
     'api',
     'server/access',
@@ -121,6 +125,7 @@ const aboveApp = new Set(['server', 'server/http', 'server/example'])
 /** A heavy library lives in one room. Where `types` is set, its types may travel. */
 const homes: Array<{ library: RegExp; room: string; types?: true }> = [
   { library: /^(fastify|@fastify\/|fastify-)/, room: 'server/http' },
+  { library: /^@modelcontextprotocol\//, room: 'server/mcp' },
   { library: /^pg$/, room: 'server/store' },
   { library: /^kysely$/, room: 'server/store', types: true },
   { library: /^pg-boss$/, room: 'server/jobs' },
@@ -146,6 +151,8 @@ const homes: Array<{ library: RegExp; room: string; types?: true }> = [
 const callPath: Record<string, string[]> = {
   'server/http/routes/query-calls.ts': ['server/queries'],
   'server/http/routes/questions.ts': ['server/questions'],
+  'server/http/routes/mcp.ts': ['server/mcp'],
+  'server/mcp/calls.ts': ['server/queries', 'server/questions'],
   // The router and the reader of texts are pure: no call goes on from there.
   'server/questions/verbs/ask.ts': ['server/access', 'server/queries', 'server/router', 'server/language'],
   'server/queries/call.ts': ['server/access'],

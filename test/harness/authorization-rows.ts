@@ -17,6 +17,7 @@ export type Rule =
   | 'maker-of-projects'
   | 'any-key'
   | 'key-of-project'
+  | 'viewer-or-key'
   | 'nobody'
 
 export type Row = {
@@ -55,6 +56,7 @@ const projects: Record<string, Row> = {
   'GET /v1/projects/:project_id': viewer(),
   'PATCH /v1/projects/:project_id': owner({ body: { name: 'Shop' } }),
   'DELETE /v1/projects/:project_id': owner({ status: 204, fresh: { project_id: 'project' } }),
+  'GET /v1/projects/:project_id/openapi.json': row('viewer-or-key')(),
   'GET /v1/projects/:project_id/environments': viewer(),
   'POST /v1/projects/:project_id/environments': owner({ status: 201, body: ({ unique }) => ({ name: unique }) }),
   'DELETE /v1/projects/:project_id/environments/:environment': owner({
@@ -271,6 +273,8 @@ const service: Record<string, Row> = {
   'GET /readyz': open(),
   'GET /metrics': open(),
   'GET /v1/openapi.json': open(),
+  'GET /.well-known/oauth-protected-resource': open(),
+  'GET /.well-known/oauth-protected-resource/mcp': open(),
   // Under another name of the server only.
   'GET /sample/shops': row('nobody')(),
   'GET /sample/products': row('nobody')(),
@@ -286,6 +290,10 @@ const calls: Record<string, Row> = {
   'GET /v1/queries/:query_name': row('key-of-project')({ search: '?project_id=:project_id&region=north' }),
   'OPTIONS /v1/queries/:query_name': open({ status: 204 }),
   'OPTIONS /v1/query': open({ status: 204 }),
+  'POST /mcp': row('any-key')({ body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }),
+  'GET /mcp': row('any-key')({ stream: true }),
+  'DELETE /mcp': row('any-key')({ status: 204 }),
+  'OPTIONS /mcp': open({ status: 204 }),
   'POST /v1/query': row('key-of-project')({
     body: ({ project_id }) => ({ query: 'Which orders came from the north?', project_id }),
   }),

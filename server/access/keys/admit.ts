@@ -91,6 +91,16 @@ function authenticate(app: Parts, { credential: present, address, requestId }: P
   }
 }
 
+/** For an answer that goes on: whether the key that asked for it is good still. Counts nothing. */
+export function isGoodKey(app: Parts, credential: KeyCredential): boolean {
+  try {
+    findKey(app, credential)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function readSecret(app: Parts, secret: string): Buffer {
   const kind = credentialKind(secret)
   if (kind === 'mgmt' || kind === 'link' || (kind === undefined && isOperator(app, secret))) {

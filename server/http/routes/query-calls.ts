@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { answer } from '../../../api/queries.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
-import { call, type Answer, type CallAnswer, type RunAnswer } from '../../queries/index.ts'
+import { addressWords, call, slotPrefix, type Answer, type CallAnswer, type RunAnswer } from '../../queries/index.ts'
 import { refusals } from '../answers.ts'
 import { allowOrigin } from '../cross-origin.ts'
 import { tellEarlyRefusals } from '../early-refusals.ts'
@@ -95,10 +95,6 @@ export function serveReadCalls(http: Http, app: App): void {
     },
   )
 }
-
-/** What an address says beyond where it goes and how the answer looks. */
-const addressWords = new Set(['project_id', 'environment', 'format'])
-const slotPrefix = 'slot.'
 
 function slotTexts(query: Record<string, unknown>): Map<string, string[]> {
   const texts = new Map<string, string[]>()

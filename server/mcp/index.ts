@@ -1,0 +1,1 @@
+export { openMcp, type Mcp } from './open.ts'

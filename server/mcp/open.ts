@@ -1,0 +1,118 @@
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import { randomUUID } from 'node:crypto'
+import type { KeyCaller } from '../access/index.ts'
+import { Failure } from '../failure.ts'
+import { openCancellations, type Cancellations } from './cancellations.ts'
+import { notificationStream, openChangeStreams, type ChangeStreams } from './change-streams.ts'
+import { scopeOf, type McpConnection } from './connection.ts'
+import { isObject } from './own-tools.ts'
+import type { ResourceParts } from './resources.ts'
+import { createServer } from './server.ts'
+
+/** A request as a transport hands it over: who asks is known, and its body is parsed. */
+export type McpRequest = {
+  request: Request
+  body: unknown
+  caller: KeyCaller
+  refusal: Failure | null
+  address: { projectId?: string | undefined; environment?: string | undefined }
+  baseUrl: string
+  /** Whether the key that the client came with is good now. */
+  isStillGood: () => boolean
+}
+
+/** The tools of every key, over the protocol of 2026 and those before it. No session is kept. */
+export type Mcp = {
+  serve(input: McpRequest): Promise<Response>
+  /** Ends what waits for changes, so that a server can close. */
+  endStreams(): void
+  close(): Promise<void>
+}
+
+const sessionHeader = 'mcp-session-id'
+const sessionShape = /^[\w-]{1,64}$/
+const keepAliveMs = 15_000
+
+export async function openMcp(app: ResourceParts): Promise<Mcp> {
+  const { mcpStreams: most, mcpStreamsPerKey: mostEach } = app.config.limits
+  const streams = openChangeStreams(app, { most, mostEach })
+  const cancellations = await openCancellations(app.store)
+  return {
+    serve(input) {
+      const { method } = input.request
+      if (method === 'GET') return listen(streams, input)
+      // Nothing is kept of a session, so there is nothing to end.
+      if (method === 'DELETE') return Promise.resolve(new Response(null, { status: 204 }))
+      return answer(app, { streams, cancellations }, input)
+    },
+    endStreams: () => streams.endAll(),
+    async close() {
+      streams.endAll()
+      cancellations.close()
+    },
+  }
+}
+
+type Shared = { streams: ChangeStreams; cancellations: Cancellations }
+
+async function answer(app: ResourceParts, { streams, cancellations }: Shared, input: McpRequest): Promise<Response> {
+  const { request, body, refusal, isStillGood } = input
+  const method = methodOf(body)
+  // A tool has an answer in which the model reads that it must wait; nothing else has.
+  if (refusal !== null && method !== 'tools/call') throw refusal
+  const connection = connectionOf(input)
+  if (method === 'notifications/cancelled') await cancel(cancellations, connection, body)
+  if (method === 'subscriptions/listen') streams.requireRoom(connection.caller)
+  const end = (): void => void handler.close()
+  const handler = createMcpHandler(
+    ({ era }) => createServer(app, { ...connection, asksBack: era === 'modern' }, { cancellations }),
+    { bus: streams.busFor({ connection, isStillGood, end }), maxSubscriptions: 1, keepAliveMs },
+  )
+  const response = await handler.fetch(request, { parsedBody: body })
+  // A name for what the client sends from now on, by which its calls are told from those of others with the same key.
+  if (method === 'initialize' && response.ok) response.headers.set(sessionHeader, randomUUID())
+  return response
+}
+
+async function listen(streams: ChangeStreams, input: McpRequest): Promise<Response> {
+  const { caller, refusal, request, isStillGood } = input
+  if (refusal !== null) throw refusal
+  if (!(request.headers.get('accept') ?? '').includes('text/event-stream')) {
+    throw new Failure('invalid_query', { message: 'Listen with Accept: text/event-stream, or send a request by POST.' })
+  }
+  streams.requireRoom(caller)
+  let endStream = (): void => undefined
+  const bus = streams.busFor({ connection: connectionOf(input), isStillGood, end: () => endStream() })
+  const stream = notificationStream(bus, (end) => (endStream = end))
+  return new Response(stream, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' } })
+}
+
+function connectionOf({ request, caller, refusal, address, baseUrl }: McpRequest): McpConnection {
+  const sessionId = request.headers.get(sessionHeader)
+  return {
+    caller,
+    refusal,
+    ...scopeOf(caller, address),
+    baseUrl,
+    asksBack: false,
+    sessionId: sessionId !== null && sessionShape.test(sessionId) ? sessionId : null,
+    signal: request.signal,
+  }
+}
+
+/** One message in each request, so that each is admitted and counted by itself. */
+function methodOf(body: unknown): string | undefined {
+  if (Array.isArray(body)) {
+    throw new Failure('invalid_query', {
+      reason: 'invalid_field',
+      message: 'Send one message in a request: batches are not taken.',
+    })
+  }
+  return isObject(body) && typeof body['method'] === 'string' ? body['method'] : undefined
+}
+
+async function cancel(cancellations: Cancellations, connection: McpConnection, body: unknown): Promise<void> {
+  const params = isObject(body) ? body['params'] : undefined
+  const id = isObject(params) ? params['requestId'] : undefined
+  if (typeof id === 'string' || typeof id === 'number') await cancellations.cancel(connection, id)
+}

@@ -1,0 +1,45 @@
+import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server'
+import { asDiskFailure } from '../disk-failure.ts'
+import { envelopeOf, Failure } from '../failure.ts'
+import type { Observe } from '../observe.ts'
+import { asStoreFailure } from '../store/index.ts'
+import type { McpConnection } from './connection.ts'
+
+/** What an error is to whoever called. What is not expected is told to the log alone. */
+export function mcpFailure(app: { observe: Observe }, error: unknown): Failure {
+  if (error instanceof Failure) return error
+  if (error instanceof Error && error.name === 'AbortError') {
+    return new Failure('cancelled', { message: 'The call was cancelled and the query stopped.' })
+  }
+  const known = asDiskFailure(error) ?? asStoreFailure(error)
+  if (known !== undefined) return known
+  app.observe({ kind: 'fault', where: 'mcp', error })
+  return new Failure('internal_error', { cause: error })
+}
+
+/**
+ * A refusal as a tool's answer: a sentence for the model, and the envelope of every other call for programs. It stands in
+ * texts, because structured content would have to be what the tool gives when it succeeds.
+ */
+export function refusedResult(failure: Failure, { caller }: Pick<McpConnection, 'caller'>): CallToolResult {
+  const envelope = envelopeOf(failure, caller.requestId)
+  return {
+    isError: true,
+    content: [
+      { type: 'text', text: sentenceOf(failure) },
+      { type: 'text', text: JSON.stringify(envelope) },
+    ],
+  }
+}
+
+function sentenceOf({ message, retryAfterSeconds }: Failure): string {
+  if (retryAfterSeconds === undefined || message.includes(`${retryAfterSeconds} s`)) return message
+  return `${message} Try again in ${retryAfterSeconds} s.`
+}
+
+/** Where the protocol has no room for a refusal but its own error. */
+export function protocolError(failure: Failure, { caller }: Pick<McpConnection, 'caller'>): ProtocolError {
+  const isOurs = failure.code === 'internal_error'
+  const code = isOurs ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams
+  return new ProtocolError(code, failure.message, envelopeOf(failure, caller.requestId))
+}
