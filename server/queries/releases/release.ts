@@ -73,7 +73,7 @@ export async function makeRelease(app: ReleaseParts, caller: Caller, move: Move)
   await requireEnvironment(app, move)
   if (move.targets.length === 0) return nothingOf(app, caller, move)
   const examined = await examineAll(app, move)
-  const callers = await recentCallers(app, move)
+  const callers = concernsCallers(app, { ...move, examined }) ? await recentCallers(app, move) : new Map()
   const work = () => judgeAndPut(app, caller, { ...move, examined, callers })
   const isAwaited = isGated(move) && asksQuestions(move)
   const { report, refused, results } = await (isAwaited ? app.releaseTurns.take(move, work) : work())
@@ -84,7 +84,21 @@ export async function makeRelease(app: ReleaseParts, caller: Caller, move: Move)
   return report
 }
 
-export function isGated({ check, force }: Pick<Move, 'check' | 'force'>): boolean {
+/** Whether somebody who calls these queries would have to be named, as far as this process knows what answers now. */
+function concernsCallers(
+  app: ReleaseParts,
+  { check, act, targets, projectId, environment, examined }: Unjudged,
+): boolean {
+  if (check === true) return true
+  return targets.some(({ draft: { id, name }, frozen, isRemoved }) => {
+    if (isRemoved) return act !== 'undeploy'
+    const next = frozen ?? examined.get(id)
+    const live = app.deployments.find({ projectId, environment, name })?.version ?? null
+    return next !== undefined && compareContracts(live, next).compatibility === 'breaking'
+  })
+}
+
+function isGated({ check, force }: Pick<Move, 'check' | 'force'>): boolean {
   return check !== true && force !== true
 }
 
@@ -93,12 +107,14 @@ function asksQuestions({ act, targets }: Move): boolean {
   return act !== 'rollback' && targets.some(({ isRemoved }) => !isRemoved)
 }
 
-type Judged = Move & { examined: Examined; callers: Map<string, KeyThatCalled[]> }
+type Unjudged = Move & { examined: Examined }
+type Judged = Unjudged & { callers: Map<string, KeyThatCalled[]> }
 type Outcome = { report: ReleaseReport; refused: boolean; results: RoutingReport['results'] }
 
 async function judgeAndPut(app: ReleaseParts, caller: Caller, move: Judged): Promise<Outcome> {
   for (let turn = 0; turn < maxTurns; turn += 1) {
-    if (isGated(move)) await app.deployments.refresh(move)
+    // What this process has not heard of yet is found below, and read then.
+    if (turn > 0) await app.deployments.refresh(move)
     const known = knownNeighbours(app, move)
     const { results, ...routing } = await askAgain(app, move)
     const put = await app.store.db.transaction().execute(async (transaction) => {
@@ -224,7 +240,7 @@ function judgeTarget(move: Judged, target: ReleaseTarget, { live, newest }: Vers
         : { id: frozen.id, number: frozen.number, isNew: false }
     compared = compareContracts(now, frozen ?? inspected)
   }
-  const concernsCallers = compared.compatibility === 'breaking' || move.check === true
+  const isTold = compared.compatibility === 'breaking' || move.check === true
   return {
     target,
     chosen,
@@ -234,7 +250,7 @@ function judgeTarget(move: Judged, target: ReleaseTarget, { live, newest }: Vers
       version: chosen?.number ?? null,
       previousVersion: now?.number ?? null,
       ...compared,
-      callers: concernsCallers
+      callers: isTold
         ? called.map(({ keyId, name, lastCalledAt }) => ({ keyId, name, lastCalledAt: lastCalledAt.toISOString() }))
         : [],
     },
