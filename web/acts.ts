@@ -48,6 +48,10 @@ const sentences: Record<string, Describe> = {
   'query.rolled_back': ({ target, details }) =>
     `rolled ${target} back to version ${count(details['version'])} in ${text(details['environment'])}`,
   'query.undeployed': ({ target, details }) => `undeployed ${target} from ${text(details['environment'])}`,
+  'release.made': ({ details }) =>
+    `${details['act'] === 'rollback' ? 'rolled back' : details['act'] === 'promote' ? 'promoted' : 'released'} ${count(details['query_count'])} queries ${details['act'] === 'rollback' ? 'in' : 'to'} ${text(details['environment'])}`,
+  'definition.applied': () => 'applied a definition of the project',
+  'environments.ordered': () => 'changed the order of the environments',
   'query.deleted': ({ target }) => `deleted the query ${target}`,
   'api_key.created': ({ details }) => `made the API key ${text(details['name'])}`,
   'api_key.updated': ({ details }) => `changed the API key ${text(details['name'])}`.trimEnd(),

@@ -11,6 +11,7 @@ import {
   KeyRound,
   LockKeyhole,
   MessageCircleQuestion,
+  PackageCheck,
   Radio,
   SlidersHorizontal,
   SquareTerminal,
@@ -32,6 +33,7 @@ export const buildSections: Section[] = [
 
 export const deploySections: Section[] = [
   { section: 'endpoints', label: 'Endpoints', icon: Radio },
+  { section: 'releases', label: 'Releases', icon: PackageCheck },
   { section: 'try', label: 'Try it', icon: SquareTerminal },
   { section: 'metrics', label: 'Metrics', icon: ChartLine },
   { section: 'requests', label: 'Requests', icon: Activity },

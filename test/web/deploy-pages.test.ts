@@ -130,6 +130,30 @@ const pages: Shown[] = [
     },
   },
   {
+    name: 'releases',
+    at: 'releases',
+    ready: async (page) => page.getByRole('list', { name: 'Releases' }).waitFor(),
+  },
+  {
+    name: 'release',
+    at: 'releases',
+    ready: async (page) => {
+      await page
+        .getByRole('link', { name: /^Open the release/ })
+        .first()
+        .click()
+      await page.getByRole('list', { name: 'Queries of the release' }).waitFor()
+    },
+  },
+  {
+    name: 'release-sheet',
+    at: 'releases',
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Release changes' }).click()
+      await page.getByRole('dialog').getByRole('list', { name: 'Queries of the release' }).waitFor()
+    },
+  },
+  {
     name: 'try',
     at: 'try?query=all_orders',
     ready: async (page) => {

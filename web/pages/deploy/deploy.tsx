@@ -11,6 +11,8 @@ import { EnvironmentSwitch } from './environment-switch.tsx'
 import { KeyPage } from './key.tsx'
 import { KeysPage } from './keys.tsx'
 import { MetricsPage } from './metrics.tsx'
+import { ReleasePage } from './release.tsx'
+import { ReleasesPage } from './releases.tsx'
 import { RequestsPage } from './requests.tsx'
 import { usePlace, type Place } from './place.ts'
 import { QuestionsPage } from './questions.tsx'
@@ -41,6 +43,8 @@ function pageOf(place: Place, { section, name, view }: Asked) {
   if (view !== undefined) return null
   if (section === 'keys')
     return name === undefined ? <KeysPage place={place} /> : <KeyPage place={place} keyId={name} />
+  if (section === 'releases')
+    return name === undefined ? <ReleasesPage place={place} /> : <ReleasePage place={place} releaseId={name} />
   if (name !== undefined) return null
   if (section === 'metrics') return <MetricsPage place={place} />
   if (section === 'requests') return <RequestsPage place={place} />

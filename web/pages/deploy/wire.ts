@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type * as keys from '../../../api/keys.ts'
 import type * as questions from '../../../api/questions.ts'
 import type * as queries from '../../../api/queries.ts'
+import type * as releases from '../../../api/releases.ts'
 
 export type { SlotSchema, SlotsSchema } from '../../../api/slots.ts'
 
@@ -13,6 +14,9 @@ export type VersionsDiff = z.output<typeof queries.versionsDiff>
 export type HistoryEntry = z.output<typeof queries.historyEntry>
 /** What a deployment did, or would do. */
 export type DeployReport = z.output<typeof queries.deployment>
+
+export type Release = z.output<typeof releases.release>
+export type ReleaseEntry = z.output<typeof releases.releaseEntry>
 
 export type ApiKey = z.output<typeof keys.apiKey>
 export type CreatedApiKey = z.output<typeof keys.createdApiKey>

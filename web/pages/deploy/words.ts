@@ -21,7 +21,7 @@ export function sayCompatibility({ compatibility, changes, environment }: Deploy
     : 'Existing callers are unaffected.'
 }
 
-export function sayRouting({ routing: { checked, regressions } }: DeployReport): string {
+export function sayRouting({ routing: { checked, regressions } }: Pick<DeployReport, 'routing'>): string {
   if (checked === 0) return 'No questions are on record yet that could be routed differently.'
   const asked = checked === 1 ? '1 question' : `${checked} questions`
   if (regressions.length === 0) return `${asked} asked again: each still goes where it went.`

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectStatus } from '../harness/app.ts'
+import { takePicture } from './barriers.ts'
+import { openStage, rail, salesSql, waitMs, type Stage } from './stage.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage.close())
+
+async function live(environment = 'production'): Promise<Record<string, number>> {
+  const path = `/v1/projects/${stage.projectId}/deployments?environment=${environment}`
+  const { body } = await expectStatus(200, stage.owner.get(path))
+  return Object.fromEntries(body.data.map(({ name, version }: { name: string; version: number }) => [name, version]))
+}
+
+test('drafts are released together, a breaking release is looked at and forced, and taken back as one', async () => {
+  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/deploy`)
+  page.setDefaultTimeout(waitMs)
+  await rail(page, 'Releases').click()
+  await page.getByText('Nothing has been released to production yet').waitFor()
+
+  await page.getByRole('button', { name: 'Release changes' }).click()
+  const sheet = page.getByRole('dialog', { name: 'Release changes to production' })
+  await sheet.getByText('no caller is affected').waitFor()
+  await sheet.getByText('2 queries change together').waitFor()
+  await sheet.getByLabel('Why').fill('The first two figures')
+  await sheet.getByRole('button', { name: 'Release 2 queries' }).click()
+  await page.getByText('2 queries changed in production.').waitFor()
+  expect(await live()).toEqual({ all_orders: 1, sales_by_region: 1 })
+
+  await page.getByRole('button', { name: 'Release changes' }).click()
+  await sheet.getByText('Every draft is what answers here already.').waitFor()
+  await sheet.getByRole('button', { name: 'Close' }).last().click()
+
+  const secret = await stage.key('web shop', { plan: 'unlimited' })
+  await expectStatus(200, stage.callWith(secret, 'sales_by_region'))
+  await stage.edit('sales_by_region', { sql: salesSql.replace('as revenue', 'as income') })
+  await stage.edit('all_orders', { description: 'Every order, by its number.' })
+  await page.getByRole('button', { name: 'Release changes' }).click()
+  await sheet.getByText('Callers of 1 query would break.').waitFor()
+  await sheet.getByText('Removes column revenue').waitFor()
+  await sheet.getByText('web shop').waitFor()
+  await takePicture(page, 'release-breaking-light-1280')
+  const release = sheet.getByRole('button', { name: 'Release 2 queries' })
+  expect(await release.isDisabled()).toBe(true)
+  await sheet.getByLabel('Release it all the same').check()
+  await release.click()
+  await page.getByText('Rolled back').waitFor({ state: 'detached' })
+  await expect.poll(() => live(), { timeout: waitMs }).toEqual({ all_orders: 2, sales_by_region: 2 })
+
+  await page.getByRole('list', { name: 'Releases' }).getByText('1 breaking').waitFor()
+  await page.getByRole('link', { name: 'Open the release of 2 queries' }).first().click()
+  await page.getByText('Released although it broke callers').waitFor()
+  await page.getByRole('button', { name: 'Roll back' }).click()
+  const back = page.getByRole('dialog', { name: 'Roll back in production' })
+  await back.getByText('v2 → v1').first().waitFor()
+  await back.getByLabel('Why').fill('The shop needs the revenue')
+  await back.getByRole('button', { name: 'Roll back 2 queries' }).click()
+  await page.getByText('Taken back by').waitFor()
+  expect(await live()).toEqual({ all_orders: 1, sales_by_region: 1 })
+  await rail(page, 'Releases').click()
+  await page.getByRole('list', { name: 'Releases' }).getByText('The shop needs the revenue').waitFor()
+  await page.getByRole('list', { name: 'Releases' }).getByText('Rolled back', { exact: true }).waitFor()
+  expect(complaints).toEqual([])
+}, 180_000)
+
+test('an environment is promoted into another; a viewer sees the releases and no way to make one', async () => {
+  await expectStatus(
+    200,
+    stage.owner.post(`/v1/projects/${stage.projectId}/releases`, {
+      environment: 'staging',
+      queries: 'all',
+      force: true,
+    }),
+  )
+  const { page } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/deploy/releases?environment=preview`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByRole('button', { name: 'Promote' }).click()
+  const sheet = page.getByRole('dialog', { name: 'Promote to preview' })
+  await sheet.getByLabel('From').first().click()
+  await page.getByRole('option', { name: 'staging' }).click()
+  await sheet.getByRole('button', { name: /^Promote \d/ }).click()
+  await expect.poll(() => live('preview'), { timeout: waitMs }).toEqual(await live('staging'))
+  await page.getByRole('list', { name: 'Releases' }).getByText('from staging to preview').first().waitFor()
+
+  const viewer = await stage.visitAs(stage.viewer, `/p/${stage.projectId}/deploy/releases`)
+  await viewer.page.getByText('You are a viewer here').waitFor()
+  expect(await viewer.page.getByRole('button', { name: 'Release changes' }).count()).toBe(0)
+}, 180_000)

@@ -1,0 +1,102 @@
+import { Anchor, Button, Code, Text } from '@mantine/core'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { Heading } from '../../parts/heading.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Ago, Moment } from '../../parts/time.tsx'
+import classes from './deploy.module.css'
+import type { Place } from './place.ts'
+import { useRelease } from './release-acts.ts'
+import { ReleasePlan } from './release-plan.tsx'
+import { ReleaseSheet } from './release-sheet.tsx'
+import { sayQueries, sayRelease } from './release-words.ts'
+import { ReleaseState } from './releases.tsx'
+import { Who } from './who.tsx'
+import type { Release } from './wire.ts'
+
+/** One release: what it did, what it meant, and the way back. */
+export function ReleasePage({ place, releaseId }: { place: Place; releaseId: string }) {
+  const release = useRelease(place.project.id, releaseId)
+  const [isGoingBack, setGoingBack] = useState(false)
+  return (
+    <Loaded query={release}>
+      {(found) => (
+        <>
+          <Heading
+            title={found.message ?? `Release of ${sayQueries(found.queries.length)}`}
+            within={place.project.name}
+            action={
+              place.editor && found.status === 'released' ? (
+                <Button variant="default" onClick={() => setGoingBack(true)}>
+                  Roll back
+                </Button>
+              ) : (
+                <ReleaseState status={found.status} />
+              )
+            }
+          >
+            <Who place={place} label={found.created_by} /> {sayRelease(summaryOf(found))} <Ago at={found.created_at} />.
+          </Heading>
+          <Facts place={place} release={found} />
+          <ReleasePlan place={place} release={found} />
+          {isGoingBack && (
+            <ReleaseSheet
+              place={place}
+              act={{ kind: 'rollback', releaseId, environment: found.environment }}
+              onClose={() => setGoingBack(false)}
+            />
+          )}
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+function summaryOf({ act, queries, promoted_from: from, environment }: Release) {
+  const names = queries.map(({ name }) => name)
+  return { act, query_count: names.length, query_names: names, promoted_from: from, environment }
+}
+
+function Facts({ place, release }: { place: Place; release: Release }) {
+  const { commit, forced, rolls_back: rollsBack, rolled_back_by: rolledBackBy } = release
+  return (
+    <dl className={classes['facts']} style={{ marginBottom: '1.5rem' }}>
+      <dt>When</dt>
+      <dd>
+        <Moment at={release.created_at} />
+      </dd>
+      {commit !== null && (
+        <>
+          <dt>Commit</dt>
+          <dd>
+            <Code>{commit}</Code>
+          </dd>
+        </>
+      )}
+      {forced && (
+        <>
+          <dt>Forced</dt>
+          <dd>
+            <Text span>Released although it broke callers or moved questions.</Text>
+          </dd>
+        </>
+      )}
+      <Other place={place} label="Takes back" releaseId={rollsBack} />
+      <Other place={place} label="Taken back by" releaseId={rolledBackBy} />
+    </dl>
+  )
+}
+
+function Other({ place, label, releaseId }: { place: Place; label: string; releaseId: string | null }) {
+  if (releaseId === null) return null
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd>
+        <Anchor component={Link} href={place.to(`releases/${releaseId}`)}>
+          another release
+        </Anchor>
+      </dd>
+    </>
+  )
+}
