@@ -197,3 +197,23 @@ test('a deleted query takes its recorded calls along', async () => {
   await expectStatus(204, t.operator.delete(`${project.path}/short_lived`))
   expect(await recorded()).toBe(before - 1)
 })
+
+test('a check does not wait longer than its limit, and says what is not done', async () => {
+  // Nobody runs jobs here: the replay stays where it was begun.
+  const other = await openTestApp({ SLUICE_REPLAY_WAIT_MS: '50' })
+  try {
+    const own = await openQueryProject(other)
+    const path = `/v1/projects/${own.projectId}`
+    await own.deploy({ name: 'one', description: 'One', sql: 'SELECT 1 AS one' })
+    await expectStatus(200, other.operator.put(`${path}/replay-settings`, on))
+    await expectStatus(200, other.operator.put(`${own.path}/one`, { description: 'One', sql: 'SELECT 2 AS one' }))
+    const { body } = await expectStatus(200, other.operator.post(`${path}/releases`, { queries: 'all', check: true }))
+    expect(body.replay).toMatchObject({ status: 'running', recorded: null, calls: 0 })
+    const { body: later } = await expectStatus(200, other.operator.get(`${path}/replays/${body.replay.id}`))
+    expect(later).toMatchObject({ id: body.replay.id, status: 'running' })
+    const { body: job } = await expectStatus(200, other.operator.get(`/v1/jobs/${later.job_id}`))
+    expect(job).toMatchObject({ job_type: 'replay_calls', status: 'queued' })
+  } finally {
+    await other.close()
+  }
+})
