@@ -162,6 +162,27 @@ test('answers that are kept are never those of the other version', async () => {
   expect(states).toContain('hit')
 })
 
+test('while it steps up and becomes everyone’s, no key falls back to the version before', async () => {
+  const { body } = await expectStatus(200, release({ canary: { percent: 20 } }))
+  const over = new AbortController()
+  const seen = callers.slice(0, 60).map(async (caller) => {
+    const versions: number[] = []
+    while (!over.signal.aborted) versions.push(await versionOf(caller))
+    // A call that had begun ended on the version it found; the next one begins now.
+    return [...versions, await versionOf(caller)]
+  })
+  const moves = async (): Promise<void> => {
+    for (const percent of [50, 80, 100]) {
+      await expectStatus(200, t.operator.post(`${releases()}/${body.id}/continue`, { percent }))
+    }
+  }
+  await moves().finally(() => over.abort())
+  const all = await Promise.all(seen)
+  const version = versionIn(body, count.name)
+  for (const versions of all) expect(versions).toEqual(versions.toSorted((left, right) => left - right))
+  expect(new Set(all.map((versions) => versions.at(-1)))).toEqual(new Set([version]))
+})
+
 test('it steps up by itself and ends as released', async () => {
   const { body } = await expectStatus(200, release({ canary: { percent: 20, step: { percent: 50, seconds: 60 } } }))
   await t.app.canaries.judge()

@@ -217,3 +217,36 @@ test('a check does not wait longer than its limit, and says what is not done', a
     await other.close()
   }
 })
+
+test('a replay that is cancelled says what it has seen, and runs whole when it is retried', async () => {
+  const slow = await openTestApp({ SLUICE_REPLAY_WAIT_MS: '0', SLUICE_REPLAY_CALLS_PER_SECOND: '2' })
+  try {
+    await slow.app.jobs.start()
+    const own = await openQueryProject(slow)
+    const path = `/v1/projects/${own.projectId}`
+    await own.deploy({ name: 'some', description: 'Some', sql: 'SELECT id FROM orders WHERE id <= $most ORDER BY id' })
+    await expectStatus(200, slow.operator.put(`${path}/replay-settings`, on))
+    await expect.poll(() => slow.app.callWatch.isOn, { timeout: 10_000 }).toBe(true)
+    for (let most = 1; most <= 8; most += 1) await expectStatus(200, own.caller.post('/v1/queries/some', { most }))
+    const sql = 'SELECT id FROM orders WHERE id <= $most ORDER BY id DESC'
+    await expectStatus(200, slow.operator.put(`${own.path}/some`, { description: 'Some', sql }))
+    const { body } = await expectStatus(200, slow.operator.post(`${path}/replays`, {}))
+    const look = async () => (await expectStatus(200, slow.operator.get(`${path}/replays/${body.id}`))).body
+    await expect.poll(async () => (await look()).calls, { timeout: 30_000 }).toBeGreaterThan(0)
+    await expectStatus(200, slow.operator.post(`/v1/jobs/${body.job_id}/cancel`, {}))
+    await expect.poll(async () => (await look()).status, { timeout: 30_000 }).toBe('stopped')
+    const stopped = await look()
+    expect(stopped.recorded).toBe(8)
+    expect(stopped.calls).toBeLessThan(8)
+    await expect
+      .poll(async () => (await slow.operator.post(`/v1/jobs/${body.job_id}/retry`, {})).status, { timeout: 30_000 })
+      .toBeLessThan(300)
+    await expect.poll(async () => (await look()).status, { timeout: 60_000 }).toBe('finished')
+    // One row is in whatever order it is in.
+    expect(await look()).toMatchObject({ calls: 8, equal: 1, reordered: 7 })
+    const { body: calls } = await expectStatus(200, slow.operator.get(`${path}/replays/${body.id}/calls`))
+    expect(calls.data).toHaveLength(7)
+  } finally {
+    await slow.close()
+  }
+})
