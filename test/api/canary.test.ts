@@ -140,6 +140,11 @@ test('a question fills the slots of the version that answers its key', async () 
     expect(asked.body.parameters).toEqual({ [slot]: 3 })
     const direct = await expectStatus(200, caller.post('/v1/queries/largest', { [slot]: 3 }))
     expect(direct.body).toMatchObject({ version: asked.body.version, data: asked.body.data })
+    // What tools and documents say of a query is said of the version that answers whoever reads it.
+    const document = await expectStatus(200, caller.get(`/v1/projects/${project.projectId}/openapi.json`))
+    const described = JSON.stringify(document.body.paths['/v1/queries/largest'])
+    expect(described).toContain(`"${slot}"`)
+    expect(described).not.toContain(slot === 'most' ? '"how_many"' : '"most"')
     seen.add(slot)
   }
   expect(seen).toEqual(new Set(['most', 'how_many']))
