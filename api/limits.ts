@@ -42,6 +42,8 @@ export const fixedLimits = {
   definedObjects: fixed(10_000, 'Most connections, queries, variables or alerts of a definition, each.'),
   releaseQueries: fixed(10_000, 'Most queries of a release.'),
   releaseMessageChars: fixed(2_000, 'Longest message of a release.'),
+  replayCalls: fixed(10_000, 'Most calls of one replay, and most that a project keeps of a query for it.'),
+  redactedSlots: fixed(200, 'Most slots that a project keeps out of its record of calls.'),
   alertChannels: fixed(10, 'Most channels of an alert.'),
   alertRecipients: fixed(20, 'Most recipients of a channel by e-mail.'),
 } as const satisfies Record<string, FixedLimit>

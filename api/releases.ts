@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { pageQuery, slug, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
+import { replay } from './replays.ts'
 import { change, keyThatCalled, regression, versionNumber } from './queries.ts'
 
 /** Why a release was made, for who reads the history. */
@@ -28,27 +29,97 @@ const releasedQuery = z
   })
   .refine(({ version, remove }) => remove !== true || version === undefined, 'is removed, so it has no version')
 
-export const newRelease = z.strictObject({
-  environment: slug.default('production'),
-  queries: z
-    .union(
-      [
-        z
-          .array(releasedQuery)
-          .min(1)
-          .max(fixedLimits.releaseQueries.value)
-          .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'name a query twice'),
-        z.literal('all'),
-      ],
-      'must be a list of queries by name, or "all"',
-    )
-    .meta({
-      description: '`all`: every query whose draft is not what answers in the environment.',
-    }),
-  check,
-  force,
-  ...why,
+const share = z.number().min(0).max(1)
+/** What takes a release back that is tried out. */
+export const rollBackRules = z.strictObject({
+  error_rate: share.nullable().default(null).meta({
+    description: 'Share of the calls of a query that fail, beyond the share that fails on the version before.',
+  }),
+  p95_factor: z
+    .number()
+    .min(1)
+    .max(1_000)
+    .nullable()
+    .default(null)
+    .meta({ description: 'The p95 of a query as a multiple of its p95 on the version before.' }),
+  differences: share.nullable().default(null).meta({
+    description: 'Share of calls with other rows than on the version before. Calls are run on both, behind the answer.',
+  }),
+  min_calls: z.int().min(1).max(1_000_000).default(20).meta({
+    description: 'Nothing is judged, and no step taken, before so many calls since the last step.',
+  }),
 })
+const percent = z.number().min(0.01).max(100)
+const canaryStep = z.strictObject({
+  percent: percent.meta({ description: 'By how much the share grows.' }),
+  seconds: z.int().min(1).max(2_592_000).meta({ description: 'After how long.' }),
+})
+
+/** A release that answers a share of the calls first. */
+const newCanary = z.strictObject({
+  percent: percent.meta({ description: 'Of the keys that call; each key has one version for all its calls.' }),
+  step: canaryStep.optional().meta({
+    description: 'How it grows by itself; the step beyond 100 % makes it `released`. Without it, a person continues.',
+  }),
+  roll_back_on: rollBackRules.optional(),
+})
+
+export const continueRelease = z.strictObject({
+  percent: percent
+    .default(100)
+    .meta({ description: 'Its share from now on; 100: it answers everyone and is `released`.' }),
+})
+
+export const newRelease = z
+  .strictObject({
+    environment: slug.default('production'),
+    queries: z
+      .union(
+        [
+          z
+            .array(releasedQuery)
+            .min(1)
+            .max(fixedLimits.releaseQueries.value)
+            .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'name a query twice'),
+          z.literal('all'),
+        ],
+        'must be a list of queries by name, or "all"',
+      )
+      .meta({
+        description: '`all`: every query whose draft is not what answers in the environment.',
+      }),
+    check,
+    force,
+    canary: newCanary.optional(),
+    shadow: z.boolean().default(false).meta({
+      description: 'It answers nobody; a bounded number of calls is run on it too, after their answer, and compared.',
+    }),
+    ...why,
+  })
+  .refine(({ canary, shadow }) => canary === undefined || !shadow, 'takes canary or shadow, not both')
+
+const seen = z.object({ calls: z.int(), errors: z.int(), p95_ms: z.number().nullable() })
+/** How a release that is, or was, tried out does. */
+const trial = z
+  .object({
+    percent: z.number(),
+    step: canaryStep.nullable(),
+    roll_back_on: rollBackRules.nullable(),
+    replay_id: z.string().nullable().meta({ description: 'The replay that has what was compared.' }),
+    started_at: timestamp,
+    stepped_at: timestamp,
+    ended_at: timestamp.nullable(),
+    because: z.string().nullable().meta({ description: 'Why it was taken back.' }),
+    judged_at: timestamp.nullable(),
+    queries: z
+      .array(z.object({ query: z.string(), after: seen, before: seen }))
+      .meta({ description: 'Since the last step, on its versions and on those before.' }),
+    compared: z
+      .object({ calls: z.int(), different: z.int(), dropped: z.int() })
+      .nullable()
+      .meta({ description: '`different`: with other rows, or failed. `dropped`: not run for want of room.' }),
+  })
+  .meta({ id: 'ReleaseTrial' })
 
 /** Every version of one environment answers in another. */
 export const promoteEnvironment = z.strictObject({
@@ -108,12 +179,11 @@ export const release = z
       checked: z.int().meta({ description: 'How many stored questions were asked again.' }),
       regressions: z.array(regression),
     }),
-    replay: z
-      .record(z.string(), z.unknown())
+    replay: replay
       .nullable()
-      .meta({ description: 'What recorded calls said of it; null where none were run.' }),
-    canary: z.record(z.string(), z.unknown()).nullable(),
-    shadow: z.record(z.string(), z.unknown()).nullable(),
+      .meta({ description: 'What recorded calls said of it when it was checked; null where none were run.' }),
+    canary: trial.nullable(),
+    shadow: trial.nullable(),
   })
   .meta({ id: 'Release' })
 

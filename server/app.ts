@@ -51,8 +51,10 @@ import {
   openQueryCallers,
   openQueryGate,
   type Answers,
+  type CallWatch,
   type Deployments,
   type QueryCallers,
+  type Rehearsal,
   type ReleaseTurns,
 } from './queries/index.ts'
 import {
@@ -65,6 +67,16 @@ import {
   type Router,
   type RouterOptions,
 } from './questions/index.ts'
+import {
+  createRehearsal,
+  openCanaries,
+  openRollout,
+  replayJob,
+  runReplay,
+  type BehindCalls,
+  type CallRecorder,
+  type Canaries,
+} from './rollout/index.ts'
 import { openDatabase, type Database } from './store/index.ts'
 import {
   openAlerts,
@@ -109,6 +121,14 @@ export type App = KeyAccess & {
   answers: Answers
   queryCallers: QueryCallers
   releaseTurns: ReleaseTurns
+  /** Hears of answered calls, and writes down those that projects want to run again. */
+  callWatch: CallWatch
+  recorder: CallRecorder
+  /** Runs calls on a release that is tried out, behind their answers. */
+  behindCalls: BehindCalls
+  /** What recorded calls say of a release before it is made. */
+  rehearsal: Rehearsal
+  canaries: Canaries
   router: Router
   /** Null where none is configured. */
   languageModel: LanguageModel | null
@@ -192,10 +212,14 @@ export async function openApp(
       (part) => part.close(),
     )
     const queryCallers = opened(openQueryCallers({ store, observe, now, closeTimeoutMs }), (part) => part.close())
+    const calls = { store, vault, engine, catalogs, deployments, config, observe, now }
+    const rollout = opened(await openRollout(calls), (part) => part.close())
     const questionLog = opened(openQuestionLog({ store, observe, now, closeTimeoutMs }), (part) => part.close())
     const models = { modelDir, readerDir, openEncoder }
     const routing = { ...routerOptions(config), ...models, store, datasources, deployments, observe, now }
     const router = opened(await openRouter(routing), (part) => part.close())
+    const judged = { store, usage, deployments, router, observe, now }
+    const canaries = opened(openCanaries(judged, limits.canaryIntervalSeconds * 1000), (part) => part.close())
     const app: App = {
       config,
       now,
@@ -226,6 +250,11 @@ export async function openApp(
         waitMs: limits.releaseWaitMs,
         queueLength: limits.releaseQueueLength,
       }),
+      callWatch: rollout.callWatch,
+      recorder: rollout.recorder,
+      behindCalls: rollout.behindCalls,
+      rehearsal: createRehearsal({ ...calls, jobs, recorder: rollout.recorder }),
+      canaries,
       router,
       languageModel: openLanguageModel({ ...languageModelOptions(config), outbound, observe }),
       questionLog,
@@ -268,6 +297,7 @@ function registerJobs(app: App): void {
   const { loadTimeoutMs } = app.config.limits
   app.jobs.register('refresh_datasource', (context) => runRefresh(app, context), { timeoutMs: loadTimeoutMs + 60_000 })
   app.jobs.registerSchedules(() => runDueSchedules(app))
+  app.jobs.register(replayJob, (context) => runReplay(app, context))
   app.jobs.register('compact_table', (context) => runCompaction(app, context))
   app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
 }

@@ -6,6 +6,7 @@ import { openPeriodic } from './flow/index.ts'
 import { forgetOldJobs } from './jobs/index.ts'
 import { forgetOldChecks } from './queries/index.ts'
 import { forgetOldQuestions } from './questions/index.ts'
+import { forgetOldReplays, forgetRecordedCalls } from './rollout/index.ts'
 import { forgetLapsedLeases } from './store/index.ts'
 import { forgetOldAlerts, keepUsage } from './usage/index.ts'
 
@@ -23,6 +24,8 @@ export function keepHouse(app: App): () => Promise<void> {
     files: sweepFiles,
     usage: keepUsage,
     alerts: forgetOldAlerts,
+    'recorded calls': forgetRecordedCalls,
+    replays: forgetOldReplays,
     leases: forgetLapsedLeases,
   }
   const work = async (): Promise<void> => {

@@ -29,6 +29,9 @@ const prefixes = {
   evaluationRun: 'run',
   variable: 'var',
   counterExample: 'cex',
+  recordedCall: 'rec',
+  replay: 'rpl',
+  replayCall: 'rpc',
 } as const
 
 /** Random bytes are drawn for many ids at once: asking for sixteen costs as much as asking for thousands. */

@@ -32,6 +32,7 @@ async function main(): Promise<void> {
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
   await app.jobs.start()
   app.alerts.start()
+  app.canaries.start()
   collectAll()
   await http.listen({ port: config.port, host: config.host, backlog: connectionsWaiting })
   requests.onStop(stopper(app, http, keepHouse(app)))

@@ -50,6 +50,16 @@ const sentences: Record<string, Describe> = {
   'query.undeployed': ({ target, details }) => `undeployed ${target} from ${text(details['environment'])}`,
   'release.made': ({ details }) =>
     `${details['act'] === 'rollback' ? 'rolled back' : details['act'] === 'promote' ? 'promoted' : 'released'} ${count(details['query_count'])} queries ${details['act'] === 'rollback' ? 'in' : 'to'} ${text(details['environment'])}`,
+  'release.canary_started': ({ details }) =>
+    `gave ${count(details['query_count'])} queries to ${count(details['percent'])} % of the keys in ${text(details['environment'])}`,
+  'release.shadow_started': ({ details }) =>
+    `runs ${count(details['query_count'])} queries behind those in ${text(details['environment'])}`,
+  'release.stepped': ({ details }) =>
+    `gave a release to ${count(details['percent'])} % of the keys in ${text(details['environment'])}`,
+  'release.rolled_back': ({ details }) =>
+    `took back a release that was tried out in ${text(details['environment'])}: ${text(details['because'])}`,
+  'replay.settings_changed': ({ details }) =>
+    details['recording'] === true ? 'has calls recorded for replay' : 'stopped recording calls, and deleted them',
   'definition.applied': () => 'applied a definition of the project',
   'environments.ordered': () => 'changed the order of the environments',
   'query.deleted': ({ target }) => `deleted the query ${target}`,

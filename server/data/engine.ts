@@ -89,9 +89,11 @@ const fileTimeoutMs = 600_000
 const fileConcurrency = 3
 /** No scope has this name. */
 const preparing = ''
+/** Reads at a time of which nobody waits for the answer. */
+const behindConcurrency = 2
 
 /** Starts the executors. Every call names a scope (a project); reads also name the catalog of tables they may see. */
-// Over 70 lines: one method for each thing the engine does, over the same two pools.
+// Over 70 lines: one method for each thing the engine does, over the same pools.
 export async function openEngine(options: EngineOptions) {
   const { runDir, memoryBytes, threads, idleCloseMs, sqlLimits, queueLength, observe, now } = options
   await rm(runDir, { recursive: true, force: true })
@@ -107,6 +109,16 @@ export async function openEngine(options: EngineOptions) {
     spares: 0,
     quarantineMs,
     concurrency: fileConcurrency,
+    background: true,
+  })
+  // What is read a second time to compare it: in a process of its own, so that no caller finds a place, memory or a thread taken.
+  const behind = createPool({
+    ...shared,
+    name: 'behind',
+    executors: 1,
+    spares: 0,
+    quarantineMs,
+    concurrency: behindConcurrency,
     background: true,
   })
   await reads.opened(openTimeoutMs)
@@ -146,6 +158,16 @@ export async function openEngine(options: EngineOptions) {
     },
 
     stream,
+
+    /**
+     * As `stream`, in a process of low priority that starts with the first such read: for what nobody waits for. It
+     * takes no place of a caller's read, and callers never wait for it.
+     */
+    async streamBehind(scope: string, catalog: Catalog, input: ReadInput): Promise<ReadStream> {
+      await behind.opened(openTimeoutMs)
+      const task = scoped(scope, catalog, readCall(input, true), input)
+      return openReadStream((onFrame) => behind.run({ ...task, onFrame }))
+    },
 
     /**
      * Proves that SQL is one SELECT over the catalog's tables, and says what it reads, needs and returns, without
@@ -213,7 +235,7 @@ export async function openEngine(options: EngineOptions) {
 
     /** Lets what runs finish for at most `limitMs`, then ends every executor. */
     async close(limitMs: number): Promise<void> {
-      await Promise.all([reads.close(limitMs), files.close(limitMs)])
+      await Promise.all([reads.close(limitMs), files.close(limitMs), behind.close(limitMs)])
     },
   }
 }

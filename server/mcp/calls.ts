@@ -6,7 +6,7 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import { Failure } from '../failure.ts'
-import { call, contractOf, tellRefusal, type CallAnswer, type RunAnswer } from '../queries/index.ts'
+import { call, contractOf, tellRefusal, versionFor, type CallAnswer, type RunAnswer } from '../queries/index.ts'
 import { ask, completenessOf, roundShare, type Decision } from '../questions/index.ts'
 import { answeredResult, partOf } from './answers.ts'
 import type { McpConnection } from './connection.ts'
@@ -153,7 +153,8 @@ async function askForMissing(app: ToolCallParts, connection: McpConnection, miss
       ? new Failure('invalid_query', { reason: 'missing_slots', message, ...(details !== undefined && { details }) })
       : failure
   }
-  const schema = contractOf(deployment).input.properties
+  const version = versionFor(deployment, connection.caller.key.id)
+  const schema = contractOf({ name: deployment.name, version }).input.properties
   const asked = askBack(connection, context, { failure, schema, state: deployment.name })
   if (asked === undefined) throw failure
   return asked

@@ -1,7 +1,7 @@
 import { admitToQuery, resolveCall, withFixedParameters, type Buckets, type KeyCaller } from '../access/index.ts'
 import type { ReadFormat } from '../data/index.ts'
 import { Failure } from '../failure.ts'
-import type { Deployment, LiveVersion } from './deployment-index.ts'
+import { versionFor, type Deployment, type LiveVersion } from './deployment-index.ts'
 import type { Deployments } from './deployments.ts'
 import { tellRefusal } from './record.ts'
 import { valuesOfTexts, type TextValues } from './text-values.ts'
@@ -36,10 +36,11 @@ export type CallParts = RunParts & { deployments: Deployments; buckets: Buckets 
 export function call(app: CallParts, caller: KeyCaller, input: Call): CallAnswer | Promise<CallAnswer> {
   try {
     const deployment = findDeployment(app, caller, input)
-    if (input.version !== undefined || deployment.version.rateLimit !== null) {
-      return callLater(app, caller, { input, deployment })
+    const version = versionFor(deployment, caller.key.id)
+    if (input.version !== undefined || version.rateLimit !== null) {
+      return callLater(app, caller, { input, deployment, version })
     }
-    return answerRun(app, runOf(caller, input, deployment, deployment.version), input.streamAs)
+    return answerRun(app, runOf(caller, input, deployment, version), input.streamAs)
   } catch (error) {
     tellRefusal(app, caller, { ...input, entry: input.entry ?? 'direct', error })
     throw error
@@ -49,10 +50,10 @@ export function call(app: CallParts, caller: KeyCaller, input: Call): CallAnswer
 async function callLater(
   app: CallParts,
   caller: KeyCaller,
-  { input, deployment }: { input: Call; deployment: Deployment },
+  { input, deployment, version: usual }: { input: Call; deployment: Deployment; version: LiveVersion },
 ): Promise<CallAnswer> {
   try {
-    const version = await findVersion(app, input, deployment)
+    const version = await findVersion(app, input, { deployment, usual })
     const run = runOf(caller, input, deployment, version)
     await limitRun(app, caller, run)
     return await answerRun(app, run, input.streamAs)
@@ -91,9 +92,9 @@ function findDeployment(
 async function findVersion(
   app: { deployments: Deployments },
   { version: number }: Call,
-  deployment: Deployment,
+  { deployment, usual }: { deployment: Deployment; usual: LiveVersion },
 ): Promise<LiveVersion> {
-  if (number === undefined) return deployment.version
+  if (number === undefined || number === usual.number) return usual
   const version = await app.deployments.pinned(deployment, number)
   if (version !== undefined) return version
   throw new Failure('query_not_found', {

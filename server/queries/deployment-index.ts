@@ -1,10 +1,29 @@
+import { hash } from 'node:crypto'
 import { compileSlots, type CompiledSlots } from './slots.ts'
 import type { Version } from './version-records.ts'
 
 export type Place = { projectId: string; environment: string; name: string }
 
 /** What answers a name in an environment of a project. */
-export type Deployment = Place & { version: LiveVersion }
+export type Deployment = Place & {
+  version: LiveVersion
+  /** The release that is tried out there and has another version of it. */
+  trial: ReleaseTrial | null
+}
+
+/** A release that answers some callers of an environment, or none while it is run behind. */
+export type ReleaseTrial = {
+  releaseId: string
+  projectId: string
+  environment: string
+  kind: 'canary' | 'shadow'
+  /** Of the keys that call: how many in ten thousand it answers. */
+  share: number
+  /** Where what it answers is compared with what it is to replace; null where it is not. */
+  replayId: string | null
+  /** By the name of the query. */
+  versions: ReadonlyMap<string, LiveVersion>
+}
 
 /** A version that can run. Its slots are compiled at the first call and kept. */
 export type LiveVersion = Version & { compiled: () => CompiledSlots }
@@ -12,6 +31,22 @@ export type LiveVersion = Version & { compiled: () => CompiledSlots }
 export function liveVersion(version: Version): LiveVersion {
   let compiled: CompiledSlots | undefined
   return { ...version, compiled: () => (compiled ??= compileSlots(version.slots)) }
+}
+
+/** The version that answers a key: the same for all its calls, as long as the release is tried out. */
+export function versionFor(deployment: Deployment, keyId: string): LiveVersion {
+  const { trial } = deployment
+  if (trial === null) return deployment.version
+  return answersKey(trial, keyId) ? (trial.versions.get(deployment.name) ?? deployment.version) : deployment.version
+}
+
+/**
+ * Whether a trial answers a key. By a hash of the release and the key, so that every process and every call decides
+ * alike, a larger share holds every key of a smaller one, and it is not always the same keys that go first.
+ */
+export function answersKey({ releaseId, share }: Pick<ReleaseTrial, 'releaseId' | 'share'>, keyId: string): boolean {
+  if (share <= 0) return false
+  return Number.parseInt(hash('sha256', `${releaseId}\n${keyId}`, 'hex').slice(0, 12), 16) < (share / 10_000) * 2 ** 48
 }
 
 export function keyOf({ projectId, environment, name }: Place): string {
@@ -26,6 +61,21 @@ export function createDeploymentIndex() {
   /** By project, environment and name: every call asks, and a text made of the three costs more than three looks. */
   const places = new Map<string, Map<string, Map<string, Deployment>>>()
   const byName = new Map<string, Set<Deployment>>()
+  /** By project and environment: few, most of the time none. */
+  const trials = new Map<string, ReleaseTrial>()
+
+  /** All at once: no call meets one query of a release that is tried out and not the next. */
+  function setTrial(place: EnvironmentPlace, trial: ReleaseTrial | null): void {
+    if (trial === null) trials.delete(environmentKey(place))
+    else trials.set(environmentKey(place), trial)
+    for (const deployment of places.get(place.projectId)?.get(place.environment)?.values() ?? []) {
+      deployment.trial = trial?.versions.has(deployment.name) === true ? trial : null
+    }
+  }
+
+  function trialOf(place: EnvironmentPlace): ReleaseTrial | null {
+    return trials.size === 0 ? null : (trials.get(environmentKey(place)) ?? null)
+  }
 
   function forget(key: string): void {
     const before = live.get(key)
@@ -43,7 +93,9 @@ export function createDeploymentIndex() {
     if (environments?.size === 0) places.delete(projectId)
   }
 
-  function put(next: Deployment): void {
+  function put({ version, ...place }: Place & { version: LiveVersion }): void {
+    const trial = trialOf(place)
+    const next: Deployment = { ...place, version, trial: trial?.versions.has(place.name) === true ? trial : null }
     const key = keyOf(next)
     forget(key)
     live.set(key, next)
@@ -53,11 +105,14 @@ export function createDeploymentIndex() {
   }
 
   return {
-    /** All of a release at once: nothing runs in between. */
-    apply({ put: next, forget: gone }: { put: Deployment[]; forget: string[] }): void {
+    /** All of a release at once: nothing runs in between. Of an environment that is named, the trial is what is given. */
+    apply({ put: next, forget: gone, trials: found }: Change): void {
       for (const key of gone) forget(key)
       for (const each of next) put(each)
+      for (const [place, trial] of found) setTrial(place, trial)
     },
+    trialOf,
+    trials: (): Iterable<ReleaseTrial> => trials.values(),
     keys: () => live.keys(),
     find: (place: Place) => places.get(place.projectId)?.get(place.environment)?.get(place.name),
     named: (name: string): Iterable<Deployment> => byName.get(name) ?? [],
@@ -67,6 +122,18 @@ export function createDeploymentIndex() {
     projectsIn: (environment: string): string[] =>
       [...places].filter(([, environments]) => environments.has(environment)).map(([projectId]) => projectId),
   }
+}
+
+type EnvironmentPlace = { projectId: string; environment: string }
+
+type Change = {
+  put: Array<Place & { version: LiveVersion }>
+  forget: string[]
+  trials: Array<[EnvironmentPlace, ReleaseTrial | null]>
+}
+
+function environmentKey({ projectId, environment }: EnvironmentPlace): string {
+  return `${projectId}\n${environment}`
 }
 
 function inside<Key, Value>(maps: Map<Key, Map<string, Value>>, key: Key): Map<string, Value> {

@@ -3,6 +3,7 @@ import { openRereads } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
 import {
+  answersKey,
   createDeploymentIndex,
   keyOf,
   liveVersion,
@@ -10,7 +11,9 @@ import {
   type DeploymentIndex,
   type LiveVersion,
   type Place,
+  type ReleaseTrial,
 } from './deployment-index.ts'
+import { loadTrial, readTrialOf, readTrials, type TrialRow } from './trial-rows.ts'
 import { readVersions, versionOf } from './version-records.ts'
 
 /**
@@ -27,6 +30,10 @@ export type Deployments = {
   list(projectId: string, environment: string): Deployment[]
   /** The projects in which anything is deployed to the environment. */
   projectsIn(environment: string): string[]
+  /** The release whose versions answer a key in an environment while it is tried out; null where none does. */
+  releaseFor(environment: EnvironmentPlace, keyId: string): string | null
+  /** What is tried out, anywhere. */
+  trials(): Iterable<ReleaseTrial>
   /** What is deployed anywhere in a project, by name, with what it reads. From the database: nothing is missing. */
   tablesRead(projectId: string): Promise<DeployedReads[]>
   /** Reads an environment again now: a process sees its own change before it says so. */
@@ -90,6 +97,11 @@ export async function openDeployments({ store, observe }: { store: Database; obs
     pinned: (deployment, number) => findPinned(store, pins, { deployment, number }),
     list: index.inEnvironment,
     projectsIn: index.projectsIn,
+    releaseFor(place, keyId) {
+      const trial = index.trialOf(place)
+      return trial !== null && answersKey(trial, keyId) ? trial.releaseId : null
+    },
+    trials: index.trials,
     tablesRead: (projectId) => readTables(store, projectId),
     refresh: ({ projectId, environment }) => rereads.ask({ projectId, environment }),
     onChange(heard) {
@@ -104,22 +116,42 @@ export async function openDeployments({ store, observe }: { store: Database; obs
   }
 }
 
-/** In one statement: what it reads is from before a release or from after it. */
+/**
+ * In one statement: what it reads is from before a release or from after it. The trial is read first: where it is gone,
+ * what it became is there, and nobody falls back to what was before it.
+ */
 async function readEnvironment(
   store: Database,
   index: DeploymentIndex,
   { projectId, environment }: EnvironmentPlace,
 ): Promise<void> {
+  const trial = await readTrialOf(store.db, { projectId, environment })
   const rows = await placeRows(store)
     .where('projectId', '=', projectId)
     .where('environment', '=', environment)
     .execute()
-  await take(store, index, { rows, known: index.inEnvironment(projectId, environment).map(keyOf) })
+  const trials = await loadTrials(store, index, trial === undefined ? [] : [trial])
+  const gone: TrialChange[] = trial === undefined ? [[{ projectId, environment }, null]] : []
+  const known = index.inEnvironment(projectId, environment).map(keyOf)
+  await take(store, index, { rows, known, trials: [...trials, ...gone] })
 }
 
 async function readAll(store: Database, index: DeploymentIndex): Promise<void> {
+  const found = await readTrials(store.db)
   const rows = await placeRows(store).execute()
-  await take(store, index, { rows, known: index.keys() })
+  const trials = await loadTrials(store, index, found)
+  const gone = [...index.trials()].filter(({ releaseId }) => !found.some((each) => each.releaseId === releaseId))
+  const ended = gone.map((trial): TrialChange => [trial, null])
+  await take(store, index, { rows, known: index.keys(), trials: [...ended, ...trials] })
+}
+
+type TrialChange = [EnvironmentPlace, ReleaseTrial | null]
+
+async function loadTrials(store: Database, index: DeploymentIndex, rows: TrialRow[]): Promise<TrialChange[]> {
+  const changes: TrialChange[] = []
+  const known = (name: string): LiveVersion[] => [...index.named(name)].map(({ version }) => version)
+  for (const row of rows) changes.push([row, await loadTrial(store, row, known)])
+  return changes
 }
 
 type PlaceRow = Place & { versionId: string }
@@ -127,17 +159,21 @@ type PlaceRow = Place & { versionId: string }
 async function take(
   store: Database,
   index: DeploymentIndex,
-  { rows, known }: { rows: PlaceRow[]; known: Iterable<string> },
+  { rows, known, trials }: { rows: PlaceRow[]; known: Iterable<string>; trials: TrialChange[] },
 ): Promise<void> {
   const gone = new Set(known)
   for (const row of rows) gone.delete(keyOf(row))
   const stale = rows.filter((row) => index.find(row)?.version.id !== row.versionId)
   const put = await complete(store, index, stale)
-  index.apply({ put, forget: [...gone] })
+  index.apply({ put, forget: [...gone], trials })
 }
 
 /** Versions never change, so one that is known is taken from memory, and shared by its environments. */
-async function complete(store: Database, index: DeploymentIndex, rows: PlaceRow[]): Promise<Deployment[]> {
+async function complete(
+  store: Database,
+  index: DeploymentIndex,
+  rows: PlaceRow[],
+): Promise<Array<Place & { version: LiveVersion }>> {
   const versions = new Map<string, LiveVersion>()
   for (const { name } of rows) {
     for (const { version } of index.named(name)) versions.set(version.id, version)

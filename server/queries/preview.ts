@@ -10,6 +10,7 @@ import type { Database } from '../store/index.ts'
 import type { Catalogs, Engine } from '../data/index.ts'
 import type { Answers } from './answers.ts'
 import type { QueryCallers } from './callers.ts'
+import type { CallWatch } from './call-watch.ts'
 import type { Observe } from '../observe.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../clock.ts'
@@ -20,6 +21,7 @@ type Parts = {
   engine: Engine
   answers: Answers
   queryCallers: QueryCallers
+  callWatch: CallWatch
   observe: Observe
   config: Config
   now: Clock

@@ -6,7 +6,7 @@ import { closest, Failure } from '../failure.ts'
 import type { Database } from '../store/index.ts'
 import type { JsonSchema } from './column-schema.ts'
 import { contractOf, withoutSlots, type QueryContract } from './contract.ts'
-import type { Deployment } from './deployment-index.ts'
+import { versionFor, type Deployment } from './deployment-index.ts'
 import type { Deployments } from './deployments.ts'
 import { slotParameter } from './text-values.ts'
 
@@ -24,14 +24,17 @@ export function callableQueries(
   return reached.toSorted((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-/** The contracts of what a key may call, without the slots that it fixes. */
+/** The contracts of what answers a key, without the slots that it fixes. */
 export function contractsFor(
   app: { deployments: Deployments },
   caller: Pick<KeyCaller, 'key'>,
   place: { projectId: string; environment: string },
 ): QueryContract[] {
   const fixed = new Set(Object.keys(caller.key.fixedParameters))
-  return callableQueries(app, caller, place).map((deployment) => withoutSlots(contractOf(deployment), fixed))
+  return callableQueries(app, caller, place).map((deployment) => {
+    const version = versionFor(deployment, caller.key.id)
+    return withoutSlots(contractOf({ name: deployment.name, version }), fixed)
+  })
 }
 
 type Wanted = { projectId: string; environment?: string | undefined; serverUrl: string }

@@ -7,6 +7,7 @@ import type { LiveVersion } from './deployment-index.ts'
 import { outcomeOf, tellCall, type CallRecord } from './record.ts'
 import { bindSlots, checkSlots, type BoundSlots } from './slots.ts'
 import type { QueryCallers } from './callers.ts'
+import type { CallWatch } from './call-watch.ts'
 import type { Observe } from '../observe.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../clock.ts'
@@ -63,6 +64,7 @@ export type RunParts = {
   catalogs: Catalogs
   answers: Answers
   queryCallers: QueryCallers
+  callWatch: CallWatch
   observe: Observe
   config: Config
   now: Clock
@@ -350,4 +352,5 @@ function tellRun(app: RunParts, run: Run, ended: Outcome & Measured & Executed &
     bytes: ended.bytes,
     cache: ended.cache,
   })
+  if (app.callWatch.isOn && ended.code === null) app.callWatch.heard(run)
 }

@@ -1,6 +1,6 @@
 import { leader, nearestTo } from './reask-examples.ts'
 import type { ProjectIndex } from './project-index.ts'
-import { yieldToEventLoop } from './yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../flow/index.ts'
 
 /** An example that two queries come close to. */
 export type CloseExample = {

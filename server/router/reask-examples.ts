@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from './yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../flow/index.ts'
 import type { ProjectIndex } from './project-index.ts'
 import type { Without } from './ranking/compare.ts'
 import { ambiguousMargin, rank } from './ranking/confidence.ts'

@@ -30,8 +30,15 @@ export type {
   ReleasedQuery,
   ReleaseRouting,
   ReleaseStatus,
+  ReplayCounts,
+  ReplayKind,
+  ReplayOutcome,
+  ReplayReport,
+  ReplayStatus,
   Role,
   Tables,
+  TrialRules,
+  TrialState,
 } from './tables.ts'
 export { openTables } from './tables.ts'
 export { inTransaction, type Connection } from './transaction.ts'

@@ -6,12 +6,19 @@ import type { DataTables } from './tables/data.ts'
 import type { QueriesTables } from './tables/queries.ts'
 import type { UsageTables } from './tables/usage.ts'
 import type { QuestionsTables } from './tables/questions.ts'
+import type { RolloutTables } from './tables/rollout.ts'
 
 /**
  * The tables as the code names them; `openTables` turns the names into the database's own. `test/api/tables.test.ts`
  * compares `server/store/tables` with the migrated database, column by column.
  */
-export type Tables = PeopleTables & KeysTables & DataTables & QueriesTables & UsageTables & QuestionsTables
+export type Tables = PeopleTables &
+  KeysTables &
+  DataTables &
+  QueriesTables &
+  UsageTables &
+  QuestionsTables &
+  RolloutTables
 
 /** What is inside a JSON column keeps its names: it was written by users, or is told to them as it is. */
 export function openTables(pool: Pool): Kysely<Tables> {
@@ -41,6 +48,9 @@ export type {
   ReleasedQuery,
   ReleaseRouting,
   ReleaseStatus,
+  TrialRules,
+  TrialState,
 } from './tables/queries.ts'
 export type { ChannelType } from './tables/usage.ts'
 export type { EvaluationResult, QuestionLogging, QuestionOutcome, QuestionResolution } from './tables/questions.ts'
+export type { ReplayCounts, ReplayKind, ReplayOutcome, ReplayReport, ReplayStatus } from './tables/rollout.ts'

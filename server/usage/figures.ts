@@ -1,7 +1,7 @@
 import type { Database } from '../store/index.ts'
 import { batchMs } from './batches.ts'
 import { rejectedText } from './call.ts'
-import { addLatency, bucketText, type Latencies } from './latencies.ts'
+import { addLatency, bucketText, percentile, type Latencies } from './latencies.ts'
 import type { Range } from './range.ts'
 import { grainMs, grains, storedMs, type Grain, type Stored } from './grains.ts'
 import { readTimesBy, type Source } from './times.ts'
@@ -137,6 +137,45 @@ export async function countWindow(run: Run, filter: WindowFilter, window: Window
   }
 }
 
+/** How the versions of queries did in an exact window. */
+export type VersionFigures = { query: string; version: number; calls: number; errors: number; p95Ms: number | null }
+
+/** Of one environment, each version of each query by itself. */
+export async function figuresByVersion(
+  store: Pick<Database, 'pool'>,
+  filter: { projectId: string; environment: string },
+  window: Window,
+): Promise<VersionFigures[]> {
+  const run: Run = async (text, values) => (await store.pool.query<Record<string, unknown>>(text, values)).rows
+  const { text, values } = await windowOf(run, filter, window)
+  const counted = await run(
+    `with calls as (${text}) select query, version, sum(calls)::bigint as calls,
+            coalesce(sum(calls) filter (where status >= 400), 0)::bigint as errors
+       from calls where version is not null group by query, version`,
+    values,
+  )
+  const buckets = await run(
+    `with calls as (${text}) select query, version, bucket, sum(count)::bigint as count
+       from calls, unnest(buckets, counts) as each(bucket, count)
+      where version is not null group by query, version, bucket`,
+    values,
+  )
+  return counted.map((row) => {
+    const times: Latencies = new Map()
+    for (const each of buckets) {
+      if (each['query'] !== row['query'] || each['version'] !== row['version']) continue
+      addLatency(times, Number(each['bucket']), Number(each['count']))
+    }
+    return {
+      query: String(row['query']),
+      version: Number(row['version']),
+      calls: Number(row['calls']),
+      errors: Number(row['errors']),
+      p95Ms: percentile(times, 0.95),
+    }
+  })
+}
+
 /** With which confidence questions were answered in an exact window, on average, and how many. */
 export async function confidenceOfWindow(
   run: Run,
@@ -186,11 +225,12 @@ async function windowOf(run: Run, filter: WindowFilter, { from, to }: Window): P
   ]
   const texts = pieces.map(({ stored, from: begin, to: stop }) => {
     values.push(new Date(begin), new Date(stop))
-    return `select status, entry, calls, buckets, counts from usage_rollups
+    return `select query, version, status, entry, calls, buckets, counts from usage_rollups
       where project_id = $1 and grain = '${stored}' and start >= $${values.length - 1} and start < $${values.length}
         and not ${rejectedText} and ($2::text is null or environment = $2) and ($3::text is null or query = $3)`
   })
-  texts.push(`select status, entry, 1, array[${bucketText('total_ms')}], array[1::bigint] from requests
+  texts.push(`select query, version, status, entry, 1 as calls, array[${bucketText('total_ms')}] as buckets,
+      array[1::bigint] as counts from requests
     where project_id = $1 and start > $4::timestamptz - interval '${batchMs} ms' and start < $5 and at >= $4 and at < $5
       and not ${rejectedText} and entry <> 'preview'
       and ($2::text is null or environment = $2) and ($3::text is null or (query = $3 and version is not null))`)

@@ -14,6 +14,7 @@ export { knownChannels, readStoredChannels, shownChannel, type StoredChannel } f
 export { openAlerts, type Alerts } from './alerts/open.ts'
 export type { AlertSources } from './alerts/sources.ts'
 export type { Post } from './alerts/post.ts'
+export { figuresByVersion } from './figures.ts'
 export { percentile, round } from './latencies.ts'
 export { openPrometheus, type Prometheus } from './prometheus.ts'
 export { forgetWords } from './questions.ts'

@@ -11,16 +11,17 @@ const guide = join(import.meta.dirname, '../../docs/release-safely.md')
 
 test('what "Release safely" shows runs as it stands, and does what it says', async () => {
   const t = await openTestApp()
+  await t.app.jobs.start()
   const folder = await mkdtemp(join(tmpdir(), 'sluice-guide-'))
   try {
     const { projectId } = await openQueryProject(t)
     const address = await t.listen()
     const blocks = [...(await readFile(guide, 'utf8')).matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = '']) => text)
-    expect(blocks).toHaveLength(5)
+    expect(blocks).toHaveLength(7)
     const env = { PATH: process.env['PATH'], SLUICE: address, TOKEN: operatorToken, PROJECT: projectId }
     const script = `set -euo pipefail\n${blocks.join('\necho\necho "====="\n')}`
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder, env, timeout: 120_000 })
-    const [first, look, back, next, file] = stdout.split('=====')
+    const [first, look, back, next, file, replay, canary] = stdout.split('=====')
     expect(first).toContain('"status":"released"')
     expect(look).toContain('"status":"checked"')
     expect(look).toContain('column amount is gone')
@@ -29,6 +30,9 @@ test('what "Release safely" shows runs as it stands, and does what it says', asy
     expect(next).toContain('"promoted_from":"staging"')
     expect(file).toContain('"applied":false')
     expect(file).not.toContain('"action":"update"')
+    expect(replay).toContain('"recording":true')
+    expect(replay).toContain('"summary":"No recorded call was run."')
+    expect(canary).toContain('"status":"canary"')
     const live = await t.operator.get(`/v1/projects/${projectId}/deployments?environment=production`)
     expect(live.body.data).toMatchObject([{ name: 'orders_by_day' }, { name: 'orders_of_region', version: 2 }])
   } finally {

@@ -16,6 +16,7 @@ const mayImport: Record<string, string[]> = {
     'server/queries',
     'server/questions',
     'server/definition',
+    'server/rollout',
     'server/usage',
     'server/data',
     'server/jobs',
@@ -31,6 +32,7 @@ const mayImport: Record<string, string[]> = {
     'server/queries',
     'server/questions',
     'server/definition',
+    'server/rollout',
     'server/usage',
     'server/data',
     'server/jobs',
@@ -78,6 +80,17 @@ const mayImport: Record<string, string[]> = {
   'server/router': ['api', 'server/language'],
   'server/language': [],
   'server/queries': ['api', 'server/access', 'server/projects', 'server/data', 'server/store'],
+  // Stands on the path of no call: it hears of those that were answered.
+  'server/rollout': [
+    'api',
+    'server/queries',
+    'server/access',
+    'server/projects',
+    'server/usage',
+    'server/data',
+    'server/jobs',
+    'server/store',
+  ],
   'server/connections': [
     'api',
     'server/access',

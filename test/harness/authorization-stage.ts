@@ -23,6 +23,8 @@ export type Ids = {
   run_id: string
   request_id: string
   counter_example_id: string
+  replay_id: string
+  call_id: string
   alert_id: string
   channel_id: string
   key_id: string
@@ -241,6 +243,7 @@ async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promi
     run_id: run.id,
     request_id: await makers.question(),
     counter_example_id: await makers.counterExample(),
+    ...(await makeReplay(t, own.projectId)),
     alert_id: alert.id,
     channel_id: alert.channels[0].id,
     key_id: await makers.key(),
@@ -251,4 +254,46 @@ async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promi
     url: source.url,
     unique: 'thing_0',
   }
+}
+
+/** A replay with a call that differs, as its job leaves it. */
+async function makeReplay({ app }: TestApp, projectId: string): Promise<Pick<Ids, 'replay_id' | 'call_id'>> {
+  const [replayId, callId] = [newId('replay'), newId('replayCall')]
+  const { db } = app.store
+  const record = {
+    projectId,
+    environment: 'production',
+    kind: 'replay',
+    status: 'finished',
+    createdBy: 'operator',
+  } as const
+  const rest = { releaseId: null, jobId: null, plan: '[]', total: 1, counts: '{}', finishedAt: new Date() }
+  await db
+    .insertInto('replays')
+    .values({ id: replayId, ...record, ...rest })
+    .execute()
+  const details = {
+    parameters: {},
+    times: 1,
+    outcome: 'failed',
+    because: null,
+    before: null,
+    after: null,
+    comparison: null,
+  }
+  await db
+    .insertInto('replayCalls')
+    .values({
+      id: callId,
+      replayId,
+      query: 'orders_in_region',
+      outcome: 'failed',
+      beforeVersion: 1,
+      afterVersion: null,
+      calledAt: new Date(),
+      keyId: null,
+      sealedDetails: app.vault.seal(details),
+    })
+    .execute()
+  return { replay_id: replayId, call_id: callId }
 }

@@ -89,3 +89,25 @@ test('an environment is promoted into another; a viewer sees the releases and no
   await viewer.page.getByText('You are a viewer here').waitFor()
   expect(await viewer.page.getByRole('button', { name: 'Release changes' }).count()).toBe(0)
 }, 180_000)
+
+test('the sheet says what recorded calls come to, and the page of a release how it does as a canary', async () => {
+  const path = `/v1/projects/${stage.projectId}`
+  await expectStatus(200, stage.owner.put(`${path}/replay-settings`, { recording: true }))
+  await expect.poll(() => stage.app.callWatch.isOn, { timeout: waitMs }).toBe(true)
+  await stage.app.jobs.start()
+  const secret = await stage.key('replayed', { plan: 'unlimited' })
+  await expectStatus(200, stage.callWith(secret, 'sales_by_region'))
+  await stage.edit('sales_by_region', { sql: salesSql.replace('as revenue', '+ 1 as revenue') })
+  const { page } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/deploy/releases`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByRole('button', { name: 'Release changes' }).click()
+  await page.getByText('Of 1 calls 0 are equal, 1 differ in revenue.').waitFor()
+
+  const canary = { percent: 10, roll_back_on: { error_rate: 0.1 } }
+  const { body } = await expectStatus(
+    200,
+    stage.owner.post(`${path}/releases`, { queries: 'all', force: true, canary }),
+  )
+  await page.goto(`${new URL(page.url()).origin}/p/${stage.projectId}/deploy/releases/${body.id}`)
+  await page.getByText('It answered 10 % of the keys').waitFor()
+}, 180_000)

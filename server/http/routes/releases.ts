@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { pageOf } from '../../../api/envelope.ts'
 import {
+  continueRelease,
   newRelease,
   promoteEnvironment,
   release,
   releaseEntry,
   releaseFilter,
+  rollBackRules,
   rollbackRelease,
 } from '../../../api/releases.ts'
 import type { App } from '../../app.ts'
@@ -13,7 +15,7 @@ import * as queries from '../../queries/index.ts'
 import { refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import type { Http } from '../http.ts'
-import { toWire } from '../wire-codec.ts'
+import { fromWire, toWire } from '../wire-codec.ts'
 
 const tags = ['releases']
 const ofProject = z.object({ project_id: z.string() })
@@ -34,7 +36,7 @@ export function serveReleases(http: Http, app: App): void {
       },
     },
     async (request) => {
-      const input = { projectId: request.params.project_id, ...request.body }
+      const input = { projectId: request.params.project_id, ...request.body, trial: trialOf(request.body, app) }
       return wireRelease(await queries.releaseQueries(app, callerOf(request), input))
     },
   )
@@ -83,6 +85,24 @@ export function serveReleases(http: Http, app: App): void {
   )
 
   http.post(
+    `${path}/:release_id/continue`,
+    {
+      schema: {
+        tags,
+        summary: 'Give a release that is tried out a larger share of the calls, or all of them',
+        params: ofRelease,
+        body: continueRelease,
+        response: { 200: release, ...refusals },
+      },
+    },
+    async (request) => {
+      const input = { ...idsOf(request.params), ...request.body }
+      await queries.continueRelease(app, callerOf(request), input)
+      return wireRelease(await queries.findRelease(app, callerOf(request), input))
+    },
+  )
+
+  http.post(
     '/v1/projects/:project_id/promote',
     {
       schema: {
@@ -102,6 +122,16 @@ export function serveReleases(http: Http, app: App): void {
 
 function idsOf({ project_id: projectId, release_id: releaseId }: z.output<typeof ofRelease>) {
   return { projectId, releaseId }
+}
+
+/** How it is to be tried out; undefined where everyone gets it at once. */
+function trialOf({ canary, shadow }: z.output<typeof newRelease>, { now }: App): queries.NewTrial | undefined {
+  const at = new Date(now())
+  if (shadow) return { kind: 'shadow', percent: 0, rules: { step: null, rollBackOn: null }, at }
+  if (canary === undefined) return undefined
+  const { percent, step = null, roll_back_on: on } = canary
+  const rollBackOn = on === undefined ? null : fromWire(rollBackRules, on)
+  return { kind: 'canary', percent, rules: { step, rollBackOn }, at }
 }
 
 function wireRelease(report: queries.ReleaseReport): z.output<typeof release> {

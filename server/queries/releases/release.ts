@@ -10,7 +10,12 @@ import type { KeyThatCalled, QueryCallers } from '../callers.ts'
 import { compareContracts, type Change, type Compatibility } from '../compatibility.ts'
 import type { DeployGate, RoutingReport } from '../deploy-gate.ts'
 import type { Deployments } from '../deployments.ts'
+import { draftAsVersion } from '../version-pairs.ts'
+import { liveVersion } from '../deployment-index.ts'
 import { changedMeanwhile, noQuery } from '../drafts.ts'
+import type { Rehearsal } from '../rehearsal.ts'
+import { startTrial, type NewTrial } from '../start-trial.ts'
+import { requireNoTrial } from '../trial-rows.ts'
 import { examineAll, type Examined } from './examine.ts'
 import { notDeployed, refusedRelease, type ReleaseEntry, type ReleaseReport } from './report.ts'
 import {
@@ -19,6 +24,7 @@ import {
   findNewestVersions,
   insertRelease,
   insertVersions,
+  keepReplay,
   keepActs,
   markRolledBack,
   putDeployments,
@@ -35,6 +41,7 @@ export type ReleaseParts = {
   deployments: Deployments
   queryCallers: QueryCallers
   releaseTurns: ReleaseTurns
+  rehearsal: Rehearsal
   router: DeployGate
   observe: Observe
   now: Clock
@@ -50,6 +57,8 @@ export type Move = {
   check?: boolean | undefined
   /** Break callers and move questions, if that is what it does. */
   force?: boolean | undefined
+  /** Try it out instead of giving it to everyone. */
+  trial?: NewTrial | undefined
   /** A check that somebody wants to come back to joins the history. */
   keepCheck?: boolean | undefined
   message?: string | undefined
@@ -78,7 +87,7 @@ export async function makeRelease(app: ReleaseParts, caller: Caller, move: Move)
   const isAwaited = isGated(move) && asksQuestions(move)
   const { report, refused, results } = await (isAwaited ? app.releaseTurns.take(move, work) : work())
   if (refused) throw refusedRelease(report)
-  if (move.check === true) return report
+  if (move.check === true) return move.keepCheck === true ? rehearse(app, caller, { move, examined, report }) : report
   await applyHere(app, move)
   if (results.length > 0) await keepResults(app, caller, { report, results })
   return report
@@ -173,6 +182,8 @@ async function putRelease(
   const ids = targets.map(({ draft }) => draft.id)
   const live = await findLiveVersions(transaction, environment, ids)
   requireStill(move, live)
+  if (move.check !== true) await requireNoTrial(transaction, { ...move, names: namesOf(move) })
+  if (move.trial !== undefined) requireTriable(move, live)
   requireLive(move, live)
   const unfrozen = targets.filter(({ frozen, isRemoved }) => frozen === null && !isRemoved)
   const newest = await findNewestVersions(
@@ -196,6 +207,16 @@ async function putRelease(
     const put = judged.flatMap(({ target: { draft }, chosen }) =>
       chosen === null ? [] : [{ queryId: draft.id, name: draft.name, versionId: chosen.id }],
     )
+    if (move.trial !== undefined) {
+      const started = await startTrial(transaction, caller, {
+        ...move.trial,
+        projectId,
+        environment,
+        releaseId: id,
+        put,
+      })
+      return { report: { ...report, id, createdAt, [move.trial.kind]: started }, refused }
+    }
     await putDeployments(transaction, caller, { projectId, environment, put })
     const removed = targets.filter(({ isRemoved }) => isRemoved).map(({ draft }) => draft.id)
     await removeDeployments(transaction, environment, removed)
@@ -219,6 +240,17 @@ function requireStill({ mustHave, environment }: Move, live: Map<string, { numbe
 function requireLive({ act, targets, environment }: Move, live: Map<string, unknown>): void {
   const missing = targets.find(({ draft, isRemoved }) => isRemoved && !live.has(draft.id))
   if (missing !== undefined && act !== 'rollback') throw notDeployed(missing.draft.name, environment)
+}
+
+/** A share of the calls can only be taken from something that answers them, and not by nothing. */
+function requireTriable({ environment, targets }: Move, live: Map<string, unknown>): void {
+  const removed = targets.find(({ isRemoved }) => isRemoved)
+  if (removed === undefined && live.size > 0) return
+  const message =
+    removed === undefined
+      ? `None of these queries answers in ${environment} yet, so there is nothing to try them beside. Release them without canary and shadow.`
+      : `${removed.draft.name} would be taken out, which cannot be tried out. Do that in a release without canary and shadow.`
+  throw new Failure('invalid_request', { reason: 'invalid_field', message })
 }
 
 type Versions = Record<'live' | 'newest', Awaited<ReturnType<typeof findLiveVersions>>>
@@ -268,7 +300,7 @@ function keptOf(move: Move, { queries, routing }: Pick<ReleaseReport, 'queries' 
   return {
     projectId: move.projectId,
     environment: move.environment,
-    status: move.check === true ? ('checked' as const) : ('released' as const),
+    status: move.check === true ? ('checked' as const) : (move.trial?.kind ?? ('released' as const)),
     act: move.act,
     message: move.message ?? null,
     commit: move.commit ?? null,
@@ -289,6 +321,28 @@ function reportOf(caller: Caller, kept: ReturnType<typeof keptOf>): Omit<Release
 function nothingOf(app: Pick<ReleaseParts, 'now'>, caller: Caller, move: Move): ReleaseReport {
   const kept = keptOf(move, { queries: [], routing: { checked: 0, regressions: [] } })
   return { ...reportOf(caller, kept), createdAt: new Date(app.now()) }
+}
+
+/** What recorded calls say of it. It joins the check, which somebody wants to come back to. */
+async function rehearse(
+  app: ReleaseParts,
+  caller: Caller,
+  { move, examined, report }: { move: Move; examined: Examined; report: ReleaseReport },
+): Promise<ReleaseReport> {
+  const { projectId, environment, targets } = move
+  const candidates = targets.flatMap(({ draft, frozen, isRemoved }) => {
+    const before = app.deployments.find({ projectId, environment, name: draft.name })?.version
+    const inspected = examined.get(draft.id)
+    if (isRemoved || before === undefined || inspected === undefined) return []
+    const after = frozen === null ? draftAsVersion(draft, inspected) : liveVersion(frozen)
+    return [{ name: draft.name, before, after }]
+  })
+  const replay = await app.rehearsal.run(caller, { projectId, environment, candidates }).catch((error: unknown) => {
+    app.observe({ kind: 'fault', where: 'replay', error })
+    return null
+  })
+  if (replay !== null && report.id !== null) await keepReplay(app.store, { id: report.id, replay })
+  return { ...report, replay }
 }
 
 const unasked: RoutingReport = { checked: 0, regressions: [], results: [] }

@@ -1,5 +1,12 @@
 import { Failure } from '../../failure.ts'
-import type { ReleaseAct, ReleasedQuery, ReleaseRouting, ReleaseStatus } from '../../store/index.ts'
+import type {
+  ReleaseAct,
+  ReleasedQuery,
+  ReleaseRouting,
+  ReleaseStatus,
+  ReplayReport,
+  TrialState,
+} from '../../store/index.ts'
 
 /** What a release did to one query, or with `check` would do. */
 export type ReleaseEntry = ReleasedQuery
@@ -20,9 +27,9 @@ export type ReleaseReport = {
   rolledBackBy: string | null
   queries: ReleaseEntry[]
   routing: ReleaseRouting
-  replay: Record<string, unknown> | null
-  canary: Record<string, unknown> | null
-  shadow: Record<string, unknown> | null
+  replay: ReplayReport | null
+  canary: TrialState | null
+  shadow: TrialState | null
   createdAt: Date
   createdBy: string
 }

@@ -1,7 +1,15 @@
 import type { Insertable, Transaction } from 'kysely'
 import { labelOf, recordAct, type Caller } from '../../access/index.ts'
 import { newId } from '../../ids.ts'
-import type { DeploymentAct, ReleaseAct, ReleaseRouting, ReleaseStatus, Tables } from '../../store/index.ts'
+import type {
+  Database,
+  DeploymentAct,
+  ReleaseAct,
+  ReleaseRouting,
+  ReleaseStatus,
+  ReplayReport,
+  Tables,
+} from '../../store/index.ts'
 import { columnsOf, contentOf } from '../content.ts'
 import type { Draft } from '../drafts.ts'
 import type { Inspected } from '../inspection.ts'
@@ -157,6 +165,17 @@ export async function insertRelease(
     .returning('createdAt')
     .executeTakeFirstOrThrow()
   return { id: row.id, createdAt }
+}
+
+export async function keepReplay(
+  { db }: Pick<Database, 'db'>,
+  { id, replay }: { id: string; replay: ReplayReport },
+): Promise<void> {
+  await db
+    .updateTable('releases')
+    .set({ replay: JSON.stringify(replay) })
+    .where('id', '=', id)
+    .execute()
 }
 
 export async function markRolledBack(

@@ -1,6 +1,8 @@
-import { requireRole, type Caller } from '../../access/index.ts'
+import { labelOf, requireRole, type Caller } from '../../access/index.ts'
 import { Failure } from '../../failure.ts'
 import { pageAfter, type Database, type Page, type ReleaseStatus } from '../../store/index.ts'
+import type { NewTrial } from '../start-trial.ts'
+import { endTrial } from '../trial-acts.ts'
 import { makeRelease, type Move, type ReleaseParts } from './release.ts'
 import type { ReleaseReport } from './report.ts'
 import { findChanged, findPromoted, findTargets, type Wanted } from './targets.ts'
@@ -12,13 +14,14 @@ type Gate = { check?: boolean | undefined; force?: boolean | undefined }
 export async function releaseQueries(
   app: ReleaseParts,
   caller: Caller,
-  input: Gate & Why & { projectId: string; environment: string; queries: readonly Wanted[] | 'all' },
+  input: Gate &
+    Why & { projectId: string; environment: string; queries: readonly Wanted[] | 'all'; trial?: NewTrial | undefined },
 ): Promise<ReleaseReport> {
-  const { projectId, queries } = input
+  const { projectId, queries, trial } = input
   await requireRole(app, caller, projectId, 'editor')
   const targets =
     queries === 'all' ? await findChanged(app.store, input) : await findTargets(app.store, projectId, queries)
-  return makeRelease(app, caller, { ...moveOf(input), act: 'release', targets })
+  return makeRelease(app, caller, { ...moveOf(input), act: 'release', targets, trial })
 }
 
 /** What releasing some drafts would do, without keeping anything of it. */
@@ -63,6 +66,7 @@ export async function rollbackRelease(
   const { projectId, releaseId, force } = input
   await requireRole(app, caller, projectId, 'editor')
   const release = await readRelease(app, input)
+  if (release.status === 'canary' || release.status === 'shadow') return endTried(app, caller, input)
   if (release.status !== 'released') throw notReleased(release)
   const moved = release.queries.filter(({ version, previousVersion }) => version !== previousVersion)
   const wanted = moved.map(({ name, previousVersion }) =>
@@ -82,6 +86,18 @@ export async function rollbackRelease(
     targets,
     ...(force !== true && { mustHave }),
   })
+}
+
+/** What was only tried out is taken back by ending it: what was there before never went. */
+async function endTried(
+  app: ReleaseParts,
+  caller: Caller,
+  input: Gate & Why & { projectId: string; releaseId: string },
+): Promise<ReleaseReport> {
+  const because = input.message ?? `${labelOf(caller)} took it back.`
+  const at = new Date(app.now())
+  if (input.check !== true) await endTrial(app, caller, { releaseId: input.releaseId, as: 'rolled_back', because, at })
+  return readRelease(app, input)
 }
 
 function moveOf(input: Gate & Why & { projectId: string; environment: string }): Omit<Move, 'act' | 'targets'> {

@@ -301,8 +301,8 @@ function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 }
 
-function keyOf({ projectId, environment, only }: QuestionPlace): string {
-  return `${projectId}\n${environment}\n${only === null ? '*' : only.toSorted().join(',')}`
+function keyOf({ projectId, environment, only, release = null }: QuestionPlace): string {
+  return `${projectId}\n${environment}\n${only === null ? '*' : only.toSorted().join(',')}\n${release ?? ''}`
 }
 
 const textBytes = 4_000

@@ -1,12 +1,20 @@
 import { fixedLimits } from '../../../api/limits.ts'
 import type { SlotsSchema } from '../../../api/slots.ts'
 import { readColumnValues, type DatasourceDirectory } from '../../data/index.ts'
-import type { Deployments, LiveVersion } from '../../queries/index.ts'
+import type { Deployments, LiveVersion, ReleaseTrial } from '../../queries/index.ts'
 import type { Database, QueryExample } from '../../store/index.ts'
 import { spoken, type CounterExample, type RoutableProject, type RoutableQuery } from '../../router/index.ts'
 
-/** Where a question goes; `only` are the names that a key is limited to, null where it reaches every query. */
-export type QuestionPlace = { projectId: string; environment: string; only: readonly string[] | null }
+/**
+ * Where a question goes; `only` are the names that a key is limited to, null where it reaches every query. `release` is
+ * the one whose versions answer the asker while it is tried out.
+ */
+export type QuestionPlace = {
+  projectId: string
+  environment: string
+  only: readonly string[] | null
+  release?: string | null
+}
 
 /** Told when a setting of a project's questions has changed. */
 export const questionsChanged = 'questions_changed'
@@ -23,14 +31,14 @@ export type Supposed = { changed: RoutableQuery[]; removed: string[] }
 /** What can be asked in a place now, or as it is supposed to be. */
 export async function readProject(
   parts: Parts,
-  { projectId, environment, only }: QuestionPlace,
+  { projectId, environment, only, release = null }: QuestionPlace,
   { changed, removed }: Supposed = { changed: [], removed: [] },
 ): Promise<RoutableProject> {
   const others = new Set([...removed, ...changed.map(({ name }) => name)])
   const live = parts.deployments
     .list(projectId, environment)
     .filter(({ name }) => (only === null || only.includes(name)) && !others.has(name))
-    .map(liveQuery)
+    .map(({ name, version, trial }) => liveQuery({ name, version: triedVersion(trial, { name, release }) ?? version }))
   const queries = [...live, ...changed]
   // The same queries in the same order give the same scores, in every process.
   queries.sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -42,6 +50,11 @@ export async function readProject(
   const values = await readColumnValues(parts, projectId, valueColumns(queries))
   const counterExamples = await readCounterExamples(parts.store, projectId)
   return { queries, values, leastConfidence: settings?.minConfidence ?? 0, counterExamples }
+}
+
+/** The version of a query that answers where a release is tried out; undefined where it is not, or no longer. */
+function triedVersion(trial: ReleaseTrial | null, { name, release }: { name: string; release: string | null }) {
+  return release !== null && trial?.releaseId === release ? trial.versions.get(name) : undefined
 }
 
 /** What the router heeds: reports that were confirmed, oldest first. */

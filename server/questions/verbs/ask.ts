@@ -8,6 +8,7 @@ import {
   checkSlots,
   limitRun,
   tellRefusal,
+  versionFor,
   type CallAnswer,
   type CallParts,
   type LiveVersion,
@@ -108,7 +109,8 @@ async function admitAndRoute(
     const earlier =
       input.follows === undefined ? null : await findEarlier(app, caller, { place, requestId: input.follows })
     const asking = { ...input, asker, given: givenOf(caller, input), earlier, signal: input.signal() }
-    return await route(app, { ...place, only: onlyOf(app, caller, place) }, asking)
+    const release = app.deployments.releaseFor(place, caller.key.id)
+    return await route(app, { ...place, only: onlyOf(app, caller, place), release }, asking)
   } finally {
     leave()
   }
@@ -138,7 +140,7 @@ async function route(app: Parts, place: QuestionPlace, asking: Asking): Promise<
     const { routing } = decision
     if (!('query' in routing)) return { decision, version: null }
     const live = app.deployments.find({ ...place, name: routing.query })
-    if (live !== undefined) return { decision, version: live.version }
+    if (live !== undefined) return { decision, version: versionFor(live, asking.asker.keyId) }
   }
   throw new Failure('overloaded', { retryAfterSeconds: 1 })
 }

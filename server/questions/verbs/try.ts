@@ -7,6 +7,7 @@ import {
   runQuery,
   type RunAnswer,
   type Answers,
+  type CallWatch,
   type QueryCallers,
   type Deployments,
 } from '../../queries/index.ts'
@@ -49,6 +50,7 @@ type Parts = {
   engine: Engine
   answers: Answers
   queryCallers: QueryCallers
+  callWatch: CallWatch
   deployments: Deployments
   router: Router
   languageModel: LanguageModel | null

@@ -1,5 +1,5 @@
 import { link, shape, type Contexts, type Linker } from '../../language/index.ts'
-import { yieldToEventLoop } from '../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../flow/index.ts'
 import { farQuestions, valuedQuestions } from './far-questions.ts'
 import type { Embed } from '../project-index.ts'
 import type { Asked } from '../ranking/evidence.ts'

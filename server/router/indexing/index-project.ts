@@ -8,7 +8,7 @@ import {
   type Spelling,
 } from '../../language/index.ts'
 import type { Encoder } from '../encoder/encoder.ts'
-import { yieldToEventLoop } from '../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../flow/index.ts'
 import { calibrate } from './calibrate.ts'
 import { readFarBank } from './far-bank.ts'
 import { indexText, reread, type IndexedText } from './index-text.ts'

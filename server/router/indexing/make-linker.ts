@@ -1,6 +1,6 @@
 import { isFunctionWord, words, type Linker, type ValueType } from '../../language/index.ts'
 import type { Encoder } from '../encoder/encoder.ts'
-import { yieldToEventLoop } from '../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../flow/index.ts'
 import { placeholder } from './index-text.ts'
 import { buildTrie } from './value-lists.ts'
 import { slotsOf, spoken, type RoutableProject } from '../project.ts'

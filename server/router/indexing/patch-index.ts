@@ -9,7 +9,7 @@ import { roughen, settle } from '../ranking/scan-kernel.ts'
 import { rowOf, scan, type Matrix } from '../ranking/vectors.ts'
 import { pullsOf, squareOf, toWhite, type Whitened } from '../ranking/whiten.ts'
 import { cardOf } from '../reader/card.ts'
-import { yieldToEventLoop } from '../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../flow/index.ts'
 import { centroids, embedder, fixedValues, wordsSaid } from './index-project.ts'
 import { indexText, reread, type IndexedText } from './index-text.ts'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { addPart, addValue, isFunctionWord, newTrie, words, type Linker, type Word } from '../../language/index.ts'
-import { yieldToEventLoop } from '../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../flow/index.ts'
 import { slotsOf, type ListedValue, type RoutableProject, type ValueRules } from '../project.ts'
 
 type Ordinary = {

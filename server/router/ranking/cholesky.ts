@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../flow/index.ts'
 
 /**
  * Rows, then columns, that are worked on side by side. A sum waits for its last addition: four that do not wait for

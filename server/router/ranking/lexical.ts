@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../flow/index.ts'
 
 /** Queries as bags of the tokens of all their texts, searched by shared tokens (BM25). Tokens are numbered. */
 export type LexicalIndex = {

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../flow/index.ts'
 import { rowOf, type Matrix } from './vectors.ts'
 
 /** `scan.wat` through `wat2wasm`: what JavaScript multiplies one by one, it multiplies by four. */

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../flow/index.ts'
 import { inverseCholesky } from './cholesky.ts'
 import { settle } from './scan-kernel.ts'
 import { matrixOf, rowOf, scan, type Matrix } from './vectors.ts'

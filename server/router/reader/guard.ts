@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { RoutableProject } from '../project.ts'
-import { yieldToEventLoop } from '../yield-to-event-loop.ts'
+import { yieldToEventLoop } from '../../flow/index.ts'
 import { fill } from '../fill.ts'
 import type { ProjectIndex } from '../project-index.ts'
 import { rowOf } from '../ranking/vectors.ts'

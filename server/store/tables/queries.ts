@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
 import type { CreatedAt, Json, OptionalJson } from './columns.ts'
+import type { ReplayReport } from './rollout.ts'
 
 export type QueriesTables = {
   queries: QueriesTable
@@ -7,6 +8,8 @@ export type QueriesTables = {
   deployments: DeploymentsTable
   deploymentActs: DeploymentActsTable
   releases: ReleasesTable
+  trials: TrialsTable
+  trialVersions: TrialVersionsTable
   queryCallers: QueryCallersTable
 }
 
@@ -122,11 +125,58 @@ type ReleasesTable = {
   queryNames: string[]
   breakingCount: number
   routing: Json<ReleaseRouting>
-  replay: OptionalJson<Record<string, unknown>>
-  canary: OptionalJson<Record<string, unknown>>
-  shadow: OptionalJson<Record<string, unknown>>
+  replay: OptionalJson<ReplayReport>
+  canary: OptionalJson<TrialState>
+  shadow: OptionalJson<TrialState>
   createdAt: CreatedAt
   createdBy: string
+}
+
+/** When a trial gets a larger share, and what takes it back. Null: never, and nothing. */
+export type TrialRules = {
+  step: { percent: number; seconds: number } | null
+  rollBackOn: {
+    errorRate: number | null
+    p95Factor: number | null
+    differences: number | null
+    minCalls: number
+  } | null
+}
+
+type SeenVersion = { calls: number; errors: number; p95Ms: number | null }
+
+/** What is known of a release that is, or was, tried out. Times as text: it is kept as JSON. */
+export type TrialState = TrialRules & {
+  percent: number
+  replayId: string | null
+  startedAt: string
+  steppedAt: string
+  endedAt: string | null
+  /** Why it was taken back. */
+  because: string | null
+  judgedAt: string | null
+  /** Since the last step, by query: on the version that is tried out and on the one before. */
+  queries: Array<{ query: string; after: SeenVersion; before: SeenVersion }>
+  compared: { calls: number; different: number; dropped: number } | null
+}
+
+type TrialsTable = {
+  releaseId: string
+  projectId: string
+  environment: string
+  kind: 'canary' | 'shadow'
+  share: number
+  rules: Json<TrialRules>
+  replayId: string | null
+  startedAt: Date
+  steppedAt: Date
+}
+
+type TrialVersionsTable = {
+  releaseId: string
+  name: string
+  queryId: string
+  versionId: string
 }
 
 type QueryCallersTable = {

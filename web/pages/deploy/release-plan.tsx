@@ -7,6 +7,7 @@ import { Verdict } from '../../parts/verdict.tsx'
 import classes from './deploy.module.css'
 import { MovedQuestions } from './moved-questions.tsx'
 import type { Place } from './place.ts'
+import { RecordedCalls, TriedOut } from './release-trial.tsx'
 import { sayMeaning, sayQuestions, sayVersions } from './release-words.ts'
 import { sayChange } from './words.ts'
 import type { Release } from './wire.ts'
@@ -24,6 +25,8 @@ export function ReleasePlan({ place, release }: { place: Place; release: Release
         <Text c="dimmed">{sayQuestions(release)}</Text>
         <MovedQuestions routing={release.routing} />
       </section>
+      <RecordedCalls replay={release.replay} />
+      <TriedOut release={release} />
       <section>
         <Title order={3} mb={6}>
           Queries

@@ -1,0 +1,160 @@
+import type { Transaction } from 'kysely'
+import { resealColumn, type Vault } from '../access/index.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { newId } from '../ids.ts'
+import { restoredVersion, storedVersion, type VersionPair } from '../queries/index.ts'
+import type { Database, ReplayKind, ReplayOutcome, ReplayReport, ReplayStatus, Tables } from '../store/index.ts'
+import { comparedCalls, sayCounts, totalOf, type CountsByQuery } from './counts.ts'
+import type { ComparedCall } from './run-call.ts'
+
+export type ReplayRecord = {
+  id: string
+  projectId: string
+  environment: string
+  kind: ReplayKind
+  releaseId: string | null
+  jobId: string | null
+  status: ReplayStatus
+  /** How many calls there are to run; null where it is not known. */
+  total: number | null
+  counts: CountsByQuery
+  createdAt: Date
+  createdBy: string
+  finishedAt: Date | null
+}
+
+export const replayColumns = [
+  'id',
+  'projectId',
+  'environment',
+  'kind',
+  'releaseId',
+  'jobId',
+  'status',
+  'total',
+  'counts',
+  'createdAt',
+  'createdBy',
+  'finishedAt',
+] as const
+
+/** Calls of one replay that are kept to be opened; of more it is known how many there were. */
+export const maxKeptCalls = 200
+
+export const resealReplayCalls = resealColumn('replayCalls', 'sealedDetails')
+
+export async function insertReplay(
+  transaction: Transaction<Tables>,
+  replay: Pick<ReplayRecord, 'projectId' | 'environment' | 'kind' | 'releaseId' | 'createdBy'> & {
+    plan: VersionPair[]
+  },
+): Promise<string> {
+  const id = newId('replay')
+  const { plan, ...rest } = replay
+  await transaction
+    .insertInto('replays')
+    .values({
+      ...rest,
+      id,
+      jobId: null,
+      status: 'running',
+      plan: writePlan(plan),
+      total: null,
+      counts: '{}',
+      finishedAt: null,
+    })
+    .execute()
+  return id
+}
+
+/** The record of what is compared behind a release that is tried out: made by whoever has something to write first. */
+export async function ensureReplay(
+  transaction: Transaction<Tables>,
+  {
+    id,
+    projectId,
+    environment,
+    kind,
+    releaseId,
+  }: Pick<ReplayRecord, 'id' | 'projectId' | 'environment' | 'kind'> & { releaseId: string },
+): Promise<void> {
+  await transaction
+    .insertInto('replays')
+    .values({
+      id,
+      projectId,
+      environment,
+      kind,
+      releaseId,
+      jobId: null,
+      status: 'running',
+      plan: '[]',
+      total: null,
+      counts: '{}',
+      createdBy: 'system',
+      finishedAt: null,
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute()
+}
+
+function writePlan(plan: VersionPair[]): string {
+  return JSON.stringify(
+    plan.map(({ name, before, after }) => ({ name, before: storedVersion(before), after: storedVersion(after) })),
+  )
+}
+
+export async function readPlan({ db }: Pick<Database, 'db'>, replayId: string): Promise<VersionPair[]> {
+  const row = await db.selectFrom('replays').select('plan').where('id', '=', replayId).executeTakeFirst()
+  const plan = (row?.plan ?? []) as Array<{ name: string; before: unknown; after: unknown }>
+  return plan.map(({ name, before, after }) => {
+    return { name, before: restoredVersion(before), after: restoredVersion(after) }
+  })
+}
+
+export async function readReplay({ db }: Pick<Database, 'db'>, id: string): Promise<ReplayRecord | undefined> {
+  return db.selectFrom('replays').select(replayColumns).where('id', '=', id).executeTakeFirst()
+}
+
+/** A call that was not equal, with what it takes to see why. */
+export type KeptCall = {
+  query: string
+  outcome: ReplayOutcome
+  beforeVersion: number
+  afterVersion: number | null
+  calledAt: Date
+  keyId: string | null
+  details: CallDetails
+}
+
+export type CallDetails = ComparedCall & { parameters: Record<string, unknown>; times: number }
+
+export async function keepCalls(
+  { db, vault }: { db: Pick<Transaction<Tables>, 'insertInto'>; vault: Vault },
+  replayId: string,
+  calls: KeptCall[],
+): Promise<void> {
+  if (calls.length === 0) return
+  const rows = calls.map(({ details, ...call }) => ({
+    ...call,
+    id: newId('replayCall'),
+    replayId,
+    sealedDetails: vault.seal(details),
+  }))
+  await db.insertInto('replayCalls').values(rows).execute()
+}
+
+/** What is running is kept, however long it takes. */
+export async function forgetOldReplays(app: { store: Database; now: Clock; config: Config }): Promise<void> {
+  const before = new Date(app.now() - app.config.limits.replayRetentionDays * 86_400_000)
+  await app.store.db.deleteFrom('replays').where('createdAt', '<', before).where('kind', '=', 'replay').execute()
+  await app.store.db.deleteFrom('replays').where('finishedAt', '<', before).execute()
+}
+
+/** A replay as people are told of it. */
+export function reportOf({ counts, total, projectId: _projectId, ...record }: ReplayRecord): ReplayReport {
+  const all = totalOf(counts)
+  const queries = Object.entries(counts).map(([name, own]) => ({ name, ...own, calls: comparedCalls(own) }))
+  return { ...record, ...all, recorded: total, calls: comparedCalls(all), summary: sayCounts(all), queries }
+}
