@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { askCommand } from './commands/ask.ts'
+import { backupCommand, restoreCommand } from './commands/backup.ts'
 import { callCommand } from './commands/call.ts'
 import { completionCommand } from './commands/completion.ts'
 import { devCommand } from './commands/dev.ts'
@@ -30,7 +31,7 @@ const groups: Array<[title: string, commands: Array<() => Command>]> = [
   ['Ask and call:', [callCommand, askCommand, evaluateCommand, typesCommand]],
   ['Data:', [testConnectionCommand, executeCommand, jobsCommand]],
   ['Watch and manage:', [logsCommand, keysCommand, loginCommand]],
-  ['Service:', [startCommand, completionCommand]],
+  ['Service:', [startCommand, backupCommand, restoreCommand, completionCommand]],
 ]
 
 /** Every command with its help. Nothing happens before it is parsed. */

@@ -6,4 +6,5 @@ type Launch = {
 }
 
 export function findNode(): string
+export function serverEnvironment(environment: Record<string, string | undefined>): Record<string, string | undefined>
 export function launch(options: Launch): void

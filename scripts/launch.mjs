@@ -9,6 +9,8 @@ const oldestNode = 24
 /** A smaller nursery: 20 MB less at rest; and what is only collected when asked for, see server/collect.ts. */
 const memoryFlags = ['--max-semi-space-size=8', '--expose-gc']
 const parentLookMs = 1_000
+/** Variables of the command line, which people have in the same shell: to the server they would be misspelled settings. */
+const ofCommandLine = new Set(['SLUICE_URL', 'SLUICE_TOKEN', 'SLUICE_PROJECT', 'SLUICE_API_KEY'])
 
 /** The Node that the server runs on: this one if it is new enough, else the one that npm installed beside us. */
 export function findNode() {
@@ -26,6 +28,11 @@ export function findNode() {
   )
 }
 
+/** The environment of the server: without what is meant for the command line. */
+export function serverEnvironment(environment) {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !ofCommandLine.has(name)))
+}
+
 /** Starts the server for the person at this terminal, and ends with it. */
 export function launch({ program, cwd, compileCache, environment = process.env }) {
   const env = {
@@ -36,7 +43,7 @@ export function launch({ program, cwd, compileCache, environment = process.env }
     // Memory that is free goes back to the system: as glibc comes, each thread keeps a pool of its own.
     MALLOC_ARENA_MAX: '2',
     MALLOC_TRIM_THRESHOLD_: '1048576',
-    ...environment,
+    ...serverEnvironment(environment),
   }
   // The channel tells the server when this process is gone, however it went: it then stops instead of living on unseen.
   const server = spawn(findNode(), [...memoryFlags, program, '--welcome'], {

@@ -145,13 +145,12 @@ export function releaseText(done: Release, style: Style): string {
   return lines.join('\n')
 }
 
-/** `{calls: 1000, equal: 998}` → `1,000 calls, 998 equal`; what is no figure is said with its name. */
+/** In the service's own words where it has some; else `{calls: 1000, equal: 998}` → `1,000 calls, 998 equal`. */
 function figuresText(figures: Record<string, unknown>): string {
+  if (typeof figures['summary'] === 'string') return figures['summary']
+  if (typeof figures['percent'] === 'number') return `${figures['percent']} % of the keys that call`
   return Object.entries(figures)
-    .filter(([, value]) => ['number', 'string', 'boolean'].includes(typeof value) && value !== 0)
-    .map(([name, value]) => {
-      const words = name.replaceAll('_', ' ')
-      return typeof value === 'number' ? `${value.toLocaleString('en')} ${words}` : `${words} ${String(value)}`
-    })
+    .flatMap(([name, value]) => (typeof value === 'number' && value !== 0 ? [[name, value] as const] : []))
+    .map(([name, value]) => `${value.toLocaleString('en')} ${name.replaceAll('_', ' ')}`)
     .join(', ')
 }

@@ -18,17 +18,13 @@ export function startCommand(): Command {
   return command.action(() => start(command.opts<Options>()))
 }
 
-/** Variables of the command line that the service does not know. */
-const own = new Set(['SLUICE_URL', 'SLUICE_TOKEN', 'SLUICE_PROJECT', 'SLUICE_API_KEY'])
-
 function start(options: Options): void {
-  const inherited = Object.entries(process.env).filter(([name]) => !own.has(name))
   launch({
     program: serverProgram('main'),
     cwd: process.cwd(),
     compileCache: join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'sluice', 'compiled'),
     environment: {
-      ...Object.fromEntries(inherited),
+      ...process.env,
       ...(options.port !== undefined && { PORT: options.port }),
       ...(options.host !== undefined && { HOST: options.host }),
       ...(options.data !== undefined && { SLUICE_DATA_DIR: options.data }),

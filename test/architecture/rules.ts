@@ -26,7 +26,10 @@ const mayImport: Record<string, string[]> = {
     'server/jobs',
     'server/store',
     'server/example',
+    'server/backup',
   ],
+  // The whole installation, table by table and file by file.
+  'server/backup': ['server/data', 'server/jobs', 'server/store'],
   'server/http': [
     'api',
     'server/mcp',
@@ -166,7 +169,7 @@ const callPath: Record<string, string[]> = {
 }
 
 /** What is started: the only files that may see the process they are in. */
-const entries = new Set(['server/main.ts', 'server/rotate-secret-key.ts'])
+const entries = new Set(['server/main.ts', 'server/rotate-secret-key.ts', 'server/backup-program.ts'])
 
 const grabBags = /(^|\/)(utils?|helpers?|common|misc|manager|base|impl)(\/|\.tsx?$|-)/
 

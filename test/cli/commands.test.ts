@@ -178,7 +178,7 @@ describe('logs', () => {
   })
 })
 
-describe('a folder below', () => {
+describe.runIf(process.platform === 'linux')('a folder below', () => {
   test('belongs to the project above it', async () => {
     await cli.close()
     cli = await openCli(url)

@@ -50,7 +50,7 @@ describe('the Python client', () => {
       await run(
         'a = client.call("orders_of_region", {"region": "north"}); show([len(a), a.data[0], a.version, a.truncated])',
       ),
-    ).toEqual([15, expect.objectContaining({ region: 'north' }), 1, false])
+    ).toEqual([10, expect.objectContaining({ region: 'north' }), 1, false])
   })
 
   test('gives a data frame and an Arrow table in one line, with the types of the columns', async () => {
@@ -58,13 +58,13 @@ describe('the Python client', () => {
       await run(
         'f = client.pandas("orders_of_region", {"region": "north"}); show([len(f), list(f.columns), str(f["day"].iloc[0])[:10]])',
       ),
-    ).toEqual([15, ['id', 'region', 'amount', 'day'], expect.stringMatching(/^2026-01-/)])
+    ).toEqual([10, ['id', 'region', 'amount', 'day'], expect.stringMatching(/^2026-01-/)])
     expect(
       await run(
         's = client.arrow("orders_of_region", {"region": "north"}).schema; show([str(s.field(n).type) for n in ("region", "day")])',
       ),
     ).toEqual(['string', 'date32[day]'])
-    expect(await run('show(len(client.call("orders_of_region", {"region": "north"}).to_pandas()))')).toBe(15)
+    expect(await run('show(len(client.call("orders_of_region", {"region": "north"}).to_pandas()))')).toBe(10)
   })
 
   test('streams every row', async () => {
@@ -75,7 +75,7 @@ describe('the Python client', () => {
     expect(await run('a = client.ask("orders in the south"); show([a.query_used, a.parameters, len(a)])')).toEqual([
       'orders_of_region',
       { region: 'south' },
-      15,
+      10,
     ])
     expect(
       await run(`
@@ -113,6 +113,6 @@ except SluiceError as error:
       await run(
         'import sys; sys.path.insert(0, "."); import queries; show(len(queries.orders_of_region(client, region="south")))',
       ),
-    ).toBe(15)
+    ).toBe(10)
   })
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { operatorToken } from './app.ts'
 
 const root = join(import.meta.dirname, '../..')
-const runLimitMs = 60_000
+const runLimitMs = 120_000
 
 export type CliRun = { code: number | null; stdout: string; stderr: string }
 

@@ -97,11 +97,16 @@ describe('a call', () => {
   })
 
   test('that nobody answers ends by its own clock, and by its caller’s', async () => {
-    handlers = [() => undefined, () => undefined]
-    await expect(open({ retries: 0, timeoutMs: 100 }).call('sales')).rejects.toMatchObject({ code: 'timeout' })
+    const silent = createServer(() => undefined)
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const there = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+    const client = createClient({ url: there, key, retries: 0, timeoutMs: 100 })
+    await expect(client.call('sales')).rejects.toMatchObject({ code: 'timeout' })
     const signal = AbortSignal.timeout(50)
-    await expect(open().call('sales', {}, { signal })).rejects.toMatchObject({ name: 'TimeoutError' })
-    server.closeAllConnections()
+    const patient = createClient({ url: there, key })
+    await expect(patient.call('sales', {}, { signal })).rejects.toMatchObject({ name: 'TimeoutError' })
+    silent.closeAllConnections()
+    silent.close()
   })
 
   test('says so where nobody is', async () => {
