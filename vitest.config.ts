@@ -10,6 +10,8 @@ const withNeighbours = process.env['TEST_NEIGHBOURS'] === 'yes'
 const withSoak = process.env['TEST_SOAK'] === 'yes'
 /** Set by `npm run test:upstreams`: where it has installed the servers of others. */
 const withUpstreams = (process.env['TEST_UPSTREAMS'] ?? '') !== ''
+/** Set by `npm run test:clients`: the Python that has what the client can use. */
+const withClients = (process.env['TEST_CLIENTS'] ?? '') !== ''
 /** Set by `npm test`, which reads it. */
 const report = process.env['TEST_REPORT'] ?? ''
 
@@ -45,12 +47,16 @@ export default defineConfig({
       { extends: true, test: { name: 'docs', include: ['test/docs/**/*.test.ts'] } },
       { extends: true, test: { name: 'api', include: ['test/api/**/*.test.ts'] } },
       { extends: true, test: { name: 'store', include: ['test/store/**/*.test.ts'] } },
+      { extends: true, test: { name: 'cli', include: ['test/cli/**/*.test.ts'] } },
       { extends: true, test: { name: 'worker', include: ['test/worker/**/*.test.ts'] } },
       ...(hasRedis ? [{ extends: true as const, test: { name: 'redis', include: ['test/redis/**/*.test.ts'] } }] : []),
       ...(withNeighbours
         ? [{ extends: true as const, test: { name: 'neighbours', include: ['test/neighbours/**/*.test.ts'] } }]
         : []),
       ...(withSoak ? [{ extends: true as const, test: { name: 'soak', include: ['test/soak/**/*.test.ts'] } }] : []),
+      ...(withClients
+        ? [{ extends: true as const, test: { name: 'clients', include: ['test/clients/**/*.test.ts'] } }]
+        : []),
       ...(withUpstreams
         ? [
             {

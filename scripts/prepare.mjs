@@ -6,9 +6,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+export { findNode } from './launch.mjs'
 
-const oldestNode = 24
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** Installs what the lockfile names and node_modules lacks. Looks only at versions: milliseconds when all is there. */
 export function installMissing() {
@@ -19,16 +19,6 @@ export function installMissing() {
   run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
     shell: process.platform === 'win32',
   })
-}
-
-/** The Node that runs TypeScript directly: this one if it is new enough, else the one from npm. */
-export function findNode() {
-  if (Number(process.versions.node.split('.')[0]) >= oldestNode) return process.execPath
-  const installed = join(root, 'node_modules/.bin', process.platform === 'win32' ? 'node.exe' : 'node')
-  if (existsSync(installed)) return installed
-  throw new Error(
-    `Sluice needs Node ${oldestNode} or newer, and npm has none for this machine. Install it and try again.`,
-  )
 }
 
 /** Builds the web app when a file it is made from has changed since the last build. */

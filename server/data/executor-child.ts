@@ -4,12 +4,12 @@ import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { compileCache } from '../compiled.ts'
+import { compileCache, programBeside } from '../compiled.ts'
 import { createFrameReader, createFrameWriter, type Frame } from './executor/frames.ts'
 import { takeRows } from './executor/large-rows.ts'
 import type { ExecutorSettings, FailedHead, LeftHead } from './executor/protocol.ts'
 
-const program = fileURLToPath(new URL('executor/main.ts', import.meta.url))
+const program = fileURLToPath(programBeside(import.meta.url, 'executor/main'))
 
 /**
  * Writable memory that Node maps before it does anything (0.6 GB), and that DuckDB maps for wide tables and never

@@ -1,4 +1,5 @@
 export { dataChanged, openCatalogs, type Catalogs, type ProjectCatalog } from './catalogs.ts'
+export { namedFiles } from './named-files.ts'
 export { readColumnValues } from './column-values.ts'
 export { compactedFrom, compactTable } from './compaction.ts'
 export { buildDataline } from './dataline.ts'

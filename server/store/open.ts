@@ -30,7 +30,7 @@ export type Database = {
   close(): Promise<void>
 }
 
-type DatabaseOptions = {
+export type DatabaseOptions = {
   dataDir: string
   databaseUrl?: string | undefined
   connections: number

@@ -15,6 +15,7 @@ const sources = sourcesOf(
   'server/**/*.ts',
   'web/**/*.{ts,tsx}',
   'cli/**/*.ts',
+  'clients/typescript/**/*.ts',
   'server/store/migrations/*.sql',
 )
 
@@ -95,6 +96,21 @@ describe('each rule catches a planted violation', () => {
     ],
     ['the web app that imports the server', { 'web/x.tsx': "import { x } from '../server/ids.ts'" }, /may not import/],
     ['the web app that imports a schema', { 'web/x.tsx': "import { user } from '../api/people.ts'" }, /only types/],
+    [
+      'the command line that reaches into the server',
+      { 'cli/commands/x.ts': "import { x } from '../../server/config.ts'" },
+      /may not import/,
+    ],
+    [
+      'the reader of files that asks the service',
+      { 'cli/project/x.ts': "import { x } from '../service/manage.ts'" },
+      /may not import/,
+    ],
+    [
+      'the client for users that imports the wire',
+      { 'clients/typescript/x.ts': "import { x } from '../../api/queries.ts'" },
+      /may not import/,
+    ],
     [
       'the room that all may use, when it uses another',
       { 'server/flow/x.ts': "import { x } from '../store/index.ts'" },

@@ -65,7 +65,9 @@ describe('every page', () => {
     const text = read(page)
     const links = [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#]+)(?:#[^)]*)?\)/g)].map(([, path]) => path ?? '')
     for (const path of links) expect(existsSync(join(root, page, '..', path)), `${page} links to ${path}`).toBe(true)
-    const cited = [...text.matchAll(/`((?:api|server|web|test|docs|scripts|bench|cli|models|\.ci)\/[\w./-]*)`/g)]
+    const cited = [
+      ...text.matchAll(/`((?:api|server|web|test|docs|scripts|bench|cli|clients|models|\.ci)\/[\w./-]*)`/g),
+    ]
     for (const [, path] of cited) expect(existsSync(join(root, path ?? '')), `${page} cites ${path}`).toBe(true)
   })
 

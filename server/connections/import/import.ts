@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Caller } from '../../access/index.ts'
 import type { Config } from '../../config.ts'
+import { programBeside } from '../../compiled.ts'
 import { Failure } from '../../failure.ts'
 import { charsetOf } from '../../rows/index.ts'
 import { buildRequest } from '../build-request.ts'
@@ -38,7 +39,7 @@ async function readApart(asked: ImportAsked, timeoutMs: number): Promise<Documen
     })
   }
   reading += 1
-  const worker = new Worker(new URL('worker.ts', import.meta.url), {
+  const worker = new Worker(programBeside(import.meta.url, 'worker'), {
     workerData: asked,
     resourceLimits: { maxOldGenerationSizeMb: readerMegabytes },
   })

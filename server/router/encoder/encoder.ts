@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { compileCache } from '../../compiled.ts'
+import { compileCache, programBeside } from '../../compiled.ts'
 import { Failure } from '../../failure.ts'
 import { readConstants, type Constants } from '../constants.ts'
 import { readReaderConstants, type ReaderConstants } from '../reader/constants.ts'
@@ -225,7 +225,7 @@ async function openAll(count: number, open: (place: number) => Promise<Worker>, 
 
 /** `onLost` is called once, and only for one that was open. */
 async function openWorker(modelPaths: string[], onLost: (error: Error) => void): Promise<Worker> {
-  const program = fileURLToPath(new URL('./encoder-process.ts', import.meta.url))
+  const program = fileURLToPath(programBeside(import.meta.url, 'encoder-process'))
   const child = spawn(process.execPath, ['--no-warnings', program, ...modelPaths], {
     // No environment, so no secret. Large pages: every text reads the whole model, and small ones cost a tenth more.
     env: { GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1', ...compileCache() },

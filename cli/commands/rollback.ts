@@ -1,0 +1,61 @@
+import { Command } from 'commander'
+import type { z } from 'zod'
+import type { releaseEntry } from '../../api/releases.ts'
+import { does } from '../command.ts'
+import type { Context } from '../context.ts'
+import { CommandFailure } from '../exit.ts'
+import { environmentOf } from './plan.ts'
+import { releaseText, type Release } from './plan-text.ts'
+import { agree } from './promote.ts'
+
+type Options = { environment?: string; yes?: boolean; force?: boolean; message?: string; check?: boolean }
+type Entry = z.output<typeof releaseEntry>
+
+export function rollbackCommand(): Command {
+  const command = new Command('rollback')
+    .summary('take a release back as a whole')
+    .description(
+      'What answered before the release answers again, all of it at once, as a release of its own. Without an id, the newest release of the environment.',
+    )
+    .argument('[release]', 'the id of a release')
+    .option('-e, --environment <name>', 'whose newest release is meant')
+    .option('-y, --yes', 'do not ask')
+    .option('-m, --message <text>', 'why, for the history')
+    .option('--force', 'although later releases have changed the same queries')
+    .option('--check', 'only show it')
+  return does<Options>(command, rollback)
+}
+
+async function rollback(context: Context, options: Options, [named]: string[]): Promise<void> {
+  const [manage, projectId] = [await context.manage(), await context.projectId()]
+  const id = named ?? (await newest(context, environmentOf(context, options)))
+  const path = `/v1/projects/${projectId}/releases/${encodeURIComponent(id)}/rollback`
+  const body = {
+    force: options.force === true,
+    ...(options.message !== undefined && { message: options.message }),
+  }
+  const checked = await manage.send<Release>('POST', path, { ...body, check: true })
+  if (!context.json)
+    context.print(`\nBack before ${id} in ${checked.environment}\n\n${releaseText(checked, context.style)}\n`)
+  if (options.check === true || checked.queries.length === 0) {
+    if (context.json) context.printJson(checked)
+    else if (checked.queries.length === 0) context.print('There is nothing to take back.')
+    return
+  }
+  if (options.yes !== true) await agree(context, `Roll ${checked.environment} back?`)
+  const done = await manage.send<Release>('POST', path, body)
+  if (context.json) context.printJson(done)
+  else context.print(`${context.style.good('✓')} Release ${context.style.bold(done.id ?? '')} takes ${id} back.`)
+}
+
+/** The newest that changed something and was not taken back. */
+async function newest(context: Context, environment: string): Promise<string> {
+  const manage = await context.manage()
+  const path = `/v1/projects/${await context.projectId()}/releases`
+  const recent = await manage.list<Entry>(path, { environment }, 50)
+  const found = recent.find(({ act, status }) => act !== 'rollback' && status !== 'rolled_back')
+  if (found !== undefined) return found.id
+  throw new CommandFailure('usage', `There is no release in ${environment} to take back.`, {
+    hint: '`sluice releases` lists them; name one.',
+  })
+}

@@ -1,0 +1,33 @@
+import { Command } from 'commander'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { launch } from '../../scripts/launch.mjs'
+import { serverProgram } from '../installation.ts'
+
+type Options = { port?: string; host?: string; data?: string }
+
+export function startCommand(): Command {
+  const command = new Command('start')
+    .summary('start the service on this machine')
+    .description(
+      'Starts the service with its own PostgreSQL, prints its address and a sign-in link, and keeps everything in ./data. Ctrl-C stops it. Every setting is an environment variable: docs/configuration.md.',
+    )
+    .option('-p, --port <port>', 'instead of 4400')
+    .option('--host <address>', 'instead of 127.0.0.1')
+    .option('--data <folder>', 'instead of ./data')
+  return command.action(() => start(command.opts<Options>()))
+}
+
+function start(options: Options): void {
+  launch({
+    program: serverProgram('main'),
+    cwd: process.cwd(),
+    compileCache: join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'sluice', 'compiled'),
+    environment: {
+      ...process.env,
+      ...(options.port !== undefined && { PORT: options.port }),
+      ...(options.host !== undefined && { HOST: options.host }),
+      ...(options.data !== undefined && { SLUICE_DATA_DIR: options.data }),
+    },
+  })
+}

@@ -1,0 +1,70 @@
+import { Command } from 'commander'
+import { askCommand } from './commands/ask.ts'
+import { backupCommand, restoreCommand } from './commands/backup.ts'
+import { callCommand } from './commands/call.ts'
+import { completionCommand } from './commands/completion.ts'
+import { devCommand } from './commands/dev.ts'
+import { diffCommand } from './commands/diff.ts'
+import { evaluateCommand } from './commands/evaluate.ts'
+import { executeCommand } from './commands/execute.ts'
+import { initCommand } from './commands/init.ts'
+import { jobsCommand } from './commands/jobs.ts'
+import { keysCommand } from './commands/keys.ts'
+import { loginCommand } from './commands/login.ts'
+import { logsCommand } from './commands/logs.ts'
+import { planCommand } from './commands/plan.ts'
+import { promoteCommand } from './commands/promote.ts'
+import { pullCommand } from './commands/pull.ts'
+import { releaseCommand } from './commands/release.ts'
+import { releasesCommand } from './commands/releases.ts'
+import { rollbackCommand } from './commands/rollback.ts'
+import { startCommand } from './commands/start.ts'
+import { testConnectionCommand } from './commands/test-connection.ts'
+import { typesCommand } from './commands/types.ts'
+import { packageVersion } from './installation.ts'
+
+const helpWidth = 100
+
+const groups: Array<[title: string, commands: Array<() => Command>]> = [
+  ['Project as files:', [initCommand, pullCommand, diffCommand, planCommand, releaseCommand, devCommand]],
+  ['Releases:', [releasesCommand, promoteCommand, rollbackCommand]],
+  ['Ask and call:', [callCommand, askCommand, evaluateCommand, typesCommand]],
+  ['Data:', [testConnectionCommand, executeCommand, jobsCommand]],
+  ['Watch and manage:', [logsCommand, keysCommand, loginCommand]],
+  ['Service:', [startCommand, backupCommand, restoreCommand, completionCommand]],
+]
+
+/** Every command with its help. Nothing happens before it is parsed. */
+export function buildProgram(): Command {
+  const program = new Command('sluice')
+    .description('HTTP APIs flow in as data; questions and calls flow out as answers.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .option('--url <address>', 'where the service is (SLUICE_URL)')
+    .option('--project <id>', 'which project is meant (SLUICE_PROJECT)')
+    .option('--dir <folder>', 'where the files of the project are')
+    .option('--json', 'answer in JSON, for scripts')
+    .option('--no-color', 'answer without colours (NO_COLOR)')
+    .helpCommand(false)
+    .showSuggestionAfterError()
+    .showHelpAfterError('(sluice --help says more)')
+    .exitOverride()
+  program.configureHelp({
+    helpWidth: Math.min(helpWidth, process.stdout.columns ?? helpWidth),
+    showGlobalOptions: false,
+  })
+  for (const [title, commands] of groups) {
+    for (const make of commands) {
+      const command = make().helpGroup(title)
+      program.addCommand(command)
+      inherit(command, program)
+    }
+  }
+  return program
+}
+
+/** Subcommands that are made by themselves do not take these over. */
+function inherit(command: Command, from: Command): void {
+  command.copyInheritedSettings(from)
+  for (const each of command.commands) inherit(each, command)
+}

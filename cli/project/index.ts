@@ -1,0 +1,7 @@
+export { fileSchemas, schemaFolder } from './file-schemas.ts'
+export { isProjectFile, projectFile, type ProjectFiles } from './layout.ts'
+export type { Problem } from './problem.ts'
+export { readProject, type ReadProject } from './read-project.ts'
+export { resolveReferences } from './references.ts'
+export { readSettings, type ProjectSettings } from './settings.ts'
+export { writeProject, newProjectFile } from './write-project.ts'

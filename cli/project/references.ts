@@ -1,0 +1,95 @@
+import type { Path } from './problem.ts'
+
+/**
+ * `${NAME}` in a file stands for a variable of the environment; `$${` is a `${` that means itself. The service never
+ * sees a name, and a file never a value.
+ */
+const place = /\$\$\{|\$\{([^}]*)\}/g
+const name = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+export type Unresolved = { path: Path; name: string }
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a service keeps and does not show. */
+const kept = '***'
+
+export function hasReference(text: string): boolean {
+  return [...text.matchAll(place)].some(([whole]) => whole !== '$${')
+}
+
+/** Values in the place of names, in every text of a value; those that are not set are told. */
+export function resolveReferences(
+  value: unknown,
+  environment: Environment,
+): { value: unknown; unresolved: Unresolved[] } {
+  const unresolved: Unresolved[] = []
+  const resolved = mapTexts(value, (text, path) =>
+    text.replaceAll(place, (whole, wanted: string | undefined) => {
+      if (whole === '$${') return '${'
+      const found = name.test(wanted ?? '') ? environment[wanted ?? ''] : undefined
+      if (found === undefined || found === '') unresolved.push({ path, name: wanted ?? '' })
+      return found ?? ''
+    }),
+  )
+  return { value: resolved, unresolved }
+}
+
+/** What the service says, written so that it is read as itself. */
+export function escapeReferences<Value>(value: Value): Value {
+  return mapTexts(value, (text) => text.replaceAll('${', () => '$${')) as Value
+}
+
+/**
+ * What the service says, with the names that a file has in its places: where the service shows nothing, and where what
+ * it shows can have come from them.
+ */
+export function keepReferences(fresh: unknown, written: unknown): unknown {
+  if (typeof fresh === 'string' && typeof written === 'string') return keepsName(fresh, written) ? written : fresh
+  if (Array.isArray(fresh) && Array.isArray(written)) {
+    return fresh.map((each: unknown, at) => keepReferences(each, counterpart(each, at, written)))
+  }
+  if (isRecord(fresh) && isRecord(written)) {
+    return mapEntries(fresh, (key, each) =>
+      keepReferences(each, Object.hasOwn(written, key) ? written[key] : undefined),
+    )
+  }
+  return fresh
+}
+
+/** Things that have names go by them, others by their place. */
+function counterpart(fresh: unknown, at: number, written: unknown[]): unknown {
+  if (!isRecord(fresh) || typeof fresh['name'] !== 'string') return written[at]
+  const isSame = (each: unknown): boolean =>
+    isRecord(each) && each['name'] === fresh['name'] && (each['environment'] ?? null) === (fresh['environment'] ?? null)
+  return written.find(isSame)
+}
+
+function keepsName(fresh: string, written: string): boolean {
+  if (!hasReference(written)) return false
+  if (fresh.includes(kept)) return true
+  const pattern = written
+    .split(/(\$\$\{|\$\{[^}]*\})/)
+    .map((part) => (part.startsWith('${') ? '[\\s\\S]+' : escapePattern(part)))
+    .join('')
+  return new RegExp(`^${pattern}$`).test(fresh)
+}
+
+function escapePattern(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
+}
+
+function mapTexts(value: unknown, change: (text: string, path: Path) => string, path: Path = []): unknown {
+  if (typeof value === 'string') return change(value, path)
+  if (Array.isArray(value)) return value.map((each: unknown, at) => mapTexts(each, change, [...path, at]))
+  if (isRecord(value)) return mapEntries(value, (key, each) => mapTexts(each, change, [...path, key]))
+  return value
+}
+
+/** Also with a key `__proto__`, which an assignment would lose. */
+function mapEntries(value: Record<string, unknown>, change: (key: string, each: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, change(key, each)]))
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

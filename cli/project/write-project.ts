@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { z } from 'zod'
+import {
+  definedAlert,
+  definedConnection,
+  definedEvaluation,
+  definedSchema,
+  definedVariable,
+  type DefinedAlert,
+  type DefinedConnection,
+  type DefinedEvaluation,
+  type Definition,
+} from '../../api/definition.ts'
+import { changedFields, withoutDefaults } from './fields.ts'
+import { schemaFolder } from './file-schemas.ts'
+import { alertFile, evaluationFile, filesIn, projectFile, type ProjectFiles } from './layout.ts'
+import { writeQuery } from './query-file.ts'
+import { escapeReferences, isRecord, keepReferences } from './references.ts'
+import { projectSettings, type ProjectSettings } from './settings.ts'
+import { changeYaml, readYaml, schemaLine, writeYaml } from './yaml-text.ts'
+
+/**
+ * A definition as files. What is written already stays where it says the same: its comments, its order, its `${NAME}`.
+ * Files that the definition has no use for are not among the answer.
+ */
+export function writeProject(definition: Definition, written: ProjectFiles = new Map()): ProjectFiles {
+  const files: ProjectFiles = new Map()
+  files.set(projectFile, writeSettings(definition, written.get(projectFile)))
+  for (const connection of definition.connections ?? []) {
+    const path = `connections/${connection.table_name}.yaml`
+    files.set(path, writeConnection(connection, written.get(path)))
+  }
+  for (const query of definition.queries ?? []) {
+    const path = `queries/${query.name}.sql`
+    files.set(path, writeQuery(query, written.get(path)))
+  }
+  for (const [path, text] of writeEvaluations(definition.evaluations ?? [], written)) files.set(path, text)
+  for (const [path, text] of writeAlerts(definition.alerts ?? [], written)) files.set(path, text)
+  return files
+}
+
+/** The file that a new project begins with. */
+export function newProjectFile(settings: ProjectSettings): string {
+  const head = { definition: 1, ...settings }
+  return `${schemaLine(`${schemaFolder}/project.json`)}${writeYaml(head)}`
+}
+
+function writeSettings({ environments, variables }: Definition, written: string | undefined): string {
+  const fresh = { environments, variables }
+  const shown = escapeReferences({
+    environments,
+    variables: variables?.map((each) => withoutDefaults(definedVariable, each)),
+  })
+  // A list of none is worth no line, unless there was one.
+  const named = written === undefined ? '' : written
+  if (variables?.length === 0 && !/^variables:/m.test(named)) fresh.variables = undefined
+  const schema = projectSettings.pick({ environments: true, variables: true })
+  return writeMap({ schema, fresh, shown, written: written ?? newProjectFile({}) })
+}
+
+const connectionFile = definedConnection.omit({ table_name: true })
+
+function writeConnection(connection: DefinedConnection, written: string | undefined): string {
+  const { table_name: _, ...fresh } = connection
+  const shown = withoutDefaults(connectionFile, fresh)
+  if (isRecord(shown['schema'])) shown['schema'] = withoutDefaults(definedSchema, shown['schema'])
+  return writeMap({
+    schema: connectionFile,
+    fresh,
+    shown: escapeReferences(shown),
+    written,
+    schemaFile: 'connection.json',
+  })
+}
+
+function writeAlerts(alerts: DefinedAlert[], written: ProjectFiles): ProjectFiles {
+  const homes = new Map(
+    filesIn(written, 'alerts').flatMap(([path, text]): Array<[string, string]> => {
+      const { data } = readYaml(path, text)
+      return isRecord(data) && typeof data['name'] === 'string' ? [[data['name'], path]] : []
+    }),
+  )
+  const files: ProjectFiles = new Map()
+  const taken = new Set(homes.values())
+  for (const alert of alerts) {
+    const path = homes.get(escapeReferences(alert.name)) ?? alertFile(alert.name, taken)
+    taken.add(path)
+    const shown = escapeReferences(withoutDefaults(definedAlert, alert))
+    files.set(
+      path,
+      writeMap({ schema: definedAlert, fresh: alert, shown, written: written.get(path), schemaFile: 'alert.json' }),
+    )
+  }
+  return files
+}
+
+type Writing = {
+  schema: z.ZodObject
+  fresh: Record<string, unknown>
+  /** As a file has it: without what goes without saying. */
+  shown: Record<string, unknown>
+  written: string | undefined
+  /** For a new file in a folder of the project. */
+  schemaFile?: string
+}
+
+function writeMap({ schema, fresh, shown, written, schemaFile }: Writing): string {
+  const old = written === undefined ? undefined : readYaml('', written).data
+  if (written === undefined || !isRecord(old)) {
+    return (schemaFile === undefined ? '' : schemaLine(`../${schemaFolder}/${schemaFile}`)) + writeYaml(shown)
+  }
+  const named = keepReferences(shown, old) as Record<string, unknown>
+  // With the names of the file in both, only what really differs does.
+  const freshNamed = keepReferences(escapeReferences(fresh), old) as Record<string, unknown>
+  const oldParsed = Object.fromEntries(
+    Object.entries(schema.shape).map(([key, field]) => {
+      const parsed = (field as z.ZodType).safeParse(old[key])
+      return [key, parsed.success ? parsed.data : {}]
+    }),
+  )
+  const changes = changedFields(schema, { old: oldParsed, fresh: freshNamed, shown: named })
+  return changes.size === 0 ? written : changeYaml(written, changes)
+}
+
+/** A case stays in the file that has it; a new one comes to those of its query. */
+function writeEvaluations(evaluations: DefinedEvaluation[], written: ProjectFiles): ProjectFiles {
+  const homes = new Map<string, string>()
+  const old = new Map<string, DefinedEvaluation[]>()
+  for (const [path, text] of filesIn(written, 'evaluations')) {
+    const parsed = definedEvaluation.array().safeParse(readYaml(path, text).data ?? [])
+    if (!parsed.success) continue
+    old.set(path, parsed.data)
+    for (const { question } of parsed.data) homes.set(question, path)
+  }
+  const placed = new Map<string, DefinedEvaluation[]>()
+  for (const each of evaluations) {
+    const path = homes.get(each.question) ?? evaluationFile(each)
+    placed.set(path, [...(placed.get(path) ?? []), each])
+  }
+  return new Map(
+    [...placed].map(([path, cases]) => {
+      const text = written.get(path)
+      const isSame = text !== undefined && isDeepStrictEqual(inOrder(old.get(path) ?? []), inOrder(cases))
+      return [path, isSame ? text : writeCases(cases)]
+    }),
+  )
+}
+
+function inOrder(cases: DefinedEvaluation[]): DefinedEvaluation[] {
+  return cases.toSorted((left, right) => (left.question < right.question ? -1 : 1))
+}
+
+function writeCases(cases: DefinedEvaluation[]): string {
+  const shown = inOrder(cases).map((each) => withoutDefaults(definedEvaluation, each))
+  return schemaLine(`../${schemaFolder}/evaluations.json`) + writeYaml(shown)
+}

@@ -1,0 +1,72 @@
+import { columnType, slotType, type DeployedQuery, type ValueType } from './query-types.ts'
+
+/** Typed functions for the Python client, one for each query. */
+export function pythonOf(queries: DeployedQuery[], environment: string): string {
+  const blocks = queries.map((query) => blockOf(query))
+  return [
+    `# Written by \`sluice types\` from what is deployed in ${environment}. Run it again after a release.`,
+    'from __future__ import annotations',
+    '',
+    'from typing import Any, Dict, List, Literal, Optional, TypedDict, Union',
+    '',
+    'from sluice_client import Answer, Client',
+    '',
+    ...blocks,
+  ].join('\n')
+}
+
+function blockOf({ name, description, slots, columns }: DeployedQuery): string {
+  const row = `${name
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')}Row`
+  const fields = columns.map(
+    (column) => `${JSON.stringify(column.name)}: Optional[${typeText(columnType(column.type))}]`,
+  )
+  const isRequired = (slot: string): boolean => slots.required.includes(slot)
+  const names = Object.keys(slots.properties).toSorted((a, b) => Number(isRequired(b)) - Number(isRequired(a)))
+  const parameters = names.map((slot) => {
+    const schema = slots.properties[slot]
+    const type = schema === undefined ? 'Any' : typeText(slotType(schema))
+    return isRequired(slot) ? `${argument(slot)}: ${type}` : `${argument(slot)}: Optional[${type}] = None`
+  })
+  const given = names.map((slot) => `${JSON.stringify(slot)}: ${argument(slot)}`)
+  const signature = ['client: Client', ...(parameters.length === 0 ? [] : ['*', ...parameters])].join(', ')
+  return [
+    '',
+    `${row} = TypedDict(${JSON.stringify(row)}, {${fields.join(', ')}})`,
+    '',
+    '',
+    `def ${argument(name)}(${signature}) -> Answer[${row}]:`,
+    `    ${JSON.stringify(description === '' ? name : description.replaceAll(/\s+/g, ' ').trim())}`,
+    `    given = {${given.join(', ')}}`,
+    `    return client.call(${JSON.stringify(name)}, {name: value for name, value in given.items() if value is not None})`,
+    '',
+  ].join('\n')
+}
+
+const keywords = new Set(
+  'False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield client'.split(
+    ' ',
+  ),
+)
+
+function argument(name: string): string {
+  return keywords.has(name) ? `${name}_` : name
+}
+
+const plainTypes = {
+  text: 'str',
+  integer: 'int',
+  number: 'float',
+  wide: 'Union[int, float, str]',
+  boolean: 'bool',
+  any: 'Any',
+  map: 'Dict[str, Any]',
+  record: 'Dict[str, Any]',
+} as const
+
+function typeText(type: ValueType): string {
+  if (type.kind === 'choice') return `Literal[${type.values.map((value) => JSON.stringify(value)).join(', ')}]`
+  return type.kind === 'list' ? `List[Optional[${typeText(type.of)}]]` : plainTypes[type.kind]
+}

@@ -1,0 +1,22 @@
+// What `npm pack` packs: everything compiled into dist/, laid out as the sources are, so that nothing is built on the
+// machine of who installs it. Node strips no types below node_modules.
+import { cpSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { taken } from './package-files.mjs'
+import { buildWebIfStale, findNode, installMissing, root, run } from './prepare.mjs'
+
+const dist = join(root, 'dist')
+const tsc = 'node_modules/typescript/bin/tsc'
+/** How the reader was trained is for who changes it, and the marker for the next build. */
+const left = /[\\/](training|\.built-from)$/
+
+installMissing()
+const node = findNode()
+await buildWebIfStale(node)
+rmSync(dist, { recursive: true, force: true })
+run(node, [tsc, '-p', 'tsconfig.package.json'])
+// Last, for people's editors: the client with its types, and without those of Node.
+run(node, [tsc, '-p', 'clients/typescript'])
+for (const path of taken)
+  cpSync(join(root, path), join(dist, path), { recursive: true, filter: (each) => !left.test(each) })
+run(node, ['dist/cli/write-schemas.js', 'dist/schemas'])

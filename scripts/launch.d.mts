@@ -1,0 +1,10 @@
+type Launch = {
+  program: string
+  cwd: string
+  compileCache: string
+  environment?: Record<string, string | undefined>
+}
+
+export function findNode(): string
+export function serverEnvironment(environment: Record<string, string | undefined>): Record<string, string | undefined>
+export function launch(options: Launch): void

@@ -1,0 +1,2 @@
+export const contractFile: string
+export function pythonContract(document: unknown, failures: Record<string, object>): string

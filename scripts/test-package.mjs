@@ -1,0 +1,137 @@
+// Packs, installs the package into an empty folder as a user does, and starts it there: `npm run test:package`. Under the
+// Node that this is run with: from 20 on, all of them must do. `-- --node /usr/bin/node` takes another, and `-- --tarball
+// sluice-0.1.0.tgz` what is packed already.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, chmodSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join, resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { root } from './prepare.mjs'
+
+const { values: given } = parseArgs({ options: { node: { type: 'string' }, tarball: { type: 'string' } } })
+const node = given.node ?? process.execPath
+const readyLimitMs = 60_000
+const port = 4480 + (process.pid % 500)
+
+// Not that of this project: a user has none.
+const path = process.env.PATH.split(delimiter).filter((each) => !each.includes('node_modules'))
+const env = { ...process.env, PATH: [dirname(node), ...path].join(delimiter) }
+for (const name of Object.keys(env)) if (/^(npm_|NODE_|SLUICE_)/.test(name) && !/registry/i.test(name)) delete env[name]
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'))
+chmodSync(folder, 0o711)
+const results = []
+try {
+  console.log(`Node ${run(node, ['--version']).trim()}, in ${folder}`)
+  const tarball = given.tarball === undefined ? pack() : resolve(given.tarball)
+  const home = join(folder, 'user')
+  mkdirSync(home)
+  writeFileSync(join(home, 'package.json'), '{ "private": true }')
+  run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', tarball], home)
+  check('nothing of TypeScript is left to be stripped', !hasTypeScript(join(home, 'node_modules/sluice')))
+  check('npx sluice --version', run('npx', ['sluice', '--version'], home).trim() !== '')
+  run('npx', ['sluice', 'init'], home)
+  check(
+    'npx sluice init',
+    existsSync(join(home, 'sluice.yaml')) && existsSync(join(home, '.sluice/schemas/query.json')),
+  )
+  const imported = "import('sluice/client').then((m) => console.log(typeof m.createClient))"
+  check('sluice/client', run(node, ['-e', imported], home).trim() === 'function')
+  await startAndLook(home)
+} finally {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+}
+console.log(`${results.filter((each) => each).length} passed, ${results.filter((each) => !each).length} failed`)
+process.exitCode = results.every((each) => each) ? 0 : 1
+
+function pack() {
+  run('npm', ['pack', '--loglevel=error', '--pack-destination', folder], root)
+  return join(
+    folder,
+    readdirSync(folder).find((name) => name.endsWith('.tgz')),
+  )
+}
+
+function check(name, isGood) {
+  results.push(isGood)
+  console.log(`${isGood ? 'ok    ' : 'FAILED'} ${name}`)
+}
+
+async function startAndLook(home) {
+  const child = spawn('npx', ['sluice', 'start', '--port', String(port)], {
+    cwd: home,
+    env: { ...env, SLUICE_MANAGEMENT_TOKEN: 'token-of-the-package-test', SLUICE_TOKEN: 'of-the-command-line' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (output += bytes))
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const url = `http://127.0.0.1:${port}`
+  try {
+    check('npx sluice start', await isReady(url, ended))
+    const page = await fetch(`${url}/`)
+      .then((answer) => answer.text())
+      .catch(String)
+    check('the web app is there', page.includes('<div id="root"') || page.includes('<script type="module"'))
+    const key = await exampleKey(() => output)
+    const call = await fetch(`${url}/v1/queries/sales_by_region`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ region: 'north' }),
+    })
+    check('a query of the example answers (executor)', call.status === 200)
+    const asked = run('npx', ['sluice', 'ask', 'top 3 coffee products', '--json'], home, {
+      SLUICE_URL: url,
+      SLUICE_TOKEN: 'token-of-the-package-test',
+    })
+    check('a question is answered (encoder, command line)', JSON.parse(asked).outcome === 'answered')
+    const document = await fetch(`${url}/v1/http/import`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer token-of-the-package-test', 'content-type': 'application/json' },
+      body: JSON.stringify({
+        text: JSON.stringify({ openapi: '3.0.0', info: {}, servers: [{ url: 'https://a.example' }], paths: {} }),
+      }),
+    })
+    check('a document is read (worker)', document.status === 200)
+  } catch (error) {
+    check(`what was started works: ${error instanceof Error ? error.message : String(error)}`, false)
+  } finally {
+    process.kill(-child.pid, 'SIGTERM')
+    const isEnded = await Promise.race([ended.then(() => true), wait(30_000, false)])
+    if (!isEnded) process.kill(-child.pid, 'SIGKILL')
+    check('it stops when asked to', isEnded)
+  }
+  if (results.includes(false)) console.log(output)
+}
+
+async function isReady(url, ended) {
+  const over = ended.then(() => 'ended')
+  for (const deadline = Date.now() + readyLimitMs; Date.now() < deadline; await wait(100)) {
+    const answer = await Promise.race([fetch(`${url}/readyz`).catch(() => undefined), over])
+    if (answer === 'ended') return false
+    if (answer?.status === 200) return true
+  }
+  return false
+}
+
+/** Printed with the welcome, once the example project is there. */
+async function exampleKey(output) {
+  for (const deadline = Date.now() + readyLimitMs; Date.now() < deadline; await wait(100)) {
+    const found = /Bearer (slc_(?:live|test)_\w+)/.exec(output())
+    if (found !== null) return found[1]
+  }
+  throw new Error('no key was printed')
+}
+
+function hasTypeScript(packed) {
+  const files = readdirSync(packed, { recursive: true }).map(String)
+  return files.some((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+}
+
+function run(command, args, cwd = folder, more = {}) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env: { ...env, ...more }, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`)
+  return stdout
+}

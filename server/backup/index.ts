@@ -1,0 +1,2 @@
+export { makeBackup } from './make.ts'
+export { restoreBackup } from './restore.ts'

@@ -1,0 +1,89 @@
+import { copyFile, link, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { namedFiles } from '../data/index.ts'
+import { openDatabaseSnapshot, type DatabaseOptions } from '../store/index.ts'
+import { keyFile, manifestFile, type Manifest } from './manifest.ts'
+
+type Place = Omit<DatabaseOptions, 'migrationsDir'>
+
+/** A version of data that is let go between the snapshot and its copy: a later snapshot does not name it. */
+const maxAttempts = 5
+
+/**
+ * Copies an installation into a new folder while it answers calls: every table at one moment, and the files that its
+ * rows name. Files never change, so they are linked where the disk is the same, and copied where it is not.
+ */
+export async function makeBackup(place: Place, folder: string, now: () => number): Promise<Manifest> {
+  await mkdir(dirname(folder), { recursive: true })
+  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+    throw new Error(`${folder} is there already, or cannot be made: name a new folder.`, { cause: error })
+  })
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      const made = await copyAll(place, folder, now)
+      if (made.missing_files.length === 0 || attempt === maxAttempts) {
+        await copyFile(join(place.dataDir, keyFile), join(folder, keyFile)).catch(() => undefined)
+        const draft = join(folder, `${manifestFile}.draft`)
+        await writeFile(draft, JSON.stringify(made, null, 2), { mode: 0o600 })
+        await rename(draft, join(folder, manifestFile))
+        return made
+      }
+    }
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function copyAll(place: Place, folder: string, now: () => number): Promise<Manifest> {
+  const snapshot = await openDatabaseSnapshot(place)
+  try {
+    const named = await namedFiles(snapshot)
+    const files = await takeFiles(join(place.dataDir, 'files'), join(folder, 'files'), named)
+    const found = new Set(files.map(hashOf))
+    const tables = await snapshot.copyTables(join(folder, 'tables'))
+    return {
+      format: 1,
+      created_at: new Date(now()).toISOString(),
+      migrations: snapshot.migrations,
+      tables,
+      files,
+      missing_files: [...named].filter((hash) => !found.has(hash)),
+    }
+  } finally {
+    await snapshot.close()
+  }
+}
+
+export function hashOf(path: string): string {
+  return basename(path).split('.', 1)[0] ?? ''
+}
+
+/** Paths below the folder of files, of those that are named and there. */
+async function takeFiles(from: string, to: string, named: Set<string>): Promise<string[]> {
+  await mkdir(to, { recursive: true, mode: 0o700 })
+  const taken: string[] = []
+  for (const folder of await readdir(from).catch(() => [])) {
+    if (!/^[0-9a-f]{2}$/.test(folder)) continue
+    for (const name of await readdir(join(from, folder))) {
+      if (!named.has(hashOf(name))) continue
+      await mkdir(join(to, folder), { recursive: true, mode: 0o700 })
+      if (await take(join(from, folder, name), join(to, folder, name))) taken.push(`${folder}/${name}`)
+    }
+  }
+  return taken.toSorted((left, right) => (left < right ? -1 : 1))
+}
+
+/** Whether it is there now. Gone meanwhile is told by the answer, and a full disk by an error. */
+async function take(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to)
+    return true
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : ''
+    if (code === 'EEXIST') return true
+    if (code === 'ENOENT') return false
+    await copyFile(from, to)
+    return true
+  }
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { chmod, copyFile, mkdir, readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { requeueUnfinished } from '../jobs/index.ts'
+import { openDatabase, restoreTables, type DatabaseOptions } from '../store/index.ts'
+import { hashOf } from './make.ts'
+import { keyFile, readManifest, type Manifest } from './manifest.ts'
+
+type Place = Omit<DatabaseOptions, 'migrationsDir'>
+
+/** Makes an installation of a back-up, in an empty data folder and database, and brings it to this version. */
+export async function restoreBackup(place: Place, folder: string): Promise<Manifest> {
+  const manifest = await readManifest(folder)
+  await refuseFilled(place.dataDir)
+  for (const path of manifest.files) await putFile(join(folder, 'files', path), join(place.dataDir, 'files', path))
+  await putKey(folder, place.dataDir)
+  const { tables, migrations } = manifest
+  await restoreTables(place, { folder: join(folder, 'tables'), tables, migrations })
+  const store = await openDatabase(place)
+  try {
+    await requeueUnfinished({ store, observe: place.observe })
+  } finally {
+    await store.close()
+  }
+  return manifest
+}
+
+async function refuseFilled(dataDir: string): Promise<void> {
+  // As root the database runs as someone else, who has to pass.
+  await mkdir(dataDir, { recursive: true, mode: 0o711 })
+  if ((await readdir(dataDir)).length > 0) {
+    throw new Error(`${dataDir} is not empty: restore into a folder of its own, or move it away first.`)
+  }
+}
+
+/** Copied, not linked: the back-up outlives what becomes of the installation. Its name tells whether it is whole. */
+async function putFile(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+  await copyFile(from, to)
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(to), hash)
+  if (hash.digest('hex') !== hashOf(to)) throw new Error(`${from} is damaged: its content is not what its name says.`)
+}
+
+/** Where the key is configured, it is not in the data folder, nor in the back-up. */
+async function putKey(folder: string, dataDir: string): Promise<void> {
+  try {
+    await copyFile(join(folder, keyFile), join(dataDir, keyFile))
+    await chmod(join(dataDir, keyFile), 0o600)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  }
+}

@@ -1,0 +1,170 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { openTestApp, type TestApp } from '../harness/app.ts'
+import { openCli, type Cli } from '../harness/cli.ts'
+import { openQueryProject, type QueryProject } from '../harness/queries.ts'
+import { openTerminal, type Terminal } from '../harness/terminal.ts'
+
+const program = join(import.meta.dirname, '../../cli/main.ts')
+
+let t: TestApp
+let project: QueryProject
+let cli: Cli
+beforeAll(async () => {
+  t = await openTestApp()
+  const url = await t.listen()
+  project = await openQueryProject(t)
+  await project.deploy({
+    name: 'orders_of_region',
+    description: 'Orders of a region',
+    sql: 'select id, region from orders where region = $region order by id',
+    slots: { properties: { region: { type: 'string', enum: ['north', 'south'] } }, required: ['region'] },
+    examples: [{ question: 'orders in the north', parameters: { region: 'north' } }],
+  })
+  cli = await openCli(url)
+})
+afterAll(async () => {
+  await cli.close()
+  await t.close()
+})
+
+const opened: Terminal[] = []
+// One that a failed test has left would keep the run from ending.
+afterEach(() => opened.splice(0).forEach((terminal) => terminal.close()))
+
+function typed(...args: string[]): Terminal {
+  const { folder: cwd, environment: env } = cli
+  const terminal = openTerminal([process.execPath, '--no-warnings', program, ...args], { cwd, env })
+  opened.push(terminal)
+  return terminal
+}
+
+async function columnsNow(): Promise<string[]> {
+  const answer = await project.caller.post('/v1/queries/orders_of_region', { region: 'north' })
+  return Object.keys(answer.body.data[0])
+}
+
+// `script` of util-linux makes the terminal.
+const isLinux = process.platform === 'linux'
+
+describe.runIf(isLinux)('a project as files, in a terminal', () => {
+  const file = (name: string): string => join(cli.folder, name)
+  let release = ''
+
+  test('is pulled', async () => {
+    const terminal = typed('pull', '--project', project.projectId)
+    expect(await terminal.exited).toBe(0)
+    expect(terminal.screen()).toContain('+ queries/orders_of_region.sql')
+    const sql = await readFile(file('queries/orders_of_region.sql'), 'utf8')
+    expect(sql).toContain('description: Orders of a region')
+    expect(sql.endsWith('---*/\nselect id, region from orders where region = $region order by id\n')).toBe(true)
+    const again = typed('pull')
+    expect(await again.exited).toBe(0)
+    expect(again.screen()).toContain('The files say what the service has.')
+    const nothing = typed('plan', '--detailed-exit-code')
+    expect(await nothing.exited).toBe(0)
+    expect(nothing.screen()).toContain('Nothing to change.')
+  })
+
+  test('is edited and planned, and the plan changes nothing', async () => {
+    const path = file('queries/orders_of_region.sql')
+    const sql = await readFile(path, 'utf8')
+    await writeFile(path, sql.replace('select id, region', 'select id, region, id * 2 as twice'))
+    await writeFile(
+      file('queries/order_count.sql'),
+      '/*---\ndescription: How many orders there are\n---*/\nselect count(*) as orders from orders\n',
+    )
+    const terminal = typed('plan', '--detailed-exit-code')
+    expect(await terminal.exited).toBe(8)
+    expect(terminal.screen()).toMatch(/\+ query {2}order_count +first version/)
+    expect(terminal.screen()).toMatch(/~ query {2}orders_of_region +additive/)
+    expect(terminal.screen()).toContain('1 to create, 1 to change')
+    // A person looks: in colours.
+    expect(terminal.raw()).toContain('\u001b[32m')
+    expect(await columnsNow()).toEqual(['id', 'region'])
+  })
+
+  test('is not released by who says no', async () => {
+    const terminal = typed('release')
+    await terminal.until(/Release this to production\? \[y\/N\]/)
+    terminal.type('n\r')
+    expect(await terminal.exited).toBe(2)
+    expect(terminal.screen()).toContain('Nothing was changed.')
+    expect(await columnsNow()).toEqual(['id', 'region'])
+  })
+
+  test('is released as one by who says yes, and a second time nothing happens', async () => {
+    const terminal = typed('release', '--message', 'twice as much')
+    await terminal.until(/Release this to production\? \[y\/N\]/)
+    terminal.type('y\r')
+    expect(await terminal.exited).toBe(0)
+    release = /Release (\S+) answers in production/.exec(terminal.screen())?.[1] ?? ''
+    expect(release).not.toBe('')
+    expect(await columnsNow()).toEqual(['id', 'region', 'twice'])
+    expect((await project.caller.post('/v1/queries/order_count', {})).body.data).toEqual([{ orders: 30 }])
+    const again = typed('release')
+    expect(await again.exited).toBe(0)
+    expect(again.screen()).toContain('production is as the files say.')
+  })
+
+  test('is in the history with its reason', async () => {
+    const terminal = typed('releases')
+    expect(await terminal.exited).toBe(0)
+    expect(terminal.screen()).toContain('twice as much')
+  })
+
+  test('is refused where it breaks callers, before anything is changed', async () => {
+    const path = file('queries/orders_of_region.sql')
+    const sql = await readFile(path, 'utf8')
+    await writeFile(path, sql.replace('select id, region, id * 2 as twice', 'select id'))
+    const terminal = typed('release', '--yes')
+    expect(await terminal.exited).toBe(6)
+    expect(terminal.screen()).toContain('breaking')
+    expect(terminal.screen()).toContain('--force')
+    expect(await columnsNow()).toEqual(['id', 'region', 'twice'])
+    const diff = typed('diff')
+    expect(await diff.exited).toBe(0)
+    expect(diff.screen()).toContain('+select id from orders')
+    await writeFile(path, sql)
+  })
+
+  test('is rolled back as one', async () => {
+    const terminal = typed('rollback')
+    await terminal.until(/Roll production back\? \[y\/N\]/)
+    expect(terminal.screen()).toContain(`Back before ${release}`)
+    terminal.type('y\r')
+    expect(await terminal.exited).toBe(0)
+    expect(await columnsNow()).toEqual(['id', 'region'])
+    expect((await project.caller.post('/v1/queries/order_count', {})).status).toBe(404)
+  })
+
+  test('says without colours what it says with them', async () => {
+    const { code, stdout } = await cli.run('plan')
+    expect(code).toBe(0)
+    expect(stdout).not.toContain('\u001b[')
+    const plain = openTerminal([process.execPath, '--no-warnings', program, 'plan'], {
+      cwd: cli.folder,
+      env: { ...cli.environment, NO_COLOR: '1' },
+    })
+    expect(await plain.exited).toBe(0)
+    for (const colour of [31, 32, 33, 36]) expect(plain.raw()).not.toContain(`\u001b[${colour}m`)
+  })
+})
+
+describe.runIf(isLinux)('dev', () => {
+  test('releases to development at every save, and goes on after a mistake', async () => {
+    const terminal = typed('dev', '--yes')
+    await terminal.until(/Watching/)
+    const path = join(cli.folder, 'queries/order_count.sql')
+    await writeFile(path, 'selec count(*) as orders from orders\n')
+    await terminal.until(/✗/)
+    await writeFile(path, 'select count(*) as orders, 1 as one from orders\n')
+    await terminal.until(/✗[\s\S]*✓ order_count/)
+    const headers = { 'x-sluice-environment': 'development' }
+    const answer = await project.caller.post('/v1/queries/order_count', {}, headers)
+    expect(answer.body.data).toEqual([{ orders: 30, one: 1 }])
+    terminal.type('\u0003')
+    expect(await terminal.exited).toBe(130)
+  })
+})

@@ -1,0 +1,392 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { definition as definitionSchema, type Definition } from '../../../api/definition.ts'
+import { readProject, writeProject, type ProjectFiles } from '../../../cli/project/index.ts'
+
+const text = (most = 60) =>
+  fc.oneof(fc.string({ maxLength: most }), fc.string({ unit: 'grapheme', maxLength: most }), hostile())
+/** What YAML, SQL comments and our own references could take for something else. */
+const hostile = () =>
+  fc.constantFrom(
+    'yes',
+    'null',
+    '~',
+    '1e3',
+    '0x10',
+    '2026-01-01',
+    '- a',
+    'a: b',
+    '# c',
+    '*x',
+    '&x',
+    '!t',
+    '%d',
+    '@a',
+    '`a`',
+    '|',
+    '>',
+    '*/',
+    '/*---',
+    '---*/',
+    '---',
+    '${NAME}',
+    '$${NAME}',
+    '$$${',
+    'a\nb',
+    'a\r\nb',
+    ' a ',
+    '\t',
+    '\u0085',
+    '\u2028',
+    '\uFEFF',
+    '"',
+    "'",
+    '\\',
+    '{a',
+    '[a',
+    ', ',
+    '***',
+    'x: ${A} */ y',
+  )
+const slug = fc.stringMatching(/^[a-z][a-z0-9_]{0,12}$/)
+const named = text(40).filter((name) => name.trim() === name && name !== '')
+
+const scalarSlot = fc.oneof(
+  fc.record(
+    { type: fc.constant('string' as const), description: text(), default: text(20) },
+    { requiredKeys: ['type'] },
+  ),
+  fc.record({ type: fc.constant('integer' as const), minimum: fc.integer() }, { requiredKeys: ['type'] }),
+  fc.record({ type: fc.constant('boolean' as const) }),
+)
+const slots = fc
+  .tuple(fc.dictionary(slug, scalarSlot, { maxKeys: 3 }), fc.boolean(), fc.option(text(), { nil: undefined }))
+  .chain(([properties, isShuffled, description]) =>
+    fc.shuffledSubarray(Object.keys(properties)).map((required) => ({
+      properties,
+      required: isShuffled ? required : Object.keys(properties).filter((name) => required.includes(name)),
+      ...(description !== undefined && { description }),
+    })),
+  )
+const parameters = fc.dictionary(slug, fc.oneof(text(20), fc.integer(), fc.boolean(), fc.constant(null)), {
+  maxKeys: 3,
+})
+const query = fc.record(
+  {
+    name: slug,
+    sql: text(80).filter((sql) => sql !== ''),
+    description: text(),
+    slots,
+    examples: fc.array(fc.record({ question: named, parameters }), { maxLength: 3 }),
+    cache_seconds: fc.option(fc.nat(86_400)),
+    rate_limit: fc.option(
+      fc.record({ per_minute: fc.integer({ min: 1, max: 10 }), burst: fc.integer({ min: 1, max: 10 }) }),
+    ),
+  },
+  { requiredKeys: ['name', 'sql', 'slots'] },
+)
+const connection = fc.record(
+  {
+    table_name: slug,
+    name: named,
+    config: fc.option(
+      fc.record(
+        {
+          url: named,
+          method: fc.constantFrom('GET', 'POST'),
+          headers: fc.dictionary(fc.constantFrom('accept', 'x-page', 'x-trace'), text(20), { maxKeys: 2 }),
+          responsePathExtractor: text(20),
+        },
+        { requiredKeys: ['url', 'method'] },
+      ),
+    ),
+    schedule: fc.option(fc.constant('0 * * * *')),
+    keep_versions: fc.integer({ min: 1, max: 9 }),
+    schema: fc.record(
+      {
+        on_mismatch: fc.constantFrom('widen' as const, 'hold' as const),
+        columns: fc.array(fc.record({ source_name: text(20), hidden: fc.boolean() }), { maxLength: 2 }),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: ['table_name'] },
+)
+const variable = fc.oneof(
+  fc.record({ name: slug, value: text(20) }),
+  fc.record({
+    name: slug,
+    value: fc.constant('***'),
+    secret: fc.constant(true),
+    origins: fc.constant(['https://api.example']),
+  }),
+)
+const evaluation = fc.record(
+  {
+    question: named.filter((question) => /\S/.test(question)),
+    expected_query: fc.option(slug),
+    expected_parameters: fc.option(parameters),
+  },
+  { requiredKeys: ['question', 'expected_query'] },
+)
+const alert = fc.record(
+  {
+    name: named,
+    type: fc.constantFrom('error_rate_above' as const, 'job_failed' as const),
+    threshold: fc.option(fc.double({ noNaN: true, noDefaultInfinity: true })),
+    channels: fc.array(
+      fc.record(
+        { type: fc.constant('webhook' as const), url: text(20), secret: fc.constant('***') },
+        { requiredKeys: ['type', 'url'] },
+      ),
+      { maxLength: 2 },
+    ),
+  },
+  { requiredKeys: ['name', 'type'] },
+)
+const definitions = fc
+  .record({
+    definition: fc.constant(1 as const),
+    environments: fc.uniqueArray(slug, { maxLength: 3 }),
+    variables: fc.uniqueArray(variable, { selector: ({ name }) => name, maxLength: 3 }),
+    connections: fc.uniqueArray(connection, { selector: (each) => each.table_name, maxLength: 3 }),
+    queries: fc.uniqueArray(query, { selector: ({ name }) => name, maxLength: 3 }),
+    evaluations: fc.uniqueArray(evaluation, { selector: ({ question }) => question, maxLength: 4 }),
+    alerts: fc.uniqueArray(alert, { selector: ({ name }) => name, maxLength: 3 }),
+  })
+  .map((each) => definitionSchema.safeParse(each))
+  .filter((each) => each.success)
+  .map(({ data }) => data)
+
+/** Files have no order. */
+function inOrder(all: Definition): Definition {
+  const by = <Item>(items: Item[] | undefined, key: (item: Item) => string): Item[] =>
+    (items ?? []).toSorted((left, right) => (key(left) < key(right) ? -1 : 1))
+  return {
+    ...all,
+    // None is not worth a line.
+    variables: all.variables ?? [],
+    connections: by(all.connections, (each) => each.table_name),
+    queries: by(all.queries, ({ name }) => name),
+    evaluations: by(all.evaluations, ({ question }) => question),
+    alerts: by(all.alerts, ({ name }) => name),
+  }
+}
+
+function readBack(files: ProjectFiles): Definition {
+  const read = readProject(files, {})
+  if ('problems' in read) throw new Error(`${JSON.stringify(read.problems)}\n${[...files].join('\n')}`)
+  return read.definition
+}
+
+describe('a definition as files', () => {
+  test('is the same when it is read back, whatever it says', () => {
+    fc.assert(
+      fc.property(definitions, (definition) => {
+        expect(inOrder(readBack(writeProject(definition)))).toEqual(inOrder(definition))
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('written over files that say the same, changes none of them', () => {
+    fc.assert(
+      fc.property(definitions, (definition) => {
+        const files = writeProject(definition)
+        expect([...writeProject(definition, files)]).toEqual([...files])
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('written over the files of another, is read back as itself', () => {
+    fc.assert(
+      fc.property(definitions, definitions, (before, after) => {
+        expect(inOrder(readBack(writeProject(after, writeProject(before))))).toEqual(inOrder(after))
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+const sales = `/*---
+# Asked for by the north team.
+description: Revenue of a region
+slots:
+  region: { type: string, required: true } # a name
+  year: { type: integer }
+---*/
+select sum(amount) from orders where region = $region and ($year is null or year = $year)
+`
+const project = 'definition: 1\nproject: prj_1 # ours\n'
+
+describe('what people write', () => {
+  test('slots by name become one JSON Schema', () => {
+    const { queries } = readBack(
+      new Map([
+        ['sluice.yaml', project],
+        ['queries/sales.sql', sales],
+      ]),
+    )
+    expect(queries).toMatchObject([
+      {
+        name: 'sales',
+        slots: { properties: { region: { type: 'string' }, year: { type: 'integer' } }, required: ['region'] },
+      },
+    ])
+  })
+
+  test('keeps its comments where something beside them changes', () => {
+    const files = new Map([
+      ['sluice.yaml', project],
+      ['queries/sales.sql', sales],
+    ])
+    const { queries = [], ...rest } = readBack(files)
+    const changed = queries.map((each) => ({ ...each, cache_seconds: 60, sql: 'select 1' }))
+    const written = writeProject({ ...rest, queries: changed }, files)
+    expect(written.get('queries/sales.sql')).toBe(
+      `${sales.slice(0, sales.indexOf('---*/'))}cache_seconds: 60\n---*/\nselect 1\n`,
+    )
+    expect(written.get('sluice.yaml')).toBe(project)
+  })
+
+  test('line ends of another system are those of the checkout, not of the SQL', () => {
+    const files = new Map([
+      ['sluice.yaml', project],
+      ['queries/sales.sql', sales.replaceAll('\n', '\r\n')],
+    ])
+    expect(readBack(files)).toEqual(
+      readBack(
+        new Map([
+          ['sluice.yaml', project],
+          ['queries/sales.sql', sales],
+        ]),
+      ),
+    )
+  })
+
+  const wrong: Array<[string, string, string, string]> = [
+    [
+      'an unknown field of a query',
+      'queries/sales.sql',
+      sales.replace('slots:', 'slotz:'),
+      'queries/sales.sql:4:1 slotz is no field here',
+    ],
+    [
+      'a slot of no type',
+      'queries/sales.sql',
+      sales.replace('type: integer', 'type: int'),
+      'queries/sales.sql:6:11 slots.year.type: must have a type',
+    ],
+    [
+      'a comment without an end',
+      'queries/sales.sql',
+      '/*---\na: 1\nselect 1',
+      'queries/sales.sql:1:1 the comment at the top has no end',
+    ],
+    [
+      'a query without SQL',
+      'queries/sales.sql',
+      '/*---\ndescription: a\n---*/\n',
+      'queries/sales.sql:4:1 there is no SQL',
+    ],
+    ['a name that no query can have', 'queries/Sales.sql', 'select 1\n', 'queries/Sales.sql the name of the file'],
+    ['YAML that is none', 'connections/orders.yaml', 'config: [\n', 'connections/orders.yaml:2:1 is no YAML'],
+    ['a key written twice', 'connections/orders.yaml', 'name: a\nname: b\n', 'connections/orders.yaml:2:1 is no YAML'],
+    [
+      'a method that is none',
+      'connections/orders.yaml',
+      'config:\n  url: https://a.example\n  method: FETCH\n',
+      'connections/orders.yaml:3:3 config.method',
+    ],
+    ['a field that is missing', 'alerts/late.yaml', 'name: Late\n', 'alerts/late.yaml:1:1 type'],
+    [
+      'a variable that is not set',
+      'connections/orders.yaml',
+      'config:\n  method: GET\n  url: https://${HOST}/a\n',
+      'connections/orders.yaml:3:3 HOST is not set',
+    ],
+    [
+      'a secret in the open',
+      'connections/orders.yaml',
+      'config:\n  method: GET\n  url: https://a.example\n  headers:\n    X-Api-Key: abc\n',
+      'connections/orders.yaml:5:5 a secret is never written',
+    ],
+    [
+      'a password in the open',
+      'connections/orders.yaml',
+      'config:\n  method: GET\n  url: https://a.example\n  authType: basic\n  auth: { username: a, password: b }\n',
+      'connections/orders.yaml:5:24 a secret is never written',
+    ],
+    [
+      'a token in the open',
+      'sluice.yaml',
+      'definition: 1\ntoken: slc_mgmt_abc\n',
+      'sluice.yaml:2:1 token: must be ${NAME}',
+    ],
+    [
+      'a secret variable in the open',
+      'sluice.yaml',
+      'definition: 1\nvariables:\n  - name: key\n    secret: true\n    value: abc\n',
+      'sluice.yaml:5:5 a secret is never written',
+    ],
+    [
+      'a question twice',
+      'evaluations/b.yaml',
+      '- { question: a?, expected_query: x }\n- { question: a?, expected_query: y }\n',
+      'evaluations/b.yaml has a question that',
+    ],
+    ['an anchor that unfolds for ever', 'evaluations/b.yaml', bomb(), 'evaluations/b.yaml is no YAML'],
+  ]
+  test.each(wrong)('%s is told with its line', (_name, file, written, expected) => {
+    const read = readProject(
+      new Map([
+        ['sluice.yaml', project],
+        [file, written],
+      ]),
+      {},
+    )
+    const problems = 'problems' in read ? read.problems : []
+    const lines = problems.map(
+      ({ file: path, line, column, message }) => `${path}${line === null ? '' : `:${line}:${column}`} ${message}`,
+    )
+    expect(lines.join('\n')).toContain(expected)
+  })
+})
+
+function bomb(): string {
+  const lines = ['a: &a0 [x, x, x, x, x, x, x, x, x, x]']
+  for (let at = 1; at < 8; at += 1)
+    lines.push(`b${at}: &a${at} [${Array.from({ length: 10 }, () => `*a${at - 1}`).join(', ')}]`)
+  return `${lines.join('\n')}\n`
+}
+
+describe('${NAME}', () => {
+  const file = 'connections/orders.yaml'
+  const written =
+    '# our shop\nconfig:\n  url: https://${HOST}/orders\n  method: GET\n  authType: Bearer Token\n  auth:\n    token: ${TOKEN}\n'
+  const files = new Map([
+    ['sluice.yaml', project],
+    [file, written],
+  ])
+
+  test('is the value of the environment, and never reaches the service as a name', () => {
+    const read = readProject(files, { HOST: 'a.example', TOKEN: 'secret' })
+    expect(read).toMatchObject({
+      definition: { connections: [{ config: { url: 'https://a.example/orders', auth: { token: 'secret' } } }] },
+    })
+  })
+
+  test('stays in the file when the service tells what it has, with the comments beside it', () => {
+    const read = readProject(files, { HOST: 'a.example', TOKEN: 'secret' })
+    if ('problems' in read) throw new Error(JSON.stringify(read.problems))
+    const [connection] = read.definition.connections ?? []
+    if (connection?.config === null || connection === undefined) throw new Error('no connection')
+    const told = { ...connection, config: { ...connection.config, auth: { token: '***' } } }
+    expect(writeProject({ ...read.definition, connections: [told] }, files).get(file)).toBe(written)
+    const moved = { ...told, config: { ...told.config, url: 'https://b.example/invoices' } }
+    const rewritten = writeProject({ ...read.definition, connections: [moved] }, files).get(file)
+    expect(rewritten).toContain('url: https://b.example/invoices')
+    expect(rewritten).toContain('token: ${TOKEN}')
+  })
+})
