@@ -18,6 +18,7 @@ export type {
   PartedTable,
   RowsPageCall,
   PageRows,
+  Peeked,
   ReadFormat,
   SlotValue,
   SlotType,

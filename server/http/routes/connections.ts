@@ -73,21 +73,7 @@ export function serveConnections(http: Http, app: App): void {
         // Whoever sends a key means to ask again for the same answer, also when the connection breaks.
         signal: idempotencyKey === undefined ? untilGone(reply) : undefined,
       })
-      return {
-        jobs: answer.jobs.map((job) => ({
-          id: job.id,
-          job_type: job.jobType,
-          status: job.status,
-          project_id: job.projectId,
-          source: job.source,
-          source_id: job.sourceId,
-          source_event_type: job.sourceEventType,
-          created_at: job.createdAt,
-        })),
-        data_object_id: answer.dataObjectId,
-        ...(answer.truncated && { truncated: true }),
-        ...(answer.heldBecause !== null && { held_because: answer.heldBecause }),
-      }
+      return wireExecuted(answer)
     },
   )
 
@@ -125,4 +111,22 @@ export function serveConnections(http: Http, app: App): void {
       return connections.importDocument(app, callerOf(request), { text, url, operation, signal: untilGone(reply) })
     },
   )
+}
+
+export function wireExecuted(answer: connections.ExecuteAnswer): z.output<typeof executeAnswer> {
+  return {
+    jobs: answer.jobs.map((job) => ({
+      id: job.id,
+      job_type: job.jobType,
+      status: job.status,
+      project_id: job.projectId,
+      source: job.source,
+      source_id: job.sourceId,
+      source_event_type: job.sourceEventType,
+      created_at: job.createdAt,
+    })),
+    data_object_id: answer.dataObjectId,
+    ...(answer.truncated && { truncated: true }),
+    ...(answer.heldBecause !== null && { held_because: answer.heldBecause }),
+  }
 }

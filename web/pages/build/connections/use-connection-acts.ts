@@ -8,6 +8,7 @@ import type { Project } from '../../../wire.ts'
 import { buildKeys } from '../asked.ts'
 import type { Datasource, Executed, Job, Tested } from '../wire.ts'
 import { bodyOf, configurationOf, type Draft } from './draft.ts'
+import { forEachOf } from './for-each.ts'
 import { loadOf } from './load.ts'
 
 type Asked = { project: Project; source: Datasource | null; onMade: (source: Datasource) => void }
@@ -26,6 +27,7 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
       ...(draft.name.trim() !== '' && { name: draft.name }),
       config: configurationOf(draft),
       pagination: draft.pagination,
+      for_each: forEachOf(draft.forEach),
       load: loadOf(draft.load),
       schedule: draft.schedule === '' ? null : draft.schedule,
       schedule_time_zone: draft.timeZone,
@@ -51,8 +53,8 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
   const save = useAct(store, { refresh, say: ({ name }) => `${name} is saved.` })
   const execute = useStoppable(async (draft: Draft, signal) => {
     const made = await store(draft)
-    // What sends a body, and what adds to a table, is loaded in the background: execute-request does neither.
-    if (bodyOf(draft) !== undefined || draft.load.mode !== 'replace') {
+    // What sends a body, adds to a table or asks for many rows is loaded in the background, which may take its time.
+    if (bodyOf(draft) !== undefined || draft.load.mode !== 'replace' || draft.forEach !== null) {
       return { made, job: await call<Job>('POST', `${path}/${made.id}/refresh`, { signal }) }
     }
     const config = configurationOf(draft)
