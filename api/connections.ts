@@ -183,6 +183,10 @@ export const testConnectionRequest = httpConfiguration
   .extend({
     project_id: z.string().optional(),
     datasource_id: z.string().optional(),
+    last_value: z
+      .union([z.string().min(1).max(200), z.number()])
+      .optional()
+      .meta({ description: 'What `{{last_value}}` stands for; without it, the `initial_value` of the datasource.' }),
     detect: z
       .boolean('must be true or false')
       .optional()

@@ -15,6 +15,7 @@ import {
 import { answerType } from './answer-type.ts'
 import { buildRequest } from './build-request.ts'
 import { detect } from './detect.ts'
+import type { CursorValue } from '../store/index.ts'
 import { fillVariables, type NamedValues } from './variables.ts'
 import { sendWithToken } from './oauth/send-with-token.ts'
 import type { TokenSource } from './oauth/token-source.ts'
@@ -41,6 +42,8 @@ export type ProbeOptions = {
   at?: Date | undefined
   /** What names in the request stand for. */
   values?: NamedValues | undefined
+  /** Where a load would begin: `{{last_value}}`. */
+  lastValue?: CursorValue | null | undefined
   /** What stands in an answer that is packed, or no text. */
   peek?: ((bytes: Buffer, contentType: string, extractor: string | undefined) => Promise<Peeked>) | undefined
   /** Whether to say what the answer looks like. */
@@ -54,7 +57,7 @@ export type ProbeOptions = {
  */
 export async function probe(template: HttpConfiguration, options: ProbeOptions): Promise<TestConnectionAnswer> {
   const { outbound, tokens, limits, signal, at = new Date() } = options
-  const configuration = fillVariables(template, { at, values: options.values })
+  const configuration = fillVariables(template, { at, values: options.values, lastValue: options.lastValue })
   const path = parseExtractor(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
   const started = performance.now()

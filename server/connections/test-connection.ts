@@ -4,11 +4,12 @@ import { requireRole, type Caller, type Vault } from '../access/index.ts'
 import type { Engine, Files, Peeked } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { probe } from './probe.ts'
+import { startOf } from './last-value.ts'
 import { namedValuesFor } from './named-values.ts'
 import { openConfiguration } from './stored-configuration.ts'
 import { restoreConfiguration } from './secrets/mask.ts'
 import { namesIn } from './variables.ts'
-import type { Database } from '../store/index.ts'
+import type { Database, LoadRule } from '../store/index.ts'
 import type { Outbound } from './outbound/send.ts'
 import type { TokenSource } from './oauth/token-source.ts'
 import type { GrantPlace } from './oauth/token.ts'
@@ -37,13 +38,15 @@ export async function testConnection(
     /** Whose variables and secrets the request may name. */
     projectId?: string | undefined
     signal?: AbortSignal | undefined
+    /** What `{{last_value}}` stands for. */
+    lastValue?: string | number | undefined
     /** Whether to say what the answer looks like. */
     detect?: boolean | undefined
   },
 ): Promise<TestConnectionAnswer> {
   const { limits } = app.config
   const stored = input.stored === undefined ? undefined : await findStored(app, caller, input.stored)
-  const configuration = restoreConfiguration(input.configuration, stored)
+  const configuration = restoreConfiguration(input.configuration, stored?.configuration)
   // Only who may build with a project's secrets learns whether there is such a project.
   const needsProject = namesIn(configuration).length > 0 || configuration.environment !== undefined
   if (needsProject && input.projectId !== undefined) await requireRole(app, caller, input.projectId, 'editor')
@@ -62,6 +65,7 @@ export async function testConnection(
       maxDepth: limits.jsonDepth,
     },
     at: new Date(app.now()),
+    lastValue: startOf(loadOf(input.lastValue) ?? stored?.load ?? { mode: 'replace' }, null),
     peek: (bytes, contentType, extractor) =>
       peekAt(app, bytes, {
         contentType,
@@ -122,14 +126,20 @@ async function findStored(
   app: { store: Database; vault: Vault },
   caller: Caller,
   { projectId, datasourceId }: { projectId: string; datasourceId: string },
-): Promise<HttpConfiguration | undefined> {
+): Promise<{ configuration: HttpConfiguration | undefined; load: LoadRule }> {
   await requireRole(app, caller, projectId, 'editor')
   const row = await app.store.db
     .selectFrom('datasources')
-    .select('sealedSecrets')
+    .select(['sealedSecrets', 'load'])
     .where('projectId', '=', projectId)
     .where('id', '=', datasourceId)
     .executeTakeFirst()
   if (row === undefined) throw new Failure('not_found', { message: `The project has no datasource ${datasourceId}.` })
-  return row.sealedSecrets === null ? undefined : openConfiguration(app.vault, row.sealedSecrets)
+  const { sealedSecrets, load } = row
+  return { configuration: sealedSecrets === null ? undefined : openConfiguration(app.vault, sealedSecrets), load }
+}
+
+/** As if a load began there. */
+function loadOf(initialValue: string | number | undefined): LoadRule | undefined {
+  return initialValue === undefined ? undefined : { mode: 'append', cursor: { field: '', initialValue } }
 }

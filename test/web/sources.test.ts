@@ -33,8 +33,21 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
 /** Pictures of what was touched, where somebody wants to look at them. */
 async function look(page: Page, name: string): Promise<void> {
   const to = process.env['TEST_PICTURES']
-  if (to !== undefined) await page.screenshot({ path: join(to, `${name}.png`), fullPage: true })
+  if (to === undefined) return
+  for (const [look, width, colorScheme] of looks) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme })
+    await page.screenshot({ path: join(to, `${name}-${look}.png`), fullPage: true })
+  }
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.emulateMedia({ colorScheme: 'light' })
 }
+
+const looks = [
+  ['1440', 1440, 'light'],
+  ['390', 390, 'light'],
+  ['dark', 1440, 'dark'],
+] as const
 
 test('Connect leads to the API’s own page and back, and the connection calls in one’s name', async () => {
   const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`)
@@ -50,7 +63,7 @@ test('Connect leads to the API’s own page and back, and the connection calls i
   await page.getByLabel('Client secret, if the client has one').fill(server.client.secret)
   await page.getByLabel('Audience, if any').fill('https://api.example')
   await page.getByLabel('Further parameters, one name=value a line').fill('prompt=consent')
-  await look(page, 'connect-1440-before')
+  await look(page, 'connect-before')
   await page.getByRole('button', { name: 'Connect', exact: true }).click()
   await page.getByText(/^Connected by/).waitFor()
   expect(page.url()).not.toMatch(/code=|state=/)

@@ -38,13 +38,20 @@ export function serveConnections(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const { project_id: projectId, datasource_id: datasourceId, detect, ...configuration } = request.body
+      const {
+        project_id: projectId,
+        datasource_id: datasourceId,
+        detect,
+        last_value: lastValue,
+        ...configuration
+      } = request.body
       const stored = projectId === undefined || datasourceId === undefined ? undefined : { projectId, datasourceId }
       const signal = untilGone(reply)
       return connections.testConnection(app, callerOf(request), {
         configuration,
         stored,
         projectId,
+        lastValue,
         signal,
         detect,
       })

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NumberInput, Stack, Tabs, Text, TextInput } from '@mantine/core'
+import { Alert, Box, Button, Group, NumberInput, Stack, Tabs, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Save } from 'lucide-react'
 import { useState } from 'react'
@@ -91,7 +91,9 @@ export function FileScreen({ project, source, onMade }: Props) {
           Cancelled. The table holds what it held before.
         </Alert>
       )}
-      <RefusalNotice error={upload.error ?? save.error} />
+      <Box mb="md">
+        <RefusalNotice error={upload.error ?? save.error} />
+      </Box>
       <div className={shared.split}>
         <div className={shared.panel}>
           <Stack gap="md" className={classes.fields ?? ''}>

@@ -47,7 +47,9 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
     // The tree shows the whole response, and the table below it what the extractor takes.
     const { responsePathExtractor: _taken, ...configuration } = configurationOf(draft)
     const stored = { project_id: project.id, ...(source !== null && { datasource_id: source.id }) }
-    const body = { ...configuration, ...stored, detect: true }
+    const { initialValue } = draft.load
+    const first = draft.load.mode !== 'replace' && initialValue.trim() !== '' ? { last_value: initialValue.trim() } : {}
+    const body = { ...configuration, ...stored, ...first, detect: true }
     return call<Tested>('POST', '/v1/http/test-connection', { body, timeoutMs: 60_000, signal })
   })
   const save = useAct(store, { refresh, say: ({ name }) => `${name} is saved.` })
