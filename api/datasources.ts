@@ -85,7 +85,7 @@ export const refreshRequest = z
   })
   .nullish()
 
-const sourceKinds = ['http_api', 'file'] as const
+export const sourceKinds = ['http_api', 'file'] as const
 
 /** Beside a file in the body. */
 export const fileQuery = z.strictObject({
