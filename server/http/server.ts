@@ -122,6 +122,7 @@ async function servePages(http: Http, app: App): Promise<void> {
 }
 
 /** Everything that takes a management credential: a session or a management token. */
+// Over 70 lines: a list of routes.
 async function serveManagement(http: Http, app: App): Promise<void> {
   await http.register(fastifyCookie)
   const maxAge = app.config.limits.sessionSeconds * 1000
