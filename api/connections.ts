@@ -47,9 +47,18 @@ const authSpellings = new Map([
   ['basicauth', 'Basic Auth'],
   ['oauth2clientcredentials', 'OAuth2 Client Credentials'],
   ['oauth2', 'OAuth2 Client Credentials'],
+  ['oauth2authorizationcode', 'OAuth2 Authorization Code'],
+  ['oauth2code', 'OAuth2 Authorization Code'],
 ] as const)
 
-export const authTypes = ['None', 'API Key', 'Bearer Token', 'Basic Auth', 'OAuth2 Client Credentials'] as const
+export const authTypes = [
+  'None',
+  'API Key',
+  'Bearer Token',
+  'Basic Auth',
+  'OAuth2 Client Credentials',
+  'OAuth2 Authorization Code',
+] as const
 export type AuthType = (typeof authTypes)[number]
 
 const authType = z
@@ -60,6 +69,32 @@ const authType = z
 
 const filled = (what: string) => z.string(`${what} is required`).min(1, `${what} must not be empty`)
 
+/** What the protocol itself says in a request to an authorization server. */
+const protocolParameters = new Set(
+  (
+    'audience client_id client_secret code code_challenge code_challenge_method code_verifier grant_type redirect_uri ' +
+    'refresh_token response_type scope state'
+  ).split(' '),
+)
+const oauthClient = {
+  token_url: url,
+  client_id: filled('the client id'),
+  client_auth: z.enum(['basic', 'body'], 'must be basic or body').optional().meta({
+    description: 'Where the client proves who it is. Without it, as a header, and where that is refused, in the body.',
+  }),
+  scope: z.string().optional(),
+  audience: z.string().optional(),
+  parameters: z
+    .record(z.string().min(1).max(200), z.string().max(2_000))
+    .refine((given) => Object.keys(given).length <= 20, 'has more than 20 entries')
+    .refine(
+      (given) => !Object.keys(given).some((name) => protocolParameters.has(name)),
+      'names what the protocol itself says; scope and audience have fields of their own',
+    )
+    .optional()
+    .meta({ description: 'Further parameters for the authorization server, such as `resource` or `access_type`.' }),
+}
+
 export const authShapes = {
   None: z.strictObject({}),
   'API Key': z.strictObject({
@@ -69,11 +104,16 @@ export const authShapes = {
   }),
   'Bearer Token': z.strictObject({ token: filled('the token'), prefix: z.string().optional() }),
   'Basic Auth': z.strictObject({ username: filled('the user name'), password: z.string('the password is required') }),
-  'OAuth2 Client Credentials': z.strictObject({
-    token_url: url,
-    client_id: filled('the client id'),
-    client_secret: filled('the client secret'),
-    scope: z.string().optional(),
+  'OAuth2 Client Credentials': z.strictObject({ ...oauthClient, client_secret: filled('the client secret') }),
+  'OAuth2 Authorization Code': z.strictObject({
+    ...oauthClient,
+    authorization_url: url,
+    client_secret: z.string().optional().meta({ description: 'A public client has none.' }),
+    refresh_token: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: 'One that was granted elsewhere, instead of connecting in the app.' }),
   }),
 } as const satisfies Record<AuthType, z.ZodType>
 
@@ -92,7 +132,15 @@ const common = {
   parameters: parameters.optional(),
   parameterGroups: z.array(parameterGroup).optional(),
   authType: authType.optional(),
-  auth: z.record(z.string(), z.unknown()).optional(),
+  auth: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({
+      description:
+        'By `authType`: `key`, `value`, `in`; `token`, `prefix`; `username`, `password`; and for OAuth2 `token_url`, `client_id`, ' +
+        '`client_secret`, `client_auth`, `scope`, `audience`, `parameters`, with an authorization code also `authorization_url` and ' +
+        '`refresh_token`.',
+    }),
   environment: slug.optional().meta({
     description: 'Whose variables and secrets `{{var:name}}` and `{{secret:name}}` mean before those of the project.',
   }),
@@ -135,6 +183,10 @@ export const testConnectionRequest = httpConfiguration
   .extend({
     project_id: z.string().optional(),
     datasource_id: z.string().optional(),
+    last_value: z
+      .union([z.string().min(1).max(200), z.number()])
+      .optional()
+      .meta({ description: 'What `{{last_value}}` stands for; without it, the `initial_value` of the datasource.' }),
     detect: z
       .boolean('must be true or false')
       .optional()
@@ -178,7 +230,10 @@ export const testConnectionAnswer = z.strictObject({
     .optional()
     .meta({ description: 'With `detect`: what the whole answer looks like, where it is JSON.' }),
   error: z
-    .strictObject({ code: z.enum([...outboundErrorCodes, 'extractor_no_match', 'too_deep']), message: z.string() })
+    .strictObject({
+      code: z.enum([...outboundErrorCodes, 'extractor_no_match', 'too_deep', 'not_tabular']),
+      message: z.string(),
+    })
     .optional(),
 })
 export type TestConnectionAnswer = z.output<typeof testConnectionAnswer>

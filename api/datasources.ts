@@ -85,9 +85,30 @@ export const refreshRequest = z
   })
   .nullish()
 
+export const sourceKinds = ['http_api', 'file'] as const
+
+/** Beside a file in the body. */
+export const fileQuery = z.strictObject({
+  filename: z
+    .string()
+    .min(1)
+    .max(300)
+    .optional()
+    .meta({ description: 'Its ending says what it is where the Content-Type does not; kept for the record.' }),
+  extractor: z.string().min(1).max(fixedLimits.extractorChars.value).optional().meta({
+    description: 'Where in it the rows are: a `responsePathExtractor`; the name of a sheet of an Excel file.',
+  }),
+  full: z
+    .enum(['true', 'false'], 'must be true or false')
+    .optional()
+    .meta({ description: 'Takes the place of everything, whatever the mode of the table.' }),
+})
+
 export const newDatasource = z.strictObject({
   name: displayName,
-  kind: z.literal('http_api', 'must be http_api'),
+  kind: z
+    .enum(sourceKinds, 'must be http_api or file')
+    .meta({ description: '`http_api`: a request fetches its data. `file`: people send files.' }),
   table_name: slug.optional().meta({ description: 'What SQL reads. Made from the name when absent.' }),
   ...settings,
 })
@@ -97,7 +118,7 @@ export const datasource = z
   .object({
     id: z.string(),
     name: z.string(),
-    kind: z.literal('http_api'),
+    kind: z.enum(sourceKinds),
     table_name: z.string(),
     status: z.enum(['new', 'ready', 'held', 'failed']),
     held: z

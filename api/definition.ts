@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { alertFields, definedChannel } from './alerts.ts'
 import { forEach, httpConfiguration, pagination } from './connections.ts'
-import { changeLoad, columnRule, onBreaking, onMismatch, tableChecks } from './datasources.ts'
+import { changeLoad, columnRule, onBreaking, onMismatch, tableChecks, sourceKinds } from './datasources.ts'
 import { displayName, slug } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 import { change, keyThatCalled, newQuery, regression } from './queries.ts'
@@ -56,7 +56,10 @@ export const definedConnection = z
   .strictObject({
     table_name: slug.meta({ description: 'What SQL reads, and by which the connection is known in a definition.' }),
     name: displayName.optional().meta({ description: 'What people call it; the table name when left out.' }),
-    kind: z.literal('http_api', 'must be http_api').default('http_api'),
+    kind: z.enum(sourceKinds, 'must be http_api or file').default('http_api').meta({
+      description:
+        'Stays as it is once the connection is there. What was sent to one of the kind `file` is not part of a definition.',
+    }),
     config: httpConfiguration
       .nullable()
       .default(null)

@@ -17,13 +17,16 @@ import {
   createPost,
   createTokenSource,
   openDatasourceDirectory,
+  openGrants,
   openOutbound,
+  openUploads,
   readFreshness,
   runCompaction,
   runDueSchedules,
   runRefresh,
   type Outbound,
   type TokenSource,
+  type Uploads,
 } from './connections/index.ts'
 import {
   buildDataline,
@@ -114,6 +117,8 @@ export type App = KeyAccess & {
   /** Messages to members' own addresses, through the same client. */
   post: Post
   tokens: TokenSource
+  /** Receives files that people send. */
+  uploads: Uploads
   jobs: Jobs
   deployments: Deployments
   /** Which deployed queries a change of data would break. */
@@ -238,7 +243,8 @@ export async function openApp(
       engine,
       outbound,
       post,
-      tokens: createTokenSource(outbound, now),
+      tokens: createTokenSource(outbound, now, openGrants({ store, vault, outbound, now })),
+      uploads: openUploads({ files, maxBytes: limits.uploadBytes, most: limits.uploadsAtOnce }),
       jobs,
       ...keyAccess.access,
       deployments,

@@ -1,6 +1,6 @@
 import { forgetExpired } from './access/index.ts'
 import type { App } from './app.ts'
-import { forgetOldCalls, maskStoredConfigurations } from './connections/index.ts'
+import { forgetOldCalls, forgetOldGrants, maskStoredConfigurations } from './connections/index.ts'
 import { sweepFiles } from './data/index.ts'
 import { openPeriodic } from './flow/index.ts'
 import { forgetOldJobs } from './jobs/index.ts'
@@ -18,6 +18,7 @@ export function keepHouse(app: App): () => Promise<void> {
     sessions: forgetExpired,
     jobs: forgetOldJobs,
     calls: forgetOldCalls,
+    grants: forgetOldGrants,
     configurations: maskStoredConfigurations,
     questions: forgetOldQuestions,
     releases: forgetOldChecks,

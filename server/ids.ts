@@ -28,6 +28,7 @@ const prefixes = {
   evaluationCase: 'cas',
   evaluationRun: 'run',
   variable: 'var',
+  grant: 'grt',
   counterExample: 'cex',
   recordedCall: 'rec',
   replay: 'rpl',

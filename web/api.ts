@@ -70,11 +70,17 @@ async function send(method: Method, path: string, options: CallOptions): Promise
 }
 
 async function readRefusal(response: Response): Promise<Refusal> {
-  const envelope = await response.json().then(
-    (body: unknown) => (isEnvelope(body) ? body : unworded(response)),
-    () => unworded(response),
+  const body = await response.json().then(
+    (read: unknown) => read,
+    () => null,
   )
-  return Object.assign(new Error(envelope.message), { status: response.status, envelope })
+  return refusalOf(body, { status: response.status, requestId: response.headers.get('x-request-id') ?? '' })
+}
+
+/** What an answer that is no success says, however it was read. */
+export function refusalOf(body: unknown, said: { status: number; requestId: string }): Refusal {
+  const envelope = isEnvelope(body) ? body : unworded(said)
+  return Object.assign(new Error(envelope.message), { status: said.status, envelope })
 }
 
 function isEnvelope(body: unknown): body is ErrorEnvelope {
@@ -82,10 +88,10 @@ function isEnvelope(body: unknown): body is ErrorEnvelope {
 }
 
 /** What a proxy in between may answer. */
-function unworded(response: Response): ErrorEnvelope {
+function unworded({ status, requestId }: { status: number; requestId: string }): ErrorEnvelope {
   return {
     error: 'internal_error',
-    message: `The server answered with status ${response.status} and no explanation. Try again in a moment.`,
-    request_id: response.headers.get('x-request-id') ?? '',
+    message: `The server answered with status ${status} and no explanation. Try again in a moment.`,
+    request_id: requestId,
   }
 }

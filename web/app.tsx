@@ -12,6 +12,7 @@ import { SignInPage } from './pages/sign-in.tsx'
 import { signInPath } from './paths.ts'
 import { useSession } from './queries.ts'
 
+const ConnectPage = lazy(async () => ({ default: (await import('./pages/connect.tsx')).ConnectPage }))
 const DocsPages = lazy(async () => ({ default: (await import('./pages/docs/docs.tsx')).DocsPages }))
 
 export function App() {
@@ -20,6 +21,13 @@ export function App() {
       <Switch>
         <Route path="/sign-in" component={SignInPage} />
         <Route path="/join" component={JoinPage} />
+        <Route path="/connect/:server">
+          {({ server }) => (
+            <Suspense fallback={null}>
+              <ConnectPage server={server} />
+            </Suspense>
+          )}
+        </Route>
         <Route>
           <SignedInPages />
         </Route>

@@ -1,4 +1,12 @@
-export type SettingsSection = 'members' | 'tokens' | 'environments' | 'secrets' | 'retention' | 'audit' | 'project'
+export type SettingsSection =
+  | 'members'
+  | 'tokens'
+  | 'environments'
+  | 'variables'
+  | 'secrets'
+  | 'retention'
+  | 'audit'
+  | 'project'
 
 export type TableView = 'columns' | 'rows' | 'contract' | 'versions' | 'lineage'
 
@@ -13,6 +21,7 @@ export const paths = {
   settings: (projectId: string, section: SettingsSection = 'members') => `/p/${projectId}/settings/${section}`,
   build: (projectId: string, section: string) => `/p/${projectId}/build/${section}`,
   connections: (projectId: string) => `/p/${projectId}/build/connections`,
+  newFileTable: (projectId: string) => `/p/${projectId}/build/connections/new?from=files`,
   connection: (projectId: string, datasourceId: string) => `/p/${projectId}/build/connections/${datasourceId}`,
   tables: (projectId: string) => `/p/${projectId}/build/data`,
   table: (projectId: string, table: string, view: TableView = 'columns') =>

@@ -10,7 +10,17 @@ import {
 } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { call, callAll, isRefusal } from './api.ts'
-import type { AuditEntry, Environment, Invitation, ManagementToken, Member, Page, Project, User } from './wire.ts'
+import type {
+  AuditEntry,
+  Environment,
+  Invitation,
+  ManagementToken,
+  Member,
+  Page,
+  Project,
+  User,
+  Variable,
+} from './wire.ts'
 
 export const keys = {
   session: ['session'],
@@ -19,6 +29,7 @@ export const keys = {
   members: (projectId: string) => ['projects', projectId, 'members'],
   invitations: (projectId: string) => ['projects', projectId, 'invitations'],
   environments: (projectId: string) => ['projects', projectId, 'environments'],
+  variables: (projectId: string) => ['projects', projectId, 'variables'],
   audit: (projectId: string) => ['projects', projectId, 'audit'],
   tokens: ['tokens'],
 } satisfies Record<string, QueryKey | ((projectId: string) => QueryKey)>
@@ -107,6 +118,13 @@ export function useEnvironments(projectId: string) {
     queryKey: keys.environments(projectId),
     queryFn: async ({ signal }) =>
       (await call<Page<Environment>>('GET', `/v1/projects/${projectId}/environments`, { signal })).data,
+  })
+}
+
+export function useVariables(projectId: string) {
+  return useQuery({
+    queryKey: keys.variables(projectId),
+    queryFn: ({ signal }) => callAll<Variable>(`/v1/projects/${projectId}/variables`, signal),
   })
 }
 

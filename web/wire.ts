@@ -2,11 +2,13 @@ import type { z } from 'zod'
 import type * as data from '../api/data.ts'
 import type * as datasources from '../api/datasources.ts'
 import type * as jobs from '../api/jobs.ts'
+import type * as oauth from '../api/oauth.ts'
 import type * as people from '../api/people.ts'
 import type * as projects from '../api/projects.ts'
 import type * as queries from '../api/queries.ts'
 import type * as questions from '../api/questions.ts'
 import type * as service from '../api/service.ts'
+import type * as variables from '../api/variables.ts'
 
 /** The API's shapes by name. Types only: the schema library stays out of the pages. */
 export type User = z.output<typeof people.user>
@@ -25,7 +27,11 @@ export type Query = z.output<typeof queries.query>
 export type Job = z.output<typeof jobs.job>
 export type QuestionSettings = z.output<typeof questions.questionSettings>
 export type Limit = z.output<typeof service.limitEntry>
+export type Variable = z.output<typeof variables.variable>
+export type NewVariable = z.input<typeof variables.newVariable>
 export type Environment = z.output<typeof projects.environment>
+export type FinishedAuthorization = z.output<typeof oauth.finishedAuthorization>
+export type ReturnedAuthorization = z.input<typeof oauth.returnedAuthorization>
 
 export type NewInvitation = z.input<typeof people.newInvitation>
 export type AcceptInvitation = z.input<typeof people.acceptInvitation>

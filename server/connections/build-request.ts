@@ -166,8 +166,17 @@ const authenticators: { [Type in AuthType]: (auth: Auth<Type>, draft: Draft) => 
   'Basic Auth': (auth, draft) => addSecretHeader(draft, 'authorization', basic(auth)),
   'OAuth2 Client Credentials': ({ token_url: tokenUrl }, draft) => {
     parseUrl(tokenUrl, 'auth.token_url')
-    return draft.token === undefined ? null : addSecretHeader(draft, 'authorization', `Bearer ${draft.token}`)
+    return addToken(draft)
   },
+  'OAuth2 Authorization Code': ({ token_url: tokenUrl, authorization_url: authorizationUrl }, draft) => {
+    parseUrl(tokenUrl, 'auth.token_url')
+    parseUrl(authorizationUrl, 'auth.authorization_url')
+    return addToken(draft)
+  },
+}
+
+function addToken(draft: Draft): string | null {
+  return draft.token === undefined ? null : addSecretHeader(draft, 'authorization', `Bearer ${draft.token}`)
 }
 
 function authenticate(type: AuthType, auth: HttpConfiguration['auth'], draft: Draft): string | null {

@@ -30,7 +30,7 @@ import type { Config } from '../config.ts'
 export type Datasource = {
   id: string
   name: string
-  kind: 'http_api'
+  kind: SourceKind
   tableName: string
   status: 'new' | 'ready' | 'held' | 'failed'
   /** The newest version of its data, where it waits for its author. */
@@ -49,6 +49,9 @@ export type Datasource = {
   createdAt: Date
 }
 
+/** Where its data comes from: an API that is called, or files that people send. */
+export type SourceKind = 'http_api' | 'file'
+
 export type DatasourceChanges = {
   name?: string | undefined
   config?: HttpConfiguration | undefined
@@ -60,14 +63,18 @@ export type DatasourceChanges = {
   keepVersions?: number | undefined
 }
 
+type NewDatasource = DatasourceChanges & {
+  projectId: string
+  name: string
+  kind?: SourceKind | undefined
+  tableName?: string | undefined
+}
+
 type SourceApp = { store: Database; now: Clock; vault: Vault; config: Pick<Config, 'limits'> }
 
-export async function createDatasource(
-  app: SourceApp,
-  caller: Caller,
-  input: DatasourceChanges & { projectId: string; name: string; tableName?: string | undefined },
-): Promise<Datasource> {
+export async function createDatasource(app: SourceApp, caller: Caller, input: NewDatasource): Promise<Datasource> {
   await requireRole(app, caller, input.projectId, 'editor')
+  if (input.kind === 'file') refuseRequest(input)
   // Three stars in a new one stand for nothing.
   const config = input.config === undefined ? undefined : restoreConfiguration(input.config, undefined)
   const id = newId('datasource')
@@ -83,7 +90,7 @@ export async function insertDatasource(
   app: SourceApp,
   transaction: Transaction<Tables>,
   caller: Caller,
-  input: DatasourceChanges & { id: string; projectId: string; name: string; tableName?: string | undefined },
+  input: NewDatasource & { id: string },
 ): Promise<void> {
   if (input.tableName !== undefined) refuseReserved(input.tableName)
   await requireRoomInProject(transaction, {
@@ -100,7 +107,7 @@ export async function insertDatasource(
         id: input.id,
         projectId: input.projectId,
         name: input.name,
-        kind: 'http_api',
+        kind: input.kind ?? 'http_api',
         tableName,
         ...columnsOf(app, input),
       })
@@ -158,12 +165,13 @@ export async function updateDatasource(
   await app.store.db.transaction().execute(async (transaction) => {
     const before = await transaction
       .selectFrom('datasources')
-      .select(['sealedSecrets', 'forEach', 'schedule', 'scheduleTimeZone', 'load'])
+      .select(['kind', 'sealedSecrets', 'forEach', 'schedule', 'scheduleTimeZone', 'load'])
       .where('projectId', '=', input.projectId)
       .where('id', '=', input.datasourceId)
       .forUpdate()
       .executeTakeFirst()
     if (before === undefined) throw noDatasource(input.datasourceId)
+    if (before.kind === 'file') refuseRequest(input)
     const stored = before.sealedSecrets === null ? undefined : openConfiguration(app.vault, before.sealedSecrets)
     const config = input.config === undefined ? undefined : restoreConfiguration(input.config, stored)
     const forEach = input.forEach === undefined ? (before.forEach as ForEach | null) : input.forEach
@@ -234,12 +242,13 @@ export async function refreshDatasource(
   return db.transaction().execute(async (transaction) => {
     const source = await transaction
       .selectFrom('datasources')
-      .select('sealedSecrets')
+      .select(['kind', 'sealedSecrets'])
       .where('projectId', '=', input.projectId)
       .where('id', '=', input.datasourceId)
       .forUpdate()
       .executeTakeFirst()
     if (source === undefined) throw noDatasource(input.datasourceId)
+    if (source.kind === 'file') throw takesFiles()
     if (source.sealedSecrets === null) {
       throw new Failure('invalid_request', {
         reason: 'invalid_field',
@@ -349,6 +358,25 @@ function withStatus(row: Omit<Datasource, 'status' | 'held'>, held: Datasource['
     held,
     config: row.config === null ? null : maskConfiguration(row.config as HttpConfiguration),
   }
+}
+
+/** What only makes sense where something is called. */
+function refuseRequest({ config, pagination, forEach, schedule }: DatasourceChanges): void {
+  const given = { config, pagination, for_each: forEach, schedule }
+  const [field] = Object.entries(given).find(([, value]) => value !== undefined && value !== null) ?? []
+  if (field === undefined) return
+  const message = 'is for datasources of the kind http_api; this one takes files'
+  const details = [{ field, message }]
+  throw new Failure('invalid_request', { reason: 'invalid_field', message: `${field} ${message}.`, details })
+}
+
+/** There is nothing to call. */
+export function takesFiles(): Failure {
+  return new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message:
+      'This datasource takes files: send one to POST /v1/projects/{project_id}/datasources/{datasource_id}/files.',
+  })
 }
 
 function noDatasource(datasourceId: string): Failure {

@@ -3,6 +3,7 @@ import type { Vault } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Catalogs, Engine } from '../data/index.ts'
 import type { ColumnRule, DataCheck, Database, LoadRule } from '../store/index.ts'
+import type { SourceKind } from './datasources.ts'
 import { failedOnRows, type FailedCheck } from './judge.ts'
 import { openConfiguration } from './stored-configuration.ts'
 import type { ColumnChange } from './table-schema.ts'
@@ -13,6 +14,7 @@ export type AuthoredSource = {
   id: string
   tableName: string
   name: string
+  kind: SourceKind
   configuration: HttpConfiguration | null
   pagination: Pagination | null
   forEach: ForEach | null
@@ -38,6 +40,7 @@ export async function readAuthoredSources(
     id: row.id,
     tableName: row.tableName,
     name: row.name,
+    kind: row.kind,
     configuration: row.sealedSecrets === null ? null : openConfiguration(app.vault, row.sealedSecrets),
     pagination: row.pagination as Pagination | null,
     forEach: row.forEach as ForEach | null,

@@ -3,7 +3,7 @@ import { requireRole, systemCaller, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import type { JobContext } from '../jobs/index.ts'
 import { executeConfiguration } from './build-request.ts'
-import { insertDatasource } from './datasources.ts'
+import { insertDatasource, takesFiles } from './datasources.ts'
 import { claimCall, type FirstCall } from './idempotency.ts'
 import { ingest, type Ingested, type IngestApp } from './ingest.ts'
 import type { Loaded } from './fetch-rows.ts'
@@ -27,11 +27,11 @@ export async function executeRequest(
   const configuration = executeConfiguration(request)
   if (request.pagination !== undefined) checkPagination(request.pagination)
   await requireRole(app, caller, request.project_id, 'editor')
-  if (key === undefined) return answerOf(await execute(app, caller, { request, configuration, signal }))
+  if (key === undefined) return executeAnswerOf(await execute(app, caller, { request, configuration, signal }))
   const claim = await claimCall(app, { projectId: request.project_id, key, body: request })
   if ('answer' in claim) return claim.answer as ExecuteAnswer
   await using first = claim.first
-  return answerOf(await execute(app, caller, { request, configuration, signal, first }))
+  return executeAnswerOf(await execute(app, caller, { request, configuration, signal, first }))
 }
 
 type Execution = {
@@ -57,9 +57,7 @@ async function executeInTurn(app: IngestApp, caller: Caller, execution: Executio
     return await ingest(app, caller, {
       projectId,
       datasourceId,
-      configuration,
-      pagination,
-      forEach: known?.forEach,
+      from: { kind: 'request', configuration, pagination, forEach: known?.forEach },
       eventType: 'http_api',
       turn,
       before: async (transaction) => {
@@ -80,7 +78,7 @@ async function executeInTurn(app: IngestApp, caller: Caller, execution: Executio
           pagination: request.pagination,
         })
       },
-      after: async (transaction, ingested) => first?.keep(transaction, answerOf(ingested)),
+      after: async (transaction, ingested) => first?.keep(transaction, executeAnswerOf(ingested)),
     })
   } catch (error) {
     if (known !== undefined && !isStopped(execution.signal, error)) await noteFailure(app, datasourceId, error)
@@ -104,13 +102,16 @@ export async function runRefresh(app: IngestApp, { job, signal, progress }: JobC
     await ingest(app, systemCaller, {
       projectId: job.projectId,
       datasourceId: job.sourceId,
-      configuration: known.configuration,
-      pagination: known.pagination,
-      forEach: known.forEach,
+      from: {
+        kind: 'request',
+        configuration: known.configuration,
+        pagination: known.pagination,
+        forEach: known.forEach,
+      },
+      full: job.input['full'] === true,
       eventType: job.sourceEventType === 'schedule' ? 'schedule' : 'http_api',
       background: {
         job,
-        full: job.input['full'] === true,
         progress: (loaded) => progress(0.05 + 0.85 * shareOf(loaded), loaded),
       },
       turn,
@@ -135,7 +136,7 @@ type Known = {
 async function findKnown(app: IngestApp, projectId: string, datasourceId: string): Promise<Known | undefined> {
   const row = await app.store.db
     .selectFrom('datasources')
-    .select(['projectId', 'sealedSecrets', 'pagination', 'forEach'])
+    .select(['projectId', 'kind', 'sealedSecrets', 'pagination', 'forEach'])
     .where('id', '=', datasourceId)
     .executeTakeFirst()
   if (row === undefined) return undefined
@@ -145,6 +146,7 @@ async function findKnown(app: IngestApp, projectId: string, datasourceId: string
       message: 'This datasource_id cannot be used in this project. Choose another.',
     })
   }
+  if (row.kind === 'file') throw takesFiles()
   return {
     configuration: row.sealedSecrets === null ? undefined : openConfiguration(app.vault, row.sealedSecrets),
     // Written from the same schema that reads it.
@@ -166,6 +168,6 @@ async function noteFailure(app: { store: Database }, datasourceId: string, error
     .execute()
 }
 
-function answerOf({ jobs, ...rest }: Ingested): ExecuteAnswer {
+export function executeAnswerOf({ jobs, ...rest }: Ingested): ExecuteAnswer {
   return { ...rest, jobs: jobs.map((job) => ({ ...job, createdAt: job.createdAt.toISOString() })) }
 }

@@ -4,6 +4,7 @@ import type { ForEach, HttpConfiguration } from '../../api/connections.ts'
 import type { AnswerBody, Catalogs, Engine, RowsPageCall } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { fetchRows, type FetchedRows, type FetchOptions } from './fetch-rows.ts'
+import { sqlName } from './sql-name.ts'
 import { rowColumnsIn } from './variables.ts'
 
 /** One row of the other table: each column as text for the request, and as JSON for the rows that come. */
@@ -54,12 +55,12 @@ export async function readParents(
   const missing = columns.find((column) => !table.columns.some(({ name }) => name === column))
   if (missing !== undefined)
     throw refusal('for_each', `needs the column ${missing}, which ${forEach.table} does not have`)
-  const names = columns.map(quoted)
+  const names = columns.map(sqlName)
   const texts = names.map((name, index) => `CAST(${name} AS VARCHAR) AS t${index}`)
   const values = names.map((name, index) => `CAST(to_json(${name}) AS VARCHAR) AS j${index}`)
   const places = texts.map((_, index) => index + 1)
   const { bytes, truncated } = await app.engine.read(projectId, catalog, {
-    sql: `SELECT DISTINCT ${[...texts, ...values].join(', ')} FROM ${quoted(forEach.table)} WHERE ${names
+    sql: `SELECT DISTINCT ${[...texts, ...values].join(', ')} FROM ${sqlName(forEach.table)} WHERE ${names
       .map((name) => `${name} IS NOT NULL`)
       .join(' AND ')} ORDER BY ${places.join(', ')}`,
     slots: [],
@@ -185,10 +186,6 @@ function leadOf(template: HttpConfiguration, { forEach }: Options, parent: Paren
   const keys =
     forEach.keys ?? Object.fromEntries(rowColumnsIn(template).map((column) => [`${forEach.table}_${column}`, column]))
   return Object.fromEntries(Object.entries(keys).map(([name, column]) => [name, parent[column]?.json ?? 'null']))
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }
 
 function tooLong(done: number, all: number, goesOn: boolean): Failure {

@@ -9,7 +9,9 @@ import { answerType } from './answer-type.ts'
 import { buildRequest, withQuery, type OutboundRequest } from './build-request.ts'
 import { conditional, isUnchanged, validatorsOf } from './conditional.ts'
 import { encodeBody, withBodyValues } from './encode-body.ts'
-import { type TokenSource } from './oauth.ts'
+import { sendWithToken } from './oauth/send-with-token.ts'
+import type { TokenSource } from './oauth/token-source.ts'
+import type { GrantPlace } from './oauth/token.ts'
 import { outboundError, toFailure } from './outbound/error.ts'
 import {
   createPager,
@@ -41,6 +43,8 @@ export type FetchLimits = {
 export type FetchOptions = {
   outbound: Outbound
   tokens: TokenSource
+  /** Where what somebody granted to the request is kept. */
+  place?: GrantPlace | undefined
   limits: FetchLimits
   /** For the answer as it came, and for rows that are gathered from pages. Neither is there after a failure. */
   bodyPath: string
@@ -114,7 +118,8 @@ export async function fetchRows(template: HttpConfiguration, options: FetchOptio
   buildRequest(configuration)
   const started = performance.now()
   const left = () => Math.max(1, Math.round(options.limits.timeoutMs - (performance.now() - started)))
-  const token = await options.tokens.token(configuration, { timeoutMs: left(), signal: options.signal })
+  const { place, signal } = options
+  const token = await options.tokens.token(configuration, { timeoutMs: left(), signal, place })
   if (!token.ok) throw toFailure(token.error)
   const run: Run = { configuration, options, left, at, lastValue, responseBytes: resumed?.responseBytes ?? 0 }
   const request = buildRequest(configuration, token.token)
@@ -143,9 +148,10 @@ type Found = Omit<FetchedRows, 'responseBytes' | 'elapsedMs'>
 
 /** One answer into the body file, or the failure it means. */
 async function download(run: Run, request: OutboundRequest, pagesBefore = 0): Promise<Sent> {
-  const { limits, outbound, signal } = run.options
+  const { limits, signal, place } = run.options
   const room = limits.responseBytes - run.responseBytes
-  const sent = await outbound.send(request, {
+  const call = { configuration: run.configuration, request, timing: { timeoutMs: run.left(), signal, place } }
+  const sent = await sendWithToken(run.options, call, () => ({
     timeoutMs: run.left(),
     tryTimeoutMs: limits.tryTimeoutMs,
     maxWireBytes: room,
@@ -155,7 +161,7 @@ async function download(run: Run, request: OutboundRequest, pagesBefore = 0): Pr
     retries: limits.retries,
     sink: fileSink(run.options.bodyPath),
     signal,
-  })
+  }))
   if (!sent.ok) {
     // Where a later page is was the API's word, not the caller's.
     const isMisled = pagesBefore > 0 && sent.error.code === 'url_not_allowed'

@@ -21,7 +21,7 @@ export {
 } from './defined.ts'
 export { importDocument } from './import/import.ts'
 export { openDatasourceDirectory, readFreshness } from './directory.ts'
-export { executeRequest, runRefresh } from './execute.ts'
+export { executeRequest, runRefresh, type ExecuteAnswer } from './execute.ts'
 export { forgetOldCalls } from './idempotency.ts'
 export {
   createVariable,
@@ -31,13 +31,23 @@ export {
   updateVariable,
   type Variable,
 } from './named-values.ts'
-export { createTokenSource, type TokenSource } from './oauth.ts'
+export {
+  beginAuthorization,
+  endAuthorization,
+  findAuthorization,
+  finishAuthorization,
+  resealAttempts,
+} from './oauth/authorize.ts'
+export { forgetOldGrants, openGrants, resealGrants } from './oauth/grants.ts'
+export { createTokenSource, type TokenSource } from './oauth/token-source.ts'
 export { memorySink } from './outbound/receive.ts'
 export { createPost } from './outbound/post.ts'
 export { openOutbound, type Outbound } from './outbound/send.ts'
 export { hidden, maskConfiguration, restoreConfiguration } from './secrets/mask.ts'
 export { runDueSchedules } from './schedules.ts'
 export { maskStoredConfigurations } from './stored-configuration.ts'
+export { uploadFile } from './upload-file.ts'
+export { openUploads, type Uploads } from './uploads.ts'
 export { testConnection } from './test-connection.ts'
 export { changeSchema, findSchema, type TableSchema } from './table-schema.ts'
 export { serveVersion } from './activate.ts'

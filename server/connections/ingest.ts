@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { Transaction } from 'kysely'
-import type { ForEach, HttpConfiguration, Pagination } from '../../api/connections.ts'
+import type { HttpConfiguration } from '../../api/connections.ts'
 import { recordAct, type Caller, type Vault } from '../access/index.ts'
 import {
   compactedFrom,
@@ -25,11 +25,12 @@ import { joinRows } from './join-rows.ts'
 import { errorObject, judgeVersion } from './judge.ts'
 import { namedValuesFor } from './named-values.ts'
 import { planLoad, type LoadPlan } from './plan-load.ts'
+import type { FileOrigin, RequestOrigin, RowOrigin } from './row-origin.ts'
 import { tableContractOf } from './table-rules.ts'
 import { refuseFullProject, refuseTooMuch } from './stored-bytes.ts'
 import type { Turn } from './turns.ts'
 import type { Outbound } from './outbound/send.ts'
-import type { TokenSource } from './oauth.ts'
+import type { TokenSource } from './oauth/token-source.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../clock.ts'
 
@@ -58,16 +59,13 @@ export type Ingested = {
 type Input = {
   projectId: string
   datasourceId: string
-  configuration: HttpConfiguration
-  pagination?: Pagination | undefined
-  forEach?: ForEach | undefined
-  /** `http_api` when someone asked for it, `schedule` when the clock did. */
-  eventType: 'http_api' | 'schedule'
-  /**
-   * Of a load in the background: it may take long, says how far it is, and goes on after a failure. A full one takes the
-   * place of what is there, whatever the mode.
-   */
-  background?: { job: JobRecord; full: boolean; progress: (loaded: Loaded) => void } | undefined
+  from: RowOrigin
+  /** Takes the place of what is there, whatever the mode. */
+  full?: boolean | undefined
+  /** `http_api` when someone asked for it, `schedule` when the clock did, `file` when it was sent. */
+  eventType: 'http_api' | 'schedule' | 'file'
+  /** Of a load in the background: it may take long, says how far it is, and goes on after a failure. */
+  background?: { job: JobRecord; progress: (loaded: Loaded) => void } | undefined
   /** The right to fetch this datasource now, while nobody else does. */
   turn: Turn
   /** Joins the transaction that stores the data: before it, to register the datasource. */
@@ -86,9 +84,8 @@ export async function ingest(app: IngestApp, caller: Caller, input: Input): Prom
   await refuseFullProject(app.store.db, app.config.limits, input.projectId)
   let checkpoint: LoadCheckpoint | undefined
   try {
-    const { datasourceId, configuration, background } = input
-    const full = background?.full === true
-    const plan = await planLoad(app, { datasourceId, configuration, full, requestPath: paths.request })
+    const { datasourceId, from, full = false } = input
+    const plan = await planLoad(app, { datasourceId, from, full, requestPath: paths.request })
     checkpoint = await checkpointOf(app, input, plan)
     const stored = await load(app, input, { plan, checkpoint, paths })
     input.turn.signal.throwIfAborted()
@@ -135,21 +132,11 @@ async function load(
   const limits = fetchLimits(app, input.background !== undefined)
   const deadlineMs = performance.now() + limits.timeoutMs
   const left = () => ({ signal, timeoutMs: Math.max(1, Math.round(deadlineMs - performance.now())) })
-  const options: Fetching['options'] = {
-    outbound: app.outbound,
-    tokens: app.tokens,
-    limits,
-    bodyPath: paths.body,
-    rowsPath: checkpoint?.rowsPath ?? paths.rows,
-    pagination: input.pagination,
-    appendPage: (page) => app.engine.appendPage(projectId, page, left()),
-    at: new Date(app.now()),
-    lastValue: plan.lastValue,
-    values: await namedValuesFor(app, projectId, input.configuration),
-    onPage: input.background?.progress,
-    signal,
-  }
-  const fetched = await fetchFor(app, input, { plan, checkpoint, options })
+  const { from } = input
+  const fetched =
+    from.kind === 'file'
+      ? rowsOfFile(app, from)
+      : await fetchFor(app, from, { input, plan, checkpoint, paths, limits, left })
   if (fetched === null) return { lastValue: null }
   const { rules, live, base, tableName, request } = plan
   const contract = tableContractOf(rules, live, base !== null)
@@ -166,7 +153,7 @@ async function load(
   const { rows, columns, rowCount, newRows, parted, whole } = joined
   // Rows that join others are looked at by themselves, and with them.
   const parquetPath = parted?.part === null ? '' : app.files.pathOf(rows.hash, 'parquet')
-  const arrival = { projectId, tableName, converted, columns, rowCount, whole, live, rules, limits: left() }
+  const arrival = { projectId, tableName, converted, columns, rowCount, whole, live, base, rules, limits: left() }
   return {
     request,
     rows,
@@ -181,8 +168,16 @@ async function load(
   }
 }
 
+/** A file is there already. */
+function rowsOfFile({ config: { limits } }: IngestApp, from: FileOrigin): FetchedRows {
+  const { path, contentType, extractor, sizeBytes } = from
+  const body = { path, contentType, extractor, maxDepth: limits.jsonDepth, maxBytes: limits.loadResponseBytes }
+  const source = { kind: 'answer' as const, ...body }
+  return { source, pages: 1, truncated: false, validators: null, responseBytes: sizeBytes, elapsedMs: 0 }
+}
+
 /** The cursor as a query parameter, where that is what its author asked for. */
-function configurationOf({ configuration }: Input, { load: { cursor } }: LoadPlan): HttpConfiguration {
+function configurationOf({ configuration }: RequestOrigin, { load: { cursor } }: LoadPlan): HttpConfiguration {
   if (cursor?.parameter === undefined) return configuration
   const value = { value: '{{last_value}}', required: false }
   return { ...configuration, parameters: { ...configuration.parameters, [cursor.parameter]: value } }
@@ -267,6 +262,7 @@ async function recordVersion(
       version,
       rowCount,
       ...(parted !== null && { newRows }),
+      ...(input.from.kind === 'file' && { file: input.from.filename ?? null, file_bytes: input.from.sizeBytes }),
       ...(heldBecause !== null && { reason: heldBecause.reason }),
     },
   })
@@ -302,7 +298,9 @@ type LoadCheckpoint = Pick<Checkpoint, 'rowsPath' | 'forget'> &
 
 /** Of one page there is nothing to go on from, but the rows of another table are read once. */
 async function checkpointOf(app: IngestApp, input: Input, plan: LoadPlan): Promise<LoadCheckpoint | undefined> {
-  const { background, pagination, forEach, datasourceId, projectId, configuration } = input
+  const { background, from, datasourceId, projectId } = input
+  if (from.kind === 'file') return undefined
+  const { pagination, forEach, configuration } = from
   const { vault } = app
   const newPath = () => app.files.temporaryPath('rows')
   const known = { datasourceId, configuration, pagination, newPath, vault }
@@ -320,19 +318,39 @@ async function checkpointOf(app: IngestApp, input: Input, plan: LoadPlan): Promi
   return { ...children, children, parents }
 }
 
-type Fetching = {
-  plan: LoadPlan
-  checkpoint: LoadCheckpoint | undefined
-  options: Omit<FetchOptions, 'checkpoint' | 'validators' | 'expectedRows'>
+type Fetching = Loading & {
+  input: Input
+  limits: FetchOptions['limits']
+  left: () => { signal: AbortSignal; timeoutMs: number }
 }
 
 /** One request with its pages, or a request for each row of another table. */
-function fetchFor(app: IngestApp, input: Input, { plan, checkpoint, options }: Fetching): Promise<FetchedRows | null> {
-  const template = configurationOf(input, plan)
-  if (checkpoint !== undefined && 'parents' in checkpoint && input.forEach !== undefined) {
+async function fetchFor(
+  app: IngestApp,
+  from: RequestOrigin,
+  { input, plan, checkpoint, paths, limits, left }: Fetching,
+): Promise<FetchedRows | null> {
+  const { projectId, datasourceId } = input
+  const options: Omit<FetchOptions, 'checkpoint' | 'validators' | 'expectedRows'> = {
+    outbound: app.outbound,
+    tokens: app.tokens,
+    place: { projectId, datasourceId },
+    limits,
+    bodyPath: paths.body,
+    rowsPath: checkpoint?.rowsPath ?? paths.rows,
+    pagination: from.pagination,
+    appendPage: (page) => app.engine.appendPage(projectId, page, left()),
+    at: new Date(app.now()),
+    lastValue: plan.lastValue,
+    values: await namedValuesFor(app, projectId, from.configuration),
+    onPage: input.background?.progress,
+    signal: input.turn.signal,
+  }
+  const template = configurationOf(from, plan)
+  if (checkpoint !== undefined && 'parents' in checkpoint && from.forEach !== undefined) {
     const { parents, children } = checkpoint
     const atOnce = app.config.limits.childRequestsAtOnce
-    return fetchChildren(template, { ...options, checkpoint: children, forEach: input.forEach, parents, atOnce })
+    return fetchChildren(template, { ...options, checkpoint: children, forEach: from.forEach, parents, atOnce })
   }
   const pages = checkpoint !== undefined && 'pages' in checkpoint ? checkpoint.pages : undefined
   const { validators, expectedRows } = plan

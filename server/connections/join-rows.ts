@@ -113,7 +113,7 @@ function mergeCall({ plan, converted, truncated, paths }: Load, columns: ColumnR
 function nextValue({ plan, truncated }: Load, columns: ColumnRecord[], merged: Merged): CursorValue | null {
   const before = plan.base?.lastValue ?? null
   const { cursor, mode, primaryKey } = plan.load
-  if (cursor === undefined || merged.lastValue === null) return before
+  if (cursor === undefined || merged.lastValue === null || !plan.movesCursor) return before
   if (truncated && !merged.isOrdered) {
     if (mode === 'merge' || primaryKey !== undefined) return before
     throw new Failure('upstream_error', {

@@ -1,6 +1,7 @@
-import type { Converted, Engine, LiveData, PartedTable, QueryGate, CallLimits } from '../data/index.ts'
+import type { Catalogs, Converted, Engine, LiveData, PartedTable, QueryGate, CallLimits } from '../data/index.ts'
 import type { Clock } from '../clock.ts'
 import type { ColumnRecord, DataCheck, HeldBecause } from '../store/index.ts'
+import { sqlName } from './sql-name.ts'
 import type { TableRules } from './table-rules.ts'
 
 /** Data that came, before anyone reads it. */
@@ -17,11 +18,13 @@ export type Arrival = {
   whole: PartedTable | null
   requestHash: string
   live: LiveData | null
+  /** The version that the rows join; null where they take its place. */
+  base: LiveData | null
   rules: TableRules
   limits: CallLimits
 }
 
-type Parts = { engine: Engine; queryGate: QueryGate; now: Clock }
+type Parts = { engine: Engine; catalogs: Catalogs; queryGate: QueryGate; now: Clock }
 
 /** Whether data may serve, or why it has to wait for its author. The first reason that is found is told. */
 export async function judgeVersion(app: Parts, arrival: Arrival): Promise<HeldBecause | null> {
@@ -67,7 +70,7 @@ function mismatch({ converted: { mismatches }, rules }: Arrival): HeldBecause | 
   }
 }
 
-async function brokenQueries({ queryGate }: Parts, arrival: Arrival): Promise<HeldBecause | null> {
+async function brokenQueries(app: Parts, arrival: Arrival): Promise<HeldBecause | null> {
   const { projectId, tableName, parquetPath, rules, limits } = arrival
   const columns = arrival.columns.map(({ name, type }) => ({ name, type }))
   const hiddenColumns = arrival.columns
@@ -75,12 +78,44 @@ async function brokenQueries({ queryGate }: Parts, arrival: Arrival): Promise<He
       rules.columns.some((rule) => rule.sourceKey === sourceKey && rule.hidden === true),
     )
     .map(({ name }) => name)
-  const change = { projectId, tableName, parquetPath, parted: arrival.whole ?? undefined, columns, hiddenColumns }
-  const queries = await queryGate.brokenBy({ ...change, signal: limits.signal })
+  const gone = await vanished(app, arrival)
+  const change = { projectId, tableName, parquetPath, parted: arrival.whole ?? undefined, columns }
+  const queries = await app.queryGate.brokenBy({
+    ...change,
+    hiddenColumns: [...hiddenColumns, ...gone],
+    signal: limits.signal,
+  })
   if (queries.length === 0) return null
   const names = queries.map(({ name }) => name).join(', ')
-  const message = `Deployed queries would break: ${names}. The last good version serves.`
+  const why = gone.length === 0 ? '' : `The new rows have no ${gone.join(', ')}, which every row had so far. `
+  const message = `${why}Deployed queries would break: ${names}. The last good version serves.`
   return { reason: 'breaking', message, queries }
+}
+
+/**
+ * Columns that every row of the table has a value in and no row that joins it even names: the API has changed. One that
+ * rows did without before may be missing from a few again.
+ */
+async function vanished({ engine, catalogs }: Parts, arrival: Arrival): Promise<string[]> {
+  const { projectId, tableName, base, converted, limits } = arrival
+  if (base === null || converted.rowCount === 0) return []
+  const came = new Set(converted.columns.map(({ sourceKey }) => sourceKey))
+  const catalog = await catalogs.get(projectId)
+  const shown = new Set(catalog.tables.find(({ name }) => name === tableName)?.columns.map(({ name }) => name))
+  const missing = base.columns.filter(
+    ({ name, sourceKey = name, untyped }) => untyped !== true && !came.has(sourceKey) && shown.has(name),
+  )
+  if (missing.length === 0) return []
+  const counts = missing.map(({ name }, index) => `count(*) - count(${sqlName(name)}) AS n${index}`)
+  const { bytes } = await engine.read(projectId, catalog, {
+    sql: `SELECT ${counts.join(', ')} FROM ${sqlName(tableName)}`,
+    slots: [],
+    maxRows: 1,
+    maxBytes: 1_048_576,
+    ...limits,
+  })
+  const [nulls = {}] = JSON.parse(bytes.toString()) as Array<Record<string, number | string>>
+  return missing.flatMap(({ name }, index) => (Number(nulls[`n${index}`]) === 0 ? [name] : []))
 }
 
 export type FailedCheck = { type: DataCheck['type']; message: string }

@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises'
-import type { HttpConfiguration } from '../../api/connections.ts'
+import { stat, writeFile } from 'node:fs/promises'
 import { liveDataVersion, type FetchedVersion, type Files, type LiveData, type PartedVersion } from '../data/index.ts'
 import { widerType } from '../rows/index.ts'
 import type { CursorValue, Database, LoadRule, Validators } from '../store/index.ts'
 import { startOf } from './last-value.ts'
+import type { RowOrigin } from './row-origin.ts'
 import { maskConfiguration } from './secrets/mask.ts'
 import { noRules, readRules, type TableRules } from './table-rules.ts'
 
@@ -17,33 +17,52 @@ export type LoadPlan = {
   /** The version that what is fetched joins; null where it takes the place of everything. */
   base: (LiveData & { parted: PartedVersion }) | null
   lastValue: CursorValue | null
+  /** What somebody sends in a file says nothing about how far the API has been read. */
+  movesCursor: boolean
   validators: Validators | null
   expectedRows: number | undefined
 }
 
-type Input = { datasourceId: string; configuration: HttpConfiguration; full: boolean; requestPath: string }
+type Input = { datasourceId: string; from: RowOrigin; full: boolean; requestPath: string }
 
 export async function planLoad({ store, files }: { store: Database; files: Files }, input: Input): Promise<LoadPlan> {
-  await writeFile(input.requestPath, `${JSON.stringify(maskConfiguration(input.configuration), null, 2)}\n`)
+  const { from } = input
+  await writeFile(input.requestPath, `${JSON.stringify(described(from), null, 2)}\n`)
   const request = await files.keep(input.requestPath, 'json')
   const known = await readRules(store.db, input.datasourceId)
   const { rules, tableName, load } = known ?? { rules: noRules, tableName: '', load: { mode: 'replace' as const } }
   const live = await liveDataVersion(store, input.datasourceId)
-  const isSame = live !== null && !input.full && live.requestHash === request.hash
+  // A file joins whatever is there; an answer joins what the same request brought.
+  const isSame = live !== null && !input.full && (from.kind === 'file' || live.requestHash === request.hash)
   const base = isSame && (await canJoin(files, { live, load, rules })) ? joinable(live) : null
   // What is left out, or is to be called otherwise from now on, comes only with an answer.
   const isKept = isSame && !live.truncated && isAsDeclared(rules, live) && (load.mode === 'replace' || base !== null)
+  const isBeside = from.kind === 'file' && !from.isOnlyByFile
   return {
-    request,
+    request: (isBeside && base !== null ? await requestOf(files, base) : null) ?? request,
     tableName,
     rules,
     load,
     live,
     base,
     lastValue: startOf(load, base?.lastValue ?? null),
+    movesCursor: !isBeside,
     validators: isKept ? live.validators : null,
     expectedRows: expectedRows(live, base !== null),
   }
+}
+
+function described(from: RowOrigin): unknown {
+  if (from.kind === 'request') return maskConfiguration(from.configuration)
+  const { filename = null, contentType = null, extractor = null, sizeBytes, digest } = from
+  return { file: filename, content_type: contentType, extractor, size_bytes: sizeBytes, sha256: digest }
+}
+
+/** Rows of a file that join those of a request leave it the request of the version, so that the next answer joins them. */
+async function requestOf(files: Files, { requestHash }: LiveData): Promise<LoadPlan['request'] | null> {
+  if (requestHash === null) return null
+  const found = await stat(files.pathOf(requestHash, 'json')).catch(() => null)
+  return found === null ? null : { hash: requestHash, sizeBytes: found.size }
 }
 
 function joinable(live: LiveData): LoadPlan['base'] {

@@ -1,4 +1,5 @@
 import { type HttpConfiguration, type TestConnectionAnswer } from '../../api/connections.ts'
+import type { Peeked } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { exceedsDepth } from '../json-depth.ts'
 import {
@@ -14,8 +15,11 @@ import {
 import { answerType } from './answer-type.ts'
 import { buildRequest } from './build-request.ts'
 import { detect } from './detect.ts'
+import type { CursorValue } from '../store/index.ts'
 import { fillVariables, type NamedValues } from './variables.ts'
-import { type TokenSource } from './oauth.ts'
+import { sendWithToken } from './oauth/send-with-token.ts'
+import type { TokenSource } from './oauth/token-source.ts'
+import type { GrantPlace } from './oauth/token.ts'
 import { toFailure, type OutboundError } from './outbound/error.ts'
 import { memorySink } from './outbound/receive.ts'
 import { type Outbound, type Sent } from './outbound/send.ts'
@@ -31,11 +35,17 @@ export type ProbeLimits = {
 export type ProbeOptions = {
   outbound: Outbound
   tokens: TokenSource
+  /** Where what somebody granted to the request is kept. */
+  place?: GrantPlace | undefined
   limits: ProbeLimits
   /** The moment that variables of the request mean. */
   at?: Date | undefined
   /** What names in the request stand for. */
   values?: NamedValues | undefined
+  /** Where a load would begin: `{{last_value}}`. */
+  lastValue?: CursorValue | null | undefined
+  /** What stands in an answer that is packed, or no text. */
+  peek?: ((bytes: Buffer, contentType: string, extractor: string | undefined) => Promise<Peeked>) | undefined
   /** Whether to say what the answer looks like. */
   detects?: boolean | undefined
   signal?: AbortSignal | undefined
@@ -47,15 +57,21 @@ export type ProbeOptions = {
  */
 export async function probe(template: HttpConfiguration, options: ProbeOptions): Promise<TestConnectionAnswer> {
   const { outbound, tokens, limits, signal, at = new Date() } = options
-  const configuration = fillVariables(template, { at, values: options.values })
+  const configuration = fillVariables(template, { at, values: options.values, lastValue: options.lastValue })
   const path = parseExtractor(configuration.responsePathExtractor ?? '')
   buildRequest(configuration)
   const started = performance.now()
   const left = () => Math.max(1, Math.round(limits.timeoutMs - (performance.now() - started)))
-  const token = await tokens.token(configuration, { timeoutMs: limits.timeoutMs, signal })
+  const timing = { timeoutMs: limits.timeoutMs, signal, place: options.place }
+  const token = await tokens.token(configuration, timing)
   if (!token.ok) return unreachable(token.error, 0)
   const sink = memorySink()
-  const sent = await outbound.send(buildRequest(configuration, token.token), {
+  const call = {
+    configuration,
+    request: buildRequest(configuration, token.token),
+    timing: { ...timing, timeoutMs: left() },
+  }
+  const sent = await sendWithToken({ outbound, tokens }, call, () => ({
     timeoutMs: left(),
     // A preview is cut by its decoded size; what it may take on the wire for that is never more than this.
     maxWireBytes: limits.previewBytes * 2,
@@ -65,10 +81,14 @@ export async function probe(template: HttpConfiguration, options: ProbeOptions):
     retries: limits.retries,
     sink,
     signal,
-  })
+  }))
   if (!sent.ok) return unreachable(sent.error, sent.elapsedMs)
-  const data = preview(sink.bytes(), answerType(sent.headers['content-type'], configuration), limits.maxDepth)
-  const answer = describe(sent, data, { path, maxDepth: limits.maxDepth })
+  const found = await contentOf(sent, sink.bytes(), { configuration, options })
+  if ('error' in found) return { ...describe(sent, found.data, { path: nowhere, maxDepth: limits.maxDepth }), ...found }
+  const { data } = found
+  const reading = { path: found.isExtracted ? nowhere : path, maxDepth: limits.maxDepth }
+  const shown = describe({ ...sent, truncated: sent.truncated || found.isCut }, data, reading)
+  const answer = found.isCut && !sent.truncated ? { ...shown, truncated: true } : shown
   const isData = typeof data === 'object' && data !== null && !('binary' in data)
   if (options.detects !== true || isRefusal(sent) || !isData) return answer
   const hasGraphql = configuration.body?.['type'] === 'graphql'
@@ -76,6 +96,55 @@ export async function probe(template: HttpConfiguration, options: ProbeOptions):
 }
 
 type Reading = { path: JsonPath; maxDepth: number }
+
+const nowhere = parseExtractor('')
+/** gzip, zstd, Parquet and the zip that Excel's files are. */
+const packed = /^(?:1f8b08|28b52ffd|50415231|504b0304)/
+
+type Content =
+  | { data: unknown; isExtracted: boolean; isCut: boolean }
+  | { success: false; data: unknown; error: { code: 'not_tabular'; message: string } }
+
+/** What the answer holds, unpacked and read as rows where it is no text. */
+async function contentOf(
+  sent: Sent,
+  bytes: Buffer,
+  { configuration, options }: { configuration: HttpConfiguration; options: ProbeOptions },
+): Promise<Content> {
+  const { maxDepth } = options.limits
+  const contentType = answerType(sent.headers['content-type'], configuration)
+  const { responsePathExtractor: extractor = '' } = configuration
+  const isPacked = packed.test(bytes.subarray(0, 4).toString('hex'))
+  const isXmlRows =
+    extractor !== '' && /^\s*<\?xml|^[^<]*<(?!!doctype|html)[a-z]/i.test(bytes.toString('latin1', 0, 200))
+  const plain = { data: preview(bytes, contentType, maxDepth), isExtracted: false, isCut: false }
+  const isPeeked = (isPacked || isXmlRows) && !sent.truncated && !isRefusal(sent)
+  if (options.peek === undefined || !isPeeked) return plain
+  try {
+    const peeked = await options.peek(bytes, contentType, extractor === '' ? undefined : extractor)
+    const inside = Buffer.from(peeked.text, 'latin1')
+    const isExtracted = extractor !== '' && peeked.extractor === undefined
+    const isRows = peeked.isLines && (extractor === '' || isExtracted)
+    const rows = isRows ? linesOf(inside, peeked.truncated) : null
+    const data = rows ?? preview(inside, peeked.contentType ?? '', maxDepth)
+    return { data, isExtracted, isCut: peeked.truncated }
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code === 'overloaded') throw error
+    return { success: false, data: plain.data, error: { code: 'not_tabular', message: error.message } }
+  }
+}
+
+/** Null where a line is no JSON after all. */
+function linesOf(bytes: Buffer, isCut: boolean): unknown[] | null {
+  const lines = bytes.toString('utf8').split('\n')
+  // The last one of those that were cut is cut too.
+  if (isCut) lines.pop()
+  try {
+    return lines.filter((line) => line.trim() !== '').map(parseExact)
+  } catch {
+    return null
+  }
+}
 
 function isRefusal({ status }: Sent): boolean {
   return status < 200 || status > 299

@@ -41,6 +41,8 @@ export function namesIn(configuration: HttpConfiguration): string[] {
   return [...new Set(named.map(([, , name = '']) => name.trim()))]
 }
 
+const oauthAddresses = ['token_url', 'authorization_url'] as const
+
 /** A configuration with its variables filled in for a moment, in address, headers, parameters, authentication and body. */
 export function fillVariables(
   template: HttpConfiguration,
@@ -54,14 +56,17 @@ export function fillVariables(
         write(valueOf(name, argument?.trim(), { at, lastValue, field, values, row, to })),
       )
   const { headers, parameters, parameterGroups: groups, auth, body } = configuration
-  const tokenUrl = auth?.['token_url']
-  const addresses = [configuration.url, ...(typeof tokenUrl === 'string' ? [tokenUrl] : [])]
-  if (!addresses.every(hasFixedOrigin)) refuseOwnSecrets(configuration)
-  const addressOf = (url: string, field: string) => fillUrl(url, field, filler)
-  const url = addressOf(configuration.url, 'url')
-  const tokenAddress = typeof tokenUrl === 'string' ? addressOf(tokenUrl, 'auth.token_url') : undefined
+  const given = oauthAddresses.flatMap((name) => {
+    const address = auth?.[name]
+    return typeof address === 'string' ? [[name, address] as const] : []
+  })
+  if (![configuration.url, ...given.map(([, address]) => address)].every(hasFixedOrigin)) {
+    refuseOwnSecrets(configuration)
+  }
+  const url = fillUrl(configuration.url, 'url', filler)
+  const filled = given.map(([name, address]) => [name, fillUrl(address, `auth.${name}`, filler)] as const)
   const fill = filler({ to: [originOf(url)] })
-  const ofAuth = filler({ to: [originOf(url), ...(tokenAddress === undefined ? [] : [originOf(tokenAddress)])] })
+  const ofAuth = filler({ to: [originOf(url), ...filled.map(([, address]) => originOf(address))] })
   return {
     ...configuration,
     url,
@@ -74,7 +79,7 @@ export function fillVariables(
       })),
     }),
     ...(auth !== undefined && {
-      auth: { ...deep(auth, 'auth', ofAuth), ...(tokenAddress !== undefined && { token_url: tokenAddress }) },
+      auth: { ...deep(auth, 'auth', ofAuth), ...Object.fromEntries(filled) },
     }),
     ...(body !== undefined && {
       body: fillBody(body, { plain: fill, inText: (write) => filler({ to: [originOf(url)] }, write) }),

@@ -19,6 +19,8 @@ import type {
   NativeCall,
   RowsPageCall,
   PageRows,
+  PeekCall,
+  Peeked,
   Profile,
   ReadEnd,
   ReadFormat,
@@ -198,6 +200,11 @@ export async function openEngine(options: EngineOptions) {
     /** The answer of an API, or NDJSON (one object a line) or CSV, to Parquet, every value kept. */
     convert(scope: string, input: ConvertCall, limits?: CallLimits): Promise<Converted> {
       return onFiles(scope, { verb: 'convert', ...input }, limits)
+    },
+
+    /** The beginning of what stands in a body that is packed, or no text. */
+    peek(scope: string, input: PeekCall, limits?: CallLimits): Promise<Peeked> {
+      return onFiles(scope, { verb: 'peek', ...input }, limits)
     },
 
     /** What of each check the rows of a Parquet file fail. */

@@ -19,6 +19,7 @@ export type {
   PartedTable,
   RowsPageCall,
   PageRows,
+  Peeked,
   ReadFormat,
   SlotValue,
   SlotType,

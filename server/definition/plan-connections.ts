@@ -91,6 +91,7 @@ export function planConnection(known: AuthoredSource | undefined, given: Defined
       apply: (doing) => makeConnection(doing, { given, after }),
     }
   }
+  if (known.kind !== given.kind) throw otherKind(given.table_name, known.kind)
   const changes = changesBetween(definedConnection(known), shown)
   const isOtherSecret = !changes.some(({ field }) => field.startsWith('config')) && !isSameConfiguration(known, after)
   if (isOtherSecret) changes.push({ field: 'config', before: hidden, after: hidden })
@@ -98,6 +99,15 @@ export function planConnection(known: AuthoredSource | undefined, given: Defined
   if (changes.length === 0) return { entry, apply: null }
   if (isOtherSecret) entry.notes.push('A secret of its request changes.')
   return { entry, apply: (doing) => changeConnection(doing, { known, given, after, entry }) }
+}
+
+function otherKind(tableName: string, kind: string): Failure {
+  const message = `of ${tableName} is ${kind} and stays so: delete the connection first, or define another table`
+  return new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: `kind ${message}.`,
+    details: [{ field: 'kind', message }],
+  })
 }
 
 export function dropConnection(known: AuthoredSource): Step {
@@ -117,6 +127,7 @@ function authoredOf(known: AuthoredSource | undefined, given: DefinedConnection)
     id: known?.id ?? '',
     tableName: given.table_name,
     name: given.name ?? given.table_name,
+    kind: given.kind,
     configuration,
     pagination: given.pagination,
     forEach: given.for_each,
@@ -176,7 +187,8 @@ type Wanted = { given: DefinedConnection; after: AuthoredSource }
 
 async function makeConnection(doing: Doing, { given, after }: Wanted): Promise<void> {
   const { app, caller, projectId, results } = doing
-  const input = { ...settingsOf(after), projectId, name: after.name, tableName: after.tableName }
+  const { name, kind, tableName } = after
+  const input = { ...settingsOf(after), projectId, name, kind, tableName }
   const { id: datasourceId } = await createDatasource(app, caller, input)
   await putRules(doing, { datasourceId, before: [], after })
   if (after.configuration === null || given.for_each !== null) return

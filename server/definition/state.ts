@@ -86,7 +86,7 @@ export function definedConnection(source: AuthoredSource): DefinedConnection {
   return {
     table_name: source.tableName,
     name: source.name,
-    kind: 'http_api',
+    kind: source.kind,
     config: source.configuration === null ? null : normalConfiguration(maskConfiguration(source.configuration)),
     pagination: source.pagination === null ? null : paginationSchema.parse(source.pagination),
     for_each: source.forEach === null ? null : forEachSchema.parse(source.forEach),

@@ -15,6 +15,7 @@ import { openEventStreams } from './event-streams.ts'
 import type { Http } from './http.ts'
 import { acceptJsonOnly } from './json-body.ts'
 import { openapiOptions } from './openapi.ts'
+import { limitRequestTime, longestRequestMs } from './request-time.ts'
 import { openRouteTable, type RouteTable } from './route-table.ts'
 import { serveAlertActs, serveAlerts } from './routes/alerts.ts'
 import { serveAskedQuestions, serveQuestionSettings, serveTrials } from './routes/asked-questions.ts'
@@ -22,6 +23,7 @@ import { serveConnections } from './routes/connections.ts'
 import { serveDataObjects, serveObjectContent } from './routes/data.ts'
 import { serveDatasources } from './routes/datasources.ts'
 import { serveCounterExamples } from './routes/counter-examples.ts'
+import { serveFiles } from './routes/files.ts'
 import { serveEvaluationRuns, serveEvaluations } from './routes/evaluations.ts'
 import { serveJobEvents, serveJobs } from './routes/jobs.ts'
 import { serveDefinition } from './routes/definition.ts'
@@ -30,6 +32,7 @@ import { admitQueryCall, projectNamed } from './query-call.ts'
 import { serveKeyActs, serveKeys, servePlans } from './routes/keys.ts'
 import { serveMcp, serveResourceMetadata } from './routes/mcp.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
+import { serveAuthorizations } from './routes/oauth.ts'
 import { serveOwnKey } from './routes/own-key.ts'
 import { serveProjectDocument } from './routes/project-document.ts'
 import { serveEnvironments, serveProjects } from './routes/projects.ts'
@@ -54,7 +57,7 @@ export async function buildHttp(app: App): Promise<Http> {
   const { limits } = app.config
   const http = fastify({
     bodyLimit: limits.bodyBytes,
-    requestTimeout: limits.requestTimeoutMs,
+    requestTimeout: longestRequestMs(limits),
     keepAliveTimeout: 72_000,
     trustProxy: app.config.trustedProxies.length > 0 ? app.config.trustedProxies : false,
     genReqId: () => newId('request'),
@@ -81,6 +84,7 @@ export async function buildHttp(app: App): Promise<Http> {
   separateSample(http)
   acceptJsonOnly(http, limits)
   observeRequests(http, app)
+  limitRequestTime(http, limits)
   endSilentConnections(http)
 
   await http.register(fastifySwagger, openapiOptions)
@@ -119,6 +123,7 @@ async function servePages(http: Http, app: App): Promise<void> {
 }
 
 /** Everything that takes a management credential: a session or a management token. */
+// Over 70 lines: a list of routes.
 async function serveManagement(http: Http, app: App): Promise<void> {
   await http.register(fastifyCookie)
   const maxAge = app.config.limits.sessionSeconds * 1000
@@ -152,6 +157,8 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveInvitations(http, app)
   serveConnections(http, app)
   serveDatasources(http, app)
+  serveAuthorizations(http, app)
+  await http.register(async (files) => serveFiles(files.withTypeProvider<ZodTypeProvider>(), app))
   serveVariables(http, app)
   serveTableSchemas(http, app)
   serveDataVersions(http, app)

@@ -47,6 +47,14 @@ const refused: Record<
   person: { token: wrongKind, 'viewer token': wrongKind, 'foreign token': wrongKind, operator: wrongKind },
   viewer: { stranger: missing, 'foreign token': missing },
   editor: { viewer: tooSmall, 'viewer token': tooSmall, stranger: missing, 'foreign token': missing },
+  'editor-in-person': {
+    viewer: tooSmall,
+    stranger: missing,
+    token: wrongKind,
+    'viewer token': wrongKind,
+    'foreign token': wrongKind,
+    operator: wrongKind,
+  },
   owner: { viewer: tooSmall, editor: tooSmall, 'viewer token': tooSmall, stranger: missing, 'foreign token': missing },
   administrator: {
     viewer: tooSmall,

@@ -424,3 +424,19 @@ function projects(): fc.Arbitrary<Body> {
       }),
     }))
 }
+
+test('a table for files is defined with its rules, and stays one', async () => {
+  const projectId = await t.project()
+  const targets = { table_name: 'targets', kind: 'file', load: { mode: 'merge', primary_key: ['id'] } }
+  const made = await expectStatus(200, put(projectId, { definition: 1, connections: [targets] }))
+  expect(changedOf(made.body.plan)).toEqual(['create connection targets'])
+  const { body } = await expectStatus(200, t.operator.get(`/v1/projects/${projectId}/datasources`))
+  expect(body.data).toMatchObject([{ kind: 'file', table_name: 'targets', config: null, load: { mode: 'merge' } }])
+  const shown = await read(projectId)
+  expect(changedOf((await expectStatus(200, put(projectId, shown as Body))).body.plan)).toEqual([])
+  const moved = { ...targets, kind: 'http_api' }
+  expect(await put(projectId, { definition: 1, connections: [moved] })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('stays so') as string },
+  })
+})

@@ -83,6 +83,32 @@ describe('what an API may send', () => {
     expect((await table.versions())[0]).toMatchObject({ last_value: '9', row_count: 3 })
   })
 
+  test('a column that every row had and none that joins has is held where a query reads it; one that rows did without is not', async () => {
+    const table = await merged()
+    await loads(table, [
+      { id: 1, at: 1, amount: 5, note: 'x' },
+      { id: 2, at: 2, amount: 7 },
+    ])
+    await loads(table, [{ id: 2, at: 3 }])
+    // Nobody reads it, so nothing breaks.
+    expect((await table.versions())[0]).toMatchObject({ version: 2, status: 'live' })
+    await loads(table, [{ id: 2, at: 4, amount: 8 }])
+    const queries = `/v1/projects/${projectId}/queries`
+    const sql = 'SELECT sum(amount) AS total, max(note) AS note FROM orders'
+    await expectStatus(201, t.operator.post(queries, { name: 'total', sql }))
+    await expectStatus(200, t.operator.post(`${queries}/total/deploy`, {}))
+    await loads(table, [{ id: 3, at: 5 }])
+    const [newest] = await table.versions()
+    expect(newest).toMatchObject({ version: 4, status: 'held', held_because: { reason: 'breaking' } })
+    expect(JSON.stringify(newest)).toContain('The new rows have no amount, which every row had so far')
+    expect(byId(await table.rows()).map(({ amount }) => amount)).toEqual([5, 8])
+    await loads(table, [{ id: 3, at: 5, amount: 1 }])
+    expect((await table.versions())[0]).toMatchObject({ version: 5, status: 'live', row_count: 3 })
+    // Only some rows had a note: a load without it is as good as any.
+    await loads(table, [{ id: 4, at: 6, amount: 2 }])
+    expect((await table.versions())[0]).toMatchObject({ version: 6, status: 'live', row_count: 4 })
+  })
+
   test('a marker that no row has deletes nothing', async () => {
     const table = await merged({ ...merge, delete_marker: { field: 'deleted_at', value: 'yes' } })
     await loads(table, [{ id: 1, at: 1 }], [{ id: 2, at: 2 }])

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { runRefresh } from '../../server/connections/index.ts'
+import { storedBytes } from '../../server/data/index.ts'
+import { Failure } from '../../server/failure.ts'
 import { expectStatus, type Answer, type TestApp } from '../harness/app.ts'
+import { jobFor, makeTable } from '../harness/incremental.ts'
 import { execute, openAppWithSource, type Source } from '../harness/source.ts'
 
 let t: TestApp
@@ -115,6 +119,41 @@ describe('data that a project keeps', () => {
     expect(versions.body.data.filter((each: { kind: string }) => each.kind === 'response_data')).toHaveLength(1)
     source.answer([{ id: 2 }])
     await expectStatus(200, run(`ds_${projectId}`))
+  })
+})
+
+describe('data in parts', () => {
+  const rows = (from: number, count: number) =>
+    Array.from({ length: count }, (_, at) => ({ id: from + at, text: crypto.randomUUID() + crypto.randomUUID() }))
+
+  test('counts each part once however many versions share it, and a load beyond the limit leaves all as it was', async () => {
+    const load = { mode: 'merge', primary_key: ['id'] }
+    const table = await makeTable(t, projectId, {
+      config: { url: source.url, method: 'GET' },
+      load,
+      keep_versions: 100,
+    })
+    const refresh = () =>
+      runRefresh(t.app, jobFor(projectId, table.id)).then(
+        () => 'stored',
+        (error: unknown) => (error instanceof Failure ? error.reason : String(error)),
+      )
+    const { db } = t.app.store
+    source.answer(rows(0, 6_000))
+    expect(await refresh()).toBe('stored')
+    const first = await storedBytes(db, { projectId })
+    // Eight versions that all name the first part, which by itself is a third of what may be kept.
+    for (let round = 1; round <= 8; round += 1) {
+      source.answer(rows(round * 10_000, 5))
+      expect(await refresh()).toBe('stored')
+    }
+    expect(await storedBytes(db, { projectId })).toBeLessThan(1.5 * first)
+    source.answer(rows(100_000, 20_000))
+    expect(await refresh()).toBe('quota_exceeded')
+    expect(await table.versions()).toHaveLength(9)
+    expect((await table.versions())[0]).toMatchObject({ status: 'live', row_count: 6_040 })
+    source.answer(rows(200_000, 5))
+    expect(await refresh()).toBe('stored')
   })
 })
 

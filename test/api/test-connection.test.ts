@@ -37,6 +37,29 @@ describe('200', () => {
     expect(refused).toMatchObject({ status: 400, body: { details: [{ field: 'parameters.since.value' }] } })
   })
 
+  test('begins where a load would: at the value that is given, or that its datasource begins with', async () => {
+    const body = { type: 'json', content: { since: '{{last_value}}' } }
+    const config = { url: source.url, method: 'POST', body }
+    expect(await call({ ...config })).toMatchObject({ status: 400 })
+    const seen: string[] = []
+    source.handle((request, response) => {
+      request.setEncoding('utf8').on('data', (text: string) => void seen.push(text))
+      request.on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('[]'))
+    })
+    expect(await call({ ...config, last_value: '2026-01-01' })).toMatchObject({ status: 200 })
+    const projectId = await t.project()
+    const load = { mode: 'append', cursor: { field: 'at', initial_value: 7 } }
+    const made = await t.operator.post(`/v1/projects/${projectId}/datasources`, {
+      name: 'x',
+      kind: 'http_api',
+      config,
+      load,
+    })
+    await call({ ...config, project_id: projectId, datasource_id: made.body.id })
+    expect(seen).toEqual(['{"since":"2026-01-01"}', '{"since":"7"}'])
+    await t.operator.delete(`/v1/projects/${projectId}/datasources/${made.body.id}`)
+  })
+
   test('tells what came back, exactly as specified, and stores nothing', async () => {
     const { status, body } = await call()
     expect(status).toBe(200)

@@ -22,6 +22,9 @@ const owners: Record<string, string> = {
   load_checkpoints: 'server/connections',
   idempotent_calls: 'server/connections',
   variables: 'server/connections',
+  // What authorization servers gave, and browsers that are on their way there.
+  oauth_grants: 'server/connections',
+  oauth_attempts: 'server/connections',
   // What was fetched.
   data_objects: 'server/data',
   data_parts: 'server/data',

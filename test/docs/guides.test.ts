@@ -17,6 +17,7 @@ import {
 } from '../../api/datasources.ts'
 import { newVariable } from '../../api/variables.ts'
 import { parseExtractor, pick } from '../../server/rows/index.ts'
+import { buildRequest } from '../../server/connections/build-request.ts'
 import { startOf } from '../../server/connections/last-value.ts'
 import { checkPagination } from '../../server/connections/pages.ts'
 import { fillVariables, type NamedValues } from '../../server/connections/variables.ts'
@@ -43,13 +44,15 @@ const has = (value: unknown, key: string): value is Record<string, unknown> =>
 
 test('what "Connect an API" shows is taken as it is written', () => {
   const shown = snippets('connect-an-api.md')
-  expect(shown).toHaveLength(13)
+  expect(shown).toHaveLength(15)
   for (const snippet of shown) {
     if (has(snippet, 'detected')) testConnectionAnswer.shape.detected.parse(snippet['detected'])
     else if (has(snippet, 'detect')) testConnectionRequest.parse(snippet)
     else if (has(snippet, 'operation')) documentImportRequest.parse(snippet)
     else if (has(snippet, 'value')) newVariable.parse(snippet)
     else if (has(snippet, 'for_each')) newDatasource.parse(snippet)
+    else if (has(snippet, 'kind') && snippet['kind'] === 'file') newDatasource.parse(snippet)
+    else if (has(snippet, 'auth')) buildRequest(httpConfiguration.parse(snippet))
     else if (has(snippet, 'kind')) checkPagination(pagination.parse(newDatasource.parse(snippet).pagination))
     else if (has(snippet, 'parameters')) {
       const parsed = httpConfiguration.parse({ url: 'https://api.example', method: 'GET', ...snippet })

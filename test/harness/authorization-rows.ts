@@ -9,6 +9,7 @@ export type Rule =
   | 'person'
   | 'viewer'
   | 'editor'
+  | 'editor-in-person'
   | 'owner'
   | 'administrator'
   | 'owner-of-key'
@@ -107,6 +108,20 @@ const data: Record<string, Row> = {
     status: 201,
     fresh: { datasource_id: 'datasource' },
   }),
+  'POST /v1/projects/:project_id/datasources/:datasource_id/files': editor({ status: 201, body: { id: 1 } }),
+  'GET /v1/projects/:project_id/datasources/:datasource_id/authorization': viewer({
+    fresh: { datasource_id: 'connectedDatasource' },
+  }),
+  'POST /v1/projects/:project_id/datasources/:datasource_id/authorization': row('editor-in-person')({
+    status: 201,
+    fresh: { datasource_id: 'connectedDatasource' },
+  }),
+  'DELETE /v1/projects/:project_id/datasources/:datasource_id/authorization': editor({
+    status: 204,
+    fresh: { datasource_id: 'connectedDatasource' },
+  }),
+  // Nobody comes back from anywhere here.
+  'POST /v1/oauth/return': row('person')({ status: 400, body: { server: 'x', state: 'x', code: 'x' } }),
   'GET /v1/projects/:project_id/variables': viewer(),
   'POST /v1/projects/:project_id/variables': editor({
     status: 201,
@@ -309,7 +324,10 @@ const calls: Record<string, Row> = {
 
 /** The web app's pages: built or not, they are for everybody. */
 const pages = Object.fromEntries(
-  ['/', '/sign-in', '/join', '/p/*', '/account', '/docs', '/docs/*'].map((path) => [`GET ${path}`, page]),
+  ['/', '/sign-in', '/join', '/connect/:server', '/p/*', '/account', '/docs', '/docs/*'].map((path) => [
+    `GET ${path}`,
+    page,
+  ]),
 )
 
 /** Every route and who may call it. A route that is not here fails the test, and so does a row without a route. */

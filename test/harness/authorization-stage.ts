@@ -29,6 +29,8 @@ export type Ids = {
   channel_id: string
   key_id: string
   token_id: string
+  /** An authorization server, by the address that it sends browsers back to. */
+  server: string
   /** The secret of a sign-in link or of an invitation. */
   link: string
   email: string
@@ -171,6 +173,22 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
     question,
     counterExample,
     datasource,
+    /** One that somebody has connected, as if they had agreed. */
+    async connectedDatasource() {
+      const there = { authorization_url: `${source.url}/authorize`, token_url: `${source.url}/token` }
+      const auth = { ...there, client_id: 'client', client_secret: 'secret' }
+      const config = { url: source.url, method: 'GET', authType: 'OAuth2 Authorization Code', auth }
+      const id = await made(`${path}/datasources`, { name: unique(), kind: 'http_api', config })
+      const tokens = { boundTo: '', accessToken: 'a', refreshToken: null, expiresAt: null }
+      const at = { connectedAt: new Date(), usedAt: new Date() }
+      const purpose = `datasource ${id}`
+      const sealedTokens = t.app.vault.seal(tokens)
+      await db
+        .insertInto('oauthGrants')
+        .values({ id: newId('grant'), projectId: own.projectId, datasourceId: id, purpose, sealedTokens, ...at })
+        .execute()
+      return id
+    },
     variable: () => made(`${path}/variables`, { name: unique(), value: 'v' }),
     queuedJob,
     async project() {
@@ -248,6 +266,7 @@ async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promi
     channel_id: alert.channels[0].id,
     key_id: await makers.key(),
     token_id: await makers.token(),
+    server: 'a-server',
     link: await makers.joinLink(),
     email: owner.email,
     password: owner.password,

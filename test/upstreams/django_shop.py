@@ -1,6 +1,6 @@
-"""A shop of the kind that is connected most: Django REST framework, tokens by OAuth2 client credentials, pages by link.
+"""A shop of the kind that is connected most: Django REST framework, tokens by OAuth2, pages by link.
 
-`python django_shop.py FOLDER PORT CLIENT_ID CLIENT_SECRET` serves what FOLDER/shop.db holds. With SHOP_WITHOUT=amount
+`python django_shop.py FOLDER PORT CLIENT_ID CLIENT_SECRET REDIRECT_URI` serves what FOLDER/shop.db holds. With SHOP_WITHOUT=amount
 in the environment it is the next release of the same API, which no longer tells the amount.
 """
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-folder, port, client_id, client_secret = sys.argv[1:5]
+folder, port, client_id, client_secret, redirect_uri = sys.argv[1:6]
 without = set(filter(None, os.environ.get("SHOP_WITHOUT", "").split(",")))
 
 settings.configure(
@@ -23,11 +23,23 @@ settings.configure(
     INSTALLED_APPS=[
         "django.contrib.auth",
         "django.contrib.contenttypes",
+        "django.contrib.sessions",
         "oauth2_provider",
         "rest_framework",
     ],
+    MIDDLEWARE=[
+        "django.contrib.sessions.middleware.SessionMiddleware",
+        "django.contrib.auth.middleware.AuthenticationMiddleware",
+    ],
+    LOGIN_URL="/sign-in/",
     DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": str(Path(folder) / "shop.db")}},
-    OAUTH2_PROVIDER={"ACCESS_TOKEN_EXPIRE_SECONDS": 60, "SCOPES": {"read": "Read the shop"}},
+    OAUTH2_PROVIDER={
+        "ACCESS_TOKEN_EXPIRE_SECONDS": 60,
+        "SCOPES": {"read": "Read the shop"},
+        "PKCE_REQUIRED": True,
+        "ROTATE_REFRESH_TOKEN": True,
+        "ALLOWED_REDIRECT_URI_SCHEMES": ["http", "https"],
+    },
     REST_FRAMEWORK={
         "DEFAULT_AUTHENTICATION_CLASSES": ["oauth2_provider.contrib.rest_framework.OAuth2Authentication"],
         "DEFAULT_PERMISSION_CLASSES": ["oauth2_provider.contrib.rest_framework.TokenHasScope"],
@@ -41,8 +53,10 @@ import django
 
 django.setup()
 
+from django.contrib.auth import get_user_model, login
 from django.core.management import call_command
 from django.db import connection, models
+from django.shortcuts import redirect
 from django.urls import include, path
 from oauth2_provider.models import Application
 from rest_framework import generics, serializers
@@ -75,7 +89,14 @@ class Orders(generics.ListAPIView):
         return orders if since is None else orders.filter(updated_at__gte=since)
 
 
+def sign_in(request):
+    """Whoever comes is the one person that this shop knows."""
+    login(request, get_user_model().objects.get(username="ada"))
+    return redirect(request.GET["next"])
+
+
 urlpatterns = [
+    path("sign-in/", sign_in),
     path("o/", include("oauth2_provider.urls", namespace="oauth2_provider")),
     path("orders/", Orders.as_view()),
 ]
@@ -93,6 +114,19 @@ def prepare() -> None:
             "client_type": Application.CLIENT_CONFIDENTIAL,
             "authorization_grant_type": Application.GRANT_CLIENT_CREDENTIALS,
             "client_secret": client_secret,
+        },
+    )
+    get_user_model().objects.get_or_create(username="ada")
+    # Agreed to once and for all, so that no form has to be filled in; the redirect address comes as the fifth argument.
+    Application.objects.update_or_create(
+        client_id=f"{client_id}-people",
+        defaults={
+            "name": "Sluice for people",
+            "client_type": Application.CLIENT_CONFIDENTIAL,
+            "authorization_grant_type": Application.GRANT_AUTHORIZATION_CODE,
+            "client_secret": client_secret,
+            "redirect_uris": redirect_uri,
+            "skip_authorization": True,
         },
     )
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -101,6 +102,7 @@ export async function openJsonServer(): Promise<RealServer> {
     datasource: {
       config: { url: `http://127.0.0.1:${port}/orders?_page=1&_limit=100`, method: 'GET' },
       pagination: { type: 'link_header' },
+      load: merged('updated_at_gte'),
     },
     detected: { rows: '', pagination: { type: 'link_header' } },
     drift: 'an amount that is an object',
@@ -124,8 +126,8 @@ export async function openJsonServer(): Promise<RealServer> {
   }
 }
 
-const graphql = `query Orders($after: Cursor) {
-  allOrders(first: 100, after: $after, orderBy: ROW_ID_ASC) {
+const graphql = `query Orders($after: Cursor, $since: Datetime!) {
+  ordersSince(first: 100, after: $after, since: $since) {
     nodes { id: rowId customer amount updatedAt }
     pageInfo { hasNextPage endCursor }
   }
@@ -140,6 +142,11 @@ export async function openPostGraphile(): Promise<RealServer> {
   await client.connect()
   await client.query(
     'create table orders (id integer primary key, customer text, amount integer, updated_at timestamptz)',
+  )
+  // What a schema offers beyond its tables: here, what was changed since a moment.
+  await client.query(
+    `create function orders_since(since timestamptz) returns setof orders stable language sql
+       as 'select * from orders where updated_at >= since order by id'`,
   )
   const { start, kill } = serverProcess(port, () => ({
     program: npmProgram('postgraphile'),
@@ -171,23 +178,31 @@ export async function openPostGraphile(): Promise<RealServer> {
       config: {
         url: `http://127.0.0.1:${port}/graphql`,
         method: 'POST',
-        body: { type: 'graphql', content: { query: graphql, variables: { after: null } } },
-        responsePathExtractor: 'data.allOrders.nodes',
+        body: {
+          type: 'graphql',
+          content: { query: graphql, variables: { after: null, since: '{{last_value}}' } },
+        },
+        responsePathExtractor: 'data.ordersSince.nodes',
+      },
+      load: {
+        mode: 'merge',
+        primary_key: ['id'],
+        cursor: { field: 'updatedAt', initial_value: '2000-01-01T00:00:00Z' },
       },
       pagination: {
         type: 'cursor',
         in: 'body',
-        path: 'data.allOrders.pageInfo.endCursor',
+        path: 'data.ordersSince.pageInfo.endCursor',
         parameter: 'variables.after',
-        has_more_path: 'data.allOrders.pageInfo.hasNextPage',
+        has_more_path: 'data.ordersSince.pageInfo.hasNextPage',
       },
     },
     detected: {
-      rows: 'data.allOrders.nodes',
+      rows: 'data.ordersSince.nodes',
       pagination: {
         type: 'cursor',
         in: 'body',
-        path: 'data.allOrders.pageInfo.endCursor',
+        path: 'data.ordersSince.pageInfo.endCursor',
         parameter: 'variables.after',
       },
     },
@@ -227,10 +242,13 @@ export async function openDjango(): Promise<RealServer> {
   const port = await freePort()
   const store = sqliteOrders(join(folder, 'shop.db'))
   const [clientId, clientSecret] = ['sluice', 'the secret of a shop on loopback']
+  const origin = `http://127.0.0.1:${port}`
+  const servers = createHash('sha256').update(`${origin} ${origin}`).digest('base64url')
+  const redirectUri = `http://localhost/connect/${servers.slice(0, 16)}`
   let without = ''
   const { start, kill } = serverProcess(port, () => ({
     program: python,
-    args: [join(import.meta.dirname, 'django_shop.py'), folder, String(port), clientId, clientSecret],
+    args: [join(import.meta.dirname, 'django_shop.py'), folder, String(port), clientId, clientSecret, redirectUri],
     cwd: folder,
     env: { SHOP_WITHOUT: without },
   }))
@@ -244,18 +262,19 @@ export async function openDjango(): Promise<RealServer> {
     host: `127.0.0.1:${port}`,
     datasource: {
       config: {
-        url: `http://127.0.0.1:${port}/orders/`,
+        url: `${origin}/orders/`,
         method: 'GET',
         responsePathExtractor: 'results',
         authType: 'OAuth2 Client Credentials',
         auth: {
-          token_url: `http://127.0.0.1:${port}/o/token/`,
+          token_url: `${origin}/o/token/`,
           client_id: clientId,
           client_secret: clientSecret,
           scope: 'read',
         },
       },
       pagination: { type: 'next_link', path: 'next' },
+      load: merged('updated_since'),
     },
     detected: { rows: 'results', pagination: { type: 'next_link', path: 'next' } },
     drift: 'a release that leaves the amount out',

@@ -77,7 +77,10 @@ describe.each([
   test('is recognised by a test of the connection', async () => {
     await server.put(makeOrders(1, firstRows))
     const { responsePathExtractor: _, ...config } = server.datasource.config
-    const tested = await expectStatus(200, t.operator.post('/v1/http/test-connection', { ...config, detect: true }))
+    const { cursor } = (server.datasource.load ?? {}) as { cursor?: { initial_value?: string } }
+    const first = cursor?.initial_value === undefined ? {} : { last_value: cursor.initial_value }
+    const asked = { ...config, ...first, detect: true }
+    const tested = await expectStatus(200, t.operator.post('/v1/http/test-connection', asked))
     expect(tested.body).toMatchObject({ success: true, status: 200 })
     expect(tested.body.detected.rows.path).toBe(server.detected.rows)
     if (server.detected.pagination !== null) {
@@ -140,6 +143,90 @@ describe.each([
     expect(await load()).toMatchObject({ status: 'succeeded' })
     expect(await found()).toMatchObject({ status: 'ready', held: null })
     await expectSame('recovery')
+  })
+})
+
+/** Django OAuth Toolkit: a person agrees in their browser, and tokens last a minute and rotate. */
+describe('Django REST framework, in a person’s name', () => {
+  let t: TestApp
+  let server: RealServer
+  beforeAll(async () => {
+    server = await openDjango()
+    await server.start()
+    t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: server.host })
+    await t.app.jobs.start()
+  })
+  afterAll(async () => {
+    await t?.close()
+    await server?.close()
+  })
+
+  /** A browser that keeps cookies, up to the page that it is sent back to. */
+  const browse = async (address: string): Promise<URL> => {
+    const cookies = new Map<string, string>()
+    let url = new URL(address)
+    for (let hops = 0; hops < 5 && url.host === server.host; hops += 1) {
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+      const answer = await fetch(url, { redirect: 'manual', headers: { cookie } })
+      for (const each of answer.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(each) ?? []
+        cookies.set(name, value)
+      }
+      expect(answer.status).toBe(302)
+      url = new URL(answer.headers.get('location') ?? '', url)
+    }
+    return url
+  }
+
+  test('connects by an authorization code with PKCE, loads, and renews a token that rotates', async () => {
+    await server.put(makeOrders(1, 5_000))
+    const projectId = await t.project('Django')
+    const editor = await t.member(projectId, 'editor')
+    const { config, pagination } = server.datasource
+    const { auth } = config as { auth: Record<string, string> }
+    const byCode = {
+      ...config,
+      authType: 'OAuth2 Authorization Code',
+      auth: {
+        ...auth,
+        client_id: `${auth['client_id']}-people`,
+        authorization_url: `http://${server.host}/o/authorize/`,
+      },
+    }
+    const path = `/v1/projects/${projectId}/datasources`
+    const made = await expectStatus(
+      201,
+      editor.post(path, { name: 'Orders', kind: 'http_api', config: byCode, pagination }),
+    )
+    const source = `${path}/${made.body.id}`
+    const begun = await expectStatus(201, editor.post(`${source}/authorization`))
+    const back = await browse(begun.body.authorization_url)
+    const [state, code] = ['state', 'code'].map((name) => back.searchParams.get(name) ?? '')
+    const page = { server: back.pathname.split('/').at(-1), state, code }
+    await expectStatus(200, editor.post('/v1/oauth/return', page))
+    const load = async (): Promise<number> => {
+      const { body: job } = await expectStatus(201, editor.post(`${source}/refresh`))
+      const read = async () => (await editor.get(`/v1/jobs/${job.id}`)).body as Job
+      await expect.poll(async () => (await read()).status, { timeout: 240_000 }).toMatch(/succeeded|failed/)
+      expect(await read()).toMatchObject({ status: 'succeeded' })
+      const { body } = await expectStatus(200, editor.get(`${source}/versions`))
+      return body.data[0].row_count as number
+    }
+    const there = async () => (await server.orders()).length
+    const first = await load()
+    expect(first).toBe(await there())
+    counted.push(`Django REST framework, in a person’s name: ${await there()} rows there, ${first} here`)
+    for (const round of [1, 2]) {
+      // The server's token is over after a minute, and so is ours.
+      t.advance(61_000)
+      await server.put(makeOrders(5_000 + round, 1))
+      const rows = await load()
+      expect(rows).toBe(await there())
+      counted.push(
+        `Django REST framework, in a person’s name, renewal ${round}: ${await there()} rows there, ${rows} here`,
+      )
+    }
+    expect((await editor.get(`${source}/authorization`)).body).toMatchObject({ status: 'connected', renews: true })
   })
 })
 

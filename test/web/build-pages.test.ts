@@ -98,9 +98,8 @@ const pages: Shown[] = [
     name: 'build-connection-parts',
     path: 'connections/new?sample',
     ready: async (page) => {
-      await page.getByRole('tab', { name: 'Groups' }).click()
-      await page.getByRole('button', { name: 'Add a group' }).click()
-      await page.getByRole('button', { name: 'Add a parameter' }).click()
+      await page.getByRole('button', { name: 'Add a group', exact: true }).click()
+      await page.getByRole('button', { name: 'Add a parameter', exact: true }).click()
     },
   },
   {

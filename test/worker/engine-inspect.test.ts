@@ -147,15 +147,57 @@ describe('inspection', () => {
     }
   })
 
-  test('PIVOT without the values that become columns is refused with what to write', async () => {
+  test('PIVOT without the values that become columns takes those that the data has', async () => {
+    const regions = (await fixture.rows('SELECT DISTINCT region AS r FROM orders WHERE r IS NOT NULL ORDER BY 1')).map(
+      (row) => String((row as { r: string }).r),
+    )
+    expect(regions.length).toBeGreaterThan(1)
+    const same = [
+      'PIVOT orders ON region USING sum(amount) GROUP BY paid',
+      'pivot orders on region using sum(amount) group by paid;',
+      'SELECT * FROM (PIVOT orders ON region USING sum(amount) GROUP BY paid)',
+      'WITH p AS (PIVOT orders ON region USING sum(amount) GROUP BY paid) SELECT * FROM p',
+      'WITH o AS (SELECT paid, region, amount FROM orders) PIVOT o ON region USING sum(amount) GROUP BY paid',
+      "PIVOT (SELECT * FROM orders) ON upper(lower(region)) || '' USING sum(amount) GROUP BY paid",
+      '-- PIVOT x ON y\nPIVOT /* IN */ orders ON "region" USING sum(amount) GROUP BY paid',
+    ]
+    for (const sql of same) {
+      const { columns, tables } = await inspect(sql)
+      const names = columns.map(({ name }) => name.toLowerCase())
+      expect([sql, names]).toEqual([sql, ['paid', ...regions]])
+      expect(tables).toEqual(['orders'])
+      expect((await fixture.rows(sql)).length).toBeGreaterThan(0)
+    }
+    const two = await inspect("PIVOT orders ON region, paid IN ('true') USING count(*) GROUP BY day")
+    expect(two.columns.map(({ name }) => name)).toEqual(['day', ...regions.map((region) => `${region}_true`)])
+  })
+
+  test('PIVOT that cannot know its values is refused with what to write', async () => {
     for (const sql of [
-      'PIVOT orders ON region USING sum(amount)',
-      'SELECT * FROM (PIVOT orders ON region USING sum(amount))',
-      'WITH p AS (PIVOT orders ON region USING sum(amount)) SELECT * FROM p',
+      'PIVOT (SELECT * FROM orders WHERE amount > $least) ON region USING sum(amount)',
+      'PIVOT orders ON id USING sum(amount)',
+      'PIVOT (SELECT * FROM orders WHERE false) ON region USING sum(amount)',
     ]) {
       await expect(inspect(sql)).rejects.toMatchObject({ message: expect.stringContaining('IN (') as string })
     }
     await expect(inspect('DROP TABLE orders')).rejects.toThrow('Only a SELECT can be a query.')
+  })
+
+  test('PIVOT reads nothing that a SELECT could not', async () => {
+    for (const sql of [
+      'PIVOT duckdb_settings() ON name USING count(*)',
+      'PIVOT duckdb_views ON view_name USING count(*)',
+      'PIVOT information_schema.tables ON table_name USING count(*)',
+      "PIVOT read_csv('/etc/passwd') ON column0 USING count(*)",
+      "PIVOT orders ON getenv('HOME') USING count(*)",
+      'PIVOT orders ON (SELECT max(path) FROM duckdb_databases()) USING count(*)',
+      'PIVOT orders ON region USING count(*); DROP TABLE orders',
+      'WITH duckdb_views AS (SELECT 1 AS a) PIVOT duckdb_views ON a USING count(*)',
+      'CREATE TABLE x AS PIVOT orders ON region USING count(*)',
+    ]) {
+      await expect(inspect(sql)).rejects.toMatchObject({ reason: 'invalid_sql' })
+      await expect(fixture.rows(sql)).rejects.toBeInstanceOf(Error)
+    }
   })
 
   test('a name that means a function is a column where a table has one', async () => {

@@ -203,10 +203,22 @@ function schemeOf(scheme: Fields, scopes: string[]): Fields | null {
   const old = text(scheme['flow']) === 'application' ? scheme : undefined
   const flow = record(flows['clientCredentials'] ?? old)
   const tokenUrl = text(flow['tokenUrl'])
-  if (tokenUrl === '') return null
   const scope = scopes.join(' ')
+  if (tokenUrl === '') return byCode(record(flows['authorizationCode'] ?? oldCode(scheme)), scope)
   const auth = { token_url: tokenUrl, client_id: '', client_secret: '', ...(scope !== '' && { scope }) }
   return { authType: 'OAuth2 Client Credentials', auth }
+}
+
+function oldCode(scheme: Fields): Fields | undefined {
+  return text(scheme['flow']) === 'accessCode' ? scheme : undefined
+}
+
+function byCode(flow: Fields, scope: string): Fields | null {
+  const [authorizationUrl, tokenUrl] = [text(flow['authorizationUrl']), text(flow['tokenUrl'])]
+  if (authorizationUrl === '' || tokenUrl === '') return null
+  const addresses = { authorization_url: authorizationUrl, token_url: tokenUrl }
+  const auth = { ...addresses, client_id: '', client_secret: '', ...(scope !== '' && { scope }) }
+  return { authType: 'OAuth2 Authorization Code', auth }
 }
 
 function contentOf(document: Fields, holder: Fields): Fields {

@@ -130,10 +130,10 @@ function authOf(auth: Fields, fill: Fill, notes: string[]): Fields {
   if (type === 'oauth2' && value('accessTokenUrl') !== '') {
     const scope = value('scope')
     const client = { client_id: value('clientId'), client_secret: value('clientSecret') }
-    return {
-      authType: 'OAuth2 Client Credentials',
-      auth: { token_url: value('accessTokenUrl'), ...client, ...(scope !== '' && { scope }) },
-    }
+    const shared = { token_url: value('accessTokenUrl'), ...client, ...(scope !== '' && { scope }) }
+    const isByCode = value('grant_type').startsWith('authorization_code') && value('authUrl') !== ''
+    if (!isByCode) return { authType: 'OAuth2 Client Credentials', auth: shared }
+    return { authType: 'OAuth2 Authorization Code', auth: { ...shared, authorization_url: value('authUrl') } }
   }
   notes.push(`The collection uses the authentication ${type}, which is to be set up by hand.`)
   return {}

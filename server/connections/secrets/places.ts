@@ -61,7 +61,7 @@ export function isSecretHeader(name: string, header: NonNullable<HttpConfigurati
   return isSecretName(name) || (typeof header === 'object' && header.secret === true)
 }
 
-function mapUrl(url: string, field: 'url' | 'auth.token_url', visit: Visit): string {
+function mapUrl(url: string, field: 'url' | 'auth.token_url' | 'auth.authorization_url', visit: Visit): string {
   const goesTo = field === 'url' ? 'url' : 'token_url'
   return mapText(url, urlSpans(url), { key: field, field, goesTo, written: 'encoded' }, visit)
 }
@@ -103,14 +103,26 @@ function mapParameters(parameters: Parameters, within: string, visit: Visit): Pa
 }
 
 /** Of `auth` only what says where a secret goes is shown; every value that could be one is not. */
-const openAuth = new Set(['in', 'prefix', 'scope'])
+const openAuth = new Set(['in', 'prefix', 'scope', 'audience', 'client_auth'])
+const isOAuthAddress = (name: string): name is 'token_url' | 'authorization_url' =>
+  name === 'token_url' || name === 'authorization_url'
 
 function mapAuth(type: string, auth: Record<string, unknown>, visit: Visit): Record<string, unknown> {
-  const goesTo = type === 'OAuth2 Client Credentials' ? 'both' : 'url'
+  const goesTo = type.startsWith('OAuth2 ') ? 'both' : 'url'
   return mapRecord(auth, (name, value) => {
-    if (name === 'token_url' && typeof value === 'string') return mapUrl(value, 'auth.token_url', visit)
+    if (isOAuthAddress(name) && typeof value === 'string') return mapUrl(value, `auth.${name}`, visit)
     if (openAuth.has(name) || (name === 'key' && 'value' in auth)) return value
-    return visit({ key: `auth ${type} ${name}`, field: `auth.${name}`, goesTo, written: 'plain' }, value)
+    const place: SecretPlace = { key: `auth ${type} ${name}`, field: `auth.${name}`, goesTo, written: 'plain' }
+    if (name === 'parameters' && isRecord(value)) return mapAuthParameters(value, place, visit)
+    return visit(place, value)
+  })
+}
+
+/** Further parameters for an authorization server: secret by name, as those of a request are. */
+function mapAuthParameters(parameters: Record<string, unknown>, place: SecretPlace, visit: Visit) {
+  return mapRecord(parameters, (name, value) => {
+    if (!isSecretName(name)) return value
+    return visit({ ...place, key: `${place.key} ${name}`, field: `${place.field}.${name}` }, value)
   })
 }
 

@@ -6,6 +6,7 @@ import { appendPage, convert } from './convert.ts'
 import { leaveRows } from './large-rows.ts'
 import { compactParts, mergeRows } from './merge.ts'
 import { buildNative } from './native.ts'
+import { peek } from './peek.ts'
 import { distinctValues, profile } from './profile.ts'
 import type { AlikeCall, CallHead, ExecutorSettings, FileCall, LeftHead, ScopedHead } from './protocol.ts'
 import { explainSql, inspect } from './describe.ts'
@@ -127,6 +128,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     const { settings } = parts
     if (file.verb === 'convert') return convert(settings, call, file)
     if (file.verb === 'appendPage') return appendPage(settings, call, file)
+    if (file.verb === 'peek') return peek(settings, call, file)
     if (file.verb === 'checkRows') return checkRows(settings, call, file)
     if (file.verb === 'mergeRows') return mergeRows(settings, call, file)
     if (file.verb === 'compactParts') return compactParts(settings, call, file)

@@ -3,6 +3,7 @@ import { boundReads, refuseForeign } from './bound.ts'
 import { facetsOf } from './facets.ts'
 import { inspectSql, type Sighting } from './inspect.ts'
 import { prepare, withConnection, type Cancellable, type Instance } from './instances.ts'
+import { withPivotValues } from './open-pivot.ts'
 import { planFor, resultTypes, uniqueNames } from './plan.ts'
 import type { Catalog, InspectCall, Inspection, SlotValue, SlotType } from './protocol.ts'
 import { bindableSlots, bindStatement, castOf } from './slots.ts'
@@ -14,14 +15,15 @@ import { typeName } from './values.ts'
 export function inspect(instance: Instance, call: Cancellable, input: InspectCall): Promise<Inspection> {
   return withConnection(instance, call, async (lease) => {
     const { catalog } = instance
-    const sighting = await inspectSql(lease, instance, input.sql)
-    const sql = withoutSemicolon(input.sql)
+    const given = await withPivotValues(lease, instance, input.sql)
+    const sighting = await inspectSql(lease, instance, given)
+    const sql = withoutSemicolon(given)
     const untyped = await prepare(lease, sql)
-    const given = new Map(input.slots.map(({ name, type }) => [name.toLowerCase(), type]))
+    const typesGiven = new Map(input.slots.map(({ name, type }) => [name.toLowerCase(), type]))
     const bound = boundTypes(untyped)
     const suggested = suggestTypes(sighting, catalog)
     const slots = [...sighting.slots].map((name) => {
-      return { name, suggestedType: given.get(name) ?? bound.get(name) ?? suggested.get(name) ?? 'string' }
+      return { name, suggestedType: typesGiven.get(name) ?? bound.get(name) ?? suggested.get(name) ?? 'string' }
     })
     const casts = new Map(slots.map(({ name, suggestedType }) => [name, castOf(suggestedType)]))
     const typedSql = castSlots(sql, (name) => casts.get(name) ?? 'VARCHAR')

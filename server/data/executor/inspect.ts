@@ -3,7 +3,7 @@ import { allowedFunctions, functionRefusal, tableFunctions } from './functions.t
 import { prepare, type Instance, type OpenConnection } from './instances.ts'
 import type { SqlLimits } from './protocol.ts'
 import { charOffset, sqlFailure } from './sql-failure.ts'
-import { foldName, tokenize } from './sql-text.ts'
+import { foldName } from './sql-text.ts'
 
 /** A node of the syntax tree as `json_serialize_sql` writes it. */
 export type Node = { [key: string]: unknown }
@@ -80,33 +80,31 @@ export async function inspectSql(
 }
 
 async function parse(lease: OpenConnection, sql: string): Promise<Node> {
+  const parsed = await serialized(lease, sql)
+  if ('root' in parsed) return parsed.root
+  if ('onlySelect' in parsed) throw sqlFailure(sql, 'Only a SELECT can be a query.', 0)
+  if ('message' in parsed) throw sqlFailure(sql, `${parsed.message}.`, parsed.position)
+  throw sqlFailure(sql, 'A query is exactly one statement.')
+}
+
+type Serialized = { root: Node } | { onlySelect: true } | { message: string; position: number } | { statements: number }
+
+/** The syntax tree as the engine writes it down, which it does of SELECTs alone. */
+export async function serialized(lease: OpenConnection, sql: string): Promise<Serialized> {
   const statement = await prepare(lease, 'SELECT json_serialize_sql(CAST($sql AS VARCHAR))')
   statement.bindVarchar(1, sql)
   const result = await statement.run()
   const parsed = JSON.parse(String(result.getChunk(0).getColumnVector(0).getItem(0))) as Node
   if (parsed['error'] === true) {
     const message = String(parsed['error_message'])
+    if (/only select statements/i.test(message)) return { onlySelect: true }
     const position = Number(parsed['position'])
-    const onlySelect = /only select statements/i.test(message)
-    throw sqlFailure(
-      sql,
-      onlySelect ? (isOpenPivot(sql) ? pivotNeedsValues : 'Only a SELECT can be a query.') : `${message}.`,
-      onlySelect ? 0 : Number.isInteger(position) ? charOffset(sql, position) : sql.trimEnd().length,
-    )
+    return { message, position: Number.isInteger(position) ? charOffset(sql, position) : sql.trimEnd().length }
   }
   const statements = parsed['statements'] as Node[]
   const [only] = statements
-  if (statements.length !== 1 || only === undefined) throw sqlFailure(sql, 'A query is exactly one statement.')
-  return only['node'] as Node
-}
-
-/** The engine runs a PIVOT without a list as two statements, of which the first makes a type. */
-const pivotNeedsValues =
-  "PIVOT has to name the values that become columns, as in PIVOT orders ON region IN ('north', 'south') USING sum(amount): without them the columns of an answer would change with the data."
-
-function isOpenPivot(sql: string): boolean {
-  const words = tokenize(sql).flatMap(({ kind, text }) => (kind === 'word' ? [text.toLowerCase()] : []))
-  return words.includes('pivot') && ['select', 'with', 'from', 'pivot'].includes(words[0] ?? '')
+  if (statements.length !== 1 || only === undefined) return { statements: statements.length }
+  return { root: only['node'] as Node }
 }
 
 type Visit = {

@@ -167,15 +167,23 @@ async function partedSource(
   { name, hidden, parted, index }: { name: string; hidden: string[]; parted: PartedTable; index: number },
 ): Promise<TableSource> {
   const sources: FileSource[] = []
+  const firstPast = new Map<number, number>()
   for (const [place, part] of parted.parts.entries()) {
-    sources.push(await fileSource(connection, part, `native_${index}_${place}`))
+    const source = await fileSource(connection, part, `native_${index}_${place}`)
+    sources.push(source)
     if (!part.hasPast) continue
+    const past = `past.${pastTable(index, place)}`
     await connection.run('CREATE SCHEMA IF NOT EXISTS past')
-    await connection.run(`CREATE TABLE past.${pastTable(index, place)} AS ${pastPositions(parted, place)}`)
+    await connection.run(`CREATE TABLE ${past} AS ${pastPositions(parted, place)}`)
+    const asked = `SELECT (SELECT min(position) FROM ${past}), (SELECT count(*) FROM ${source.from})`
+    const [[first, rowCount] = []] = await (await connection.run(asked)).getRows()
+    // Otherwise two looks at the part cost more than the join spares.
+    if (Number(first) > Number(rowCount) / 2) firstPast.set(place, Number(first))
   }
   const from = partedSql(parted, {
     from: (_, place) => sources[place]?.from ?? '',
     past: (place) => `SELECT position FROM past.${pastTable(index, place)}`,
+    firstPast: (place) => firstPast.get(place) ?? null,
   })
   return { name, from: `(${from})`, paths: sources.flatMap(({ path }) => path ?? []), hidden }
 }

@@ -12,14 +12,17 @@ type Places = {
   from: (part: TablePart, place: number) => string
   /** SQL of the positions of its rows that are past. */
   past: (place: number) => string
+  /** A position before which none is past, where that spares looking; else null. */
+  firstPast?: (place: number) => number | null
 }
 
 /**
  * The rows of a table that is loaded bit by bit: those of its parts one behind the other, less those that are past. A
  * part without past rows is read as a file by itself is; the others drop them by position, which is the cheapest join
- * there is: one integer of each row against a small set.
+ * there is: one integer of each row against a small set. What changes is mostly what came last, so that the rows before
+ * the first one that is past are read without it.
  */
-export function partedSql(table: PartedTable, { from, past }: Places, first = 0): string {
+export function partedSql(table: PartedTable, { from, past, firstPast }: Places, first = 0): string {
   const parts = table.parts.slice(first).map((part, index) => {
     const place = first + index
     const list = table.columns.map(({ name, type }, at) => {
@@ -30,9 +33,16 @@ export function partedSql(table: PartedTable, { from, past }: Places, first = 0)
           : readAs(`part.${quoteName(stored.name)}`, stored.type, type)
       return `${value} AS ${quoteName(name)}`
     })
+    const selected = `SELECT ${list.join(', ')} FROM`
+    const rows = from(part, place)
+    if (!part.hasPast) return `${selected} ${rows} AS part`
     const position = quoteName(positionColumn)
-    const less = part.hasPast ? ` ANTI JOIN (${past(place)}) AS past ON part.${position} = past.position` : ''
-    return `SELECT ${list.join(', ')} FROM ${from(part, place)} AS part${less}`
+    const less = `ANTI JOIN (${past(place)}) AS past ON part.${position} = past.position`
+    const untouched = firstPast?.(place) ?? null
+    if (untouched === null) return `${selected} ${rows} AS part ${less}`
+    const rest = `(SELECT * FROM ${rows} WHERE ${position} >= ${untouched})`
+    const before = `${selected} ${rows} AS part WHERE part.${position} < ${untouched}`
+    return `${before} UNION ALL ${selected} ${rest} AS part ${less}`
   })
   return parts.join(' UNION ALL ')
 }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { DuckDBPreparedStatement, DuckDBType } from '@duckdb/node-api'
 import { boundReads, refuseForeign } from './bound.ts'
 import { inspectSql } from './inspect.ts'
+import { withPivotValues } from './open-pivot.ts'
 import { prepare, withConnection, type Cancellable, type Instance } from './instances.ts'
 import { findLookup, type Lookup } from './lookup.ts'
 import type { Column } from './protocol.ts'
@@ -44,8 +45,9 @@ export async function planFor(
   const known = plansOf.get(instance)?.get(key)
   if (known !== undefined) return known
   return withConnection(instance, call, async (lease) => {
-    const sighting = await inspectSql(lease, instance, input.sql)
-    const author = withoutSemicolon(input.sql)
+    const given = await withPivotValues(lease, instance, input.sql)
+    const sighting = await inspectSql(lease, instance, given)
+    const author = withoutSemicolon(given)
     const sql = castSlots(author, (name) => casts.get(name) ?? 'VARCHAR')
     const reads = await boundReads(lease, instance, sql)
     if (reads !== null) refuseForeign(input.sql, reads, sighting)

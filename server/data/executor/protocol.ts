@@ -112,6 +112,17 @@ export type ConvertCall = {
   rejectedPath?: string
 }
 
+/** A body that is packed, or no text: what stands in it. Files of its own begin with `workPath`. */
+export type PeekCall = { body: AnswerBody; workPath: string; maxChars: number }
+/** `text` is bytes, one a character. `isLines`: rows, one a line. `extractor`: what is still to be followed in it. */
+export type Peeked = {
+  text: string
+  contentType: string | undefined
+  extractor: string | undefined
+  truncated: boolean
+  isLines: boolean
+}
+
 /** What happens to data that is not as the columns are to be. */
 export type OnMismatch = 'widen' | 'hold' | 'null' | 'refuse'
 /** `type` is null while no value told it. A declared one is its author's, any other is what the table has now. */
@@ -202,6 +213,7 @@ export type ScopedCall =
 export type FileCall =
   | ({ verb: 'convert' } & ConvertCall)
   | ({ verb: 'appendPage' } & RowsPageCall)
+  | ({ verb: 'peek' } & PeekCall)
   | ({ verb: 'checkRows' } & CheckCall)
   | { verb: 'profile'; parquetPath: string }
   | ({ verb: 'mergeRows' } & MergeCall)

@@ -38,13 +38,20 @@ export function serveConnections(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const { project_id: projectId, datasource_id: datasourceId, detect, ...configuration } = request.body
+      const {
+        project_id: projectId,
+        datasource_id: datasourceId,
+        detect,
+        last_value: lastValue,
+        ...configuration
+      } = request.body
       const stored = projectId === undefined || datasourceId === undefined ? undefined : { projectId, datasourceId }
       const signal = untilGone(reply)
       return connections.testConnection(app, callerOf(request), {
         configuration,
         stored,
         projectId,
+        lastValue,
         signal,
         detect,
       })
@@ -73,21 +80,7 @@ export function serveConnections(http: Http, app: App): void {
         // Whoever sends a key means to ask again for the same answer, also when the connection breaks.
         signal: idempotencyKey === undefined ? untilGone(reply) : undefined,
       })
-      return {
-        jobs: answer.jobs.map((job) => ({
-          id: job.id,
-          job_type: job.jobType,
-          status: job.status,
-          project_id: job.projectId,
-          source: job.source,
-          source_id: job.sourceId,
-          source_event_type: job.sourceEventType,
-          created_at: job.createdAt,
-        })),
-        data_object_id: answer.dataObjectId,
-        ...(answer.truncated && { truncated: true }),
-        ...(answer.heldBecause !== null && { held_because: answer.heldBecause }),
-      }
+      return wireExecuted(answer)
     },
   )
 
@@ -125,4 +118,22 @@ export function serveConnections(http: Http, app: App): void {
       return connections.importDocument(app, callerOf(request), { text, url, operation, signal: untilGone(reply) })
     },
   )
+}
+
+export function wireExecuted(answer: connections.ExecuteAnswer): z.output<typeof executeAnswer> {
+  return {
+    jobs: answer.jobs.map((job) => ({
+      id: job.id,
+      job_type: job.jobType,
+      status: job.status,
+      project_id: job.projectId,
+      source: job.source,
+      source_id: job.sourceId,
+      source_event_type: job.sourceEventType,
+      created_at: job.createdAt,
+    })),
+    data_object_id: answer.dataObjectId,
+    ...(answer.truncated && { truncated: true }),
+    ...(answer.heldBecause !== null && { held_because: answer.heldBecause }),
+  }
 }

@@ -28,8 +28,8 @@ export function serveDatasources(http: Http, app: App): void {
       },
     },
     async (request, reply) => {
-      const { table_name: tableName, name } = request.body
-      const input = { ...changesOf(request.body), projectId: request.params.project_id, name, tableName }
+      const { table_name: tableName, name, kind } = request.body
+      const input = { ...changesOf(request.body), projectId: request.params.project_id, name, kind, tableName }
       return reply.code(201).send(wireDatasource(await connections.createDatasource(app, callerOf(request), input)))
     },
   )

@@ -12,6 +12,8 @@ export type DataTables = {
   loadCheckpoints: LoadCheckpointsTable
   idempotentCalls: IdempotentCallsTable
   variables: VariablesTable
+  oauthGrants: OauthGrantsTable
+  oauthAttempts: OauthAttemptsTable
   leases: LeasesTable
 }
 
@@ -19,7 +21,7 @@ type DatasourcesTable = {
   id: string
   projectId: string
   name: string
-  kind: 'http_api'
+  kind: 'http_api' | 'file'
   tableName: string
   config: OptionalJson<Record<string, unknown>>
   sealedSecrets: Buffer | null
@@ -49,6 +51,30 @@ type VariablesTable = {
   origins: Generated<string[]>
   createdAt: CreatedAt
   updatedAt: Generated<Date>
+}
+
+type OauthGrantsTable = {
+  id: string
+  projectId: string
+  datasourceId: string | null
+  purpose: string
+  sealedTokens: Buffer
+  generation: Generated<number>
+  connectedBy: string | null
+  refusal: string | null
+  connectedAt: Date
+  usedAt: Date
+}
+
+type OauthAttemptsTable = {
+  id: string
+  projectId: string
+  datasourceId: string
+  userId: string
+  sessionHash: string
+  redirectUri: string
+  sealedAttempt: Buffer
+  expiresAt: Date
 }
 
 /** How new data comes to a table. Fields are keys of the answer. */

@@ -11,6 +11,7 @@ export const buildKeys = {
   lineage: (projectId: string, id: string) => ['projects', projectId, 'data-objects', id, 'lineage'],
   versions: (projectId: string, sourceId: string) => ['projects', projectId, 'datasources', sourceId, 'versions'],
   schema: (projectId: string, sourceId: string) => ['projects', projectId, 'datasources', sourceId, 'schema'],
+  authorization: (projectId: string, id: string) => ['projects', projectId, 'datasources', id, 'authorization'],
   jobsOf: (projectId: string, sourceId: string) => ['projects', projectId, 'jobs', 'of', sourceId],
   query: (projectId: string, name: string) => ['projects', projectId, 'queries', name],
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type * as connections from '../../../api/connections.ts'
 import type * as data from '../../../api/data.ts'
 import type * as datasources from '../../../api/datasources.ts'
+import type * as oauth from '../../../api/oauth.ts'
 import type * as queries from '../../../api/queries.ts'
 import type * as questions from '../../../api/questions.ts'
 import type * as slots from '../../../api/slots.ts'
@@ -15,7 +16,10 @@ export type Executed = z.output<typeof connections.executeAnswer>
 export type CurlImport = z.output<typeof connections.curlImportAnswer>
 export type DocumentImport = z.output<typeof connections.documentImportAnswer>
 export type AuthType = connections.AuthType
+export type Authorization = z.output<typeof oauth.authorization>
+export type BegunAuthorization = z.output<typeof oauth.begunAuthorization>
 export type Pagination = connections.Pagination
+export type ForEach = connections.ForEach
 export type ChangeLoad = z.input<typeof datasources.changeLoad>
 export type TableSchema = z.output<typeof datasources.tableSchema>
 export type ChangeTableSchema = z.input<typeof datasources.changeTableSchema>

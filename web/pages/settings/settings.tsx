@@ -13,11 +13,13 @@ import { ProjectSection } from './project.tsx'
 import { RetentionSection } from './retention.tsx'
 import { SecretsSection } from './secrets.tsx'
 import { TokensSection } from './tokens.tsx'
+import { VariablesSection } from './variables.tsx'
 
 const shown: Record<SettingsSection, (props: { project: Project }) => JSX.Element> = {
   members: MembersSection,
   tokens: TokensSection,
   environments: EnvironmentsSection,
+  variables: VariablesSection,
   secrets: SecretsSection,
   retention: RetentionSection,
   audit: AuditSection,

@@ -5,19 +5,28 @@ import type { Project } from '../../../wire.ts'
 import { useDatasource } from '../asked.ts'
 import type { Datasource } from '../wire.ts'
 import { ConnectionScreen } from './connection-screen.tsx'
+import { FileScreen } from './file-screen.tsx'
 import { draftOf, emptyDraft, type Draft } from './draft.ts'
 
 /** `new`, or a connection that stands. One that was just made keeps the screen it was made on. */
 export function ConnectionPage({ project, id }: { project: Project; id: string }) {
   const [made, setMade] = useState<Datasource | null>(null)
   const asked = useDatasource(project.id, id, id !== 'new')
-  const sample = new URLSearchParams(useSearch()).has('sample')
+  const asks = new URLSearchParams(useSearch())
+  const sample = asks.has('sample')
+  if (id === 'new' && asks.get('from') === 'files') {
+    return <FileScreen key="new" project={project} source={null} onMade={setMade} />
+  }
   if (id === 'new') {
     const initial = sample ? sampleDraft() : emptyDraft
     return <ConnectionScreen key="new" project={project} source={null} initial={initial} onMade={setMade} />
   }
   const known = asked.data ?? (made?.id === id ? made : undefined)
   if (known === undefined) return <Loaded query={asked}>{() => null}</Loaded>
+  if (known.kind === 'file') {
+    const key = made?.id === id ? 'new' : id
+    return <FileScreen key={key} project={project} source={known} onMade={setMade} />
+  }
   return (
     <ConnectionScreen
       key={made?.id === id ? 'new' : id}

@@ -14,9 +14,12 @@ import { DriftWarning } from '../drift.tsx'
 import { HeldNotice } from '../held.tsx'
 import type { Datasource } from '../wire.ts'
 import { SourceStatus } from './connections.tsx'
+import { ConnectFields } from './connect-fields.tsx'
 import { CurlDialog } from './curl-dialog.tsx'
 import { DeleteConnection } from './delete-connection.tsx'
 import type { Draft } from './draft.ts'
+import { EnvironmentField } from './environment-field.tsx'
+import { ForEachFields } from './for-each-fields.tsx'
 import { History } from './history.tsx'
 import { JobProgress, ProgressLine } from './job-progress.tsx'
 import { useConnectionActs } from './use-connection-acts.ts'
@@ -48,6 +51,11 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
         else navigate(paths.table(project.id, made.table_name))
       },
     })
+  const saveNow = async (): Promise<Datasource> => {
+    const saved = await acts.save.mutateAsync(draft)
+    taken(saved)
+    return saved
+  }
   const load = (full: boolean): void => acts.refresh.mutate({ full }, { onSuccess: (job) => setJobId(job.id) })
   const refresh = (): void => load(false)
   const objects = useObjectsOf(project.id, source?.id)
@@ -165,7 +173,23 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
               )}
             </div>
           </div>
-          <RequestPane draft={draft} fields={fields} onChange={change} disabled={!editor} />
+          <RequestPane
+            draft={draft}
+            fields={fields}
+            onChange={change}
+            disabled={!editor}
+            environment={<EnvironmentField project={project} draft={draft} onChange={change} disabled={!editor} />}
+            forEach={
+              <ForEachFields
+                project={project}
+                tableName={source?.table_name}
+                draft={draft}
+                onChange={change}
+                disabled={!editor}
+              />
+            }
+            connect={<ConnectFields project={project} source={source} save={saveNow} ready={named} />}
+          />
         </div>
         <div className={shared.panel}>
           <Tabs defaultValue={editor ? 'response' : 'history'} keepMounted={false}>

@@ -1,5 +1,5 @@
 import { Badge, Button, Group, Text, Title } from '@mantine/core'
-import { Plus } from 'lucide-react'
+import { FileUp, Plus } from 'lucide-react'
 import { Link } from 'wouter'
 import { Heading } from '../../../parts/heading.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
@@ -20,14 +20,24 @@ export function ConnectionsSection({ project }: { project: Project }) {
   const newest = servedRows(objects.data ?? [])
   const some = (sources.data?.length ?? 0) > 0
   const create = (
-    <Button component={Link} href={paths.connection(project.id, 'new')} leftSection={<Plus size={16} aria-hidden />}>
-      New connection
-    </Button>
+    <Group gap="xs">
+      <Button
+        component={Link}
+        href={paths.newFileTable(project.id)}
+        variant="default"
+        leftSection={<FileUp size={16} aria-hidden />}
+      >
+        Upload a file
+      </Button>
+      <Button component={Link} href={paths.connection(project.id, 'new')} leftSection={<Plus size={16} aria-hidden />}>
+        New connection
+      </Button>
+    </Group>
   )
   return (
     <>
       <Heading title="Connections" within={project.name} action={some && editor ? create : undefined}>
-        HTTP APIs whose answers become tables of this project.
+        HTTP APIs whose answers, and files whose rows, become tables of this project.
       </Heading>
       <Loaded query={sources}>
         {(list) =>
@@ -79,7 +89,7 @@ function Line({ project, source, rows }: LineProps) {
       <td>{source.refreshed_at !== null && <Ago at={source.refreshed_at} />}</td>
       <td>
         <Text component="span" c="dimmed" className={classes.schedule ?? ''}>
-          {saySchedule(source.schedule)}
+          {source.kind === 'file' ? 'By upload' : saySchedule(source.schedule)}
         </Text>
       </td>
     </tr>
@@ -146,6 +156,9 @@ function FirstSteps({ project, editor }: { project: Project; editor: boolean }) 
           </Button>
           <Button component={Link} href={paths.connection(project.id, 'new')} variant="default">
             Use your own
+          </Button>
+          <Button component={Link} href={paths.newFileTable(project.id)} variant="default">
+            Upload a file
           </Button>
         </Group>
       ) : (

@@ -1,5 +1,6 @@
 import { isSecretName } from '../../../../api/secret-names.ts'
 import type { AuthType, Configuration, Datasource, Pagination } from '../wire.ts'
+import { forEachDraftOf, type ForEachDraft } from './for-each.ts'
 import { emptyLoad, loadDraftOf, type LoadDraft } from './load.ts'
 
 export type Pair = { id: number; name: string; value: string; required: boolean; secret: boolean }
@@ -18,9 +19,10 @@ export type Draft = {
   bodyType: string
   body: string
   extractor: string
-  /** Whose variables the request means; the form leaves it as it is. */
+  /** Whose variables the request means before those of the project. */
   environment?: string | undefined
   pagination: Pagination | null
+  forEach: ForEachDraft | null
   load: LoadDraft
   schedule: string
   timeZone: string
@@ -51,6 +53,7 @@ export const emptyDraft: Draft = {
   body: '',
   extractor: '',
   pagination: null,
+  forEach: null,
   load: emptyLoad,
   schedule: '',
   timeZone: 'UTC',
@@ -64,6 +67,7 @@ export function draftOf(source: Datasource): Draft {
     name: source.name,
     // Written from the same schema that reads it.
     pagination: source.pagination as Pagination | null,
+    forEach: forEachDraftOf(source),
     load: loadDraftOf(source.load),
     schedule: source.schedule ?? '',
     timeZone: source.schedule_time_zone,
@@ -97,6 +101,8 @@ export function takenUp(kept: Draft, stored: Draft): Draft {
     })
   return {
     ...kept,
+    // What an earlier version of the app kept has none.
+    forEach: kept.forEach ?? null,
     load: { ...emptyLoad, ...kept.load },
     auth: kept.authType === stored.authType ? stored.auth : {},
     headers: anew(kept.headers, stored.headers),
@@ -130,7 +136,12 @@ export function readConfiguration(config: Configuration): Partial<Draft> {
       typeof header === 'string' ? newPair(name, header) : newPair(name, header.value, marksOf(header)),
     ),
     authType: (config.authType ?? 'None') as AuthType,
-    auth: Object.fromEntries(Object.entries(config.auth ?? {}).map(([name, value]) => [name, textOf(value)])),
+    auth: Object.fromEntries(
+      Object.entries(config.auth ?? {}).map(([name, value]) => [
+        name,
+        isFields(value) ? linesOf(value) : textOf(value),
+      ]),
+    ),
     ...(body !== undefined && {
       bodyType: typeof body['type'] === 'string' ? body['type'] : 'json',
       body: bodyText(body),
@@ -158,7 +169,11 @@ export function configurationOf(draft: Draft): Configuration {
     }),
     ...(draft.authType !== 'None' && {
       authType: draft.authType,
-      auth: Object.fromEntries(Object.entries(draft.auth).filter(([, value]) => value !== '')),
+      auth: Object.fromEntries(
+        Object.entries(draft.auth)
+          .filter(([, value]) => value !== '')
+          .map(([name, value]) => [name, name === 'parameters' ? fieldsOf(value, '\n') : value]),
+      ),
     }),
     ...(draft.environment !== undefined && { environment: draft.environment }),
     ...(draft.extractor.trim() !== '' && { responsePathExtractor: draft.extractor.trim() }),
@@ -192,15 +207,22 @@ function objectIn(text: string): unknown {
 function bodyText(body: NonNullable<Configuration['body']>): string {
   const content = body['content'] ?? body
   const structured = body['type'] === 'form' || body['type'] === 'multipart'
-  if (!structured || typeof content !== 'object' || content === null) return textOf(content)
-  return Object.entries(content)
+  return structured && isFields(content) ? linesOf(content) : textOf(content)
+}
+
+function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `name=value`, one a line. */
+function linesOf(fields: Record<string, unknown>): string {
+  return Object.entries(fields)
     .map(([name, value]) => `${name}=${textOf(value)}`)
     .join('\n')
 }
 
-/** `name=value`, one a line. */
-function fieldsOf(text: string): Record<string, string> {
-  const lines = text.split(/[\n&]/).filter((line) => line.trim() !== '')
+function fieldsOf(text: string, between: string | RegExp = /[\n&]/): Record<string, string> {
+  const lines = text.split(between).filter((line) => line.trim() !== '')
   return Object.fromEntries(
     lines.map((line) => {
       const [name = '', ...rest] = line.split('=')

@@ -14,9 +14,9 @@ export function GroupFields({ draft: { groups }, onChange, disabled }: Props) {
   const activate = (id: number, active: boolean): void =>
     onChange({ groups: groups.map((group) => ({ ...group, active: group.id === id && active })) })
   return (
-    <Stack gap="sm">
+    <Stack gap="sm" mt="lg">
       <Text size="xs" c="dimmed">
-        Parameters that go together. One group is sent at a time.
+        Groups: parameters that go together. One group is sent at a time.
       </Text>
       {groups.map((group, index) => (
         <Paper key={group.id} p="sm" radius="md" bd="1px solid var(--sluice-line)" bg="transparent">
@@ -50,7 +50,7 @@ export function GroupFields({ draft: { groups }, onChange, disabled }: Props) {
             </Group>
           </Group>
           <Pairs
-            what="parameter"
+            what="group parameter"
             pairs={group.parameters}
             withRequired
             disabled={disabled}

@@ -8,6 +8,8 @@ type Props = {
   fields: string[]
   onChange: (part: Partial<Draft>) => void
   disabled: boolean
+  /** What brings new rows. */
+  by?: 'refresh' | 'file'
 }
 
 const modes: Array<{ value: LoadDraft['mode']; label: string; about: string }> = [
@@ -17,13 +19,13 @@ const modes: Array<{ value: LoadDraft['mode']; label: string; about: string }> =
 ]
 
 /** Whether a refresh loads everything or what is new, and how that is told. */
-export function LoadFields({ draft, fields, onChange, disabled }: Props) {
+export function LoadFields({ draft, fields, onChange, disabled, by = 'refresh' }: Props) {
   const { load } = draft
   const set = (part: Partial<LoadDraft>): void => onChange({ load: { ...load, ...part } })
   return (
     <Stack gap="sm" maw="26rem">
       <Radio.Group
-        label="What a refresh does"
+        label={by === 'file' ? 'What a file does' : 'What a refresh does'}
         value={load.mode}
         onChange={(mode) => set({ mode: modes.find(({ value }) => value === mode)?.value ?? 'replace' })}
       >
@@ -33,14 +35,17 @@ export function LoadFields({ draft, fields, onChange, disabled }: Props) {
           ))}
         </Stack>
       </Radio.Group>
-      {load.mode !== 'replace' && <WhatIsNew {...{ load, set, fields, disabled }} />}
+      {load.mode !== 'replace' && <WhatIsNew {...{ load, set, fields, disabled, by }} />}
     </Stack>
   )
 }
 
-type NewProps = Pick<Props, 'fields' | 'disabled'> & { load: LoadDraft; set: (part: Partial<LoadDraft>) => void }
+type NewProps = Pick<Props, 'fields' | 'disabled'> & { by: 'refresh' | 'file' } & {
+  load: LoadDraft
+  set: (part: Partial<LoadDraft>) => void
+}
 
-function WhatIsNew({ load, set, fields, disabled }: NewProps) {
+function WhatIsNew({ load, set, fields, disabled, by }: NewProps) {
   return (
     <>
       <TagsInput
@@ -59,14 +64,18 @@ function WhatIsNew({ load, set, fields, disabled }: NewProps) {
       />
       <Autocomplete
         label="Cursor"
-        description="The field whose largest value goes into the next request."
+        description={
+          by === 'file'
+            ? 'Of several rows with one key, the one with the largest value counts.'
+            : 'The field whose largest value goes into the next request.'
+        }
         placeholder="updated_at"
         data={fields}
         disabled={disabled}
         value={load.cursorField}
         onChange={(cursorField) => set({ cursorField })}
       />
-      {load.cursorField.trim() !== '' && (
+      {load.cursorField.trim() !== '' && by === 'refresh' && (
         <>
           <TextInput
             label="Parameter that takes it"

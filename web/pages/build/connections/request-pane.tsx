@@ -1,5 +1,6 @@
 import { Code, Select, Stack, Tabs, Text, Textarea, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
+import { useSearch } from 'wouter'
 import { AuthFields } from './auth-fields.tsx'
 import { methodsWithBody, type Draft } from './draft.ts'
 import { GroupFields, PaginationFields, ScheduleFields } from './fetching-fields.tsx'
@@ -9,13 +10,18 @@ import classes from './connection.module.css'
 
 type Props = { draft: Draft; onChange: (part: Partial<Draft>) => void; disabled: boolean }
 type PaneProps = Props & {
+  /** Whose variables it means. */
+  environment: ReactNode
+  /** What connects it by an authorization code. */
+  connect: ReactNode
+  /** What makes it a request for each row of another table. */
+  forEach: ReactNode
   /** Keys of the answer that are known from the data. */
   fields: string[]
 }
 
 const parts = [
-  { value: 'params', label: 'Params', count: (draft: Draft) => draft.parameters.length },
-  { value: 'groups', label: 'Groups', count: (draft: Draft) => draft.groups.length },
+  { value: 'params', label: 'Params', count: (draft: Draft) => draft.parameters.length + draft.groups.length },
   { value: 'headers', label: 'Headers', count: (draft: Draft) => draft.headers.length },
   { value: 'auth', label: 'Auth', count: (draft: Draft) => (draft.authType === 'None' ? 0 : 1) },
   {
@@ -25,13 +31,15 @@ const parts = [
   },
   { value: 'extract', label: 'Extract', count: (draft: Draft) => (draft.extractor === '' ? 0 : 1) },
   { value: 'pages', label: 'Pages', count: (draft: Draft) => (draft.pagination === null ? 0 : 1) },
+  { value: 'each', label: 'For each', count: (draft: Draft) => (draft.forEach === null ? 0 : 1) },
   { value: 'load', label: 'Load', count: (draft: Draft) => (draft.load.mode === 'replace' ? 0 : 1) },
   { value: 'schedule', label: 'Schedule', count: (draft: Draft) => (draft.schedule === '' ? 0 : 1) },
 ]
 
 /** Everything about the request but its method and address. */
-export function RequestPane({ draft, fields: known, onChange, disabled }: PaneProps) {
-  const [part, setPart] = useState<string | null>('params')
+export function RequestPane({ draft, fields: known, onChange, disabled, environment, connect, forEach }: PaneProps) {
+  const asked = new URLSearchParams(useSearch()).get('part')
+  const [part, setPart] = useState<string | null>(parts.some(({ value }) => value === asked) ? asked : 'params')
   const fields = { draft, onChange, disabled }
   return (
     <Tabs value={part} onChange={setPart} keepMounted={false}>
@@ -52,9 +60,8 @@ export function RequestPane({ draft, fields: known, onChange, disabled }: PanePr
             disabled={disabled}
             onChange={(parameters) => onChange({ parameters })}
           />
-        </Tabs.Panel>
-        <Tabs.Panel value="groups">
           <GroupFields {...fields} />
+          {environment}
         </Tabs.Panel>
         <Tabs.Panel value="headers">
           <Pairs
@@ -65,7 +72,7 @@ export function RequestPane({ draft, fields: known, onChange, disabled }: PanePr
           />
         </Tabs.Panel>
         <Tabs.Panel value="auth">
-          <AuthFields {...fields} />
+          <AuthFields {...fields} connect={connect} />
         </Tabs.Panel>
         <Tabs.Panel value="body">
           <BodyFields {...fields} />
@@ -76,6 +83,7 @@ export function RequestPane({ draft, fields: known, onChange, disabled }: PanePr
         <Tabs.Panel value="pages">
           <PaginationFields {...fields} />
         </Tabs.Panel>
+        <Tabs.Panel value="each">{forEach}</Tabs.Panel>
         <Tabs.Panel value="load">
           <LoadFields {...fields} fields={known} />
         </Tabs.Panel>

@@ -8,6 +8,7 @@ import type { Project } from '../../../wire.ts'
 import { buildKeys } from '../asked.ts'
 import type { Datasource, Executed, Job, Tested } from '../wire.ts'
 import { bodyOf, configurationOf, type Draft } from './draft.ts'
+import { forEachOf } from './for-each.ts'
 import { loadOf } from './load.ts'
 
 type Asked = { project: Project; source: Datasource | null; onMade: (source: Datasource) => void }
@@ -26,6 +27,7 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
       ...(draft.name.trim() !== '' && { name: draft.name }),
       config: configurationOf(draft),
       pagination: draft.pagination,
+      for_each: forEachOf(draft.forEach),
       load: loadOf(draft.load),
       schedule: draft.schedule === '' ? null : draft.schedule,
       schedule_time_zone: draft.timeZone,
@@ -45,14 +47,16 @@ export function useConnectionActs({ project, source, onMade }: Asked) {
     // The tree shows the whole response, and the table below it what the extractor takes.
     const { responsePathExtractor: _taken, ...configuration } = configurationOf(draft)
     const stored = { project_id: project.id, ...(source !== null && { datasource_id: source.id }) }
-    const body = { ...configuration, ...stored, detect: true }
+    const { initialValue } = draft.load
+    const first = draft.load.mode !== 'replace' && initialValue.trim() !== '' ? { last_value: initialValue.trim() } : {}
+    const body = { ...configuration, ...stored, ...first, detect: true }
     return call<Tested>('POST', '/v1/http/test-connection', { body, timeoutMs: 60_000, signal })
   })
   const save = useAct(store, { refresh, say: ({ name }) => `${name} is saved.` })
   const execute = useStoppable(async (draft: Draft, signal) => {
     const made = await store(draft)
-    // What sends a body, and what adds to a table, is loaded in the background: execute-request does neither.
-    if (bodyOf(draft) !== undefined || draft.load.mode !== 'replace') {
+    // What sends a body, adds to a table or asks for many rows is loaded in the background, which may take its time.
+    if (bodyOf(draft) !== undefined || draft.load.mode !== 'replace' || draft.forEach !== null) {
       return { made, job: await call<Job>('POST', `${path}/${made.id}/refresh`, { signal }) }
     }
     const config = configurationOf(draft)

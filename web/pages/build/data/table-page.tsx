@@ -1,5 +1,5 @@
 import { Button, Group, Tabs, Text } from '@mantine/core'
-import { Download, RefreshCw } from 'lucide-react'
+import { Download, FileUp, RefreshCw } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Heading } from '../../../parts/heading.tsx'
@@ -98,7 +98,17 @@ function Described({ project, source, object, view }: DescribedProps) {
             >
               Download Parquet
             </Button>
-            {project.role !== 'viewer' && (
+            {project.role !== 'viewer' && source.kind === 'file' && (
+              <Button
+                component={Link}
+                href={paths.connection(project.id, source.id)}
+                variant="default"
+                leftSection={<FileUp size={16} aria-hidden />}
+              >
+                Upload a file
+              </Button>
+            )}
+            {project.role !== 'viewer' && source.kind === 'http_api' && (
               <Button
                 variant="default"
                 leftSection={<RefreshCw size={16} aria-hidden />}

@@ -1,0 +1,185 @@
+import { Alert, Box, Button, Group, NumberInput, Stack, Tabs, Text, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { Save } from 'lucide-react'
+import { useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import { call } from '../../../api.ts'
+import { Heading } from '../../../parts/heading.tsx'
+import { RefusalNotice } from '../../../parts/refusal.tsx'
+import { paths } from '../../../paths.ts'
+import { useAct, useStoppable } from '../../../queries.ts'
+import { sendFile } from '../../../send-file.ts'
+import { servedRows, thingKeys } from '../../../things.ts'
+import type { Project } from '../../../wire.ts'
+import { saySize } from '../../../words.ts'
+import { buildKeys, useObjectsOf } from '../asked.ts'
+import shared from '../build.module.css'
+import { HeldNotice } from '../held.tsx'
+import type { Datasource, Executed } from '../wire.ts'
+import classes from './connection.module.css'
+import { DeleteConnection } from './delete-connection.tsx'
+import { emptyDraft } from './draft.ts'
+import { FileDrop } from './file-drop.tsx'
+import { History } from './history.tsx'
+import { ProgressLine } from './job-progress.tsx'
+import { LoadFields } from './load-fields.tsx'
+import { loadDraftOf, loadOf } from './load.ts'
+
+type Props = { project: Project; source: Datasource | null; onMade: (source: Datasource) => void }
+type Sending = { name: string; sizeBytes: number; sentBytes: number }
+
+/** A table that files are sent to: its name, what a file does to it, and the place to drop one. */
+// Over 70 lines: one form, with what becomes of it beside it.
+export function FileScreen({ project, source, onMade }: Props) {
+  const [name, setName] = useState(source?.name ?? '')
+  const [load, setLoad] = useState(source === null ? emptyDraft.load : loadDraftOf(source.load))
+  const [extractor, setExtractor] = useState('')
+  const [keepVersions, setKeepVersions] = useState(source?.keep_versions ?? emptyDraft.keepVersions)
+  const [sending, setSending] = useState<Sending | null>(null)
+  const [, navigate] = useLocation()
+  const client = useQueryClient()
+  const editor = project.role !== 'viewer'
+  const path = `/v1/projects/${project.id}/datasources`
+  const refresh = [thingKeys.sources(project.id), thingKeys.objects(project.id)]
+
+  const store = async (): Promise<Datasource> => {
+    const settings = { name: name.trim(), load: loadOf(load), keep_versions: keepVersions }
+    if (source !== null) {
+      const saved = await call<Datasource>('PATCH', `${path}/${source.id}`, { body: settings })
+      client.setQueryData(buildKeys.source(project.id, source.id), saved)
+      return saved
+    }
+    const made = await call<Datasource>('POST', path, { body: { ...settings, kind: 'file' } })
+    onMade(made)
+    navigate(paths.connection(project.id, made.id), { replace: true })
+    return made
+  }
+  const save = useAct(store, { refresh, say: (saved) => `${saved.name} is saved.` })
+  const upload = useStoppable(async (file: File, signal) => {
+    const made = await store()
+    setSending({ name: file.name, sizeBytes: file.size, sentBytes: 0 })
+    const asked = new URLSearchParams({ filename: file.name, ...(extractor.trim() !== '' && { extractor }) })
+    const onProgress = (sentBytes: number): void => setSending({ name: file.name, sizeBytes: file.size, sentBytes })
+    await sendFile<Executed>(`${path}/${made.id}/files?${asked.toString()}`, file, { onProgress, signal })
+    return made
+  }, refresh)
+  const send = (file: File): void =>
+    upload.mutate(file, {
+      onSuccess: (made) => navigate(paths.table(project.id, made.table_name)),
+      onSettled: () => setSending(null),
+    })
+  const objects = useObjectsOf(project.id, source?.id)
+  const served = servedRows(objects.data ?? []).get(source?.id ?? '')
+  const fields = (served?.columns ?? []).map((column) => column.source_key ?? column.name)
+  return (
+    <>
+      <Heading
+        title={source?.name ?? 'New table from files'}
+        within={project.name}
+        action={editor && source !== null ? <DeleteConnection project={project} source={source} /> : undefined}
+      >
+        {source === null || source.status === 'new' ? (
+          'Files that you have become a table, by the same rules as the answer of an API.'
+        ) : (
+          <Link href={paths.table(project.id, source.table_name)}>{source.table_name}</Link>
+        )}
+      </Heading>
+      {source !== null && <HeldNotice project={project} source={source} />}
+      {sending !== null && <SendingLine sending={sending} onCancel={upload.stop} />}
+      {upload.stopped && (
+        <Alert variant="default" role="alert" mb="md" withCloseButton closeButtonLabel="Close" onClose={upload.reset}>
+          Cancelled. The table holds what it held before.
+        </Alert>
+      )}
+      <Box mb="md">
+        <RefusalNotice error={upload.error ?? save.error} />
+      </Box>
+      <div className={shared.split}>
+        <div className={shared.panel}>
+          <Stack gap="md" className={classes.fields ?? ''}>
+            <Group align="flex-end" gap="sm">
+              <TextInput
+                label="Name"
+                description={source === null ? 'Its table is called after it.' : undefined}
+                autoComplete="off"
+                flex="1 1 12rem"
+                value={name}
+                disabled={!editor}
+                onChange={(event) => setName(event.currentTarget.value)}
+              />
+              {editor && (
+                <Button
+                  variant="default"
+                  leftSection={<Save size={16} aria-hidden />}
+                  disabled={name.trim() === ''}
+                  loading={save.isPending}
+                  onClick={() => save.mutate()}
+                >
+                  Save
+                </Button>
+              )}
+            </Group>
+            {editor && <FileDrop onFile={send} disabled={name.trim() === '' || upload.isPending} />}
+            {editor && name.trim() === '' && (
+              <Text size="xs" c="dimmed">
+                Give it a name first.
+              </Text>
+            )}
+            <TextInput
+              label="Rows are at"
+              description="In JSON or XML a key path such as data.items; of Excel the name of a sheet. Empty finds them."
+              autoComplete="off"
+              spellCheck={false}
+              value={extractor}
+              disabled={!editor}
+              onChange={(event) => setExtractor(event.currentTarget.value)}
+            />
+          </Stack>
+        </div>
+        <div className={shared.panel}>
+          <Tabs defaultValue="load" keepMounted={false}>
+            <Tabs.List>
+              <Tabs.Tab value="load">Load</Tabs.Tab>
+              {source !== null && <Tabs.Tab value="history">History</Tabs.Tab>}
+            </Tabs.List>
+            <Tabs.Panel value="load" className={classes.response ?? ''}>
+              <Stack gap="md">
+                <LoadFields
+                  draft={{ ...emptyDraft, load }}
+                  fields={fields}
+                  onChange={(part) => setLoad(part.load ?? load)}
+                  disabled={!editor}
+                  by="file"
+                />
+                <NumberInput
+                  label="Versions of the data to keep"
+                  maw="26rem"
+                  min={1}
+                  max={1000}
+                  allowDecimal={false}
+                  value={keepVersions}
+                  disabled={!editor}
+                  onChange={(count) => setKeepVersions(Number(count) || 1)}
+                />
+              </Stack>
+            </Tabs.Panel>
+            {source !== null && (
+              <Tabs.Panel value="history" className={classes.response ?? ''}>
+                <History project={project} source={source} />
+              </Tabs.Panel>
+            )}
+          </Tabs>
+        </div>
+      </div>
+    </>
+  )
+}
+
+function SendingLine({ sending, onCancel }: { sending: Sending; onCancel: () => void }) {
+  const { name, sizeBytes, sentBytes } = sending
+  const isSent = sentBytes >= sizeBytes
+  const words = isSent
+    ? `${name} is there and becomes a table…`
+    : `Sending ${name}: ${saySize(sentBytes)} of ${saySize(sizeBytes)}`
+  return <ProgressLine words={words} percent={isSent ? 100 : (100 * sentBytes) / sizeBytes} onCancel={onCancel} />
+}
