@@ -10,6 +10,7 @@ const alertType = z.enum([
   'requests_below',
   'unanswered_rate_above',
   'confidence_below',
+  'flagged_share_above',
   'job_failed',
   'data_stale',
   'schema_drift',

@@ -62,6 +62,7 @@ export const metrics = z
     questions: z.object({
       asked: z.int(),
       answered: z.int(),
+      flagged: z.int().meta({ description: 'Of the answers: those that say in `unexpressed` what they leave out.' }),
       refused: z.int(),
       reasons: z.record(z.string(), z.int()).meta({ description: 'Why they were refused.' }),
       top: z.array(z.object({ question: z.string(), count: z.int(), query: z.string().nullable() })),
@@ -99,7 +100,10 @@ export const requestEntry = z
     key_id: z.string().nullable(),
     status: z.int(),
     error: z.string().nullable(),
-    reason: z.string().nullable(),
+    reason: z.string().nullable().meta({
+      description:
+        'Why it was refused; of an answer, `unexpressed` where it says that it leaves out a part of the question.',
+    }),
     total_ms: z.number(),
     route_ms: z.number().nullable().meta({ description: 'Finding the query that answers a question.' }),
     queue_ms: z.number(),

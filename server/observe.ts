@@ -48,6 +48,7 @@ export type Observation =
       keyId: string | null
       /** Null: it was answered. */
       code: FailureCode | null
+      /** Why it was refused; of an answer, `unexpressed` where it says what it leaves out of the question. */
       reason: string | null
       totalMs: number
       /** Of the total: waiting for an executor, and everything that is not the query itself. */

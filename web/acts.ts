@@ -76,6 +76,10 @@ const sentences: Record<string, Describe> = {
   'alert.secret_rotated': () => 'gave a webhook a new secret',
   'job.cancelled': () => 'cancelled a job',
   'job.retried': () => 'started a job again',
+  'question.reported': () => 'reported a wrong answer',
+  'question.report_confirmed': () => 'confirmed a report of a wrong answer, which the router heeds from then on',
+  'question.report_deleted': () => 'removed a report of a wrong answer',
+  'evaluation.deleted': () => 'removed an evaluation case',
   'questions.settings_changed': () => 'changed how long questions are kept',
 }
 

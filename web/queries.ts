@@ -189,7 +189,12 @@ export function useAct<Answer, Input = void>(
   return useMutation({
     mutationFn: act,
     onSuccess: async (answer, input) => {
-      if (after.say !== undefined) notifications.show({ message: after.say(answer, input), color: 'tide' })
+      if (after.say !== undefined)
+        notifications.show({
+          message: after.say(answer, input),
+          color: 'tide',
+          closeButtonProps: { 'aria-label': 'Dismiss' },
+        })
       await Promise.all(after.refresh.map((queryKey) => client.invalidateQueries({ queryKey })))
     },
   })

@@ -4,6 +4,7 @@ import { shareNames, type ReadName } from '../../server/router/constants.ts'
 import { inputsOf } from '../../server/router/ranking/share.ts'
 import type { Asked } from './judge.ts'
 import { fitLogistic } from './logistic.ts'
+import { calibrationError, printReliability } from './reliability.ts'
 
 /**
  * `node bench/trust/calibration.ts <rows of bench:trust>… [--write]`
@@ -17,7 +18,6 @@ const { values, positionals } = parseArgs({
 })
 const constantsPath = 'models/question-encoder/router_constants.json'
 const folds = 5
-const bins = 10
 const minRows = 500
 
 type Row = { world: string; isRight: boolean; isAnswer: boolean; isRead: boolean; inputs: Record<ReadName, number> }
@@ -76,36 +76,6 @@ function learn(given: Row[], names: readonly ReadName[]): Weighing {
     given.map(({ inputs, isRight }) => ({ inputs: names.map((name) => inputs[name]), isTrue: isRight })),
   )
   return { bias, weights: Object.fromEntries(names.map((name, at) => [name, weights[at] ?? 0])) }
-}
-
-type Judged = { share: number; isRight: boolean }
-
-function binsOf(judged: Judged[]): Judged[][] {
-  return Array.from({ length: bins }, (_, at) =>
-    judged.filter(({ share }) => Math.min(bins - 1, Math.floor(share * bins)) === at),
-  )
-}
-
-/** How far share and outcome lie apart in each tenth, by how many answers it has. */
-function calibrationError(judged: Judged[]): number {
-  return (
-    binsOf(judged).reduce((sum, own) => sum + Math.abs(total(own, 'share') - total(own, 'right')), 0) / judged.length
-  )
-}
-
-function printReliability(judged: Judged[]): void {
-  console.log('share        answers  said   right')
-  for (const [at, own] of binsOf(judged).entries()) {
-    if (own.length === 0) continue
-    const mean = (what: 'share' | 'right'): string => (total(own, what) / own.length).toFixed(3)
-    const label = `${(at / bins).toFixed(1)} to ${((at + 1) / bins).toFixed(1)}`
-    console.log(`${label}  ${String(own.length).padStart(9)}  ${mean('share')}  ${mean('right')}`)
-  }
-  console.log(`expected calibration error ${calibrationError(judged).toFixed(3)} (at most 0.03 is the goal)`)
-}
-
-function total(judged: Judged[], what: 'share' | 'right'): number {
-  return judged.reduce((sum, { share, isRight }) => sum + (what === 'share' ? share : Number(isRight)), 0)
 }
 
 function shareOf({ bias, weights }: Weighing, { inputs }: Row): number {

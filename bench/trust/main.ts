@@ -6,17 +6,18 @@ import { cachedEncoder } from '../routing/cached-encoder.ts'
 import { judge, verdicts, type Asked } from './judge.ts'
 import { recordedReader } from './recorded-reader.ts'
 import { printRules, rememberingEncoder, tellingRules, withoutRule, type Compared } from './rules.ts'
-import { readWorlds, type World, type WorldQuestion } from './world.ts'
+import { printReliability } from './reliability.ts'
+import { drawn, readWorlds, type World, type WorldQuestion } from './world.ts'
 
 /**
- * `npm run bench:trust -- <folder of worlds> [--without-reader] [--silent <file>] [--rows <file>] [--only a,b] [--cache <path>] [--rules]
+ * `npm run bench:trust -- <folder of worlds> [--without-reader] [--silent <file>] [--rows <file>] [--only a,b] [--draw <queries>] [--cache <path>] [--rules]
  * [--dumps <folder> --readings <folder>]`
  * Asks every question of every world in this process, on the way that the product's own questions take, and prints what
  * became of them by world and by class. The wrong answers that look right are written to a file. With a
  * cache of vectors times mean nothing. With `--rules` every question is asked once more for each hand-written rule of
  * the router that had a say in its answer, with that rule switched off, and what each of them saves is printed. With
  * `--dumps` and `--readings` readers answer that were trained without the world that is asked (`dump.ts`,
- * `models/question-reader/training`).
+ * `models/question-reader/training`). With `--draw` each world becomes projects of so many of its queries.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -25,6 +26,7 @@ const { values, positionals } = parseArgs({
     silent: { type: 'string', default: 'node_modules/.cache/trust-silent.txt' },
     rows: { type: 'string' },
     only: { type: 'string' },
+    draw: { type: 'string' },
     rules: { type: 'boolean', default: false },
     cache: { type: 'string' },
     dumps: { type: 'string' },
@@ -34,7 +36,8 @@ const { values, positionals } = parseArgs({
 })
 const now = new Date('2026-11-16T12:00:00Z')
 const wanted = values.only?.split(',')
-const worlds = (await readWorlds(positionals[0] ?? '.', now)).filter(({ name }) => wanted?.includes(name) ?? true)
+const whole = (await readWorlds(positionals[0] ?? '.', now)).filter(({ name }) => wanted?.includes(name) ?? true)
+const worlds = values.draw === undefined ? whole : whole.flatMap((world) => drawn(world, Number(values.draw)))
 const opened = await openEncoder({
   modelDir: 'models/question-encoder',
   ...(values['without-reader'] ? {} : { readerDir: 'models/question-reader' }),
@@ -69,6 +72,7 @@ await opened.close()
 printBy('world', asked, (each) => each.world)
 printBy('class', asked, (each) => each.class)
 printTimes(asked)
+printShares(asked)
 if (values.rules) printRules(withoutRules)
 await writeFile(values.silent, silentLines(asked))
 console.log(`${asked.filter(({ verdict }) => verdict === 'silent').length} silent ones in ${values.silent}`)
@@ -109,6 +113,18 @@ function printTimes(all: Asked[]): void {
   const times = all.map(({ elapsedMs }) => elapsedMs).sort((a, b) => a - b)
   const at = (share: number): string => (times[Math.floor(times.length * share)] ?? NaN).toFixed(1)
   console.log(`\ntime of a question: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`)
+}
+
+/** How well the share of an answer tells whether it is right, and the highest that was refused. */
+function printShares(all: Asked[]): void {
+  const shareOf = ({ explanation }: Asked): number => explanation.confidence ?? 0
+  const given = all.filter(({ got }) => got.outcome === 'answer')
+  printReliability(given.map((each) => ({ share: shareOf(each), isRight: each.isExpected })))
+  const refused = all.filter(({ got }) => got.outcome === 'no_match' || got.outcome === 'unexpressed')
+  const least = Math.min(...given.map(shareOf))
+  console.log(
+    `least share of an answer ${least.toFixed(2)}, most of a refusal ${Math.max(...refused.map(shareOf)).toFixed(2)}`,
+  )
 }
 
 function silentLines(all: Asked[]): string {

@@ -69,3 +69,28 @@ async function readWorld(path: string, now: Date): Promise<World> {
   routable.sort((a, b) => (a.name < b.name ? -1 : 1))
   return { name: basename(path, '.json'), project: { values, queries: routable }, slots, questions }
 }
+
+/**
+ * A world as small projects of so many of its queries each. Each is asked its own questions, those that are easily taken
+ * for one of its queries, and as many of the next one's, which it must refuse.
+ */
+export function drawn(world: World, size: number): World[] {
+  const { queries, values } = world.project
+  const parts = Array.from({ length: Math.floor(queries.length / size) }, (_, at) =>
+    queries.slice(at * size, (at + 1) * size),
+  )
+  const questionsOf = (part: RoutableProject['queries']): WorldQuestion[] => {
+    const names = new Set(part.map(({ name }) => name))
+    return world.questions.filter(({ query, near }) => names.has(query ?? near ?? ''))
+  }
+  return parts.map((part, at) => {
+    const others = questionsOf(parts[(at + 1) % parts.length] ?? [])
+    const foreign = others.map((each) => ({ ...each, class: 'other-query', query: undefined, parameters: undefined }))
+    return {
+      ...world,
+      name: `${world.name}-${at}`,
+      project: { values, queries: part },
+      questions: [...questionsOf(part), ...(parts.length > 1 ? foreign : [])],
+    }
+  })
+}

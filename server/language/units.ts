@@ -3,6 +3,7 @@ export type Unit = { name: string; dimension: string; size: number }
 
 const table: Record<string, Array<[size: number, words: string]>> = {
   time: [
+    [0.001, 'ms msec millisecond milliseconds'],
     [1, 'seconds sec secs'],
     [60, 'minute minutes mins'],
     [3_600, 'hour hours hr hrs h'],
@@ -17,34 +18,52 @@ const table: Record<string, Array<[size: number, words: string]>> = {
     [12, 'year years'],
   ],
   mass: [
+    [0.001, 'mg milligram milligrams'],
     [1, 'g gram grams'],
+    [28.349523125, 'oz ounces'],
+    [453.59237, 'lb lbs'],
     [1_000, 'kg kgs kilo kilos kilogram kilograms'],
     [1_000_000, 'tonne tonnes ton tons'],
   ],
   length: [
     [1, 'mm millimetres millimeters'],
     [10, 'cm centimetres centimeters'],
+    [25.4, 'inches'],
+    [304.8, 'ft feet'],
     [1_000, 'metre metres meter meters'],
     [1_000_000, 'km kilometre kilometres kilometer kilometers'],
     [1_609_344, 'mile miles'],
   ],
   volume: [
     [1, 'ml millilitres milliliters'],
+    [10, 'cl centilitres centiliters'],
     [1_000, 'litre litres liter liters'],
+    [100_000, 'hl hectolitres hectoliters'],
+  ],
+  area: [
+    [1, 'hectare hectares'],
+    [0.40468564224, 'acre acres'],
   ],
   energy: [
+    [0.001, 'wh'],
     [1, 'kwh'],
     [1_000, 'mwh'],
     [1_000_000, 'gwh'],
+    [1_000_000_000, 'twh'],
   ],
   power: [
+    [0.001, 'watt watts'],
     [1, 'kw kilowatt kilowatts'],
     [1_000, 'mw megawatt megawatts'],
+    [1_000_000, 'gw gigawatt gigawatts'],
   ],
   data: [
+    [0.000_001, 'byte bytes'],
+    [0.001, 'kb kilobyte kilobytes'],
     [1, 'mb megabyte megabytes'],
     [1_000, 'gb gigabyte gigabytes'],
     [1_000_000, 'tb terabyte terabytes'],
+    [1_000_000_000, 'pb petabyte petabytes'],
   ],
   share: [[1, '% percent pct percentage']],
   // A rate is nothing that a question knows.
@@ -64,7 +83,7 @@ for (const [dimension, sizes] of Object.entries(table)) {
 }
 
 /** Units that are written right behind the digits: "50kg". */
-export const gluedUnits = 'kgs?|km|cm|mm|ml|[kmg]wh|kw|[gt]b|mins?|hrs?|h'
+export const gluedUnits = 'kgs?|mg|lbs?|oz|km|cm|mm|ft|[mch]l|[kmgt]wh|[kg]w|[kgtp]b|ms|mins?|hrs?|h'
 
 // `year` holds the number of a year and `meter_id` that of a meter; `years` and `meters` count them.
 const counting = /^(?:[a-z]{3,}s|percent|percentage|euro|(?!day)[a-z]{1,3})$/
@@ -93,7 +112,7 @@ export function isUnit(word: string): boolean {
 /** The number as another unit counts it; null where there is no such number. */
 export function convertUnit(value: number, from: Unit, to: Unit): number | null {
   if (from.dimension !== to.dimension) return null
-  // Sizes are whole, their quotients are not: what only rounding made is cut.
+  // What only rounding made is cut.
   return from.size === to.size ? value : Number(((value * from.size) / to.size).toPrecision(12))
 }
 

@@ -19,6 +19,8 @@ export type Hit = { from: number; to: number; entry: Entry; quality: number }
 
 const maxValueWords = 12
 const minFuzzyLetters = 5
+/** Of so few letters another word is one letter away too often; two that changed places are a typing error still. */
+const minExchangedLetters = 4
 
 export function newTrie(): ValueTrie {
   return { root: { children: new Map(), entries: [] }, deletions: new Map() }
@@ -67,7 +69,7 @@ function nodeAt(trie: ValueTrie, path: Word[]): Node {
 }
 
 function addDeletions(trie: ValueTrie, word: string): void {
-  if (word.length < minFuzzyLetters || /\d/.test(word)) return
+  if (word.length < minExchangedLetters || /\d/.test(word)) return
   for (const shorter of [word, ...deletions(word)]) {
     const known = trie.deletions.get(shorter)
     if (known === undefined) trie.deletions.set(shorter, [word])
@@ -109,13 +111,20 @@ function walk(node: Node, state: Walk, at: number, quality: number): void {
   }
 }
 
-/** Words of the trie one insertion, deletion, replacement or swap away. */
+/** Words of the trie one insertion, deletion, replacement or swap away; of short ones a swap. */
 function nearWords(trie: ValueTrie, word: string): string[] {
-  if (word.length < minFuzzyLetters || /\d/.test(word)) return []
+  if (word.length < minExchangedLetters || /\d/.test(word)) return []
   const near = new Set<string>()
   for (const shorter of [word, ...deletions(word)])
     for (const known of trie.deletions.get(shorter) ?? []) near.add(known)
-  return [...near].filter((known) => known.length >= minFuzzyLetters && known[0] === word[0])
+  return [...near].filter(
+    (known) => known[0] === word[0] && (known.length >= minFuzzyLetters || isExchanged(known, word)),
+  )
+}
+
+function isExchanged(known: string, word: string): boolean {
+  const at = Array.from(known).findIndex((letter, place) => letter !== word[place])
+  return known.slice(0, at) + known.charAt(at + 1) + known.charAt(at) + known.slice(at + 2) === word
 }
 
 /** The value as a list holds it, for a text that names it in full; undefined when the list does not. */

@@ -26,6 +26,8 @@ export type Run = {
   entry: 'direct' | 'question' | 'tool' | 'preview'
   /** What was asked, where a question led here, and how long finding this query took. */
   question?: { text: string; confidence: number | null } | undefined
+  /** What its answer says of itself: that it leaves out a part of the question. */
+  caveat?: 'unexpressed' | undefined
   routeMs?: number | undefined
   /** Asks for a new execution whatever is kept. */
   fresh?: boolean
@@ -83,7 +85,7 @@ export function keptAnswer(app: RunParts, run: Run): RunAnswer | undefined {
   noteCaller(app, run)
   tellRun(app, run, {
     startedMs,
-    ...answered,
+    ...answered(run),
     rows: answer.rowCount,
     bytes: answer.rows.length,
     sqlMs: 0,
@@ -313,7 +315,7 @@ function watchRun(app: RunParts, run: Run): Watch {
   const startedMs = performance.now()
   noteCaller(app, run)
   return {
-    done: (measured) => tellRun(app, run, { startedMs, ...answered, ...measured }),
+    done: (measured) => tellRun(app, run, { startedMs, ...answered(run), ...measured }),
     failed(error, measured = { rows: 0, bytes: 0 }) {
       tellRun(app, run, { startedMs, ...outcomeOf(error), ...measured, sqlMs: 0, cache: null })
     },
@@ -327,7 +329,9 @@ function noteCaller(app: RunParts, { caller, environment, version }: Run): void 
 
 type Outcome = Pick<CallRecord, 'code' | 'reason'>
 
-const answered: Outcome = { code: null, reason: null }
+function answered({ caveat }: Run): Outcome {
+  return { code: null, reason: caveat ?? null }
+}
 
 function tellRun(app: RunParts, run: Run, ended: Outcome & Measured & Executed & { startedMs: number }): void {
   const { routeMs, version } = run

@@ -41,7 +41,20 @@ export function explain(index: ProjectIndex, ranked: Ranked[], filled: Filled, s
   }
 }
 
-/** What the first does not have is left to the others, by how close they come to it. */
+/**
+ * Of a question that is refused: no more than the least share that an answer has. What keeps it from being answered
+ * (too little in common, an opposite meaning, a report) is not among what the share is learned from, and of those that
+ * are refused so with a higher one a fifth would have been right (five folds of the trust benchmark).
+ */
+export function lowered(explanation: Explanation, most: number): Explanation {
+  const { candidates, confidence } = explanation
+  if (confidence === null || confidence <= most) return explanation
+  const [first, ...others] = candidates
+  const lower = first === undefined ? [] : shared([{ ...first, confidence: most }, ...others])
+  return { ...explanation, confidence: most, candidates: lower }
+}
+
+/** What the first does not have is left to the others, by how close they come to it; none has more than the first. */
 function shared(candidates: Explanation['candidates']): Explanation['candidates'] {
   const [first, ...others] = candidates
   if (first === undefined) return []
@@ -49,7 +62,7 @@ function shared(candidates: Explanation['candidates']): Explanation['candidates'
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const rest = others.map((each, at) => {
     const weight = weights[at] ?? 0
-    return { ...each, confidence: ((1 - first.confidence) * weight) / (1 + total) }
+    return { ...each, confidence: Math.min(first.confidence, ((1 - first.confidence) * weight) / (1 + total)) }
   })
   return [first, ...rest]
 }

@@ -5,9 +5,10 @@ import { heedCounterExamples, reportedWrong, type Told } from './counter-example
 import { candidateReach, judge, rerank, type Judged } from './judge.ts'
 import { lack } from './lack.ts'
 import { objectionTo } from './objections.ts'
-import { explain } from './explain.ts'
+import { explain, lowered } from './explain.ts'
 import type { ProjectIndex } from './project-index.ts'
 import { ambiguousMargin, type Ranked } from './ranking/confidence.ts'
+import { shareRight } from './ranking/share.ts'
 import { gather, lexicalEvidence, rawEvidence, type Evidence } from './ranking/evidence.ts'
 import { conclude, type RouteOptions, type Routing } from './routing.ts'
 import { spell } from './spell.ts'
@@ -44,12 +45,19 @@ async function routeAlone(index: ProjectIndex, judging: Judging): Promise<Routin
   if (best === undefined || query === undefined) return refuse(index, 'nothing_deployed')
   const margin = second === undefined ? null : best.score - second.score
   const explanation = explain(index, ranked, filled, { lead, margin })
-  if (lead + lack(index, best, filled) < 0) return notConfident(asked, explanation)
-  if (objection !== null) return { outcome: 'no_match', because: 'opposed', objection, explanation }
+  const refused = lowered(explanation, leastShare(index))
+  if (lead + lack(index, best, filled) < 0) return notConfident(asked, refused)
+  if (objection !== null) return { outcome: 'no_match', because: 'opposed', objection, explanation: refused }
   if (margin !== null && margin < explanation.minMargin) return { outcome: 'ambiguous', explanation }
   const concluded = conclude(query, filled, { explanation, given: options.given })
   if (concluded.outcome !== 'answer') return concluded
   return sureEnough(index, await checkWhole(index, { ...judging, doubts: filled.doubts }, concluded))
+}
+
+/** What an answer has for which nothing speaks but that it may just be given. */
+function leastShare({ encoder }: ProjectIndex): number {
+  const signs = { lead: 0, margin: ambiguousMargin, match: null, ahead: null, hasUnused: true }
+  return shareRight(encoder.constants, signs)
 }
 
 /** What the project would rather refuse than answer wrongly. */

@@ -1,6 +1,6 @@
 import { languageOf } from '../language/index.ts'
 import { bareWording, reportedWrong, type Told } from './counter-examples.ts'
-import { explain } from './explain.ts'
+import { explain, lowered } from './explain.ts'
 import { fill, type Filled } from './fill.ts'
 import type { Doubt } from './gaps/gap.ts'
 import { candidateReach } from './judge.ts'
@@ -113,7 +113,8 @@ function concludeWhole(
   const ahead = rivals.length === 0 ? null : match - Math.max(...rivals)
   const explanation = explain(index, [each, ...others], filled, { lead, margin, match, ahead })
   const share = explanation.confidence ?? 0
-  if (objection !== null) return { outcome: 'no_match', because: 'opposed', objection, explanation }
+  const refused = lowered(explanation, refuseBelow)
+  if (objection !== null) return { outcome: 'no_match', because: 'opposed', objection, explanation: refused }
   const told = (): Routing['explanation'] => ({ ...explanation, unexpressed: chosen.read.unexpressed() })
   const concluded = conclude(query, filled, { explanation, given: options.given })
   // What speaks for answering speaks for the first: another is near only where it lies close to it.
@@ -129,8 +130,8 @@ function concludeWhole(
     // What comes near is refused with the words that it leaves out; to the rest no query comes near.
     if (!isNear || concluded.outcome !== 'answer') {
       const against = read.find((other) => other.each === ranked[0])?.objection ?? null
-      if (against !== null) return { outcome: 'no_match', because: 'opposed', objection: against, explanation }
-      return notConfident(asked, explanation)
+      if (against !== null) return { outcome: 'no_match', because: 'opposed', objection: against, explanation: refused }
+      return notConfident(asked, refused)
     }
     const isPartial = options.completeness === 'partial'
     return { ...concluded, outcome: isPartial ? 'answer' : 'unexpressed', explanation: told() }

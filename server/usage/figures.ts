@@ -124,7 +124,10 @@ export async function countWindow(run: Run, filter: WindowFilter, window: Window
     `with calls as (${text}) select coalesce(sum(calls), 0)::bigint as requests,
             coalesce(sum(calls) filter (where status >= 400), 0)::bigint as errors,
             coalesce(sum(calls) filter (where entry = 'question'), 0)::bigint as asked,
-            coalesce(sum(calls) filter (where entry = 'question' and status = 422), 0)::bigint as unanswered
+            coalesce(sum(calls) filter (where entry = 'question' and status = 422), 0)::bigint as unanswered,
+            coalesce(sum(calls) filter (where entry = 'question' and status < 400), 0)::bigint as answered,
+            coalesce(sum(calls) filter (where entry = 'question' and status < 400 and reason = 'unexpressed'), 0)::bigint
+              as flagged
        from calls`,
     values,
   )
@@ -134,6 +137,8 @@ export async function countWindow(run: Run, filter: WindowFilter, window: Window
     errors: number('errors'),
     asked: number('asked'),
     unanswered: number('unanswered'),
+    answered: number('answered'),
+    flagged: number('flagged'),
   }
 }
 
@@ -225,12 +230,12 @@ async function windowOf(run: Run, filter: WindowFilter, { from, to }: Window): P
   ]
   const texts = pieces.map(({ stored, from: begin, to: stop }) => {
     values.push(new Date(begin), new Date(stop))
-    return `select query, version, status, entry, calls, buckets, counts from usage_rollups
+    return `select query, version, status, entry, reason, calls, buckets, counts from usage_rollups
       where project_id = $1 and grain = '${stored}' and start >= $${values.length - 1} and start < $${values.length}
         and not ${rejectedText} and ($2::text is null or environment = $2) and ($3::text is null or query = $3)`
   })
-  texts.push(`select query, version, status, entry, 1 as calls, array[${bucketText('total_ms')}] as buckets,
-      array[1::bigint] as counts from requests
+  texts.push(`select query, version, status, entry, coalesce(reason, '') as reason, 1 as calls,
+      array[${bucketText('total_ms')}] as buckets, array[1::bigint] as counts from requests
     where project_id = $1 and start > $4::timestamptz - interval '${batchMs} ms' and start < $5 and at >= $4 and at < $5
       and not ${rejectedText} and entry <> 'preview'
       and ($2::text is null or environment = $2) and ($3::text is null or (query = $3 and version is not null))`)

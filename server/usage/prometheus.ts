@@ -110,11 +110,16 @@ function openCallMetrics() {
     help: 'Answers of queries that keep them, by where they came from.',
     labels: ['state'],
   })
+  const flagged = hotCounter({
+    name: 'sluice_flagged_answers_total',
+    help: 'Answers to questions that say what they leave out of the question.',
+    labels: ['entry'],
+  })
   const states = { hit: cached.child('hit'), miss: cached.child('miss'), bypass: cached.child('bypass') }
   const answered = new Map<string, { counted: HotCounter; timed: HotHistogram }>()
   return {
-    metrics: [calls, seconds, cached],
-    count({ entry, code, cache, totalMs }: QueryAnswered): void {
+    metrics: [calls, seconds, cached, flagged],
+    count({ entry, code, reason, cache, totalMs }: QueryAnswered): void {
       let child = code === null ? answered.get(entry) : undefined
       if (child === undefined) {
         child = { counted: calls.child(entry, code ?? 'answered'), timed: seconds.child(entry) }
@@ -122,6 +127,7 @@ function openCallMetrics() {
       }
       child.counted.inc()
       if (cache !== null) states[cache].inc()
+      if (code === null && reason === 'unexpressed') flagged.child(entry).inc()
       if (code === null || !isRejected(failures[code].status)) child.timed.observe(totalMs / 1000)
     },
   }

@@ -24,6 +24,8 @@ export type Report = {
 export type Questions = TopQuestions & {
   asked: number
   answered: number
+  /** Of the answers: those that say what they leave out. */
+  flagged: number
   refused: number
   byReason: Record<string, number>
 }
@@ -138,12 +140,13 @@ function busiestFirst<Each extends Figures>(groups: Each[], nameOf: (each: Each)
   return groups.toSorted((a, b) => calls(b) - calls(a) || nameOf(a).localeCompare(nameOf(b)))
 }
 
-function countQuestions(outcomes: Group[]): Pick<Questions, 'asked' | 'answered' | 'refused' | 'byReason'> {
-  const counts = { asked: 0, answered: 0, refused: 0, byReason: {} as Record<string, number> }
+function countQuestions(outcomes: Group[]): Omit<Questions, keyof TopQuestions> {
+  const counts = { asked: 0, answered: 0, flagged: 0, refused: 0, byReason: {} as Record<string, number> }
   for (const { entry, status, reason, requests } of outcomes) {
     if (entry !== 'question' || status === null) continue
     counts.asked += requests
     if (status < 400) counts.answered += requests
+    if (status < 400 && reason === 'unexpressed') counts.flagged += requests
     if (status !== 422) continue
     counts.refused += requests
     const why = reason ?? ''

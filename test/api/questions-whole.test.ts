@@ -31,11 +31,28 @@ describe('a question of which the nearest query leaves something out', () => {
   })
 
   test('what it likely leaves out is said beside the answer', async () => {
-    const { status, body } = await ask('biggest orders for each customer')
+    const { status, body } = await ask('biggest orders of our customers')
     expect({ status, body }).toMatchObject({ status: 200, body: { query_used: 'biggest_orders' } })
-    expect(JSON.stringify(body.unexpressed)).toContain('each customer')
-    const strict = await ask('biggest orders for each customer', { strict: true })
+    expect(JSON.stringify(body.unexpressed)).toContain('our customers')
+    const strict = await ask('biggest orders of our customers', { strict: true })
     expect(strict).toMatchObject({ status: 422, body: { reason: 'unexpressed' } })
+  })
+
+  test('is counted as flagged and marked in the log of requests', async () => {
+    const path = `/v1/projects/${q.projectId}`
+    const before = (await t.operator.get(`${path}/metrics`)).body.questions
+    const flagged = await expectStatus(200, ask('biggest orders of our customers'))
+    await expectStatus(200, ask('What are the biggest orders?'))
+    const after = (await t.operator.get(`${path}/metrics`)).body.questions
+    expect(after.answered - before.answered).toBe(2)
+    expect(after.flagged - before.flagged).toBe(1)
+    const log = (await t.operator.get(`${path}/requests?entry=question&limit=2`)).body.data
+    expect(log).toMatchObject([
+      { status: 200, error: null, reason: null },
+      { id: flagged.headers['x-request-id'], status: 200, error: null, reason: 'unexpressed' },
+    ])
+    const { text } = await t.app.prometheus.render()
+    expect(text).toMatch(/^sluice_flagged_answers_total\{entry="question"\} [1-9]/m)
   })
 
   const question = 'which orders from the east were cancelled'

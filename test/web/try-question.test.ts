@@ -102,6 +102,41 @@ test('a wrong answer of a key is heeded at once', async () => {
   expect(complaints).toEqual([])
 })
 
+test('reports are listed, confirmed and removed where evaluation cases are; those can be asked at any time', async () => {
+  const secret = await stage.key('doubter', { plan: 'unlimited' })
+  const caller = stage.withToken(secret)
+  const question = 'what does the north earn from resellers'
+  const given = { query: question, project_id: stage.projectId, partial: true }
+  const { headers } = await expectStatus(200, caller.post('/v1/query', given))
+  const report = `/v1/projects/${stage.projectId}/questions/${String(headers['x-request-id'])}/report`
+  await expectStatus(201, stage.viewer.post(report, { expected_query: null, note: 'resellers are not in the data' }))
+
+  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/deploy/questions`)
+  page.setDefaultTimeout(waitMs)
+  const row = page.getByRole('list', { name: 'Reported answers' }).getByRole('listitem').filter({ hasText: question })
+  await row.getByText('sales_by_region answered it; nothing should.').waitFor()
+  await row.getByText('“resellers are not in the data”').waitFor()
+  await row.getByText('Not confirmed').waitFor()
+  const kept = page.getByRole('list', { name: 'Evaluation cases' }).getByRole('listitem').filter({ hasText: question })
+  await kept.getByText('it holds no deployment').waitFor()
+  await page.getByRole('button', { name: 'Ask them in production' }).click()
+  await page.getByText(/ answered as expected in production\.$/).waitFor()
+  await row.getByRole('button', { name: /^Confirm that/ }).click()
+  await row.getByText('Heeded').waitFor()
+  await kept.getByText('from a confirmed report').waitFor()
+  await expectStatus(422, caller.post('/v1/query', given))
+  await page.setViewportSize({ width: 390, height: 844 })
+  expect(await findBarriers(page, 'questions-reported', row)).toEqual([])
+  await row.getByRole('button', { name: /^Remove the report of/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click()
+  await row.waitFor({ state: 'detached' })
+  await expectStatus(200, caller.post('/v1/query', given))
+  await kept.getByRole('button', { name: /^Remove the case/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click()
+  await kept.waitFor({ state: 'detached' })
+  expect(complaints).toEqual([])
+})
+
 test('a wrong answer becomes an evaluation case with the right query and values', async () => {
   const { page, complaints } = await open()
   await ask(page, 'what does the east earn')

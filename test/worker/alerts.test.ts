@@ -222,6 +222,38 @@ describe('every other type', () => {
     expect(await read(alert.id)).toMatchObject({ state: 'ok' })
   })
 
+  test('answers that leave out a part of the question', async () => {
+    const answered = (reason: 'unexpressed' | null): void =>
+      t.app.usage.observe({
+        kind: 'query-answered',
+        entry: 'question',
+        projectId: q.projectId,
+        environment: 'production',
+        query: 'one',
+        version: 1,
+        keyId: 'key_1',
+        code: null,
+        reason,
+        totalMs: 1,
+        queueMs: 0,
+        sqlMs: 0,
+        rows: 0,
+        bytes: 0,
+        cache: null,
+        question: { text: 'how many of the red ones', confidence: 0.7 },
+      })
+    const alert = await create({ type: 'flagged_share_above', threshold: 0.4, query: 'one', min_requests: 2 })
+    answered('unexpressed')
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'ok' })
+    answered(null)
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'firing', value: 0.5 })
+    for (let more = 0; more < 8; more += 1) answered(null)
+    await round()
+    expect(await read(alert.id)).toMatchObject({ state: 'ok', value: 0.1 })
+  })
+
   test('a job that failed, and data that is old', async () => {
     const failed = await create({ type: 'job_failed' })
     const stale = await create({ type: 'data_stale', threshold: 30 })

@@ -44,6 +44,7 @@ export function wireReport({ range, totals, series, queries, questions, ...repor
     questions: {
       asked: questions.asked,
       answered: questions.answered,
+      flagged: questions.flagged,
       refused: questions.refused,
       reasons: questions.byReason,
       top: questions.top,

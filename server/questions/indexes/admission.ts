@@ -14,18 +14,33 @@ export type QuestionAdmission = {
 }
 
 // Before the first ones tell. Then how often one is done, the last ones counting most.
-const usualMs = 5
+const usualMs = 8
 const newestShare = 0.1
 // So few are always let in: one slow question must not shut the door behind itself.
 const alwaysInside = 8
 /** Enough that the encoder always has the next one, few enough that a turn comes soon. */
 const readAtOnce = 8
-export function openAdmission(waitMs: number, clockMs: () => number = () => performance.now()): QuestionAdmission {
+
+type AdmissionOptions = {
+  /** Longest expected wait of a question for its turn. */
+  waitMs: number
+  /** How many texts are read side by side. */
+  readers: number
+  clockMs?: () => number
+}
+
+export function openAdmission({
+  waitMs,
+  readers,
+  clockMs = () => performance.now(),
+}: AdmissionOptions): QuestionAdmission {
   const inside = createShares()
   const waiting = createFairQueue<() => void>()
   let reading = 0
   let eachMs = usualMs
+  /** When the last one was done, and how many have been read at once since then. */
   let sinceMs = 0
+  let atOnce = 0
 
   function hasRoom(asker: Holder): boolean {
     return inside.mayHoldMore(asker, Math.max(alwaysInside, Math.floor(waitMs / eachMs) + 1))
@@ -36,6 +51,7 @@ export function openAdmission(waitMs: number, clockMs: () => number = () => perf
       // After a rest the time without questions says nothing.
       if (reading === 0) sinceMs = clockMs()
       reading += 1
+      atOnce = Math.max(atOnce, reading)
       return
     }
     await new Promise<void>((resolve) => {
@@ -59,12 +75,15 @@ export function openAdmission(waitMs: number, clockMs: () => number = () => perf
         return await work()
       } finally {
         const nowMs = clockMs()
-        eachMs += newestShare * (nowMs - sinceMs - eachMs)
+        // One that is alone leaves readers idle that a crowd would keep busy: it says how long one takes, not how often.
+        const paceMs = ((nowMs - sinceMs) * Math.min(atOnce, readers)) / readers
+        eachMs += newestShare * (paceMs - eachMs)
         sinceMs = nowMs
         // The place goes to the next one itself: who comes in this moment does not slip in before.
         const next = waiting.take()
         if (next === undefined) reading -= 1
         else next()
+        atOnce = reading
       }
     },
   }

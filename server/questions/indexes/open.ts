@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { LRUCache } from 'lru-cache'
 import { dataChanged, type DatasourceDirectory } from '../../data/index.ts'
 import { Failure } from '../../failure.ts'
@@ -264,7 +265,10 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
       const touched = [...entries.values()].filter(({ place }) => place.projectId === projectId)
       await Promise.all(touched.map((entry) => awaited(refresh(entry), settleMs).catch(() => undefined)))
     },
-    admission: openAdmission(options.questionWaitMs),
+    admission: openAdmission({
+      waitMs: options.questionWaitMs,
+      readers: Math.min(options.threads, availableParallelism()),
+    }),
     async encode(texts) {
       const { asking } = await encoder.open()
       const vectors: Float32Array[] = []

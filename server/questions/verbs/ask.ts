@@ -71,7 +71,7 @@ export async function ask(app: Parts, caller: KeyCaller, input: Question): Promi
     }
     const parameters = parametersOf(caller, input, { routing, version })
     checkFound(input, { decision, version, parameters })
-    const { confidence } = routing.explanation
+    const { confidence, unexpressed } = routing.explanation
     const run: Run = {
       ...place,
       name: routing.query,
@@ -81,6 +81,7 @@ export async function ask(app: Parts, caller: KeyCaller, input: Question): Promi
       requestId: caller.requestId,
       entry: 'question',
       question: { text: input.question, confidence },
+      caveat: unexpressed.length > 0 ? 'unexpressed' : undefined,
       routeMs: performance.now() - startedMs,
       fresh: input.fresh,
       signal: input.signal,

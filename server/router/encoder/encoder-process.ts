@@ -1,7 +1,8 @@
 import { readSync, writeSync } from 'node:fs'
-import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { flushCompileCache } from 'node:module'
 import { leaveSignalsToParent } from '../../leave-signals.ts'
 import { headBytes, packWords } from './encoder-pipe.ts'
+import { feedsOf, openModel } from './model-session.ts'
 
 /**
  * The encoder: a process that holds the models and turns the tokens its parent sends into vectors, or into what the
@@ -9,14 +10,15 @@ import { headBytes, packWords } from './encoder-pipe.ts'
  * repair. It does one thing at a time, so it reads and writes without the event loop's detours.
  */
 leaveSignalsToParent()
-const [, , modelPath = '', readerPath = ''] = process.argv
+const [, , packedFolder = '', modelPath = '', readerPath = ''] = process.argv
 const parent = 3
 
-const encoder = await openModel(modelPath)
-const reader = readerPath === '' ? null : await openModel(readerPath)
+const encoder = await openModel(modelPath, packedFolder)
+const reader = readerPath === '' ? null : await openModel(readerPath, packedFolder)
 
+// It is killed, not ended: what was compiled would be kept at its end only, and stripping types takes 10 MB.
+flushCompileCache()
 send(packWords(0, new Float32Array()))
-// One text a run: with dynamic int8 a vector would depend on its neighbours in a batch.
 for (;;) {
   const head = receive(headBytes)
   const id = head.readUInt32LE(0)
@@ -25,16 +27,6 @@ for (;;) {
   const ids = BigInt64Array.from({ length: words.length / 4 - 1 }, (_, at) => BigInt(words.readInt32LE((at + 1) * 4)))
   const work = questionTokens === 0 ? encode(ids) : readPair(ids, questionTokens)
   send(packWords(id, await work.catch(() => new Float32Array())))
-}
-
-function openModel(path: string): Promise<InferenceSession> {
-  return InferenceSession.create(path, {
-    intraOpNumThreads: 1,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    graphOptimizationLevel: 'all',
-    logSeverityLevel: 3,
-  })
 }
 
 /** No parent, no work: also when it was killed and could not say goodbye. */
@@ -77,15 +69,6 @@ async function readPair(ids: BigInt64Array, questionTokens: number): Promise<Flo
     throw new TypeError('The reader gave no logits.')
   }
   return Float32Array.from([...match, ...unexpressed.subarray(1, questionTokens - 1)])
-}
-
-function feedsOf(ids: BigInt64Array, types: BigInt64Array): Record<string, Tensor> {
-  const shape = [1, ids.length]
-  return {
-    input_ids: new Tensor('int64', ids, shape),
-    attention_mask: new Tensor('int64', new BigInt64Array(ids.length).fill(1n), shape),
-    token_type_ids: new Tensor('int64', types, shape),
-  }
 }
 
 /** Mean over the tokens, then length one. */

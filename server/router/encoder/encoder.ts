@@ -13,6 +13,7 @@ import { readReaderConstants, type ReaderConstants } from '../reader/constants.t
 import type { Reader } from '../reader/reader.ts'
 import { createWordReader, packWords } from './encoder-pipe.ts'
 import { hashedVector } from './hashed-vector.ts'
+import { packedModels } from './packed-models.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
 
 /** Turns a text into a direction of length one. `kind` says whether the trained encoder runs or its lexical stand-in. */
@@ -154,8 +155,13 @@ async function startNeural(
   let lastId = 0
   const workers: Worker[] = []
   let trouble: unknown = null
+  const models = [
+    { path: modelPath, sha256: modelSha256 },
+    ...(reader === null ? [] : [{ path: reader.path, sha256: readerSha256 }]),
+  ]
+  const packed = (await packedModels(models)) ?? ''
   const open = (place: number): Promise<Worker> =>
-    openWorker([modelPath, ...(reader === null ? [] : [reader.path])], (error) => {
+    openWorker([packed, ...models.map(({ path }) => path)], (error) => {
       if (closing.signal.aborted) return
       onFault(error)
       void reopen(place)
@@ -223,12 +229,17 @@ async function openAll(count: number, open: (place: number) => Promise<Worker>, 
   throw failed.reason
 }
 
+// What it allocates in JavaScript is little, and it does one thing at a time.
+const lean = ['--no-warnings', '--max-semi-space-size=1', '--single-threaded']
+/** What opening a model needs for a moment goes back to the system (Linux with glibc). */
+const givingBack = 'glibc.malloc.mmap_threshold=131072:glibc.malloc.arena_max=1'
+
 /** `onLost` is called once, and only for one that was open. */
-async function openWorker(modelPaths: string[], onLost: (error: Error) => void): Promise<Worker> {
+async function openWorker(args: string[], onLost: (error: Error) => void): Promise<Worker> {
   const program = fileURLToPath(programBeside(import.meta.url, 'encoder-process'))
-  const child = spawn(process.execPath, ['--no-warnings', program, ...modelPaths], {
-    // No environment, so no secret. Large pages: every text reads the whole model, and small ones cost a tenth more.
-    env: { GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1', ...compileCache() },
+  const child = spawn(process.execPath, [...lean, program, ...args], {
+    // No environment, so no secret.
+    env: { GLIBC_TUNABLES: givingBack, UV_THREADPOOL_SIZE: '1', ...compileCache() },
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     // A signal to our whole process group is for us; it would come before the process can say that it heeds none.
     detached: true,

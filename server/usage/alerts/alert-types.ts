@@ -8,6 +8,7 @@ import {
   measureAge,
   measureConfidence,
   measureErrors,
+  measureFlagged,
   measureLatency,
   measureUnanswered,
   type Measure,
@@ -91,6 +92,15 @@ const alertTypes = {
     isScoped: true,
     measure: measureConfidence,
     isBad: (value, limit) => value < (limit ?? 0),
+  },
+  flagged_share_above: {
+    metric: 'share of answers that leave out a part of the question',
+    show: percent,
+    threshold: share,
+    good: 'below',
+    isScoped: true,
+    measure: measureFlagged,
+    isBad: isAbove,
   },
   job_failed: {
     metric: 'failed jobs',

@@ -30,6 +30,12 @@ export const measureConfidence: Measure = async ({ run }, alert, at) => {
   return { value: confidence, enough: isEnough(alert, answers) }
 }
 
+/** Of answers to questions: those that say what they leave out. */
+export const measureFlagged: Measure = async ({ run }, alert, at) => {
+  const { answered, flagged } = await countWindow(run, filterOf(alert), windowOf(alert, at))
+  return { value: share(flagged, answered), enough: isEnough(alert, answered) }
+}
+
 export const measureLatency: Measure = async ({ run }, alert, at) => {
   const { requests } = await countWindow(run, filterOf(alert), windowOf(alert, at))
   if (!isEnough(alert, requests)) return { value: 0, enough: false }

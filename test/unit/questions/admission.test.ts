@@ -17,11 +17,12 @@ function letIn(admission: QuestionAdmission, count: number, by: Holder): number 
 }
 
 /** Work that ends when told to, each after the given time on a clock of its own. */
-function workshop(waitMs: number) {
+function workshop(waitMs: number, readers = 1) {
   let nowMs = 0
-  const admission = openAdmission(waitMs, () => nowMs)
+  const admission = openAdmission({ waitMs, readers, clockMs: () => nowMs })
   const waiting: Array<() => void> = []
   return {
+    admission,
     enter: async (by: Holder = one): Promise<string> => {
       try {
         const leave = admission.enter(by)
@@ -42,7 +43,7 @@ function workshop(waitMs: number) {
 }
 
 test('as many are let in as are done within the wait, the rest is refused at once', async () => {
-  const { enter, finish, inside } = workshop(100)
+  const { enter, finish, inside } = workshop(200)
   const first = Array.from({ length: 60 }, () => enter())
   expect((await Promise.all(first.slice(-10))).every((outcome) => outcome === 'overloaded')).toBe(true)
   await finish(5)
@@ -73,7 +74,7 @@ test('slow work lets fewer in, quick work more, and a rest is forgotten', async 
 })
 
 test('a failure inside is passed on and gives the place back, once', async () => {
-  const admission = openAdmission(1)
+  const admission = openAdmission({ waitMs: 1, readers: 1 })
   for (let round = 0; round < 20; round += 1) {
     const leave = admission.enter(one)
     await expect(admission.timed(one, () => Promise.reject(new Error('no'))).finally(leave)).rejects.toThrow('no')
@@ -84,21 +85,39 @@ test('a failure inside is passed on and gives the place back, once', async () =>
   expect(await admission.timed(one, () => Promise.resolve('in'))).toBe('in')
 })
 
+test('questions that came one by one say how long one takes, not how many are read in time: a crowd is let in', async () => {
+  const { admission, enter, finish, inside } = workshop(1_000, 2)
+  for (let round = 0; round < 50; round += 1) {
+    void enter()
+    await finish(28)
+  }
+  const crowd = Array.from({ length: 40 }, () => enter())
+  // Two side by side are done in the time of one.
+  for (let left = 0; left < 40; left += 1) await finish(14)
+  expect(await Promise.all(crowd)).toEqual(crowd.map(() => 'done'))
+  expect(inside()).toBe(0)
+  // What a crowd has told stands: half as fast, half as many are let in.
+  const slower = Array.from({ length: 40 }, () => enter())
+  for (let left = 0; left < 40; left += 1) await finish(40)
+  await Promise.all(slower)
+  expect(letIn(admission, 40, one)).toBeLessThan(20)
+})
+
 test('those who have arrived and are not read yet count too', () => {
-  expect(letIn(openAdmission(100), 500, one)).toBeLessThan(30)
+  expect(letIn(openAdmission({ waitMs: 100, readers: 1 }), 500, one)).toBeLessThan(30)
 })
 
 test('a flood of one project, of many of its keys and of several projects leaves room for who comes next', () => {
-  const ofOne = openAdmission(1_000)
-  expect(letIn(ofOne, 1_000, one)).toBeGreaterThan(90)
+  const ofOne = openAdmission({ waitMs: 1_000, readers: 1 })
+  expect(letIn(ofOne, 1_000, one)).toBeGreaterThan(60)
   expect(letIn(ofOne, 10, { projectId: 'one', keyId: 'b' })).toBe(10)
   expect(letIn(ofOne, 10, { projectId: 'two', keyId: 'c' })).toBe(10)
 
-  const ofKeys = openAdmission(1_000)
+  const ofKeys = openAdmission({ waitMs: 1_000, readers: 1 })
   for (let key = 0; key < 50; key += 1) letIn(ofKeys, 100, { projectId: 'one', keyId: `key ${key}` })
   expect(letIn(ofKeys, 10, { projectId: 'two', keyId: 'c' })).toBe(10)
 
-  const ofProjects = openAdmission(1_000)
+  const ofProjects = openAdmission({ waitMs: 1_000, readers: 1 })
   for (let project = 0; project < 8; project += 1) {
     letIn(ofProjects, 1_000, { projectId: `project ${project}`, keyId: 'a' })
   }

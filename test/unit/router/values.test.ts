@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildIndex, openEncoder, route, type Encoder, type ProjectIndex } from '../../../server/router/index.ts'
+import {
+  buildIndex,
+  openEncoder,
+  route,
+  type Encoder,
+  type ProjectIndex,
+  type RoutableProject,
+} from '../../../server/router/index.ts'
 import { garage } from './garage.ts'
 
 const clock = { now: new Date('2026-11-16T12:00:00Z'), timeZone: 'UTC' }
@@ -125,4 +132,91 @@ describe('a year is no number of anything else', () => {
   test('and its last two digits are a year', async () => {
     expect(await found("fuel costs by month in '24")).toEqual({ year: 2024 })
   })
+})
+
+/** Slots that count in units of their own. */
+const measured: RoutableProject = {
+  values: { 'regions.name': ['North', 'South', 'East', 'West'] },
+  queries: [
+    {
+      name: 'long_trails',
+      description: 'Trails that are longer than a length in metres',
+      slots: {
+        properties: {
+          min_length: { type: 'number', minimum: 0, description: 'least length in metres' },
+          region: { type: 'string', 'x-values-from': 'regions.name' },
+        },
+        required: ['min_length'],
+      },
+      examples: [
+        { question: 'trails longer than 800 metres', parameters: { min_length: 800 } },
+        { question: 'trails over 1200 metres in the North', parameters: { min_length: 1200, region: 'North' } },
+      ],
+    },
+    {
+      name: 'slow_requests',
+      description: 'Requests that took longer than a number of milliseconds',
+      slots: { properties: { min_ms: { type: 'integer', minimum: 1 } }, required: ['min_ms'] },
+      examples: [{ question: 'requests slower than 250 ms', parameters: { min_ms: 250 } }],
+    },
+    {
+      name: 'large_towns',
+      description: 'Towns with at least so many inhabitants',
+      slots: { properties: { min_people: { type: 'integer', minimum: 1 } }, required: ['min_people'] },
+      examples: [{ question: 'towns with at least 20000 people', parameters: { min_people: 20_000 } }],
+    },
+  ],
+}
+
+describe('numbers are told into what the slot counts', () => {
+  let trails: ProjectIndex
+  beforeAll(async () => {
+    trails = await buildIndex(encoder, measured)
+  }, 60_000)
+
+  test.each([
+    ['trails longer than 2 km', { min_length: 2_000 }],
+    ['trails longer than 1.5 kilometres in the South', { min_length: 1_500, region: 'South' }],
+    ['trails longer than a mile', { min_length: 1_609.344 }],
+    ['trails longer than 500 feet', { min_length: 152.4 }],
+    ['trails over 1200 metres in the Nroth', { min_length: 1_200, region: 'North' }],
+    ['trails over 1200 metres in the Soth', { min_length: 1_200, region: 'South' }],
+    ['trails over 1200 metres in the Esat', { min_length: 1_200, region: 'East' }],
+    ['requests slower than 2 seconds', { min_ms: 2_000 }],
+    ['requests slower than 750ms', { min_ms: 750 }],
+    ['towns with at least 1.5k people', { min_people: 1_500 }],
+    ['towns with at least half a million people', { min_people: 500_000 }],
+    ['towns with at least a quarter of a million people', { min_people: 250_000 }],
+  ])('%s', async (question, parameters) => {
+    const routing = await route(trails, question, clock)
+    expect(routing.outcome === 'answer' ? routing.parameters : routing).toEqual(parameters)
+  })
+})
+
+test('among few queries nothing that is refused shows a greater share than what is answered', async () => {
+  const shares = { answered: [] as number[], refused: [] as number[] }
+  for (const question of [
+    'jobs of Grace Okafor',
+    'what has Wei Chen repaired',
+    'jobs that took longer than 2 hours',
+    'lorries that have stood still for three weeks',
+    'repairs dearer than 900 euros in Hamar',
+    'how many headlights are in stock',
+    'which way is Bergen',
+    'i like Hamar',
+    'when was Anna Berg born',
+    'how do i draw a lorry',
+    'is a fan belt dangerous',
+    'my brother loves Molde Harbour',
+    'what colour is the oil filter',
+    'what is the opposite of a cold room',
+    'lorries for beginners',
+  ]) {
+    const { outcome, explanation } = await route(index, question, clock)
+    if (outcome === 'answer') shares.answered.push(explanation.confidence ?? 0)
+    if (outcome === 'no_match') shares.refused.push(...explanation.candidates.map(({ confidence }) => confidence))
+  }
+  expect(shares.answered.length).toBeGreaterThan(3)
+  expect(shares.refused.length).toBeGreaterThan(10)
+  expect(Math.max(...shares.refused)).toBeLessThanOrEqual(Math.min(...shares.answered))
 })

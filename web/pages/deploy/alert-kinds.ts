@@ -88,6 +88,17 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     windowed: true,
     scoped: true,
   },
+  flagged_share_above: {
+    label: 'Too many answers that leave something out',
+    name: 'Incomplete answers',
+    fires: 'above',
+    unit: '% of answers to questions',
+    factor: 0.01,
+    threshold: 20,
+    optional: false,
+    windowed: true,
+    scoped: true,
+  },
   job_failed: {
     label: 'A refresh failed',
     name: 'Failed refresh',

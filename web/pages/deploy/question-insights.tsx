@@ -12,7 +12,7 @@ const most = 5
 
 /** What was asked, how much of it was answered, and what was not, to be taught with one click. */
 export function QuestionInsights({ place, metrics: { questions } }: { place: Place; metrics: Metrics }) {
-  const { asked, answered, refused, top } = questions
+  const { asked, answered, flagged, refused, top } = questions
   return (
     <Card
       title="Questions"
@@ -23,6 +23,8 @@ export function QuestionInsights({ place, metrics: { questions } }: { place: Pla
           <>
             {asked.toLocaleString('en')} asked, {sayShare(answered / asked)} answered, {refused.toLocaleString('en')}{' '}
             refused.{' '}
+            {flagged > 0 &&
+              `Of the answers ${sayShare(flagged / answered)} leave out a part of the question, and say so. `}
             <Anchor component={Link} href={place.to('questions')} underline="always">
               All questions
             </Anchor>

@@ -1,7 +1,9 @@
 import { Stack, Title } from '@mantine/core'
 import { Heading } from '../../parts/heading.tsx'
 import { AskedQuestions } from './asked-questions.tsx'
+import { EvaluationCases } from './evaluation-cases.tsx'
 import type { Place } from './place.ts'
+import { Reports } from './reports.tsx'
 import { Unanswered } from './unanswered.tsx'
 
 /** What people asked, first what nobody could answer. */
@@ -19,6 +21,18 @@ export function QuestionsPage({ place }: { place: Place }) {
             Unanswered
           </Title>
           <Unanswered place={place} />
+        </section>
+        <section>
+          <Title order={2} mb="sm">
+            Reported as wrong
+          </Title>
+          <Reports place={place} />
+        </section>
+        <section>
+          <Title order={2} mb="sm">
+            Evaluation cases
+          </Title>
+          <EvaluationCases place={place} />
         </section>
         <section>
           <Title order={2} mb="sm">

@@ -80,10 +80,11 @@ function cellsOf(entry: RequestEntry) {
       variant="light"
       tt="none"
       radius="sm"
-      color={status < 400 ? 'tide' : 'red'}
+      color={status >= 400 ? 'red' : reason === null ? 'tide' : 'yellow'}
       c="var(--mantine-color-text)"
     >
-      {status} {status >= 400 ? (reason ?? error ?? '') : ''}
+      {/* An answer has a reason where it says what it leaves out of the question. */}
+      {status} {reason ?? error ?? ''}
     </Badge>,
     sayMs(tookMs),
     rows.toLocaleString('en'),

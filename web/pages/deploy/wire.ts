@@ -29,4 +29,7 @@ export type Reach = z.output<typeof keys.reach>
 export type Unexpressed = z.output<typeof questions.unexpressed>
 export type Routing = z.output<typeof questions.routing>
 export type QuestionGroup = z.output<typeof questions.questionGroup>
+export type CounterExample = z.output<typeof questions.counterExample>
+export type Evaluation = z.output<typeof questions.evaluation>
+export type EvaluationRun = z.output<typeof questions.evaluationRun>
 export type LoggedQuestion = z.output<typeof questions.loggedQuestion>
