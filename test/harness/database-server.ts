@@ -19,7 +19,18 @@ declare module 'vitest' {
 }
 
 /** Projects whose tests ask for databases. */
-const onDatabase = new Set(['api', 'store', 'worker', 'redis', 'upstreams', 'web', 'timing', 'timing-web'])
+const onDatabase = new Set([
+  'api',
+  'store',
+  'worker',
+  'redis',
+  'upstreams',
+  'mcp',
+  'generators',
+  'web',
+  'timing',
+  'timing-web',
+])
 /** Projects whose tests start servers of their own, with all their durability. */
 const onCluster = new Set(['kills', 'faults', 'secrets'])
 
