@@ -29,6 +29,8 @@ const prefixes = {
   evaluationRun: 'run',
   variable: 'var',
   counterExample: 'cex',
+  oauthClient: 'cli',
+  oauthGrant: 'gra',
 } as const
 
 /** Random bytes are drawn for many ids at once: asking for sixteen costs as much as asking for thousands. */

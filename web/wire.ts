@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type * as data from '../api/data.ts'
 import type * as datasources from '../api/datasources.ts'
 import type * as jobs from '../api/jobs.ts'
+import type * as oauth from '../api/oauth.ts'
 import type * as people from '../api/people.ts'
 import type * as projects from '../api/projects.ts'
 import type * as queries from '../api/queries.ts'
@@ -27,6 +28,10 @@ export type QuestionSettings = z.output<typeof questions.questionSettings>
 export type Limit = z.output<typeof service.limitEntry>
 export type Environment = z.output<typeof projects.environment>
 
+export type ShownClient = z.output<typeof oauth.shownClient>
+export type ApprovedClient = z.output<typeof oauth.approvedClient>
+
+export type ApproveClient = z.input<typeof oauth.approveClient>
 export type NewInvitation = z.input<typeof people.newInvitation>
 export type AcceptInvitation = z.input<typeof people.acceptInvitation>
 export type NewManagementToken = z.input<typeof people.newManagementToken>

@@ -27,6 +27,7 @@ export type Ids = {
   channel_id: string
   key_id: string
   token_id: string
+  client_id: string
   /** The secret of a sign-in link or of an invitation. */
   link: string
   email: string
@@ -36,6 +37,9 @@ export type Ids = {
   /** A name that nothing has yet. */
   unique: string
 }
+
+/** Where a client returns to that somebody lets in. */
+export const returnAddress = 'https://example.org/back'
 
 export const callers = [
   'nobody',
@@ -207,6 +211,10 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
     alert: () => made(`${path}/alerts`, { name: unique(), type: 'requests_above', threshold: 100 }),
     key: () =>
       made('/v1/api-keys', { name: unique(), permissions: [{ project_id: own.projectId, environments: '*' }] }),
+    async client() {
+      const body = { client_name: unique(), redirect_uris: [returnAddress] }
+      return (await expectStatus(201, t.anonymous.post('/oauth/register', body))).body.client_id as string
+    },
     async token() {
       const body = { name: unique(), role: 'viewer' }
       return (await expectStatus(201, owner.post('/v1/management-tokens', body))).body.id as string
@@ -245,6 +253,7 @@ async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promi
     channel_id: alert.channels[0].id,
     key_id: await makers.key(),
     token_id: await makers.token(),
+    client_id: await makers.client(),
     link: await makers.joinLink(),
     email: owner.email,
     password: owner.password,
