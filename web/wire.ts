@@ -33,6 +33,10 @@ export type Environment = z.output<typeof projects.environment>
 export type FinishedAuthorization = z.output<typeof oauth.finishedAuthorization>
 export type ReturnedAuthorization = z.input<typeof oauth.returnedAuthorization>
 
+export type ShownClient = z.output<typeof oauth.shownClient>
+export type ApprovedClient = z.output<typeof oauth.approvedClient>
+
+export type ApproveClient = z.input<typeof oauth.approveClient>
 export type NewInvitation = z.input<typeof people.newInvitation>
 export type AcceptInvitation = z.input<typeof people.acceptInvitation>
 export type NewManagementToken = z.input<typeof people.newManagementToken>

@@ -10,6 +10,8 @@ const owners: Record<string, string> = {
   api_keys: 'server/access',
   api_key_permissions: 'server/access',
   api_key_uses: 'server/access',
+  oauth_clients: 'server/access',
+  oauth_grants: 'server/access',
   vault_check: 'server/access',
   // Its row says that there is a first user; what the example made is noted beside it.
   installation: 'server/access',
@@ -23,8 +25,8 @@ const owners: Record<string, string> = {
   idempotent_calls: 'server/connections',
   variables: 'server/connections',
   // What authorization servers gave, and browsers that are on their way there.
-  oauth_grants: 'server/connections',
-  oauth_attempts: 'server/connections',
+  upstream_grants: 'server/connections',
+  upstream_attempts: 'server/connections',
   // What was fetched.
   data_objects: 'server/data',
   data_parts: 'server/data',

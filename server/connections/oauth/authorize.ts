@@ -58,7 +58,7 @@ export async function beginAuthorization(
   await app.store.db.transaction().execute(async (transaction) => {
     await forgetAttempts(transaction, caller.userId, new Date(app.now()))
     await transaction
-      .insertInto('oauthAttempts')
+      .insertInto('upstreamAttempts')
       .values({
         id: digest(state),
         projectId: input.projectId,
@@ -134,7 +134,7 @@ export async function findAuthorization(
   await requireRole(app, caller, input.projectId, 'viewer')
   const { configuration, auth } = await readSource(app, input)
   const row = await app.store.db
-    .selectFrom('oauthGrants')
+    .selectFrom('upstreamGrants')
     .select(['sealedTokens', 'connectedAt', 'connectedBy', 'refusal'])
     .where('projectId', '=', input.projectId)
     .where('purpose', '=', purposeOf(input.datasourceId))
@@ -167,7 +167,7 @@ export async function endAuthorization(app: App, caller: Caller, input: SourceKe
   await requireRole(app, caller, projectId, 'editor')
   await app.store.db.transaction().execute(async (transaction) => {
     const gone = await transaction
-      .deleteFrom('oauthGrants')
+      .deleteFrom('upstreamGrants')
       .where('projectId', '=', projectId)
       .where('purpose', '=', purposeOf(datasourceId))
       .returning('id')
@@ -178,7 +178,7 @@ export async function endAuthorization(app: App, caller: Caller, input: SourceKe
 }
 
 /** Seals what attempts to connect hold anew, and answers how many there were. */
-export const resealAttempts = resealColumn('oauthAttempts', 'sealedAttempt')
+export const resealAttempts = resealColumn('upstreamAttempts', 'sealedAttempt')
 
 /**
  * One address for each authorization server: what one of them sends back cannot be passed off as another's, and its code
@@ -224,14 +224,14 @@ async function filledFor(
 /** Whoever begins again and again keeps the newest attempts. */
 async function forgetAttempts(transaction: Transaction<Tables>, userId: string, at: Date): Promise<void> {
   const own = await transaction
-    .selectFrom('oauthAttempts')
+    .selectFrom('upstreamAttempts')
     .select('id')
     .where('userId', '=', userId)
     .orderBy('expiresAt', 'desc')
     .offset(maxAttemptsPerPerson - 1)
     .execute()
   await transaction
-    .deleteFrom('oauthAttempts')
+    .deleteFrom('upstreamAttempts')
     .where((row) =>
       row.or([
         row('expiresAt', '<', at),
@@ -254,7 +254,7 @@ type TakenAttempt = SourceKey & Attempt & { redirectUri: string }
 /** A state is good once, for the person and the session that it was made for, and at the page it was made for. */
 async function takeAttempt(app: App, caller: UserCaller, input: Returned): Promise<TakenAttempt> {
   const row = await app.store.db
-    .deleteFrom('oauthAttempts')
+    .deleteFrom('upstreamAttempts')
     .where('id', '=', digest(input.state))
     .where('userId', '=', caller.userId)
     .where('sessionHash', '=', digest(input.sessionId))

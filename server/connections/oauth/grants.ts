@@ -74,12 +74,12 @@ export async function storeGrant(
     refusal: null,
   }
   await transaction
-    .insertInto('oauthGrants')
+    .insertInto('upstreamGrants')
     .values({ id: newId('grant'), projectId, datasourceId, purpose: purposeOf(datasourceId), ...kept })
     .onConflict((conflict) =>
       conflict
         .columns(['projectId', 'purpose'])
-        .doUpdateSet((row) => ({ ...kept, generation: row('oauthGrants.generation', '+', 1) })),
+        .doUpdateSet((row) => ({ ...kept, generation: row('upstreamGrants.generation', '+', 1) })),
     )
     .execute()
 }
@@ -90,16 +90,16 @@ export function purposeOf(datasourceId: string): string {
 }
 
 /** Seals all tokens anew, and answers how many there were. */
-export const resealGrants = resealColumn('oauthGrants', 'sealedTokens')
+export const resealGrants = resealColumn('upstreamGrants', 'sealedTokens')
 
 /** Those that began with a refresh token which no request holds any more, and attempts to connect that were left. */
 export async function forgetOldGrants({ store, now }: Pick<Parts, 'store' | 'now'>): Promise<void> {
   await store.db
-    .deleteFrom('oauthGrants')
+    .deleteFrom('upstreamGrants')
     .where('datasourceId', 'is', null)
     .where('usedAt', '<', new Date(now() - unusedMs))
     .execute()
-  await store.db.deleteFrom('oauthAttempts').where('expiresAt', '<', new Date(now())).execute()
+  await store.db.deleteFrom('upstreamAttempts').where('expiresAt', '<', new Date(now())).execute()
 }
 
 function askedFor(configuration: HttpConfiguration, place: GrantPlace | undefined): Asked {
@@ -127,7 +127,7 @@ function tokensOf(issued: IssuedTokens, boundTo: string, nowMs: number): Tokens 
 
 async function findGrant({ store, vault }: Parts, { place, purpose, boundTo }: Asked): Promise<Grant | null> {
   const row = await store.db
-    .selectFrom('oauthGrants')
+    .selectFrom('upstreamGrants')
     .select(['id', 'generation', 'sealedTokens'])
     .where('projectId', '=', place.projectId)
     .where('purpose', '=', purpose)
@@ -148,7 +148,7 @@ const noteUseEveryMs = 86_400_000
 async function used({ store, now }: Parts, { id, tokens }: Grant): Promise<TokenAnswer> {
   const at = new Date(now())
   await store.db
-    .updateTable('oauthGrants')
+    .updateTable('upstreamGrants')
     .set({ usedAt: at })
     .where('id', '=', id)
     .where('usedAt', '<', new Date(at.getTime() - noteUseEveryMs))
@@ -210,7 +210,7 @@ async function storeRenewed(
   const kept = { sealedTokens: vault.seal(tokens), usedAt: at, refusal: null }
   if (current === null) {
     await store.db
-      .insertInto('oauthGrants')
+      .insertInto('upstreamGrants')
       .values({ id: newId('grant'), projectId: place.projectId, purpose, ...kept, connectedAt: at })
       .onConflict((conflict) => conflict.columns(['projectId', 'purpose']).doUpdateSet(kept))
       .execute()
@@ -218,7 +218,7 @@ async function storeRenewed(
   }
   // Somebody may have connected anew meanwhile, and theirs is the newer one.
   await store.db
-    .updateTable('oauthGrants')
+    .updateTable('upstreamGrants')
     .set({ ...kept, generation: current.generation + 1 })
     .where('id', '=', current.id)
     .where('generation', '=', current.generation)
@@ -227,7 +227,7 @@ async function storeRenewed(
 
 async function noteRefusal({ store }: Parts, { id, generation }: Grant, message: string): Promise<void> {
   await store.db
-    .updateTable('oauthGrants')
+    .updateTable('upstreamGrants')
     .set({ refusal: message })
     .where('id', '=', id)
     .where('generation', '=', generation)

@@ -12,8 +12,8 @@ export type DataTables = {
   loadCheckpoints: LoadCheckpointsTable
   idempotentCalls: IdempotentCallsTable
   variables: VariablesTable
-  oauthGrants: OauthGrantsTable
-  oauthAttempts: OauthAttemptsTable
+  upstreamGrants: UpstreamGrantsTable
+  upstreamAttempts: UpstreamAttemptsTable
   leases: LeasesTable
 }
 
@@ -53,7 +53,7 @@ type VariablesTable = {
   updatedAt: Generated<Date>
 }
 
-type OauthGrantsTable = {
+type UpstreamGrantsTable = {
   id: string
   projectId: string
   datasourceId: string | null
@@ -66,7 +66,7 @@ type OauthGrantsTable = {
   usedAt: Date
 }
 
-type OauthAttemptsTable = {
+type UpstreamAttemptsTable = {
   id: string
   projectId: string
   datasourceId: string

@@ -1,5 +1,5 @@
 -- What authorization servers of external APIs gave: access and refresh tokens.
-create table oauth_grants (
+create table upstream_grants (
   id text primary key,
   project_id text not null references projects on delete cascade,
   -- The connection that somebody connected; null where it began with a refresh token that a request holds.
@@ -17,10 +17,10 @@ create table oauth_grants (
   used_at timestamptz not null,
   unique (project_id, purpose)
 );
-create index oauth_grants_by_datasource on oauth_grants (datasource_id);
+create index upstream_grants_by_datasource on upstream_grants (datasource_id);
 
 -- Browsers that were sent to an authorization server and are expected back.
-create table oauth_attempts (
+create table upstream_attempts (
   -- A hash of the state that they come back with.
   id text primary key,
   project_id text not null references projects on delete cascade,
@@ -31,9 +31,9 @@ create table oauth_attempts (
   sealed_attempt bytea not null,
   expires_at timestamptz not null
 );
-create index oauth_attempts_by_user on oauth_attempts (user_id);
-create index oauth_attempts_by_datasource on oauth_attempts (datasource_id);
-create index oauth_attempts_by_project on oauth_attempts (project_id);
+create index upstream_attempts_by_user on upstream_attempts (user_id);
+create index upstream_attempts_by_datasource on upstream_attempts (datasource_id);
+create index upstream_attempts_by_project on upstream_attempts (project_id);
 
 -- Tables that people send files to, beside those that an API fills.
 alter table datasources drop constraint datasources_kind_check;
