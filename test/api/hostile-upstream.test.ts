@@ -26,25 +26,27 @@ afterAll(async () => {
 test('APIs that never end, drip, cut off or burst cost their own executes, and others are answered meanwhile', async () => {
   const paths = ['/slow-headers', '/drip', '/endless', '/bomb', '/deep', '/truncated', '/short-body', '/close', '/loop']
   const projectId = await t.project()
-  const open = new Set(paths)
-  const executes = paths.map(async (path) => {
-    const datasourceId = `ds_${path.slice(1).replaceAll('-', '_')}_${projectId}`
-    const answer = await execute(t.operator, { projectId, datasourceId, url: `${upstream.origin}${path}` })
-    open.delete(path)
-    return answer
-  })
-  let calls = 0
-  do {
-    await expectStatus(200, q.caller.post('/v1/queries/one', { id: 1 }))
-    calls += 1
-  } while (open.size > 0)
-  const answers = await Promise.all(executes)
-  for (const [at, { status, body }] of answers.entries()) {
-    expect([400, 413, 502, 504], `${paths[at]}: ${JSON.stringify(body)}`).toContain(status)
-    expect(body.message.length).toBeGreaterThan(10)
+  // However slow the machine is: a call that is held up by an execute is not answered before that ends.
+  let answeredBeside = 0
+  for (let round = 0; round < 5 && answeredBeside <= 20; round += 1) {
+    const open = new Set(paths)
+    const executes = paths.map(async (path) => {
+      const datasourceId = `ds_${path.slice(1).replaceAll('-', '_')}_${projectId}`
+      const answer = await execute(t.operator, { projectId, datasourceId, url: `${upstream.origin}${path}` })
+      open.delete(path)
+      return answer
+    })
+    while (open.size > 0 && answeredBeside <= 20) {
+      const begun = [...open]
+      await expectStatus(200, q.caller.post('/v1/queries/one', { id: 1 }))
+      answeredBeside += Number(begun.every((path) => open.has(path)))
+    }
+    for (const [at, { status, body }] of (await Promise.all(executes)).entries()) {
+      expect([400, 413, 502, 504], `${paths[at]}: ${JSON.stringify(body)}`).toContain(status)
+      expect(body.message.length).toBeGreaterThan(10)
+    }
   }
-  // Held up by any of them, it would be a handful.
-  expect(calls).toBeGreaterThan(8)
+  expect(answeredBeside).toBeGreaterThan(20)
   const { body } = await t.operator.get(`/v1/projects/${projectId}/data-objects`)
   expect(body.data).toEqual([])
 })

@@ -42,8 +42,8 @@ export type TestApp = {
   member(projectId: string, role: 'owner' | 'editor' | 'viewer'): Promise<Person>
   /** A project made by the operator. */
   project(name?: string): Promise<string>
-  /** Opens a free port for a browser and says where. */
-  listen(): Promise<string>
+  /** Opens this port for a browser, or one that is free, and says where. */
+  listen(port?: number): Promise<string>
   /** A one-time link for the first user. */
   signInLink(): Promise<string>
   close(): Promise<void>
@@ -73,6 +73,8 @@ export async function openTestApp(
     SLUICE_EXAMPLE: 'off',
     // Each costs a third of a second of every test file; pools of several are tested with engines of their own.
     SLUICE_EXECUTOR_PROCESSES: '1',
+    // A process that reads questions costs a second to start; what a second one does for speed is no test's matter.
+    ...(!ownProcesses && { SLUICE_ENCODER_THREADS: '1' }),
     ...environment,
   })
   if ('mistakes' in config) throw new Error(config.mistakes.join('\n'))
@@ -119,7 +121,7 @@ export async function openTestApp(
     async project(name = 'Shop') {
       return (await expectStatus(201, operator.post('/v1/projects', { name }))).body.id
     },
-    listen: () => http.listen({ host: '127.0.0.1', port: 0 }),
+    listen: (port = 0) => http.listen({ host: '127.0.0.1', port }),
     signInLink: async () => `/sign-in#${await makeSignInLink(app, first.userId)}`,
     async close() {
       await http.close()

@@ -66,16 +66,38 @@ export const openSharedEncoder: typeof openEncoder = async (options) => {
   return { ...(await shared.opening), close: async () => void shared.users.delete(onFault) }
 }
 
-/** A text has the same vector whoever asks, and files ask about the same shop. */
+/** A text has the same vector whoever asks, a pair the same logits, and files ask about the same shop. */
 function encodingOnce(part: Encoder): Encoder {
-  const known = new Map<string, Promise<Float32Array>>()
-  const vectorOf = (text: string): Promise<Float32Array> => {
-    const found = known.get(text) ?? part.encode([text]).then(([vector = new Float32Array()]) => vector)
-    known.set(text, found)
-    found.catch(() => known.delete(text))
+  const vectorOf = once(
+    (text: string) => text,
+    async (text) => {
+      const [vector = new Float32Array()] = await part.encode([text])
+      return vector
+    },
+  )
+  const { reader } = part
+  const score =
+    reader === null ? null : once(({ ids, questionTokens }) => [questionTokens, ...ids].join(), reader.score)
+  return {
+    ...part,
+    encode: (texts) => Promise.all(texts.map(vectorOf)),
+    reader: reader === null || score === null ? null : { ...reader, score },
+  }
+}
+
+/** What failed is tried again. */
+function once<Input, Output>(
+  keyOf: (input: Input) => string,
+  work: (input: Input) => Promise<Output>,
+): (input: Input) => Promise<Output> {
+  const known = new Map<string, Promise<Output>>()
+  return (input) => {
+    const key = keyOf(input)
+    const found = known.get(key) ?? work(input)
+    known.set(key, found)
+    found.catch(() => known.delete(key))
     return found
   }
-  return { ...part, encode: (texts) => Promise.all(texts.map(vectorOf)) }
 }
 
 async function becomesIdle(part: Engine): Promise<boolean> {

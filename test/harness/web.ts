@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import { onTestFinished, TestRunner } from 'vitest'
 import { openTestApp, type Person, type TestApp } from './app.ts'
-import { openBrowser } from './browser.ts'
+import { giveBack, takeProfile } from './browser.ts'
 
 export type Visitor = {
   page: Page
@@ -12,13 +15,21 @@ export type Visitor = {
 
 export type TestWeb = TestApp & {
   origin: string
-  /** Someone with a browser profile of their own, at a path of the app. */
+  /**
+   * Someone with a browser profile of their own, at a path of the app. Who comes in a test leaves with it: pages that
+   * stay open follow what happens on the server, and draw it. Who comes before the tests stays for all of them.
+   */
   visit(path: string, options?: VisitOptions): Promise<Visitor>
   /** The same, signed in by password. */
   visitAs(person: Person, path: string, options?: VisitOptions): Promise<Visitor>
+  /**
+   * The pages have been answered all they asked for. Before the clock is moved past a session's end: an answer on its way
+   * would give that session new time.
+   */
+  quiet(): Promise<void>
 }
 
-type VisitOptions = { scheme?: 'light' | 'dark'; width?: number; height?: number }
+type VisitOptions = { scheme?: 'light' | 'dark' }
 
 /** A real app that listens, and a real browser that visits it. */
 export async function openTestWeb(environment: Record<string, string> = {}): Promise<TestWeb> {
@@ -26,55 +37,75 @@ export async function openTestWeb(environment: Record<string, string> = {}): Pro
     throw new Error('The web app is not built: run npm run build first.')
   }
   const app = await openTestApp(environment)
-  const origin = await app.listen()
-  const browser = await openBrowser()
+  const origin = await listenAsBefore(app)
+  const quiet = watchRequests(app)
 
-  const visitors: Visitor[] = []
-  const visit: TestWeb['visit'] = async (path, options) => {
-    const visitor = await openVisitor(browser, origin, path, options)
-    visitors.push(visitor)
+  const staying: Array<() => Promise<void>> = []
+  const open = async (options?: VisitOptions): Promise<Visitor> => {
+    const { leave, ...visitor } = await openVisitor(origin, options)
+    if (TestRunner.getCurrentTest() === undefined) staying.push(leave)
+    else onTestFinished(leave)
     return visitor
   }
 
   return {
     ...app,
     origin,
-    visit,
+    quiet,
+    async visit(path, options) {
+      const visitor = await open(options)
+      await visitor.page.goto(path)
+      return visitor
+    },
     async visitAs(person, path, options) {
-      const visitor = await visit('about:blank', options)
-      const { page } = visitor
+      const visitor = await open(options)
       // As the form does it, without the two pages around it; the session's cookie is the profile's from then on.
       const { email, password } = person
-      const signedIn = await page.context().request.post('/v1/session', { data: { email, password } })
+      const request = visitor.page.context().request
+      const signedIn = await request.post('/v1/session', { data: { email, password } })
       if (!signedIn.ok()) throw new Error(`${email} cannot sign in: ${await signedIn.text()}`)
-      await page.goto(path)
+      await visitor.page.goto(path)
       return visitor
     },
     async close() {
-      // The browser stays for the next file.
-      for (const { page } of visitors) await page.context().close()
+      for (const leave of staying) await leave()
       await app.close()
     },
   }
 }
 
-/** A browser profile at a path of a running app. */
-export async function openVisitor(
-  browser: Browser,
-  origin: string,
-  path: string,
-  { scheme = 'light', width = 1280, height = 800 }: VisitOptions = {},
-): Promise<Visitor> {
-  const context = await browser.newContext({
-    baseURL: origin,
-    colorScheme: scheme,
-    viewport: { width, height },
-    reducedMotion: 'reduce',
-    permissions: ['clipboard-read', 'clipboard-write'],
+/** Apps of one test process follow one another at one address, by which the browser knows the app's files again. */
+let usualPort = 0
+
+async function listenAsBefore(app: TestApp): Promise<string> {
+  const origin = await app.listen(usualPort).catch(() => app.listen())
+  usualPort = Number(new URL(origin).port)
+  return origin
+}
+
+function watchRequests({ http }: TestApp): () => Promise<void> {
+  let open = 0
+  http.server.on('request', ({ url }: IncomingMessage, response: ServerResponse) => {
+    // A stream of events lasts as long as its page.
+    if (url?.endsWith('/events') === true) return
+    open += 1
+    response.once('close', () => (open -= 1))
   })
-  // On a machine that others use a page can take its time.
-  context.setDefaultTimeout(60_000)
-  const page = await context.newPage()
+  return async () => {
+    // What a page makes of an answer may be the next question.
+    for (let looks = 0; looks < 3; looks = open === 0 ? looks + 1 : 0) await wait(50)
+  }
+}
+
+/** Someone with a browser profile of their own, who leaves nothing behind in it. */
+export async function openVisitor(
+  origin: string,
+  { scheme = 'light' }: VisitOptions = {},
+): Promise<Visitor & { leave: () => Promise<void> }> {
+  const profile = await takeProfile(origin)
+  const { page } = profile
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.emulateMedia({ colorScheme: scheme })
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
@@ -87,6 +118,5 @@ export async function openVisitor(
     const { protocol, origin: asked } = new URL(request.url())
     if (protocol !== 'data:' && protocol !== 'about:' && asked !== origin) complaints.push(`asked ${request.url()}`)
   })
-  await page.goto(path)
-  return { page, complaints }
+  return { page, complaints, leave: () => giveBack(profile) }
 }

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { openBrowser } from '../harness/browser.ts'
 import { startService, type ServiceProcess } from '../harness/process.ts'
-import { openVisitor, type Visitor } from '../harness/web.ts'
+import { openVisitor } from '../harness/web.ts'
 import { takePicture } from '../web/barriers.ts'
 import { bestOf, watchInteractions, type Interaction } from '../web/responsiveness.ts'
 
@@ -18,18 +17,19 @@ const mostWalks = 4
 let dataDir: string
 let service: ServiceProcess
 /** Whoever has just started the service: the link can be used once. */
-let first: Visitor
+let first: Awaited<ReturnType<typeof openVisitor>>
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'sluice-minute-'))
   service = await startService(dataDir, { SLUICE_EXAMPLE: 'on' })
   await vi.waitUntil(() => service.output().includes('/sign-in#'), { timeout: 60_000 })
-  first = await openVisitor(await openBrowser(), service.url, /\S+\/sign-in#\S+/.exec(service.output())?.[0] ?? '')
+  first = await openVisitor(service.url)
+  await first.page.goto(/\S+\/sign-in#\S+/.exec(service.output())?.[0] ?? '')
   first.page.setDefaultTimeout(waitMs)
 }, 120_000)
 afterAll(async () => {
+  await first.leave()
   service.kill('SIGTERM')
-  await first.page.context().close()
   await service.exited
   await rm(dataDir, { recursive: true, force: true })
 })

@@ -4,6 +4,7 @@ import { expectStatus, type Person } from '../harness/app.ts'
 import { execute, openSource, type Source } from '../harness/source.ts'
 import { openTestWeb, type TestWeb, type Visitor } from '../harness/web.ts'
 import { findBarriers } from './barriers.ts'
+import { moveTo } from './navigate.ts'
 import { customers, latestOrders, shopOrders, shopQueries } from './shop.ts'
 import { waitMs } from './stage.ts'
 
@@ -219,7 +220,7 @@ test.each(pages)(
   async ({ name, path, empty = false, ready, look }) => {
     const { page, complaints } = desk
     await page.setViewportSize({ width: 1280, height: 800 })
-    await page.goto(`/p/${empty ? emptyId : projectId}/build/${path}`)
+    await moveTo(page, `/p/${empty ? emptyId : projectId}/build/${path}`)
     await ready(page)
     expect(await findBarriers(page, name, look?.(page))).toEqual([])
     expect(complaints.splice(0)).toEqual([])

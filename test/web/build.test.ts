@@ -195,5 +195,4 @@ test('a viewer reads everything and is offered nothing that changes it', async (
   for (const name of ['Save draft', 'Deploy…', 'Run', 'Delete']) {
     expect(await page.getByRole('button', { name }).count(), name).toBe(0)
   }
-  await page.context().close()
 })

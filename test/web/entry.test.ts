@@ -118,6 +118,7 @@ test('an expired session asks again over the page and finishes what was begun', 
   const person = await t.member(projectId, 'owner')
   const { page, complaints } = await t.visitAs(person, `/p/${projectId}/settings/project`)
   await page.getByLabel('Project name').fill('Bakery and café')
+  await t.quiet()
   t.advance(15 * 86_400_000)
   await page.getByRole('button', { name: 'Rename' }).click()
 
@@ -138,6 +139,7 @@ test('what one person began is not finished by another who signs in over it', as
   const other = await t.member(projectId, 'owner')
   const { page } = await t.visitAs(person, `/p/${projectId}/settings/project`)
   await page.getByLabel('Project name').fill('Cheese')
+  await t.quiet()
   t.advance(15 * 86_400_000)
   await page.getByRole('button', { name: 'Rename' }).click()
   const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
@@ -155,6 +157,7 @@ test('declining to sign in again leaves the page as it was, with the reason', as
   const person = await t.member(projectId, 'owner')
   const { page } = await t.visitAs(person, `/p/${projectId}/settings/project`)
   await page.getByLabel('Project name').fill('Windmill')
+  await t.quiet()
   t.advance(15 * 86_400_000)
   await page.getByRole('button', { name: 'Rename' }).click()
   await page.getByRole('dialog', { name: 'Your session has ended' }).getByRole('button', { name: 'Close' }).click()

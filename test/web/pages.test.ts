@@ -10,6 +10,8 @@ let owner: Person
 let viewer: Person
 let projectId: string
 let invitation: string
+/** Each with a browser for all pages. */
+const visitors = new Map<Person | null, Visitor>()
 
 beforeAll(async () => {
   t = await openTestWeb()
@@ -43,6 +45,8 @@ beforeAll(async () => {
       },
     }),
   )
+  visitors.set(null, await t.visit('/sign-in'))
+  for (const person of [owner, viewer]) visitors.set(person, await t.visitAs(person, '/account'))
 })
 afterAll(() => t.close())
 
@@ -232,19 +236,10 @@ const pages: Shown[] = [
   { name: 'first-user', path: () => t.signInLink(), who: nobody, ready: heading('Projects') },
 ]
 
-/** One signed-in browser per person: signing in is slow on purpose. */
-const visitors = new Map<Person | null, Promise<Visitor>>()
-
-function visitorOf(person: Person | null): Promise<Visitor> {
-  const known = visitors.get(person)
-  if (known !== undefined) return known
-  const made = person === null ? t.visit('/sign-in') : t.visitAs(person, '/account')
-  visitors.set(person, made)
-  return made
-}
-
 test.each(pages)('$name has no barrier, no complaint and no sideways scroll', async ({ name, path, who, ready }) => {
-  const { page, complaints } = await visitorOf(who())
+  const visitor = visitors.get(who())
+  if (visitor === undefined) throw new Error('Nobody looks at this page.')
+  const { page, complaints } = visitor
   await page.setViewportSize({ width: 1280, height: 800 })
   await (who() === null ? load(page, await path()) : moveTo(page, await path()))
   await ready(page)

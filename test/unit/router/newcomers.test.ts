@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readSets, toProject, type BenchProject } from '../../../bench/routing/format.ts'
-import { buildIndex, route, type Encoder } from '../../../server/router/index.ts'
+import { buildIndex, route, type Encoder, type ProjectIndex } from '../../../server/router/index.ts'
 import { openSharedEncoder } from '../../harness/shared-parts.ts'
 
 const clock = { now: new Date('2025-06-15T12:00:00Z'), timeZone: 'UTC' }
@@ -13,6 +13,16 @@ beforeAll(async () => {
   projects = sets.find(({ name }) => name === 'held_out')?.projects ?? []
 })
 afterAll(() => encoder.close())
+
+/** Built once: several tests ask the same project with as many examples. */
+const indexes = new Map<string, Promise<ProjectIndex>>()
+
+function indexOf(project: BenchProject, examples: number): Promise<ProjectIndex> {
+  const key = `${projects.indexOf(project)} with ${examples}`
+  const index = indexes.get(key) ?? buildIndex(encoder, toProject(project, examples))
+  indexes.set(key, index)
+  return index
+}
 
 /** In none of these words does the router learn, or compare a question with what lies far away. */
 const askedOfValues = [
@@ -41,7 +51,7 @@ test.each([0, 2])(
     const wrong: string[] = []
     let asked = 0
     for (const project of projects) {
-      const index = await buildIndex(encoder, toProject(project, examples))
+      const index = await indexOf(project, examples)
       const values = Object.values(project.value_lists).map(([first = '']) => first)
       for (const question of values.flatMap((value) => askedOfValues.map((each) => each.replace('{}', value)))) {
         asked += 1
@@ -60,7 +70,7 @@ test.each([0, 1, 2, 3])(
   async (examples) => {
     const counts = { asked: 0, answered: 0, far: 0, farRefused: 0, near: 0, nearRefused: 0 }
     for (const project of projects) {
-      const index = await buildIndex(encoder, toProject(project, examples))
+      const index = await indexOf(project, examples)
       for (const { text, expected_query: expected, expected_slots: slots, oos } of project.questions) {
         const routing = await route(index, text, clock)
         const isAnswer = routing.outcome === 'answer'
