@@ -149,7 +149,7 @@ describe('inspection', () => {
 
   test('PIVOT without the values that become columns takes those that the data has', async () => {
     const regions = (await fixture.rows('SELECT DISTINCT region AS r FROM orders WHERE r IS NOT NULL ORDER BY 1')).map(
-      (row) => String((row as { r: string }).r),
+      (row) => (row as { r: string }).r,
     )
     expect(regions.length).toBeGreaterThan(1)
     const same = [
