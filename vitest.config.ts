@@ -12,6 +12,10 @@ const withSoak = process.env['TEST_SOAK'] === 'yes'
 const withUpstreams = (process.env['TEST_UPSTREAMS'] ?? '') !== ''
 /** Set by `npm run test:clients`: the Python that has what the client can use. */
 const withClients = (process.env['TEST_CLIENTS'] ?? '') !== ''
+/** Set by `npm run test:mcp`: where it has installed the conformance suite and the inspector. */
+const withMcpSuite = (process.env['TEST_MCP'] ?? '') !== ''
+/** Set by `npm run test:generators`: where it has installed them. */
+const withGenerators = (process.env['TEST_GENERATORS'] ?? '') !== ''
 /** Set by `npm test`, which reads it. */
 const report = process.env['TEST_REPORT'] ?? ''
 
@@ -62,6 +66,17 @@ export default defineConfig({
             {
               extends: true as const,
               test: { name: 'upstreams', include: ['test/upstreams/**/*.test.ts'], testTimeout: 300_000 },
+            },
+          ]
+        : []),
+      ...(withMcpSuite
+        ? [{ extends: true as const, test: { name: 'mcp', include: ['test/mcp/**/*.test.ts'], testTimeout: 300_000 } }]
+        : []),
+      ...(withGenerators
+        ? [
+            {
+              extends: true as const,
+              test: { name: 'generators', include: ['test/generators/**/*.test.ts'], testTimeout: 300_000 },
             },
           ]
         : []),

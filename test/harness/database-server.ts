@@ -27,6 +27,8 @@ const onDatabase = new Set([
   'worker',
   'redis',
   'upstreams',
+  'mcp',
+  'generators',
   'web',
   'timing',
   'timing-web',
