@@ -140,6 +140,8 @@ export type App = KeyAccess & {
   questionLog: QuestionLog
   signInAttempts: Attempts
   authenticationAttempts: Attempts
+  /** Of clients that ask to be let in, by address. */
+  clientRegistrations: Attempts
   readiness(): Promise<Readiness>
   close(): Promise<void>
 }
@@ -266,6 +268,7 @@ export async function openApp(
       questionLog,
       signInAttempts: openAttempts(limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(limits.failedAuthenticationsPerMinute, now),
+      clientRegistrations: openAttempts(limits.oauthRegistrationsPerMinute, now),
       readiness: async () => ({
         database: await checkDatabase(store),
         executors: checkExecutors(engine),

@@ -356,6 +356,10 @@ export const limits = {
   mcpAnswerBytes: limit(65_536, [1_024, 16_777_216], "Size of the rows of a tool's answer."),
   mcpStreams: limit(200, [1, 10_000], 'MCP clients that wait to hear of releases at once in one process.'),
   mcpStreamsPerKey: limit(20, [1, 10_000], 'Of these, the clients of one API key.'),
+  oauthAccessSeconds: limit(3_600, [60, 86_400], 'How long the access of a client that a person let in is good.'),
+  oauthRefreshSeconds: limit(2_592_000, [600, 31_536_000], 'How long such a client may ask for access again.'),
+  oauthClients: limit(10_000, [1, 1_000_000], 'Clients that may be registered to be let in by people.'),
+  oauthRegistrationsPerMinute: limit(10, [1, 10_000], 'Clients that one address may register in a minute.'),
   projects: limit(10_000, [1, 1_000_000], 'Projects of the installation.'),
   projectsPerPerson: limit(
     100,

@@ -1,4 +1,4 @@
-import { forgetExpired } from './access/index.ts'
+import { endLapsedGrants, forgetExpired } from './access/index.ts'
 import type { App } from './app.ts'
 import { forgetOldCalls, forgetOldGrants, maskStoredConfigurations } from './connections/index.ts'
 import { sweepFiles } from './data/index.ts'
@@ -16,6 +16,7 @@ const hourMs = 60 * 60 * 1000
 export function keepHouse(app: App): () => Promise<void> {
   const acts = {
     sessions: forgetExpired,
+    grants: endLapsedGrants,
     jobs: forgetOldJobs,
     calls: forgetOldCalls,
     grants: forgetOldGrants,

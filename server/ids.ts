@@ -33,6 +33,8 @@ const prefixes = {
   recordedCall: 'rec',
   replay: 'rpl',
   replayCall: 'rpc',
+  oauthClient: 'cli',
+  oauthGrant: 'gra',
 } as const
 
 /** Random bytes are drawn for many ids at once: asking for sixteen costs as much as asking for thousands. */

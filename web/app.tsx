@@ -12,6 +12,7 @@ import { SignInPage } from './pages/sign-in.tsx'
 import { signInPath } from './paths.ts'
 import { useSession } from './queries.ts'
 
+const AuthorizePage = lazy(async () => ({ default: (await import('./pages/authorize.tsx')).AuthorizePage }))
 const ConnectPage = lazy(async () => ({ default: (await import('./pages/connect.tsx')).ConnectPage }))
 const DocsPages = lazy(async () => ({ default: (await import('./pages/docs/docs.tsx')).DocsPages }))
 
@@ -50,6 +51,11 @@ function SignedInPages() {
           <Switch>
             <Route path="/" component={ProjectsPage} />
             <Route path="/account" component={AccountPage} />
+            <Route path="/oauth/authorize">
+              <Suspense fallback={null}>
+                <AuthorizePage />
+              </Suspense>
+            </Route>
             <Route path="/docs/:page?">
               {({ page }) => (
                 <Suspense fallback={<Shell>{null}</Shell>}>

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type * as data from '../api/data.ts'
 import type * as datasources from '../api/datasources.ts'
 import type * as jobs from '../api/jobs.ts'
+import type * as letIn from '../api/let-in.ts'
 import type * as oauth from '../api/oauth.ts'
 import type * as people from '../api/people.ts'
 import type * as projects from '../api/projects.ts'
@@ -33,6 +34,10 @@ export type Environment = z.output<typeof projects.environment>
 export type FinishedAuthorization = z.output<typeof oauth.finishedAuthorization>
 export type ReturnedAuthorization = z.input<typeof oauth.returnedAuthorization>
 
+export type ShownClient = z.output<typeof letIn.shownClient>
+export type ApprovedClient = z.output<typeof letIn.approvedClient>
+
+export type ApproveClient = z.input<typeof letIn.approveClient>
 export type NewInvitation = z.input<typeof people.newInvitation>
 export type AcceptInvitation = z.input<typeof people.acceptInvitation>
 export type NewManagementToken = z.input<typeof people.newManagementToken>

@@ -35,6 +35,15 @@ export { placeFor, resolveCall, resolveScope } from './keys/resolve.ts'
 export type { KeyUses } from './keys/uses.ts'
 export type { Buckets } from './limits/buckets.ts'
 export type { Standing } from './limits/limiter.ts'
+export { findClient, registerClient } from './oauth/clients.ts'
+export {
+  approveClient,
+  endLapsedGrants,
+  exchangeCode,
+  refreshGrant,
+  revokeGrant,
+  type TokenOutcome,
+} from './oauth/grants.ts'
 export { addMember, changeRole, listMembers, membershipsOf, removeMember, type Member } from './members.ts'
 export { createPasswords, type PasswordCost, type Passwords } from './passwords.ts'
 export type { ProjectDirectory } from './project-directory.ts'

@@ -22,6 +22,7 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
       { name: 'people', description: 'Sign-in, members and invitations.' },
       { name: 'keys', description: 'API keys and their plans.' },
       { name: 'calls', description: 'What an API key may call.' },
+      { name: 'oauth', description: 'Assistants that a person lets in: OAuth 2.1 for `/mcp`.' },
       { name: 'access', description: 'Management tokens and the audit log.' },
       { name: 'queries', description: 'Queries: drafts, versions, deployments.' },
       { name: 'releases', description: 'A project as one document, and what is released of it as one act.' },

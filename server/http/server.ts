@@ -30,8 +30,9 @@ import { serveDefinition } from './routes/definition.ts'
 import { serveDeploying, serveVersions } from './routes/deployments.ts'
 import { admitQueryCall, projectNamed } from './query-call.ts'
 import { serveKeyActs, serveKeys, servePlans } from './routes/keys.ts'
-import { serveMcp, serveResourceMetadata } from './routes/mcp.ts'
+import { serveMcp } from './routes/mcp.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
+import { serveApprovals, serveClients, serveDiscovery } from './routes/let-in.ts'
 import { serveAuthorizations } from './routes/oauth.ts'
 import { serveOwnKey } from './routes/own-key.ts'
 import { serveProjectDocument } from './routes/project-document.ts'
@@ -91,6 +92,7 @@ export async function buildHttp(app: App): Promise<Http> {
   servePreflights(http, app)
   await http.register(async (calls) => serveCalls(calls.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (mcp) => serveMcp(mcp.withTypeProvider<ZodTypeProvider>(), app))
+  await http.register(async (clients) => serveClients(clients.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (pages) => servePages(pages.withTypeProvider<ZodTypeProvider>(), app))
   await http.ready()
   return http
@@ -116,7 +118,7 @@ async function servePages(http: Http, app: App): Promise<void> {
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   })
   serveHealth(http, app)
-  serveResourceMetadata(http, app)
+  serveDiscovery(http, app)
   serveSample(http, app)
   await http.register(async (management) => serveManagement(management.withTypeProvider<ZodTypeProvider>(), app))
   await serveWeb(http)
@@ -191,6 +193,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveCounterExamples(http, app)
   serveKeys(http, app)
   serveKeyActs(http, app)
+  serveApprovals(http, app)
   servePlans(http, app)
   serveAudit(http, app)
   http.get('/v1/openapi.json', { config: { door: 'open' }, schema: { hide: true } }, async (_request, reply) =>

@@ -19,6 +19,7 @@ let stage: Stage
 beforeAll(async () => {
   const opened = await openAppWithSource({
     SLUICE_FAILED_AUTHENTICATIONS_PER_MINUTE: '100000',
+    SLUICE_OAUTH_REGISTRATIONS_PER_MINUTE: '1000',
   })
   t = opened.t
   stage = await openAuthorizationStage(t, opened.source)
@@ -40,7 +41,7 @@ const otherSites = new Set(['owner from another site', 'owner without origin'])
 
 /** Of callers with a management credential, by rule: those who are refused. Who is not named is allowed. */
 const refused: Record<
-  Exclude<Rule, 'open' | 'any-key' | 'key-of-project' | 'viewer-or-key' | 'nobody'>,
+  Exclude<Rule, 'open' | 'any-client' | 'any-key' | 'key-of-project' | 'viewer-or-key' | 'nobody'>,
   Partial<Record<Management, Refusal>>
 > = {
   'signed-in': {},
@@ -87,11 +88,21 @@ const refused: Record<
     'viewer token': tooSmall,
     'foreign token': tooSmall,
   },
+  'owner-in-person': {
+    viewer: tooSmall,
+    editor: tooSmall,
+    stranger: missing,
+    token: wrongKind,
+    'viewer token': wrongKind,
+    'foreign token': wrongKind,
+    operator: wrongKind,
+  },
   'maker-of-projects': { 'viewer token': tooSmall },
 }
 
 function verdictFor(rule: Rule, caller: CallerName, method: string): Verdict {
   if (rule === 'nobody') return missing
+  if (rule === 'any-client') return 'allowed'
   if (rule === 'any-key' || rule === 'key-of-project') {
     if (caller === 'key') return 'allowed'
     if (caller === 'foreign key') return rule === 'any-key' ? 'allowed' : outOfReach

@@ -10,6 +10,8 @@ const owners: Record<string, string> = {
   api_keys: 'server/access',
   api_key_permissions: 'server/access',
   api_key_uses: 'server/access',
+  oauth_clients: 'server/access',
+  oauth_grants: 'server/access',
   vault_check: 'server/access',
   // Its row says that there is a first user; what the example made is noted beside it.
   installation: 'server/access',

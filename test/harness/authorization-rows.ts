@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Ids, Maker } from './authorization-stage.ts'
+import { returnAddress, type Ids, type Maker } from './authorization-stage.ts'
 
 /** Who may call: the least role in the project, or another rule by name. `rulesOf` says what each means for each caller. */
 export type Rule =
@@ -19,6 +19,8 @@ export type Rule =
   | 'any-key'
   | 'key-of-project'
   | 'viewer-or-key'
+  | 'owner-in-person'
+  | 'any-client'
   | 'nobody'
 
 export type Row = {
@@ -42,6 +44,7 @@ const open = row('open')
 const viewer = row('viewer')
 const editor = row('editor')
 const owner = row('owner')
+const anyClient = row('any-client')
 const ownerOfKey = row('owner-of-key')
 
 const sql = 'SELECT id FROM orders'
@@ -251,6 +254,18 @@ const credentials: Record<string, Row | Row[]> = {
   'POST /v1/api-keys/:key_id/enable': ownerOfKey({ fresh: { key_id: 'key' } }),
   'GET /v1/api-keys/:key_id/reach': ownerOfKey(),
   'GET /v1/api-keys/:key_id/usage': ownerOfKey(),
+  'GET /v1/oauth/client': row('person')({ search: `?client_id=:client_id&redirect_uri=${returnAddress}` }),
+  'POST /v1/oauth/approvals': row('owner-in-person')({
+    status: 201,
+    body: ({ client_id, project_id }) => ({
+      client_id,
+      project_id,
+      environment: 'production',
+      redirect_uri: returnAddress,
+      code_challenge: 'A'.repeat(43),
+      code_challenge_method: 'S256',
+    }),
+  }),
   'GET /v1/plans': row('signed-in')(),
   'GET /v1/management-tokens': row('signed-in')(),
   'POST /v1/management-tokens': row('maker-of-tokens')({
@@ -298,6 +313,15 @@ const service: Record<string, Row> = {
   'GET /v1/openapi.json': open(),
   'GET /.well-known/oauth-protected-resource': open(),
   'GET /.well-known/oauth-protected-resource/mcp': open(),
+  'GET /.well-known/oauth-authorization-server': open(),
+  'GET /.well-known/openid-configuration': open(),
+  'POST /oauth/register': anyClient({ status: 201, body: { redirect_uris: [returnAddress] } }),
+  // What they are given is their credential: one that is none is refused in the words of OAuth.
+  'POST /oauth/token': anyClient({ status: 400, body: { grant_type: 'refresh_token', refresh_token: 'none' } }),
+  'POST /oauth/revoke': anyClient({ body: { token: 'none' } }),
+  'OPTIONS /oauth/register': open({ status: 204 }),
+  'OPTIONS /oauth/token': open({ status: 204 }),
+  'OPTIONS /oauth/revoke': open({ status: 204 }),
   // Under another name of the server only.
   'GET /sample/shops': row('nobody')(),
   'GET /sample/products': row('nobody')(),
@@ -324,10 +348,9 @@ const calls: Record<string, Row> = {
 
 /** The web app's pages: built or not, they are for everybody. */
 const pages = Object.fromEntries(
-  ['/', '/sign-in', '/join', '/connect/:server', '/p/*', '/account', '/docs', '/docs/*'].map((path) => [
-    `GET ${path}`,
-    page,
-  ]),
+  ['/', '/sign-in', '/join', '/connect/:server', '/p/*', '/account', '/docs', '/docs/*', '/oauth/authorize'].map(
+    (path) => [`GET ${path}`, page],
+  ),
 )
 
 /** Every route and who may call it. A route that is not here fails the test, and so does a row without a route. */

@@ -31,6 +31,7 @@ export type Ids = {
   token_id: string
   /** An authorization server, by the address that it sends browsers back to. */
   server: string
+  client_id: string
   /** The secret of a sign-in link or of an invitation. */
   link: string
   email: string
@@ -40,6 +41,9 @@ export type Ids = {
   /** A name that nothing has yet. */
   unique: string
 }
+
+/** Where a client returns to that somebody lets in. */
+export const returnAddress = 'https://example.org/back'
 
 export const callers = [
   'nobody',
@@ -227,6 +231,10 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
     alert: () => made(`${path}/alerts`, { name: unique(), type: 'requests_above', threshold: 100 }),
     key: () =>
       made('/v1/api-keys', { name: unique(), permissions: [{ project_id: own.projectId, environments: '*' }] }),
+    async client() {
+      const body = { client_name: unique(), redirect_uris: [returnAddress] }
+      return (await expectStatus(201, t.anonymous.post('/oauth/register', body))).body.client_id as string
+    },
     async token() {
       const body = { name: unique(), role: 'viewer' }
       return (await expectStatus(201, owner.post('/v1/management-tokens', body))).body.id as string
@@ -267,6 +275,7 @@ async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promi
     key_id: await makers.key(),
     token_id: await makers.token(),
     server: 'a-server',
+    client_id: await makers.client(),
     link: await makers.joinLink(),
     email: owner.email,
     password: owner.password,

@@ -137,6 +137,26 @@ export async function rotateKey(
   return { ...(await findKey(app, caller, keyId)), secret: shown }
 }
 
+/** A new secret with a life of its own, for a program that asks for one again and again. */
+export async function renewKey(
+  app: Parts,
+  caller: Caller,
+  { keyId, expiresAt, graceSeconds }: { keyId: string; expiresAt: Date; graceSeconds: number },
+): Promise<{ secret: string }> {
+  let shown = ''
+  await changeKey(app, caller, keyId, async (_transaction, key) => {
+    const { secret, hash, start, last4 } = newCredential(kindFor(key.permissions))
+    shown = secret
+    const until = new Date(app.now() + graceSeconds * 1000)
+    return {
+      action: 'api_key.renewed',
+      details: { expires_at: expiresAt.toISOString() },
+      columns: { secretHash: hash, start, last4, previousHash: key.secretHash, previousUntil: until, expiresAt },
+    }
+  })
+  return { secret: shown }
+}
+
 export async function disableKey(app: Parts, caller: Caller, keyId: string): Promise<ApiKey> {
   await changeKey(app, caller, keyId, async (_transaction, key) =>
     key.disabledAt === null ? { action: 'api_key.disabled', columns: { disabledAt: new Date(app.now()) } } : undefined,

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import type { App } from '../../app.ts'
 import { envelopeOf, Failure } from '../../failure.ts'
 import { openMcp, type Mcp } from '../../mcp/index.ts'
@@ -132,28 +131,4 @@ function refuseForeignOrigin(app: App, { headers: { origin } }: FastifyRequest):
     reason: 'foreign_origin',
     message: 'This call came from a page of another site. A project can name the origins of its pages.',
   })
-}
-
-const resourceMetadata = z.object({
-  resource: z.string(),
-  resource_name: z.string(),
-  bearer_methods_supported: z.array(z.string()),
-})
-
-/** How a client gets a credential for `/mcp` (RFC 9728); asked for with and without the path of what it protects. */
-export function serveResourceMetadata(http: Http, app: App): void {
-  for (const url of [metadataPath, `${metadataPath}${path}`]) {
-    http.get(
-      url,
-      { config: { door: 'open' }, schema: { hide: true, response: { 200: resourceMetadata } } },
-      async (request, reply) => {
-        void reply.header('access-control-allow-origin', '*')
-        return {
-          resource: pageLink(app, request, path),
-          resource_name: 'Sluice',
-          bearer_methods_supported: ['header'],
-        }
-      },
-    )
-  }
 }

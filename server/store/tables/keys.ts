@@ -5,6 +5,8 @@ export type KeysTables = {
   apiKeys: ApiKeysTable
   apiKeyPermissions: ApiKeyPermissionsTable
   apiKeyUses: ApiKeyUsesTable
+  oauthClients: OAuthClientsTable
+  oauthGrants: OAuthGrantsTable
 }
 
 type ApiKeysTable = {
@@ -40,4 +42,30 @@ type ApiKeyUsesTable = {
   keyId: string
   lastUsedAt: Date
   dailyState: number | null
+}
+
+type OAuthClientsTable = {
+  id: string
+  name: string
+  redirectUris: string[]
+  createdAt: CreatedAt
+}
+
+type OAuthGrantsTable = {
+  id: string
+  clientId: string
+  userId: string
+  projectId: string
+  environment: string
+  keyId: string | null
+  redirectUri: string
+  codeHash: Buffer
+  codeChallenge: string
+  codeExpiresAt: Date
+  codeUsedAt: Date | null
+  refreshHash: Buffer | null
+  previousRefreshHash: Buffer | null
+  refreshedAt: Date | null
+  refreshExpiresAt: Date | null
+  createdAt: CreatedAt
 }

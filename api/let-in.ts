@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { fixedLimits } from './limits.ts'
+
+/** Schemes that would run something in the browser, or show a file, instead of leading back to a program. */
+const neverReturned = new Set([
+  'javascript:',
+  'data:',
+  'vbscript:',
+  'file:',
+  'blob:',
+  'about:',
+  'view-source:',
+  'ws:',
+  'wss:',
+])
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+function isReturnAddress(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || url.hash !== '' || url.username !== '' || neverReturned.has(url.protocol)) return false
+  return url.protocol !== 'http:' || loopback.has(url.hostname)
+}
+
+const redirectUri = z
+  .string()
+  .max(2_000)
+  .refine(isReturnAddress, 'must be an https address, an http address of this machine, or one with a scheme of its own')
+
+/** What a client says of itself (RFC 7591). More may be said; what is not named here is not heeded. */
+export const registerClient = z.looseObject({
+  redirect_uris: z.array(redirectUri).min(1).max(20),
+  client_name: z.string().trim().min(1).max(fixedLimits.nameChars.value).default('A client without a name'),
+  token_endpoint_auth_method: z.literal('none').default('none'),
+})
+
+export const registeredClient = z
+  .object({
+    client_id: z.string(),
+    client_id_issued_at: z.int(),
+    client_name: z.string(),
+    redirect_uris: z.array(z.string()),
+    token_endpoint_auth_method: z.literal('none'),
+    grant_types: z.array(z.string()),
+    response_types: z.array(z.string()),
+  })
+  .meta({ id: 'OAuthClient' })
+
+const codeChallenge = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the SHA-256 of the verifier in base64url')
+
+/** What a page asks before it shows who wants to be let in. */
+export const askedClient = z.object({ client_id: z.string().max(200), redirect_uri: z.string().max(2_000) })
+export const shownClient = z.object({ client_id: z.string(), client_name: z.string(), redirect_uri: z.string() })
+
+/** A person lets a client in. */
+export const approveClient = z.strictObject({
+  client_id: z.string().max(200),
+  redirect_uri: z.string().max(2_000),
+  code_challenge: codeChallenge,
+  code_challenge_method: z.literal('S256'),
+  resource: z.string().max(2_000).optional().meta({ description: 'What the access is for: the address of /mcp.' }),
+  state: z.string().max(4_000).optional(),
+  project_id: z.string(),
+  environment: z.string().max(63),
+})
+export const approvedClient = z.object({
+  redirect_to: z.string().meta({ description: 'Where the browser goes next, with the code.' }),
+})
+
+const oneOf = z.string().max(4_000)
+/** A form, as RFC 6749 wants it. */
+export const tokenRequest = z.looseObject({
+  grant_type: oneOf,
+  client_id: oneOf.default(''),
+  code: oneOf.default(''),
+  redirect_uri: oneOf.default(''),
+  code_verifier: oneOf.default(''),
+  refresh_token: oneOf.default(''),
+  resource: oneOf.optional(),
+})
+export const tokens = z
+  .object({
+    access_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int(),
+    refresh_token: z.string(),
+    scope: z.string(),
+  })
+  .meta({ id: 'OAuthTokens' })
+export const oauthError = z
+  .object({ error: z.string(), error_description: z.string() })
+  .meta({ id: 'OAuthError', description: 'As RFC 6749 wants it.' })
+export const revokeRequest = z.looseObject({ token: oneOf, client_id: oneOf.default('') })

@@ -1,0 +1,84 @@
+import { Failure } from '../../failure.ts'
+import { newId } from '../../ids.ts'
+import { lockQuota, type Database } from '../../store/index.ts'
+import type { Clock } from '../../clock.ts'
+import type { Config } from '../../config.ts'
+import type { Attempts } from '../attempts.ts'
+
+/** A program that acts for people who let it: an assistant that is given a link. */
+export type OAuthClient = { id: string; name: string; redirectUris: string[] }
+
+type Parts = {
+  store: Database
+  now: Clock
+  config: Pick<Config, 'limits'>
+  clientRegistrations: Attempts
+}
+
+/** What nobody has let in for so long is forgotten where room is needed. */
+const unusedMs = 86_400_000
+
+/**
+ * Anybody may register a client: it can do nothing before a person lets it in. So there are only so many from one
+ * address, and so many in all.
+ */
+export async function registerClient(
+  app: Parts,
+  { name, redirectUris, address }: { name: string; redirectUris: string[]; address: string },
+): Promise<OAuthClient> {
+  const waitSeconds = app.clientRegistrations.waitSeconds(address)
+  if (waitSeconds > 0) {
+    const message = `Too many clients were registered from this address. Wait ${waitSeconds} s.`
+    throw new Failure('rate_limit_exceeded', { message, retryAfterSeconds: waitSeconds })
+  }
+  app.clientRegistrations.recordFailure(address)
+  const client = { id: newId('oauthClient'), name, redirectUris }
+  await app.store.db.transaction().execute(async (transaction) => {
+    await lockQuota(transaction, 'oauth_clients')
+    const { count } = await transaction
+      .selectFrom('oauthClients')
+      .select((row) => row.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    if (count >= app.config.limits.oauthClients) {
+      const { numDeletedRows } = await transaction
+        .deleteFrom('oauthClients')
+        .where('createdAt', '<', new Date(app.now() - unusedMs))
+        .where('id', 'not in', (row) => row.selectFrom('oauthGrants').select('clientId'))
+        .executeTakeFirstOrThrow()
+      if (numDeletedRows === 0n) throw new Failure('overloaded', { message: 'No more clients can be registered.' })
+    }
+    await transaction.insertInto('oauthClients').values(client).execute()
+  })
+  return client
+}
+
+/** The client that asks to be let in, if it says where to return to as it did when it registered. */
+export async function findClient(
+  app: { store: Database },
+  { clientId, redirectUri }: { clientId: string; redirectUri: string },
+): Promise<OAuthClient> {
+  const client = await app.store.db
+    .selectFrom('oauthClients')
+    .select(['id', 'name', 'redirectUris'])
+    .where('id', '=', clientId)
+    .executeTakeFirst()
+  if (client === undefined) {
+    throw new Failure('not_found', { message: 'This client is not registered here. Connect it anew.' })
+  }
+  if (client.redirectUris.some((known) => isSameReturn(known, redirectUri))) return client
+  throw new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: 'The client asks to return to an address that it has not registered. Nothing was sent there.',
+    details: [{ field: 'redirect_uri', message: 'is not one that the client registered' }],
+  })
+}
+
+const loopback = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(?=[/?]|$)/
+
+/** To the letter; a program on the person's own machine takes whatever port is free. */
+function isSameReturn(known: string, given: string): boolean {
+  if (known === given) return true
+  const [here, there] = [loopback.exec(known), loopback.exec(given)]
+  if (here === null || there === null || here[1] !== there[1]) return false
+  return known.slice(here[0].length) === given.slice(there[0].length)
+}
