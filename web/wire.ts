@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type * as authorization from '../api/authorization-server.ts'
 import type * as data from '../api/data.ts'
 import type * as datasources from '../api/datasources.ts'
 import type * as jobs from '../api/jobs.ts'
@@ -33,10 +34,10 @@ export type Environment = z.output<typeof projects.environment>
 export type FinishedAuthorization = z.output<typeof oauth.finishedAuthorization>
 export type ReturnedAuthorization = z.input<typeof oauth.returnedAuthorization>
 
-export type ShownClient = z.output<typeof oauth.shownClient>
-export type ApprovedClient = z.output<typeof oauth.approvedClient>
+export type ShownClient = z.output<typeof authorization.shownClient>
+export type ApprovedClient = z.output<typeof authorization.approvedClient>
 
-export type ApproveClient = z.input<typeof oauth.approveClient>
+export type ApproveClient = z.input<typeof authorization.approveClient>
 export type NewInvitation = z.input<typeof people.newInvitation>
 export type AcceptInvitation = z.input<typeof people.acceptInvitation>
 export type NewManagementToken = z.input<typeof people.newManagementToken>

@@ -57,7 +57,8 @@ const tryOut = async (id: string): Promise<Answer['body']> => {
   const body = { ...config, project_id: projectId, datasource_id: id }
   return (await expectStatus(200, editor.post('/v1/http/test-connection', body))).body
 }
-const grants = () => t.app.store.db.selectFrom('upstreamGrants').selectAll().where('projectId', '=', projectId).execute()
+const grants = () =>
+  t.app.store.db.selectFrom('upstreamGrants').selectAll().where('projectId', '=', projectId).execute()
 
 describe('connecting by an authorization code', () => {
   test('a person agrees, and the connection calls in their name', async () => {
@@ -430,9 +431,10 @@ describe('a hostile authorization server', () => {
   test('attempts of one person are few, and old ones go', async () => {
     const id = await make()
     for (let count = 0; count < 25; count += 1) await expectStatus(201, begin(id))
-    const { rows } = await t.app.store.pool.query('select count(*)::int as n from upstream_attempts where user_id = $1', [
-      editor.userId,
-    ])
+    const { rows } = await t.app.store.pool.query(
+      'select count(*)::int as n from upstream_attempts where user_id = $1',
+      [editor.userId],
+    )
     expect(rows[0].n).toBe(20)
   })
 })

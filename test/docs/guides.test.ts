@@ -87,3 +87,16 @@ test('what "Keep data fresh" shows is taken as it is written', () => {
     } else changeTableSchema.parse(snippet)
   }
 })
+
+test('the clients that "Queries as tools" sets up are told one address and how to send the key', () => {
+  const shown = snippets('mcp.md') as Array<Record<string, Record<string, Record<string, unknown>>>>
+  expect(shown).toHaveLength(4)
+  for (const settings of shown) {
+    const { sluice } = settings['mcpServers'] ?? settings['servers'] ?? {}
+    expect(sluice?.['url'] ?? sluice?.['httpUrl']).toBe('http://127.0.0.1:4400/mcp')
+    expect(sluice?.['headers']).toEqual({ Authorization: expect.stringMatching(/^Bearer \$/) })
+  }
+  const page = read('mcp.md')
+  expect(page.match(/^### /gm)).toHaveLength(5)
+  expect(page).toContain('url = "http://127.0.0.1:4400/mcp"')
+})
