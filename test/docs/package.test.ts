@@ -43,7 +43,7 @@ describe('the package', () => {
         join(dirname(path), `${name}.ts`),
       ),
     )
-    expect(programs).toHaveLength(3)
+    expect(programs.length).toBeGreaterThan(2)
     for (const path of programs) expect(existsSync(join(root, path)), path).toBe(true)
   })
 

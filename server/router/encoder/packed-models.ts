@@ -4,7 +4,7 @@ import { access, mkdir, rename, rm } from 'node:fs/promises'
 import { arch, cpus } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { compileCache } from '../../compiled.ts'
+import { compileCache, programBeside } from '../../compiled.ts'
 
 const packTimeoutMs = 60_000
 
@@ -50,7 +50,7 @@ async function pack(folder: string, models: Array<{ path: string }>): Promise<bo
 }
 
 function runPacking(args: string[]): Promise<void> {
-  const program = fileURLToPath(new URL('./pack-models.ts', import.meta.url))
+  const program = fileURLToPath(programBeside(import.meta.url, 'pack-models'))
   const child = spawn(process.execPath, ['--no-warnings', program, ...args], {
     env: { ...compileCache() },
     stdio: 'ignore',

@@ -1,0 +1,72 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTestApp, type TestApp } from '../harness/app.ts'
+import { openCli, type Cli } from '../harness/cli.ts'
+import { openSource, type Source } from '../harness/source.ts'
+
+const rows = [
+  { id: 1, region: 'north' },
+  { id: 2, region: 'south' },
+]
+
+let t: TestApp
+let source: Source
+let cli: Cli
+beforeAll(async () => {
+  source = await openSource()
+  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: source.host })
+  await t.app.jobs.start()
+  const url = await t.listen()
+  cli = await openCli(url, { SLUICE_PROJECT: await t.project(), SOURCE: source.url })
+  await writeFile(join(cli.folder, 'sluice.yaml'), 'definition: 1\n')
+  await mkdir(join(cli.folder, 'connections'))
+  await mkdir(join(cli.folder, 'queries'))
+  await writeFile(join(cli.folder, 'connections/orders.yaml'), 'config:\n  url: ${SOURCE}\n  method: GET\n')
+  source.answer(rows)
+})
+afterAll(async () => {
+  await cli.close()
+  await t.close()
+  await source.close()
+})
+
+describe('a connection in a file', () => {
+  test('is tried, and nothing is stored', async () => {
+    const tried = await cli.run('test-connection', 'orders')
+    expect(tried).toMatchObject({ code: 0, stdout: expect.stringMatching(/✓ 200[\s\S]*id +region/) })
+    source.answer({ error: 'closed' }, {}, 503)
+    expect(await cli.run('test-connection', 'orders')).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining('503'),
+    })
+    source.answer(rows)
+    expect(await cli.run('execute', 'orders')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no table orders'),
+    })
+  })
+
+  test('is released, loaded, and loaded again when it is asked for', async () => {
+    expect(await cli.run('release', '--yes')).toMatchObject({ code: 0, stderr: '' })
+    const loaded = await cli.json('execute', 'orders')
+    expect(loaded).toMatchObject({ status: 'succeeded' })
+    const [newest]: Array<{ id: string }> = await cli.json('jobs')
+    const watched = await cli.run('jobs', 'watch', newest?.id ?? '')
+    expect(watched).toMatchObject({ code: 0, stdout: expect.stringContaining('succeeded') })
+  })
+
+  test('serves queries that go from one environment to another as one', async () => {
+    await writeFile(join(cli.folder, 'queries/all_orders.sql'), 'select id, region from orders order by id\n')
+    expect(await cli.run('release', '--yes', '--environment', 'staging')).toMatchObject({ code: 0 })
+    expect(await cli.json('promote', 'staging', 'production', '--check')).toMatchObject({ status: 'checked' })
+    expect(await cli.json('promote', 'staging', 'production', '--yes')).toMatchObject({
+      environment: 'production',
+      queries: [{ name: 'all_orders', previous_version: null }],
+    })
+    const again = await cli.run('promote', 'staging', 'production', '--yes')
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('production has what staging has') })
+    // What the files say is what is there, the value of ${SOURCE} and all.
+    expect((await cli.json('plan')).plan.filter((each: { action: string }) => each.action !== 'unchanged')).toEqual([])
+  })
+})
