@@ -42,7 +42,7 @@ import { separateSample, serveSample } from './routes/sample.ts'
 import { serveAuthoring, serveQueries } from './routes/queries.ts'
 import { serveQueryCalls, serveReadCalls } from './routes/query-calls.ts'
 import { serveQuestions } from './routes/questions.ts'
-import { serveReplays, serveReplaySettings } from './routes/replays.ts'
+import { serveReplays } from './routes/replays.ts'
 import { serveDataVersions, serveTableSchemas } from './routes/table-schemas.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
@@ -183,7 +183,6 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveVersions(http, app)
   serveReleases(http, app)
   serveDefinition(http, app)
-  serveReplaySettings(http, app)
   serveReplays(http, app)
   serveAskedQuestions(http, app)
   serveQuestionSettings(http, app)

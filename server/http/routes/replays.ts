@@ -20,7 +20,7 @@ const ofProject = z.object({ project_id: z.string() })
 const ofReplay = z.object({ project_id: z.string(), replay_id: z.string() })
 const path = '/v1/projects/:project_id/replays'
 
-export function serveReplaySettings(http: Http, app: App): void {
+function serveSettings(http: Http, app: App): void {
   http.get(
     '/v1/projects/:project_id/replay-settings',
     {
@@ -56,6 +56,7 @@ export function serveReplaySettings(http: Http, app: App): void {
 
 // Over 70 lines: a list of routes.
 export function serveReplays(http: Http, app: App): void {
+  serveSettings(http, app)
   http.post(
     path,
     {
