@@ -52,7 +52,7 @@ test('drafts are released together, a breaking release is looked at and forced, 
 
   await page.getByRole('list', { name: 'Releases' }).getByText('1 breaking').waitFor()
   await page.getByRole('link', { name: 'Open the release of 2 queries' }).first().click()
-  await page.getByText('Released although it broke callers').waitFor()
+  await page.getByText('Released with force').waitFor()
   await page.getByRole('button', { name: 'Roll back' }).click()
   const back = page.getByRole('dialog', { name: 'Roll back in production' })
   await back.getByText('v2 → v1').first().waitFor()

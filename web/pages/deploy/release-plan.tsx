@@ -12,14 +12,21 @@ import { sayMeaning, sayQuestions, sayVersions } from './release-words.ts'
 import { sayChange } from './words.ts'
 import type { Release } from './wire.ts'
 
+type Props = {
+  place: Place
+  release: Release
+  /** Below the title of what it stands in. */
+  order?: 2 | 3
+}
+
 /** What a release does, or would do: to callers, to questions, and query by query. */
-export function ReleasePlan({ place, release }: { place: Place; release: Release }) {
+export function ReleasePlan({ place, release, order = 3 }: Props) {
   const isBreaking = release.queries.some(({ compatibility }) => compatibility === 'breaking')
   return (
     <Stack gap="lg">
       <Verdict says={sayMeaning(release)} bad={isBreaking} />
       <section>
-        <Title order={3} mb={4}>
+        <Title order={order} size="h3" mb={4}>
           Questions
         </Title>
         <Text c="dimmed">{sayQuestions(release)}</Text>
@@ -28,7 +35,7 @@ export function ReleasePlan({ place, release }: { place: Place; release: Release
       <RecordedCalls replay={release.replay} />
       <TriedOut release={release} />
       <section>
-        <Title order={3} mb={6}>
+        <Title order={order} size="h3" mb={6}>
           Queries
         </Title>
         <Growing items={worstFirst(release.queries)} what="queries">

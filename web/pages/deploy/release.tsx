@@ -1,4 +1,4 @@
-import { Anchor, Button, Code, Text } from '@mantine/core'
+import { Anchor, Button, Code } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { Heading } from '../../parts/heading.tsx'
@@ -38,7 +38,7 @@ export function ReleasePage({ place, releaseId }: { place: Place; releaseId: str
             <Who place={place} label={found.created_by} /> {sayRelease(summaryOf(found))} <Ago at={found.created_at} />.
           </Heading>
           <Facts place={place} release={found} />
-          <ReleasePlan place={place} release={found} />
+          <ReleasePlan place={place} release={found} order={2} />
           {isGoingBack && (
             <ReleaseSheet
               place={place}
@@ -76,9 +76,7 @@ function Facts({ place, release }: { place: Place; release: Release }) {
       {forced && (
         <>
           <dt>Forced</dt>
-          <dd>
-            <Text span>Released although it broke callers or moved questions.</Text>
-          </dd>
+          <dd>Released with force: no gate could hold it.</dd>
         </>
       )}
       <Other place={place} label="Takes back" releaseId={rollsBack} />

@@ -86,12 +86,17 @@ function ReleaseRow({ place, entry }: { place: Place; entry: ReleaseEntry }) {
       }
     >
       <Text fw={500}>{message ?? sayRelease(entry).replace(/^./, (letter) => letter.toUpperCase())}</Text>
-      <Text size="sm" c="dimmed" lineClamp={1}>
-        {shown.join(', ')}
-        {count > shown.length && ` and ${count - shown.length} more`}
-      </Text>
+      {(count > 1 || message !== null) && (
+        <Text size="sm" c="dimmed" lineClamp={1}>
+          {shown.join(', ')}
+          {count > shown.length && ` and ${count - shown.length} more`}
+        </Text>
+      )}
       <Text size="xs" c="dimmed">
-        <Who place={place} label={entry.created_by} /> {sayRelease(entry)} <Ago at={entry.created_at} />
+        {/* The act is the title where nobody said why. */}
+        {message === null && 'by '}
+        <Who place={place} label={entry.created_by} />
+        {message !== null && `, who ${sayRelease(entry)}`} <Ago at={entry.created_at} />
         {commit !== null && ` · ${commit.slice(0, 12)}`}
       </Text>
     </Row>
