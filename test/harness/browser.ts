@@ -70,6 +70,7 @@ export async function giveBack(profile: Profile): Promise<void> {
     page.removeAllListeners()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     await context.setOffline(false)
+    for (const other of context.pages().filter((each) => each !== page)) await other.close()
     // A page of the same address without scripts: it keeps the process, and has the same stores.
     await page.goto('/healthz')
     await page.evaluate('(localStorage.clear(), sessionStorage.clear())')

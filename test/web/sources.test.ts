@@ -202,7 +202,7 @@ test('For each asks once for each row of another table', async () => {
 })
 
 test('the parts of a request stand in one line at 1280 px', async () => {
-  const { page } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`, { width: 1280 })
+  const { page } = await t.visitAs(editor, `/p/${projectId}/build/connections/new`)
   page.setDefaultTimeout(waitMs)
   const tabs = page.getByRole('tablist', { name: 'Parts of the request' }).getByRole('tab')
   await tabs.first().waitFor()
