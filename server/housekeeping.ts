@@ -16,7 +16,7 @@ const hourMs = 60 * 60 * 1000
 export function keepHouse(app: App): () => Promise<void> {
   const acts = {
     sessions: forgetExpired,
-    grants: endLapsedGrants,
+    assistants: endLapsedGrants,
     jobs: forgetOldJobs,
     calls: forgetOldCalls,
     grants: forgetOldGrants,

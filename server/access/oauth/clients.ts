@@ -6,7 +6,7 @@ import type { Config } from '../../config.ts'
 import type { Attempts } from '../attempts.ts'
 
 /** A program that acts for people who let it: an assistant that is given a link. */
-export type OAuthClient = { id: string; name: string; redirectUris: string[] }
+type OAuthClient = { id: string; name: string; redirectUris: string[] }
 
 type Parts = {
   store: Database
