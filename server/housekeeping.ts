@@ -16,10 +16,10 @@ const hourMs = 60 * 60 * 1000
 export function keepHouse(app: App): () => Promise<void> {
   const acts = {
     sessions: forgetExpired,
-    grants: endLapsedGrants,
+    'access of assistants': endLapsedGrants,
     jobs: forgetOldJobs,
     calls: forgetOldCalls,
-    grants: forgetOldGrants,
+    'upstream grants': forgetOldGrants,
     configurations: maskStoredConfigurations,
     questions: forgetOldQuestions,
     releases: forgetOldChecks,

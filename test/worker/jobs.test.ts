@@ -333,7 +333,8 @@ describe('workers', () => {
       await sql`select id from jobs where id = ${job.id} for update nowait`.execute(worker)
     })
     await cancelled
-    await jobWhen(replica, job.id, finished(isRunning ? 'succeeded' : 'cancelled'))
+    const end = isRunning ? 'succeeded' : 'cancelled'
+    expect(await jobWhen(replica, job.id, finished(end))).toMatchObject({ status: end })
   })
 })
 

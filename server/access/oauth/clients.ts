@@ -6,7 +6,7 @@ import type { Config } from '../../config.ts'
 import type { Attempts } from '../attempts.ts'
 
 /** A program that acts for people who let it: an assistant that is given a link. */
-export type OAuthClient = { id: string; name: string; redirectUris: string[] }
+export type RegisteredClient = { id: string; name: string; redirectUris: string[] }
 
 type Parts = {
   store: Database
@@ -25,7 +25,7 @@ const unusedMs = 86_400_000
 export async function registerClient(
   app: Parts,
   { name, redirectUris, address }: { name: string; redirectUris: string[]; address: string },
-): Promise<OAuthClient> {
+): Promise<RegisteredClient> {
   const waitSeconds = app.clientRegistrations.waitSeconds(address)
   if (waitSeconds > 0) {
     const message = `Too many clients were registered from this address. Wait ${waitSeconds} s.`
@@ -56,7 +56,7 @@ export async function registerClient(
 export async function findClient(
   app: { store: Database },
   { clientId, redirectUri }: { clientId: string; redirectUri: string },
-): Promise<OAuthClient> {
+): Promise<RegisteredClient> {
   const client = await app.store.db
     .selectFrom('oauthClients')
     .select(['id', 'name', 'redirectUris'])
