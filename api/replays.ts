@@ -76,7 +76,7 @@ export const replay = z
     }),
     recorded: count.nullable().meta({ description: 'How many calls there were to run; null until it is known.' }),
     ...counts,
-    summary: z.string().meta({ description: 'In words: of 1,000 calls 998 are equal, 2 differ in revenue.' }),
+    summary: z.string().meta({ description: 'In words: of 1,000 calls 998 equal, 2 different in revenue.' }),
     queries: z.array(z.object({ name: z.string(), ...counts })),
     created_at: timestamp,
     created_by: z.string(),

@@ -3,6 +3,7 @@ import { askCommand } from './commands/ask.ts'
 import { backupCommand, restoreCommand } from './commands/backup.ts'
 import { callCommand } from './commands/call.ts'
 import { completionCommand } from './commands/completion.ts'
+import { continueCommand } from './commands/continue.ts'
 import { devCommand } from './commands/dev.ts'
 import { diffCommand } from './commands/diff.ts'
 import { evaluateCommand } from './commands/evaluate.ts'
@@ -17,6 +18,7 @@ import { promoteCommand } from './commands/promote.ts'
 import { pullCommand } from './commands/pull.ts'
 import { releaseCommand } from './commands/release.ts'
 import { releasesCommand } from './commands/releases.ts'
+import { replayCommand } from './commands/replay.ts'
 import { rollbackCommand } from './commands/rollback.ts'
 import { startCommand } from './commands/start.ts'
 import { testConnectionCommand } from './commands/test-connection.ts'
@@ -27,7 +29,7 @@ const helpWidth = 100
 
 const groups: Array<[title: string, commands: Array<() => Command>]> = [
   ['Project as files:', [initCommand, pullCommand, diffCommand, planCommand, releaseCommand, devCommand]],
-  ['Releases:', [releasesCommand, promoteCommand, rollbackCommand]],
+  ['Releases:', [releasesCommand, replayCommand, continueCommand, promoteCommand, rollbackCommand]],
   ['Ask and call:', [callCommand, askCommand, evaluateCommand, typesCommand]],
   ['Data:', [testConnectionCommand, executeCommand, jobsCommand]],
   ['Watch and manage:', [logsCommand, keysCommand, loginCommand]],

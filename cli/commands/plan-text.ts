@@ -138,19 +138,29 @@ export function releaseText(done: Release, style: Style): string {
     return [`${head}  ${compatibilityText(query.compatibility, style)}`, ...notes]
   })
   if (done.routing.checked > 0) lines.push('', ...routingLines(done.routing, style))
-  for (const part of ['replay', 'canary', 'shadow'] as const) {
-    const told = done[part]
-    if (told !== null && told !== undefined) lines.push(`  ${part}: ${figuresText(told)}`)
-  }
+  if (done.replay !== null) lines.push(`  ${done.replay.summary}`)
+  const trial = done.canary ?? done.shadow
+  if (trial !== null) lines.push('', ...trialLines(done, trial, style))
   return lines.join('\n')
 }
 
-/** In the service's own words where it has some; else `{calls: 1000, equal: 998}` → `1,000 calls, 998 equal`. */
-function figuresText(figures: Record<string, unknown>): string {
-  if (typeof figures['summary'] === 'string') return figures['summary']
-  if (typeof figures['percent'] === 'number') return `${figures['percent']} % of the keys that call`
-  return Object.entries(figures)
-    .flatMap(([name, value]) => (typeof value === 'number' && value !== 0 ? [[name, value] as const] : []))
-    .map(([name, value]) => `${value.toLocaleString('en')} ${name.replaceAll('_', ' ')}`)
-    .join(', ')
+type Trial = NonNullable<Release['canary']>
+
+/** How a release does that is, or was, tried out. */
+function trialLines({ status, canary }: Release, trial: Trial, style: Style): string[] {
+  const share = canary === null ? 'It runs behind the calls' : `It answers ${trial.percent} % of the keys`
+  const grown = trial.step === null ? '' : `, ${trial.step.percent} % more every ${trial.step.seconds} s`
+  const lines = [`  ${status === 'canary' || status === 'shadow' ? `${share}${grown}.` : `It was tried out.`}`]
+  for (const { query, after, before } of trial.queries) {
+    const told = (seen: typeof after): string =>
+      `${seen.calls} calls, ${seen.errors} errors, p95 ${seen.p95_ms === null ? '–' : `${seen.p95_ms} ms`}`
+    lines.push(`      ${style.bold(query)}  now ${told(after)}; before ${told(before)}`)
+  }
+  if (trial.compared !== null) {
+    const { calls, different, dropped } = trial.compared
+    const left = dropped === 0 ? '' : `, ${dropped} not run for want of room`
+    lines.push(`      of ${calls} calls that were compared ${different} differ${left}`)
+  }
+  if (trial.because !== null) lines.push(`      ${style.bad(`taken back: ${trial.because}`)}`)
+  return lines
 }

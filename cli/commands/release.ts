@@ -5,9 +5,11 @@ import { does } from '../command.ts'
 import { readDefinition, type Context } from '../context.ts'
 import { CommandFailure } from '../exit.ts'
 import { withQuery } from '../service/manage.ts'
-import { confirm } from '../terminal/ask.ts'
 import { environmentOf, isEmpty, makePlan, pendingText, type Planned } from './plan.ts'
 import { planText, releaseText, type Plan, type Release } from './plan-text.ts'
+import { agree } from './promote.ts'
+import { finishedReplay, hasDifferences, refuseDifferences, replayText, replayWaitMs } from './replay.ts'
+import { trialOf, type TrialOptions } from './trial-options.ts'
 
 export type ReleaseOptions = {
   environment?: string
@@ -16,9 +18,8 @@ export type ReleaseOptions = {
   prune?: boolean
   message?: string
   commit?: string
-  canary?: string
-  shadow?: boolean
-}
+  stopOnDifferences?: boolean
+} & TrialOptions
 
 export function releaseCommand(): Command {
   const command = new Command('release')
@@ -32,7 +33,10 @@ export function releaseCommand(): Command {
     .option('--commit <revision>', 'the revision of the files; of a git checkout it is known')
     .option('--force', 'although something breaks callers, or takes questions of other queries')
     .option('--no-prune', 'leave alone what the files do not name')
-    .option('--canary <percent>', 'give it this share of the calls first')
+    .option('--stop-on-differences', 'do not release what answers recorded calls otherwise')
+    .option('--canary <percent>', 'give it to this share of the keys first')
+    .option('--step <percent/time>', 'let the canary grow by itself: 20/10m')
+    .option('--roll-back-on <rules>', 'take the canary back by itself: errors=0.05,p95=2,differences=0.01')
     .option('--shadow', 'run it behind the calls and compare, without answering')
   return does<ReleaseOptions>(command, release)
 }
@@ -53,7 +57,8 @@ async function release(context: Context, options: ReleaseOptions): Promise<void>
     return
   }
   refuseBreaking(planned, options)
-  if (options.yes !== true) await agree(context, environment)
+  trialOf(options)
+  if (options.yes !== true) await agree(context, `Release this to ${context.noteStyle.bold(environment)}?`)
   const done = await apply(context, { environment, prune, options })
   if (context.json) context.printJson({ plan: done.plan, release: done.release })
   else tell(context, done)
@@ -73,6 +78,8 @@ export async function apply(
     progress.show(null, 'putting the definition in place')
     const path = `/v1/projects/${projectId}/definition`
     const plan = await manage.send<Plan>('PUT', withQuery(path, { prune, environment }), definition)
+    progress.end()
+    await tryRecordedCalls(context, environment, options)
     progress.show(null, 'releasing')
     const commit = options.commit ?? (await gitRevision(context.folder))
     const done = await manage.send<Release>('POST', `/v1/projects/${projectId}/releases`, {
@@ -81,8 +88,7 @@ export async function apply(
       force: options.force === true,
       ...(options.message !== undefined && { message: options.message }),
       ...(commit !== undefined && { commit }),
-      ...(options.canary !== undefined && { canary: { percent: percentOf(options.canary) } }),
-      ...(options.shadow === true && { shadow: true }),
+      ...trialOf(options),
     })
     return { plan, release: done }
   } finally {
@@ -90,10 +96,19 @@ export async function apply(
   }
 }
 
-function percentOf(text: string): number {
-  const percent = Number(text.replace(/%$/, ''))
-  if (percent > 0 && percent <= 100) return percent
-  throw new CommandFailure('usage', `--canary takes a share of the calls, from 1 to 100, not ${text}.`)
+/** Where the project records calls: what they would be answered with. Asks once more where that is something else. */
+async function tryRecordedCalls(context: Context, environment: string, options: ReleaseOptions): Promise<void> {
+  const [manage, projectId] = [await context.manage(), await context.projectId()]
+  const checked = await manage.send<Release>('POST', `/v1/projects/${projectId}/releases`, {
+    environment,
+    queries: 'all',
+    check: true,
+  })
+  if (checked.replay === null) return
+  const done = await finishedReplay(context, checked.replay, replayWaitMs)
+  if (!context.json) context.print(`${await replayText(context, done)}\n`)
+  if (options.stopOnDifferences === true) refuseDifferences(done)
+  if (hasDifferences(done) && options.yes !== true) await agree(context, 'Release it all the same?')
 }
 
 /** Before anything is changed: the service would refuse the release and leave the drafts behind. */
@@ -113,17 +128,6 @@ function refuseBreaking({ plan }: Planned, { force }: ReleaseOptions): void {
     hint: 'Nothing was changed. --force releases it all the same.',
     fields: { plan },
   })
-}
-
-async function agree(context: Context, environment: string): Promise<void> {
-  if (!context.isInteractive) {
-    throw new CommandFailure('usage', 'Nobody is here to be asked.', {
-      hint: 'Say --yes to release without a question.',
-    })
-  }
-  const question = `Release this to ${context.noteStyle.bold(environment)}?`
-  if (await confirm({ input: process.stdin, output: process.stderr }, question)) return
-  throw new CommandFailure('usage', 'Nothing was changed.')
 }
 
 export function tell(context: Context, { plan, release: done }: Done): void {

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { releaseEntry } from '../../api/releases.ts'
 import { does } from '../command.ts'
 import type { Context } from '../context.ts'
+import { CommandFailure } from '../exit.ts'
 import { releaseText, type Release } from './plan-text.ts'
 import { timeText } from './texts.ts'
 
@@ -52,4 +53,22 @@ function listText(all: Entry[], { style }: Context): string {
       return `${head}\n    ${style.dim(`${each.query_names.slice(0, 3).join(', ')}${more}${why}`)}`
     })
     .join('\n')
+}
+
+const lookedAt = 50
+
+/** The newest release of an environment that is as wanted. */
+export async function newestRelease(
+  context: Context,
+  environment: string,
+  { wanted, none }: { wanted: (entry: Entry) => boolean; none: string },
+): Promise<string> {
+  const manage = await context.manage()
+  const path = `/v1/projects/${await context.projectId()}/releases`
+  const recent = await manage.list<Entry>(path, { environment }, lookedAt)
+  const found = recent.find(wanted)
+  if (found !== undefined) return found.id
+  throw new CommandFailure('usage', `There is no release in ${environment} ${none}.`, {
+    hint: '`sluice releases` lists them; name one.',
+  })
 }

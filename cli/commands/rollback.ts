@@ -1,15 +1,12 @@
 import { Command } from 'commander'
-import type { z } from 'zod'
-import type { releaseEntry } from '../../api/releases.ts'
 import { does } from '../command.ts'
 import type { Context } from '../context.ts'
-import { CommandFailure } from '../exit.ts'
 import { environmentOf } from './plan.ts'
 import { releaseText, type Release } from './plan-text.ts'
 import { agree } from './promote.ts'
+import { newestRelease } from './releases.ts'
 
 type Options = { environment?: string; yes?: boolean; force?: boolean; message?: string; check?: boolean }
-type Entry = z.output<typeof releaseEntry>
 
 export function rollbackCommand(): Command {
   const command = new Command('rollback')
@@ -28,7 +25,8 @@ export function rollbackCommand(): Command {
 
 async function rollback(context: Context, options: Options, [named]: string[]): Promise<void> {
   const [manage, projectId] = [await context.manage(), await context.projectId()]
-  const id = named ?? (await newest(context, environmentOf(context, options)))
+  const newest = { wanted: canBeTakenBack, none: 'to take back' }
+  const id = named ?? (await newestRelease(context, environmentOf(context, options), newest))
   const path = `/v1/projects/${projectId}/releases/${encodeURIComponent(id)}/rollback`
   const body = {
     force: options.force === true,
@@ -48,14 +46,7 @@ async function rollback(context: Context, options: Options, [named]: string[]): 
   else context.print(`${context.style.good('✓')} Release ${context.style.bold(done.id ?? '')} takes ${id} back.`)
 }
 
-/** The newest that changed something and was not taken back. */
-async function newest(context: Context, environment: string): Promise<string> {
-  const manage = await context.manage()
-  const path = `/v1/projects/${await context.projectId()}/releases`
-  const recent = await manage.list<Entry>(path, { environment }, 50)
-  const found = recent.find(({ act, status }) => act !== 'rollback' && status !== 'rolled_back')
-  if (found !== undefined) return found.id
-  throw new CommandFailure('usage', `There is no release in ${environment} to take back.`, {
-    hint: '`sluice releases` lists them; name one.',
-  })
+/** One that changed something and was not taken back. */
+function canBeTakenBack({ act, status }: { act: string; status: string }): boolean {
+  return act !== 'rollback' && status !== 'rolled_back'
 }

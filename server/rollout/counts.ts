@@ -66,22 +66,22 @@ function measured(ran: Ran | null): Exclude<Ran, { error: unknown }> | null {
 }
 
 const words: Partial<Record<ReplayOutcome, string>> = {
-  reordered: 'have the same rows in another order',
-  failed: 'fail on the new version',
-  unstable: 'do not answer twice alike on the old one either',
-  skipped: 'could not be compared',
+  reordered: 'with the same rows in another order',
+  failed: 'failing on the new version',
+  unstable: 'not answered twice alike by the old one either',
+  skipped: 'that could not be compared',
 }
 
-/** As people read it: of 1,000 calls 998 are equal, 2 differ in revenue. */
+/** As people read it: of 1,000 calls 998 equal, 2 different in revenue. */
 export function sayCounts(counts: ReplayCounts): string {
   const calls = comparedCalls(counts)
   if (calls === 0) return 'No recorded call was run.'
-  const parts = [`${number(counts.equal)} are equal`]
-  if (counts.different > 0) parts.push(`${number(counts.different)} differ${inColumns(counts.columns)}`)
+  const parts = [`${number(counts.equal)} equal`]
+  if (counts.different > 0) parts.push(`${number(counts.different)} different${inColumns(counts.columns)}`)
   for (const [outcome, said] of Object.entries(words) as Array<[ReplayOutcome, string]>) {
     if (counts[outcome] > 0) parts.push(`${number(counts[outcome])} ${said}`)
   }
-  return `Of ${number(calls)} calls ${parts.join(', ')}.`
+  return `Of ${number(calls)} ${calls === 1 ? 'call' : 'calls'} ${parts.join(', ')}.`
 }
 
 function inColumns(columns: Record<string, number>): string {

@@ -366,7 +366,7 @@ test('a check asks recorded calls where the project records them', async () => {
     status: 'checked',
     replay: { status: 'finished', calls: 3, equal: 2, different: 1, columns: { total: 1 } },
   })
-  expect(body.replay.summary).toBe('Of 3 calls 2 are equal, 1 differ in total.')
+  expect(body.replay.summary).toBe('Of 3 calls 2 equal, 1 different in total.')
   expect((await find(body.id)).replay).toMatchObject({ id: body.replay.id, calls: 3 })
   await expectStatus(200, t.operator.put(`/v1/projects/${project.projectId}/replay-settings`, { recording: false }))
   expect((await expectStatus(200, release({ check: true }))).body.replay).toBeNull()

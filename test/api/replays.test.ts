@@ -78,7 +78,7 @@ test('recorded calls run on the draft beside what answers, and differences are c
     different: 2,
     failed: 0,
     columns: { revenue: 2 },
-    summary: 'Of 4 calls 2 are equal, 2 differ in revenue.',
+    summary: 'Of 4 calls 2 equal, 2 different in revenue.',
   })
   expect(body.queries).toMatchObject([{ name: 'revenue_by_region', calls: 4 }])
   expect(body.before_bytes).toBeGreaterThan(0)

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openTestApp, type TestApp } from '../harness/app.ts'
+import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
 import { openCli, type Cli } from '../harness/cli.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 import { openTerminal, type Terminal } from '../harness/terminal.ts'
@@ -137,6 +137,61 @@ describe.runIf(isLinux)('a project as files, in a terminal', () => {
     expect(await terminal.exited).toBe(0)
     expect(await columnsNow()).toEqual(['id', 'region'])
     expect((await project.caller.post('/v1/queries/order_count', {})).status).toBe(404)
+  })
+
+  test('is tried on recorded calls, and asked about once more where they would be answered otherwise', async () => {
+    await t.app.jobs.start()
+    const settings = `/v1/projects/${project.projectId}/replay-settings`
+    await expectStatus(200, t.operator.put(settings, { recording: true }))
+    await expect.poll(() => t.app.callWatch.isOn, { timeout: 10_000 }).toBe(true)
+    for (const region of ['north', 'south']) await project.caller.post('/v1/queries/orders_of_region', { region })
+    await t.app.recorder.flush()
+    const path = file('queries/orders_of_region.sql')
+    await writeFile(
+      path,
+      (await readFile(path, 'utf8')).replace(
+        /select id.* from/,
+        "select id + case when $region = 'north' then 100 else 0 end as id, region from",
+      ),
+    )
+    const terminal = typed('release')
+    await terminal.until(/Release this to production\? \[y\/N\]/)
+    terminal.type('y\r')
+    await terminal.until(/Of 2 calls 1 equal, 1 different[\s\S]*Release it all the same\? \[y\/N\]/)
+    terminal.type('n\r')
+    expect(await terminal.exited).toBe(2)
+    expect(await columnsNow()).toEqual(['id', 'region'])
+    const strict = await cli.run('release', '--yes', '--stop-on-differences')
+    expect(strict).toMatchObject({ code: 6, stderr: expect.stringContaining('Not released: Of 3 calls') })
+  })
+
+  test('answers a share of the keys first, then everyone, and is taken back as one', async () => {
+    const firstId = async (): Promise<number> =>
+      (await project.caller.post('/v1/queries/orders_of_region', { region: 'north' })).body.data[0].id
+    const before = await firstId()
+    const canary = typed(
+      'release',
+      '--yes',
+      '--canary',
+      '0.01',
+      '--step',
+      '50/1h',
+      '--roll-back-on',
+      'errors=0.5,p95=9',
+    )
+    expect(await canary.exited).toBe(0)
+    expect(canary.screen()).toMatch(/Release \S+ takes a share of the calls of production/)
+    const shown = typed('releases', /Release (\S+) takes/.exec(canary.screen())?.[1] ?? '')
+    expect(await shown.exited).toBe(0)
+    expect(shown.screen()).toContain('It answers 0.01 % of the keys, 50 % more every 3600 s.')
+    expect(await firstId()).toBe(before)
+    const all = typed('continue')
+    expect(await all.exited).toBe(0)
+    expect(all.screen()).toMatch(/Release \S+ answers everyone in production/)
+    expect(await firstId()).toBe(before + 100)
+    const back = typed('rollback', '--yes')
+    expect(await back.exited).toBe(0)
+    expect(await firstId()).toBe(before)
   })
 
   test('says without colours what it says with them', async () => {
