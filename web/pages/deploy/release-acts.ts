@@ -43,28 +43,53 @@ export function useReleaseCheck(projectId: string, act: ReleaseAct) {
   })
 }
 
+/** Who gets a release at first: everyone, a share of the keys, or nobody while its rows are compared. */
+export type Trial = 'everyone' | '1' | '10' | '50' | 'shadow'
+
+/** Taken back by itself where it fails more often, or takes much longer, than what it replaces. */
+const carefully = { error_rate: 0.05, p95_factor: 3 }
+
+function trialOf(trial: Trial): Record<string, unknown> {
+  if (trial === 'everyone') return {}
+  return trial === 'shadow' ? { shadow: true } : { canary: { percent: Number(trial), roll_back_on: carefully } }
+}
+
 export function useReleaseAct(projectId: string, act: ReleaseAct) {
   return useAct(
-    ({ force, message }: { force: boolean; message: string }) => {
+    ({ force, message, trial }: { force: boolean; message: string; trial: Trial }) => {
       const { path, body } = requestOf(projectId, act)
       const why = message.trim() === '' ? {} : { message: message.trim() }
       // Going back passes the gates by itself; there, force would also undo later releases.
       const forced = act.kind === 'rollback' ? {} : { force }
-      return call<Release>('POST', path, { body: { ...body, ...forced, ...why }, timeoutMs })
+      const tried = act.kind === 'release' ? trialOf(trial) : {}
+      return call<Release>('POST', path, { body: { ...body, ...forced, ...tried, ...why }, timeoutMs })
     },
     {
-      refresh: [
-        keyOf(projectId),
-        deployKeys.queries(projectId),
-        deployKeys.deployments(projectId),
-        thingKeys.queries(projectId),
-      ],
-      say: ({ queries, environment }) =>
-        queries.length === 1
-          ? `1 query changed in ${environment}.`
-          : `${queries.length} queries changed in ${environment}.`,
+      refresh: changedBy(projectId),
+      say: ({ status, queries, environment }) => {
+        const what = queries.length === 1 ? '1 query' : `${queries.length} queries`
+        const isTriedOut = status === 'canary' || status === 'shadow'
+        return `${what} ${isTriedOut ? 'tried out' : 'changed'} in ${environment}.`
+      },
     },
   )
+}
+
+/** Lets a release that is tried out answer everyone. */
+export function useContinue(projectId: string, releaseId: string) {
+  return useAct(
+    () => call<Release>('POST', `/v1/projects/${projectId}/releases/${releaseId}/continue`, { body: {}, timeoutMs }),
+    { refresh: changedBy(projectId), say: ({ environment }) => `It answers everyone in ${environment}.` },
+  )
+}
+
+function changedBy(projectId: string) {
+  return [
+    keyOf(projectId),
+    deployKeys.queries(projectId),
+    deployKeys.deployments(projectId),
+    thingKeys.queries(projectId),
+  ]
 }
 
 function requestOf(projectId: string, act: ReleaseAct): { path: string; body: Record<string, unknown> } {

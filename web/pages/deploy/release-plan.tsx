@@ -63,7 +63,7 @@ function worstFirst(queries: ReleasedQuery[]): ReleasedQuery[] {
   )
 }
 
-const mostCallers = 5
+const maxCallers = 5
 
 function QueryRow({ place, query }: { place: Place; query: ReleasedQuery }) {
   const { name, changes, callers } = query
@@ -91,13 +91,13 @@ function QueryRow({ place, query }: { place: Place; query: ReleasedQuery }) {
       {callers.length > 0 && (
         <Text size="xs" c="dimmed">
           Called by{' '}
-          {callers.slice(0, mostCallers).map(({ key_id: id, name: key, last_called_at: at }, position) => (
+          {callers.slice(0, maxCallers).map(({ key_id: id, name: key, last_called_at: at }, position) => (
             <span key={id}>
               {position > 0 && ', '}
               <b>{key ?? id}</b> <Ago at={at} />
             </span>
           ))}
-          {callers.length > mostCallers && ` and ${callers.length - mostCallers} more`}
+          {callers.length > maxCallers && ` and ${callers.length - maxCallers} more`}
         </Text>
       )}
     </Row>

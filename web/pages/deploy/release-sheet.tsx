@@ -4,7 +4,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { RefusalNotice } from '../../parts/refusal.tsx'
 import { useEnvironments } from '../../queries.ts'
 import type { Place } from './place.ts'
-import { useReleaseAct, useReleaseCheck, type ReleaseAct } from './release-acts.ts'
+import { useReleaseAct, useReleaseCheck, type ReleaseAct, type Trial } from './release-acts.ts'
 import { ReleasePlan } from './release-plan.tsx'
 import { isRefusedRelease, sayQueries } from './release-words.ts'
 
@@ -21,6 +21,14 @@ const nothing = {
   promote: 'Both environments answer with the same versions.',
   rollback: 'There is nothing to bring back.',
 }
+
+const trials: Array<{ value: Trial; label: string }> = [
+  { value: 'everyone', label: 'Everyone at once' },
+  { value: '50', label: 'Half of the keys first' },
+  { value: '10', label: '10 % of the keys first' },
+  { value: '1', label: '1 % of the keys first' },
+  { value: 'shadow', label: 'Nobody: run it behind the calls and compare' },
+]
 
 /** Shows what a release would change and for whom, and makes it only then. */
 export function ReleaseSheet({ place, act, onClose }: Props) {
@@ -62,6 +70,7 @@ function Sheet({ place, act, onClose }: Props) {
   const make = useReleaseAct(place.project.id, act)
   const [accepted, setAccepted] = useState(false)
   const [message, setMessage] = useState('')
+  const [trial, setTrial] = useState<Trial>('everyone')
   const found = check.data
   // Going back is the way out of trouble: the server lets it pass, and so does the sheet.
   const gated = act.kind !== 'rollback' && found !== undefined && isRefusedRelease(found)
@@ -70,7 +79,7 @@ function Sheet({ place, act, onClose }: Props) {
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        make.mutate({ force: gated, message }, { onSuccess: onClose })
+        make.mutate({ force: gated, message, trial }, { onSuccess: onClose })
       }}
     >
       <Stack gap="lg">
@@ -99,6 +108,20 @@ function Sheet({ place, act, onClose }: Props) {
             value={message}
             onChange={(event) => setMessage(event.currentTarget.value)}
             maxLength={2000}
+          />
+        )}
+        {count > 0 && act.kind === 'release' && (
+          <Select
+            label="Who gets it"
+            description={
+              trial === 'everyone' || trial === 'shadow'
+                ? undefined
+                : 'Each key has one version for all its calls. It is taken back by itself where it fails or slows down.'
+            }
+            data={trials}
+            value={trial}
+            onChange={(chosen) => setTrial(chosen as Trial)}
+            allowDeselect={false}
           />
         )}
         {gated && (

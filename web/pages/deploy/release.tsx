@@ -1,12 +1,13 @@
-import { Anchor, Button, Code } from '@mantine/core'
+import { Anchor, Button, Code, Group } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { RefusalNotice } from '../../parts/refusal.tsx'
 import { Ago, Moment } from '../../parts/time.tsx'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
-import { useRelease } from './release-acts.ts'
+import { useContinue, useRelease } from './release-acts.ts'
 import { ReleasePlan } from './release-plan.tsx'
 import { ReleaseSheet } from './release-sheet.tsx'
 import { sayQueries, sayRelease } from './release-words.ts'
@@ -25,15 +26,7 @@ export function ReleasePage({ place, releaseId }: { place: Place; releaseId: str
           <Heading
             title={found.message ?? `Release of ${sayQueries(found.queries.length)}`}
             within={place.project.name}
-            action={
-              place.editor && found.status === 'released' ? (
-                <Button variant="default" onClick={() => setGoingBack(true)}>
-                  Roll back
-                </Button>
-              ) : (
-                <ReleaseState status={found.status} />
-              )
-            }
+            action={<Actions place={place} release={found} releaseId={releaseId} onBack={() => setGoingBack(true)} />}
           >
             <Who place={place} label={found.created_by} /> {sayRelease(summaryOf(found))} <Ago at={found.created_at} />.
           </Heading>
@@ -51,6 +44,28 @@ export function ReleasePage({ place, releaseId }: { place: Place; releaseId: str
     </Loaded>
   )
 }
+
+/** What can be done about it: on or back while it is tried out, back once it answers everyone. */
+function Actions({ place, release, releaseId, onBack }: Acting) {
+  const goOn = useContinue(place.project.id, releaseId)
+  const isTriedOut = release.status === 'canary' || release.status === 'shadow'
+  if (!place.editor || !(isTriedOut || release.status === 'released')) return <ReleaseState status={release.status} />
+  return (
+    <Group gap="sm">
+      {isTriedOut && <ReleaseState status={release.status} />}
+      <Button variant="default" onClick={onBack}>
+        {isTriedOut ? 'Take back' : 'Roll back'}
+      </Button>
+      {isTriedOut && (
+        <Button loading={goOn.isPending} onClick={() => goOn.mutate()}>
+          Answer everyone
+        </Button>
+      )}
+      <RefusalNotice error={goOn.error} />
+    </Group>
+  )
+}
+type Acting = { place: Place; release: Release; releaseId: string; onBack: () => void }
 
 function summaryOf({ act, queries, promoted_from: from, environment }: Release) {
   const names = queries.map(({ name }) => name)
