@@ -104,7 +104,15 @@ describe('200', () => {
       report.by_environment.map((each: { environment: string; requests: number }) => [each.environment, each.requests]),
     )
     expect(environments).toEqual({ production: 11, staging: 1 })
-    expect(report.questions).toEqual({ asked: 0, answered: 0, refused: 0, reasons: {}, top: [], unanswered: [] })
+    expect(report.questions).toEqual({
+      asked: 0,
+      answered: 0,
+      refused: 0,
+      flagged: 0,
+      reasons: {},
+      top: [],
+      unanswered: [],
+    })
   })
 
   test('the pieces of the series add up to the totals, whatever they are cut into', async () => {

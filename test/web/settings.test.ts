@@ -135,6 +135,7 @@ test('a viewer sees who is there and is told why nothing can be changed', async 
     'Members',
     'Management tokens',
     'Environments',
+    'Variables',
     'Secrets',
     'Retention',
     'Project',
