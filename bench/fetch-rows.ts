@@ -57,7 +57,7 @@ async function measure(): Promise<void> {
     connectTimeoutMs: 5000,
     connectionsPerOrigin: 4,
     backoffBaseMs: 100,
-    backoffMostMs: 1000,
+    backoffMaxMs: 1000,
   })
   const limits = {
     tryTimeoutMs: 60_000,

@@ -18,7 +18,7 @@ const outbound = openOutbound({
   connectTimeoutMs: 5000,
   connectionsPerOrigin: 4,
   backoffBaseMs: 100,
-  backoffMostMs: 1000,
+  backoffMaxMs: 1000,
 })
 const limits = { timeoutMs: 5000, previewBytes: 10_485_760, redirects: 5, retries: 0, maxDepth: 64 }
 const options = { outbound, tokens: createTokenSource(outbound), limits }

@@ -364,7 +364,7 @@ function outboundOptions({ outboundAllow, example, port, limits }: Config) {
     connectTimeoutMs: limits.outboundConnectTimeoutMs,
     connectionsPerOrigin: limits.outboundConnectionsPerOrigin,
     backoffBaseMs: 500,
-    backoffMostMs: 10_000,
+    backoffMaxMs: 10_000,
   }
 }
 

@@ -36,13 +36,13 @@ export async function call<Answer>(method: Method, path: string, options: CallOp
 
 /** What the API gives at a time, and beyond any list that people keep. */
 const pageSize = 200
-const mostPages = 100
+const maxPages = 100
 
 /** A whole list, page by page: what is chosen from and counted must not end at a page. */
 export async function callAll<Item>(path: string, signal: AbortSignal, open = false): Promise<Item[]> {
   const found: Item[] = []
   let cursor: string | null = null
-  for (let pages = 0; pages < mostPages; pages += 1) {
+  for (let pages = 0; pages < maxPages; pages += 1) {
     const more: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
     const asked = `${path}${path.includes('?') ? '&' : '?'}limit=${pageSize}${more}`
     const page: Page<Item> = await call<Page<Item>>('GET', asked, { signal, open })
@@ -50,7 +50,7 @@ export async function callAll<Item>(path: string, signal: AbortSignal, open = fa
     cursor = page.next_cursor
     if (cursor === null) return found
   }
-  throw new Error(`There are more than ${mostPages * pageSize} of them, which is more than this page can show.`)
+  throw new Error(`There are more than ${maxPages * pageSize} of them, which is more than this page can show.`)
 }
 
 export function isRefusal(error: unknown): error is Refusal {

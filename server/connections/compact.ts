@@ -14,8 +14,8 @@ export async function runCompaction(app: Parts, { job, signal, progress }: JobCo
   const { projectId, sourceId: datasourceId } = job
   await using turn = await takeTurn(app, { projectId, datasourceId }, signal)
   progress(0.1)
-  const mostParts = app.config.limits.versionParts
-  const done = await compactTable(app, { projectId, datasourceId, mostParts, signal: turn.signal })
+  const maxParts = app.config.limits.versionParts
+  const done = await compactTable(app, { projectId, datasourceId, maxParts, signal: turn.signal })
   // All of it was written anew, so all of it can be described anew.
   if (done?.isWhole !== true) return
   const { dataObjectId } = done

@@ -16,13 +16,13 @@ const wholeShare = 0.2
 /** Which parts of a version are to be put together: all from the first or from the second on, or none. */
 export function compactedFrom(
   { parts, deletions }: { parts: Pick<PartRecord, 'rowCount'>[]; deletions: Pick<Deletions, 'rows'> | null },
-  mostParts: number,
+  maxParts: number,
 ): 0 | 1 | null {
   const [first, ...others] = parts
   if (first === undefined || (others.length === 0 && deletions === null)) return null
   const changed = others.reduce((sum, part) => sum + part.rowCount, deletions?.rows ?? 0)
   if (changed > first.rowCount * wholeShare) return 0
-  return parts.length > mostParts ? 1 : null
+  return parts.length > maxParts ? 1 : null
 }
 
 /**
@@ -34,14 +34,14 @@ export async function compactTable(
   {
     projectId,
     datasourceId,
-    mostParts,
+    maxParts,
     signal,
-  }: { projectId: string; datasourceId: string; mostParts: number; signal: AbortSignal },
+  }: { projectId: string; datasourceId: string; maxParts: number; signal: AbortSignal },
 ): Promise<{ dataObjectId: string; isWhole: boolean } | null> {
   const live = await liveDataVersion(app.store, datasourceId)
   if (live === null || live.parted === null) return null
   const { parted, dataObjectId } = live
-  const from = compactedFrom(parted, mostParts)
+  const from = compactedFrom(parted, maxParts)
   if (from === null) return null
   const table = partedTable(app.files, parted)
   const paths = { part: app.files.temporaryPath('parquet'), past: app.files.temporaryPath('past') }

@@ -66,9 +66,9 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
 
   function lose(seat: Seat, lost: Lost): void {
     const tickets = [...seat.tickets.values()]
-    const { worn: wasWorn, stopped: wasStopped } = seat
-    const wasReady = seat.ready || wasWorn
-    Object.assign(seat, { child: null, ready: false, reserved: false, worn: false, stopped: false, groups: 0 })
+    const { outOfMemory: wasOutOfMemory, stopped: wasStopped } = seat
+    const wasReady = seat.ready || wasOutOfMemory
+    Object.assign(seat, { child: null, ready: false, reserved: false, outOfMemory: false, stopped: false, groups: 0 })
     seat.tickets.clear()
     seat.lookups.clear()
     const { code, signal, stderr } = lost
@@ -76,7 +76,7 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
     on.lost(tickets, wasStopped ? 'innocent' : crashed && tickets.length === 1 ? 'guilty' : 'suspect')
     if (closing) return
     relieve(seat)
-    if (wasWorn && tickets.length === 0) observe({ kind: 'executor-replaced', reason: 'memory_limit' })
+    if (wasOutOfMemory && tickets.length === 0) observe({ kind: 'executor-replaced', reason: 'memory_limit' })
     else observe({ kind: 'executor-lost', code, signal, calls: tickets.length, stderr })
     // Who ends a process is refused; only where nobody was in it, starting another is what may not help.
     const isExplained = tickets.length > 0 || now() - seat.startedMs > respawnMs.healthyAfter

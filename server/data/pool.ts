@@ -77,9 +77,9 @@ export function createPool(options: PoolOptions) {
     } else if (frame.kind === 'failed') {
       const failure = failureOf(frame.head as FailedHead)
       if (failure.reason === 'memory_limit' && (options.background || isRefusedBySystem(String(failure.cause))))
-        seat.worn = true
+        seat.outOfMemory = true
       // Only where our own statements run: queries of users could else keep every executor from taking work.
-      if (options.background && seat.worn) seat.reserved = true
+      if (options.background && seat.outOfMemory) seat.reserved = true
       finish(seat, ticket, failure)
     }
   }
@@ -201,7 +201,7 @@ export function createPool(options: PoolOptions) {
     }
     if (seat.tickets.size === 0) {
       seat.reserved = false
-      if (seat.worn) processes.replace(seat)
+      if (seat.outOfMemory) processes.replace(seat)
     }
     settle(ticket, ticket.cancelled === null ? outcome : cancelledError(ticket))
     if (ticket.group.left === 0) pump()

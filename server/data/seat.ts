@@ -19,7 +19,7 @@ export type Seat = {
   /** Takes no new work until it is empty: a suspect is to run alone in it. */
   reserved: boolean
   /** Ran out of memory: what was freed does not all come back, so it is replaced when it is empty. */
-  worn: boolean
+  outOfMemory: boolean
   /** Killed by us for a call that could not be stopped: the others in it are innocent. */
   stopped: boolean
   respawn: NodeJS.Timeout | null
@@ -38,7 +38,7 @@ export function newSeat(index: number, standby: boolean): Seat {
     lookups: new Set(),
     known: new Set(),
     reserved: false,
-    worn: false,
+    outOfMemory: false,
     stopped: false,
     respawn: null,
   }

@@ -11,7 +11,7 @@ declare module 'fastify' {
 type Limits = Pick<Config['limits'], 'requestTimeoutMs' | 'uploadTimeoutMs'>
 
 /** For the server as a whole: Node knows one limit for all requests. */
-export function longestRequestMs({ requestTimeoutMs, uploadTimeoutMs }: Limits): number {
+export function maxRequestMs({ requestTimeoutMs, uploadTimeoutMs }: Limits): number {
   return Math.max(requestTimeoutMs, uploadTimeoutMs)
 }
 

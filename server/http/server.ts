@@ -15,7 +15,7 @@ import { openEventStreams } from './event-streams.ts'
 import type { Http } from './http.ts'
 import { acceptJsonOnly } from './json-body.ts'
 import { openapiOptions } from './openapi.ts'
-import { limitRequestTime, longestRequestMs } from './request-time.ts'
+import { limitRequestTime, maxRequestMs } from './request-time.ts'
 import { openRouteTable, type RouteTable } from './route-table.ts'
 import { serveAlertActs, serveAlerts } from './routes/alerts.ts'
 import { serveAskedQuestions, serveQuestionSettings, serveTrials } from './routes/asked-questions.ts'
@@ -58,7 +58,7 @@ export async function buildHttp(app: App): Promise<Http> {
   const { limits } = app.config
   const http = fastify({
     bodyLimit: limits.bodyBytes,
-    requestTimeout: longestRequestMs(limits),
+    requestTimeout: maxRequestMs(limits),
     keepAliveTimeout: 72_000,
     trustProxy: app.config.trustedProxies.length > 0 ? app.config.trustedProxies : false,
     genReqId: () => newId('request'),

@@ -28,7 +28,7 @@ const maxMs = 900_000
 
 export function openChangeStreams(
   app: { deployments: Deployments },
-  { most, mostEach }: { most: number; mostEach: number },
+  { most, maxEach }: { most: number; maxEach: number },
 ): ChangeStreams {
   const ends = new Set<() => void>()
   const held = new Map<string, number>()
@@ -44,8 +44,8 @@ export function openChangeStreams(
 
   return {
     requireRoom({ key }) {
-      if ((held.get(key.id) ?? 0) >= mostEach) {
-        const message = `This API key has ${mostEach} subscriptions open. Close one first.`
+      if ((held.get(key.id) ?? 0) >= maxEach) {
+        const message = `This API key has ${maxEach} subscriptions open. Close one first.`
         throw new Failure('rate_limit_exceeded', { message, retryAfterSeconds: 5 })
       }
       if (ends.size >= most) {

@@ -34,8 +34,8 @@ const sessionShape = /^[\w-]{1,64}$/
 const keepAliveMs = 15_000
 
 export async function openMcp(app: ResourceParts): Promise<Mcp> {
-  const { mcpStreams: most, mcpStreamsPerKey: mostEach } = app.config.limits
-  const streams = openChangeStreams(app, { most, mostEach })
+  const { mcpStreams: most, mcpStreamsPerKey: maxEach } = app.config.limits
+  const streams = openChangeStreams(app, { most, maxEach })
   const cancellations = await openCancellations(app.store)
   return {
     serve(input) {

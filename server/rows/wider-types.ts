@@ -3,7 +3,7 @@ type Parsed = { kind: 'scalar'; type: string } | { kind: 'list'; item: Parsed } 
 type Field = { name: string; type: Parsed }
 
 const bigintDigits = 19
-const mostDigits = 38
+const maxDigits = 38
 const shortDigits = 18
 
 /**
@@ -39,7 +39,7 @@ function widerScalar(left: string, right: string): string {
   if (ours !== null && theirs !== null) {
     const scale = Math.max(ours.scale, theirs.scale)
     const width = Math.max(ours.whole, theirs.whole) + scale
-    return width > mostDigits ? 'VARCHAR' : `DECIMAL(${width > shortDigits ? mostDigits : shortDigits},${scale})`
+    return width > maxDigits ? 'VARCHAR' : `DECIMAL(${width > shortDigits ? maxDigits : shortDigits},${scale})`
   }
   const isNumber = (type: string) => type === 'DOUBLE' || digitsOf(type) !== null
   if (isNumber(left) && isNumber(right)) return 'DOUBLE'

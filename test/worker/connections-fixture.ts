@@ -140,7 +140,7 @@ export async function openConnections(): Promise<Connections> {
     connectTimeoutMs: 5000,
     connectionsPerOrigin: 8,
     backoffBaseMs: 1,
-    backoffMostMs: 5,
+    backoffMaxMs: 5,
   })
   const opened: Connections = {
     folder,

@@ -193,7 +193,7 @@ describe('rows', () => {
       connectTimeoutMs: 1000,
       connectionsPerOrigin: 1,
       backoffBaseMs: 1,
-      backoffMostMs: 1,
+      backoffMaxMs: 1,
     })
     const options = {
       outbound: patient,

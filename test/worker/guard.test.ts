@@ -20,7 +20,7 @@ function open(allow: string[], resolver?: Resolver): Outbound {
     connectTimeoutMs: 2000,
     connectionsPerOrigin: 4,
     backoffBaseMs: 1,
-    backoffMostMs: 1,
+    backoffMaxMs: 1,
     ...(resolver === undefined ? {} : { resolver }),
   })
   opened.push(made)

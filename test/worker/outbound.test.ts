@@ -38,7 +38,7 @@ function outbound(options: Partial<OutboundOptions> = {}): Outbound {
     connectTimeoutMs: 5000,
     connectionsPerOrigin: 8,
     backoffBaseMs: 1,
-    backoffMostMs: 5,
+    backoffMaxMs: 5,
     ...options,
   })
   opened.push(made)
@@ -244,7 +244,7 @@ describe('tries', () => {
       now: () => 0,
       wait: async (ms) => void waits.push(ms),
       backoffBaseMs: 100,
-      backoffMostMs: 150,
+      backoffMaxMs: 150,
     })
     const cases = ['/status?code=503', '/status?code=429&after=2', '/close'].map(async (path) =>
       call(made, request(upstream.origin + path), { retries: 2 }),

@@ -16,7 +16,7 @@ export type OutboundOptions = {
   /** Most connections to one origin at a time. */
   connectionsPerOrigin: number
   backoffBaseMs: number
-  backoffMostMs: number
+  backoffMaxMs: number
   resolver?: Resolver
   /** A further certificate authority to trust, in PEM. */
   ca?: string
@@ -159,7 +159,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
       /** How long to wait for another try; `null` when this one was the last. */
       const waitMs = (outcome: AttemptOutcome, asked: number | null): number | null => {
         if (tries > options.retries || outer.aborted || !isRetryable(request.method, outcome)) return null
-        const backoff = backoffMs(tries - 1, chance(), { baseMs: backoffBaseMs, maxMs: backoffMostMs })
+        const backoff = backoffMs(tries - 1, chance(), { baseMs: backoffBaseMs, maxMs: backoffMaxMs })
         return nextTryMs(asked, backoff, options.timeoutMs - elapsedMs())
       }
       let pauseMs: number | null
@@ -198,7 +198,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
     }
   }
 
-  const { backoffBaseMs, backoffMostMs } = options
+  const { backoffBaseMs, backoffMaxMs } = options
   return { send, check, close: () => agent.destroy() }
 }
 

@@ -44,7 +44,7 @@ function addressesOf(text: string): string[] {
 
 type Props = { lines: ChannelLine[]; onChange: (lines: ChannelLine[]) => void; error: React.ReactNode }
 
-const mostChannels = 10
+const maxChannels = 10
 
 /** Whom it tells, and how. */
 export function AlertChannels({ lines, onChange, error }: Props) {
@@ -89,7 +89,7 @@ export function AlertChannels({ lines, onChange, error }: Props) {
           {error}
         </Text>
       )}
-      {lines.length < mostChannels && (
+      {lines.length < maxChannels && (
         <Group>
           <Button
             variant="default"

@@ -9,7 +9,7 @@ import { Scroll } from '../../parts/scroll.tsx'
 type Form = 'table' | 'json' | 'headers'
 
 /** A long answer as text would freeze the page. */
-const mostTextLength = 200_000
+const maxTextLength = 200_000
 
 /** What came back: as rows, as sent, and with its headers. */
 export function Answer({ outcome }: { outcome: Outcome }) {
@@ -113,5 +113,5 @@ function Facts({ outcome: { body, elapsedMs }, rows }: { outcome: Outcome; rows:
 
 function textOf(body: unknown): string {
   const text = typeof body === 'string' ? body : JSON.stringify(body, null, 2)
-  return text.length > mostTextLength ? `${text.slice(0, mostTextLength)}\n… cut off here, the table has it all` : text
+  return text.length > maxTextLength ? `${text.slice(0, maxTextLength)}\n… cut off here, the table has it all` : text
 }

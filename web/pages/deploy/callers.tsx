@@ -2,7 +2,7 @@ import { List, Text, Title } from '@mantine/core'
 import { Ago } from '../../parts/time.tsx'
 import type { DeployReport } from './wire.ts'
 
-const mostShown = 8
+const maxShown = 8
 
 /** Whom a change meets: the keys that called it lately. */
 export function Callers({ report: { callers, environment } }: { report: DeployReport }) {
@@ -15,12 +15,12 @@ export function Callers({ report: { callers, environment } }: { report: DeployRe
         <Text c="dimmed">No key has called it in {environment} in the last 30 days.</Text>
       ) : (
         <List spacing={2}>
-          {callers.slice(0, mostShown).map(({ key_id: id, name, last_called_at: at }) => (
+          {callers.slice(0, maxShown).map(({ key_id: id, name, last_called_at: at }) => (
             <List.Item key={id}>
               <b>{name ?? id}</b>, last <Ago at={at} />
             </List.Item>
           ))}
-          {callers.length > mostShown && <List.Item>and {callers.length - mostShown} more</List.Item>}
+          {callers.length > maxShown && <List.Item>and {callers.length - maxShown} more</List.Item>}
         </List>
       )}
     </section>

@@ -6,7 +6,7 @@ import type { Metrics, RequestEntry } from './usage-wire.ts'
 
 const refreshMs = 30_000
 /** What the page keeps of what arrives; older calls are in the list behind it. */
-const mostArrived = 500
+const maxArrived = 500
 
 export type UsageFilter = { environment: string; query: string | null }
 
@@ -76,7 +76,7 @@ export function useRequests(projectId: string, { environment, query }: UsageFilt
       const entry = JSON.parse(event.data) as RequestEntry
       setArrived((before) => ({
         search,
-        list: [entry, ...(before.search === search ? before.list : [])].slice(0, mostArrived),
+        list: [entry, ...(before.search === search ? before.list : [])].slice(0, maxArrived),
       }))
     })
     return () => stream.close()

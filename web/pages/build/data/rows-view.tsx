@@ -10,7 +10,7 @@ import { sayNumber } from '../../../words.ts'
 
 const pageRows = 250
 /** A browser draws no element taller than some 30 million pixels. */
-const mostRows = 900_000
+const maxRows = 900_000
 
 /** All rows of a version; those in sight are fetched as one scrolls to them. */
 export function RowsView({ projectId, object }: { projectId: string; object: DescribedObject }) {
@@ -30,7 +30,7 @@ export function RowsView({ projectId, object }: { projectId: string; object: Des
   })
   const rows = new Map(pages.map((page, index) => [page, asked[index]?.data?.data]))
   const error = asked.find((each) => each.error !== null)?.error ?? null
-  const count = Math.min(object.row_count ?? 0, mostRows)
+  const count = Math.min(object.row_count ?? 0, maxRows)
   return (
     <>
       <RefusalNotice error={error} />
@@ -48,9 +48,9 @@ export function RowsView({ projectId, object }: { projectId: string; object: Des
           )
         }}
       />
-      {(object.row_count ?? 0) > mostRows && (
+      {(object.row_count ?? 0) > maxRows && (
         <Text size="xs" c="dimmed" mt="xs">
-          The first {sayNumber(mostRows)} rows. Ask for others with a query.
+          The first {sayNumber(maxRows)} rows. Ask for others with a query.
         </Text>
       )}
     </>

@@ -7,7 +7,7 @@ import type { Preview } from '../wire.ts'
 const Chart = lazy(async () => ({ default: (await import('../../../parts/chart.tsx')).Chart }))
 
 /** More points than this are no longer told apart. */
-const mostPoints = 500
+const maxPoints = 500
 const colors = ['var(--sluice-chart-strong)', 'orange.7', 'gray.6', 'var(--sluice-chart-soft)']
 
 /** Whether there is a column to go along and one to draw. */
@@ -19,7 +19,7 @@ export function canChart({ columns, data }: Preview): boolean {
 export function ResultChart({ answer: { columns, data } }: { answer: Preview }) {
   const lines = linesOf(columns)
   const along = columns.find(({ name }) => lines.every((line) => line.name !== name))
-  const points = data.slice(0, mostPoints).map((row, index): ChartPoint & { time: string } => {
+  const points = data.slice(0, maxPoints).map((row, index): ChartPoint & { time: string } => {
     const numbers = lines.map(({ name }) => [name, typeof row[name] === 'number' ? row[name] : null])
     return { ...Object.fromEntries(numbers), time: along === undefined ? String(index + 1) : sayValue(row[along.name]) }
   })
@@ -33,7 +33,7 @@ export function ResultChart({ answer: { columns, data } }: { answer: Preview }) 
       <Text size="xs" c="dimmed" mt="xs">
         {lines.map(({ label }) => label).join(', ')}
         {along !== undefined && ` by ${along.name}`}
-        {data.length > mostPoints && `, the first ${mostPoints} rows`}
+        {data.length > maxPoints && `, the first ${maxPoints} rows`}
       </Text>
     </>
   )
