@@ -56,7 +56,10 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
   transformObject: (document) => withoutUnused(jsonSchemaTransformObject(document)),
 }
 
-/** Every named schema is written twice, as it is read and as it is answered; the document keeps those it refers to. */
+/**
+ * Every named schema is written twice, as it is read and as it is answered; the document keeps those it refers to, by
+ * name: they come in the order in which modules were loaded, which is not always the same.
+ */
 function withoutUnused(document: ReturnType<Transform>): ReturnType<Transform> {
   if (!('components' in document) || document.components?.schemas === undefined) return document
   const all = Object.entries(document.components.schemas)
@@ -69,6 +72,7 @@ function withoutUnused(document: ReturnType<Transform>): ReturnType<Transform> {
     }
   }
   visit('paths' in document ? document.paths : null)
-  const schemas = Object.fromEntries(all.filter(([name]) => used.has(name)))
+  const kept = all.filter(([name]) => used.has(name)).toSorted(([left], [right]) => (left < right ? -1 : 1))
+  const schemas = Object.fromEntries(kept)
   return { ...document, components: { ...document.components, schemas } } as ReturnType<Transform>
 }
