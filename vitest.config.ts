@@ -80,10 +80,10 @@ export default defineConfig({
             },
           ]
         : []),
-      { extends: true, test: { name: 'kills', include: killed, testTimeout: 180_000 } },
+      { extends: true, test: { name: 'kills', include: killed, testTimeout: 300_000 } },
       {
         extends: true,
-        test: { name: 'faults', include: ['test/faults/**/*.test.ts'], exclude: killed, testTimeout: 180_000 },
+        test: { name: 'faults', include: ['test/faults/**/*.test.ts'], exclude: killed, testTimeout: 300_000 },
       },
       { extends: true, test: { name: 'secrets', include: ['test/secrets/**/*.test.ts'] } },
       { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'] } },

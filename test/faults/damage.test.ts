@@ -92,7 +92,7 @@ test('a file that is damaged while it is served costs no call', async () => {
   const database = new Set(postmasterTree(installation.dataDir))
   const children = processTree(installation.service.pid).slice(1)
   killAll(children.filter((pid) => !database.has(pid)))
-  await expect.poll(async () => (await fetch(`${installation.url}/readyz`)).status, { timeout: 30_000 }).toBe(200)
+  await expect.poll(async () => (await fetch(`${installation.url}/readyz`)).status, { timeout: 60_000 }).toBe(200)
   expect(await stampOf(installation.url, project)).toBe(1)
   expect(installation.service.output()).toContain('is damaged or gone')
   // A refresh brings a version that is whole.

@@ -123,12 +123,12 @@ test(
     expect(seen['run']?.[200]).toBeGreaterThan(10)
     expect(slowestMs).toBeLessThan(5_000)
     wire.mend()
-    await expect.poll(() => statusOf(installation, '/v1/projects'), { timeout: 30_000, interval: 200 }).toBe(200)
-    await expect.poll(() => statusOf(installation, '/readyz'), { timeout: 30_000, interval: 200 }).toBe(200)
+    await expect.poll(() => statusOf(installation, '/v1/projects'), { timeout: 60_000, interval: 200 }).toBe(200)
+    await expect.poll(() => statusOf(installation, '/readyz'), { timeout: 60_000, interval: 200 }).toBe(200)
     // What was called meanwhile is in the log, once it could be written.
     const made = (seen['kept']?.[200] ?? 0) + (seen['run']?.[200] ?? 0)
     await expect
-      .poll(() => requestCount(installation, project), { timeout: 30_000 })
+      .poll(() => requestCount(installation, project), { timeout: 60_000 })
       .toBe(made + Object.keys(queries).length)
   },
   cutMs + 120_000,
@@ -153,7 +153,7 @@ test('a database that is stopped and started again: no call of a query fails, an
       .poll(
         async () => postmasterOf(installation.dataDir) !== postmaster && (await statusOf(installation, '/v1/projects')),
         {
-          timeout: 30_000,
+          timeout: 60_000,
         },
       )
       .toBe(200)
@@ -180,7 +180,7 @@ test('a database that hangs: queries are answered, the rest is refused in time, 
   killAll(database, 'SIGCONT')
   expect([...managed]).toEqual([503])
   expect(seen).toEqual({ kept: { 200: expect.any(Number) }, run: { 200: expect.any(Number) } })
-  await expect.poll(() => statusOf(installation, '/v1/projects'), { timeout: 30_000, interval: 200 }).toBe(200)
+  await expect.poll(() => statusOf(installation, '/v1/projects'), { timeout: 60_000, interval: 200 }).toBe(200)
 }, 120_000)
 
 function postmasterOf(dataDir: string): number {

@@ -47,8 +47,7 @@ test.skipIf(!mayMount)(
     const dataDir = await makePassableFolder()
     mountSmallDisk(dataDir, 400)
     await copyCluster(inject('clusterDir'), dataDir)
-    const installation = await openInstallation({ dataDir })
-    onTestFinished(() => closeOn(installation, dataDir))
+    const installation = await openMounted(dataDir, () => unmount(dataDir))
     const project = await installation.project(count)
     expect(await read(installation, project)).toEqual({ status: 200 })
     const ballast = join(dataDir, 'ballast')
@@ -72,8 +71,7 @@ test.skipIf(!mayMount)('a disk that can only be read refuses new data and serves
   const files = join(dataDir, 'files')
   await mkdir(files, { mode: 0o700 })
   mountOnItself(files)
-  const installation = await openInstallation({ dataDir })
-  onTestFinished(() => closeOn(installation, files))
+  const installation = await openMounted(dataDir, () => unmount(files))
   const project = await installation.project(count)
   expect((await execute(installation, project, 100)).status).toBe(200)
   // Whatever is being prepared ends first: a file that is open for writing keeps its disk writable.
@@ -104,13 +102,8 @@ test.skipIf(!mayThrottle)('a slow disk makes writes wait, and calls of queries d
   const disk = mountThrottledDisk(dataDir, 800)
   await chmod(dataDir, 0o711)
   await copyCluster(inject('clusterDir'), dataDir)
-  const installation = await openInstallation({ dataDir })
-  onTestFinished(async () => {
-    disk.slow(null)
-    await endService(installation.service)
-    disk.remove()
-    await installation.close()
-  })
+  const installation = await openMounted(dataDir, disk.remove)
+  onTestFinished(() => disk.slow(null))
   const project = await installation.project(count)
   expect((await execute(installation, project, 100)).status).toBe(200)
   const queries = `/v1/projects/${project.projectId}/queries`
@@ -140,10 +133,18 @@ test.skipIf(!mayThrottle)('a slow disk makes writes wait, and calls of queries d
 })
 
 /** What is mounted goes while nobody uses it and before its folder is removed. */
-async function closeOn(installation: Installation, mounted: string): Promise<void> {
-  await endService(installation.service)
-  unmount(mounted)
-  await installation.close()
+/** The service on a disk of its own, which goes with it, also where it does not start. */
+async function openMounted(dataDir: string, removeDisk: () => void): Promise<Installation> {
+  const installation = await openInstallation({ dataDir }).catch((error: unknown) => {
+    removeDisk()
+    throw error
+  })
+  onTestFinished(async () => {
+    await endService(installation.service)
+    removeDisk()
+    await installation.close()
+  })
+  return installation
 }
 
 function tryReadOnly(folder: string): boolean {

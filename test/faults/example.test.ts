@@ -52,7 +52,7 @@ function paste(line: string): { data: unknown[] } {
 
 test(
   'the first start makes it; its lines work when pasted, at this start and the next',
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async () => {
     await start(withExample)
     const first = await printedLines()
@@ -66,7 +66,7 @@ test(
   },
 )
 
-test('it never appears in an installation that was there before', { timeout: 120_000 }, async () => {
+test('it never appears in an installation that was there before', { timeout: 300_000 }, async () => {
   await start({ SLUICE_EXAMPLE: 'off' })
   await stop()
   await start(withExample)
@@ -74,7 +74,7 @@ test('it never appears in an installation that was there before', { timeout: 120
   expect(await projects()).toEqual([])
 })
 
-test('a start killed half-way leaves one example after the next', { timeout: 180_000 }, async () => {
+test('a start killed half-way leaves one example after the next', { timeout: 300_000 }, async () => {
   await start(withExample)
   await expect.poll(async () => (await projects()).length, { timeout: 60_000 }).toBe(1)
   service.kill('SIGKILL')

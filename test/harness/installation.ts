@@ -45,7 +45,8 @@ export async function openInstallation(options: Options = {}): Promise<Installat
   }
   const service = await startService(dataDir, environment, options.command, options.program).catch(
     async (error: unknown) => {
-      await removeAll()
+      // Why it did not start matters more than what is left of it.
+      await removeAll().catch(() => undefined)
       throw error
     },
   )
