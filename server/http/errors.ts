@@ -24,9 +24,9 @@ const fastifyFailures: Record<string, () => Failure> = {
 function frameworkFailure(error: FastifyError, code: 'invalid_query' | 'invalid_request'): Failure | undefined {
   const known = fastifyFailures[error.code]
   if (known !== undefined) return known()
-  // Whatever was thrown comes here: it may have no code.
-  const { code: name = '' } = error as { code?: string }
-  const isTheirs = name.startsWith('FST_') || ('expose' in error && error.expose === true)
+  // Whatever was thrown comes here: it may have no code, or a number for one, as a DOMException has.
+  const { code: name = '' } = error as { code?: unknown }
+  const isTheirs = String(name).startsWith('FST_') || ('expose' in error && error.expose === true)
   if (!isTheirs || error.statusCode === undefined || error.statusCode < 400 || error.statusCode >= 500) return undefined
   const byStatus = Object.entries(failures).find(([, { status }]) => status === error.statusCode)?.[0]
   const found = error.statusCode === 400 ? code : ((byStatus ?? code) as FailureCode)
@@ -46,7 +46,7 @@ export function answerError(
 /** What an error is to the caller. What is not expected is logged whole and told as `internal_error`. */
 export function toldFailure(app: Pick<App, 'observe'>, error: FastifyError, request: FastifyRequest): Failure {
   const failure = asFailure(error, request)
-  if (failure.code === 'internal_error' && !isGone(error)) {
+  if (failure.code === 'internal_error') {
     app.observe({
       kind: 'request-failed',
       requestId: request.id,
@@ -84,6 +84,8 @@ export function sendFailure(
 /** What an error is to the caller of this route. */
 export function asFailure(error: FastifyError, request: FastifyRequest): Failure {
   if (error instanceof Failure) return (error.code === 'internal_error' ? asDiskFailure(error) : undefined) ?? error
+  // Before all else: a body that breaks off carries the code that a lost database connection has, too.
+  if (isGone(error) || error === request.raw.errored) return new Failure('cancelled', { cause: error })
   const code = request.routeOptions.config.door === 'query' ? 'invalid_query' : 'invalid_request'
   if (hasZodFastifySchemaValidationErrors(error)) {
     const details = error.validation.flatMap((entry) => describeIssue(entry))

@@ -1,11 +1,16 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 
 let t: TestApp
 let q: QueryProject
+let origin: string
 beforeAll(async () => {
   t = await openTestApp()
+  origin = await t.listen()
   q = await openQueryProject(t)
   await q.deploy({
     name: 'order_count',
@@ -66,7 +71,6 @@ test('a call that no verb has seen, of a malformed body or a version that is no 
 test('a caller who hangs up is told as that, not as our failure', async () => {
   const endless = 'SELECT count(*) AS n FROM range(100000000000) AS a(i) WHERE i % 7 = 3'
   await q.deploy({ name: 'endless', sql: endless })
-  const origin = await t.listen()
   t.observations.length = 0
   for (const accept of ['application/json', 'text/csv']) {
     const leaving = new AbortController()
@@ -81,6 +85,26 @@ test('a caller who hangs up is told as that, not as our failure', async () => {
     { entry: 'direct', query: 'endless', code: 'cancelled' },
     { entry: 'direct', query: 'endless', code: 'cancelled' },
   ])
+  expect(t.observations.filter(({ kind }) => kind === 'request-failed' || kind === 'fault')).toEqual([])
+})
+
+test('a body that breaks off is told as a caller who hung up, not as a busy service', async () => {
+  const { port } = new URL(origin)
+  t.observations.length = 0
+  const head = [
+    'POST /v1/queries/order_count HTTP/1.1',
+    'host: sluice',
+    `authorization: Bearer ${q.secret}`,
+    'content-type: application/json',
+    'content-length: 100',
+  ]
+  const socket = connect(Number(port), '127.0.0.1')
+  await once(socket, 'connect')
+  // Time for the service to begin reading the body.
+  socket.write(`${head.join('\r\n')}\r\n\r\n{"limit":`)
+  await wait(200)
+  socket.destroy()
+  await expect.poll(told).toMatchObject([{ entry: 'direct', query: 'order_count', code: 'cancelled' }])
   expect(t.observations.filter(({ kind }) => kind === 'request-failed' || kind === 'fault')).toEqual([])
 })
 
