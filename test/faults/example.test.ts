@@ -47,7 +47,9 @@ async function projects(): Promise<Array<{ id: string; name: string }>> {
 
 function paste(line: string): { data: unknown[] } {
   const { stdout } = spawnSync('bash', ['-c', line], { encoding: 'utf8', timeout: 30_000 })
-  return JSON.parse(stdout) as { data: unknown[] }
+  const answer = JSON.parse(stdout) as { data?: unknown[] }
+  if (answer.data === undefined) throw new Error(`${line} was answered with ${stdout}`)
+  return { data: answer.data }
 }
 
 test(
