@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { notBlank } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 
 /** Schemes that would run something in the browser, or show a file, instead of leading back to a program. */
@@ -21,15 +22,25 @@ function isReturnAddress(text: string): boolean {
   return url.protocol !== 'http:' || loopback.has(url.hostname)
 }
 
-const redirectUri = z
+const givenUri = z
   .string()
   .max(2_000)
-  .refine(isReturnAddress, 'must be an https address, an http address of this machine, or one with a scheme of its own')
+  .regex(/^[\x21-\x7e]*$/, 'must be a URI: other letters than those of ASCII are written as %XX')
+const redirectUri = givenUri.refine(
+  isReturnAddress,
+  'must be an https address, an http address of this machine, or one with a scheme of its own',
+)
 
 /** What a client says of itself (RFC 7591). More may be said; what is not named here is not heeded. */
 export const registerClient = z.looseObject({
   redirect_uris: z.array(redirectUri).min(1).max(20),
-  client_name: z.string().trim().min(1).max(fixedLimits.nameChars.value).default('A client without a name'),
+  client_name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(fixedLimits.nameChars.value)
+    .meta(notBlank)
+    .default('A client without a name'),
   token_endpoint_auth_method: z.literal('none').default('none'),
 })
 
@@ -48,13 +59,13 @@ export const registeredClient = z
 const codeChallenge = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the SHA-256 of the verifier in base64url')
 
 /** What a page asks before it shows who wants to be let in. */
-export const askedClient = z.object({ client_id: z.string().max(200), redirect_uri: z.string().max(2_000) })
+export const askedClient = z.object({ client_id: z.string().max(200), redirect_uri: givenUri })
 export const shownClient = z.object({ client_id: z.string(), client_name: z.string(), redirect_uri: z.string() })
 
 /** A person lets a client in. */
 export const approveClient = z.strictObject({
   client_id: z.string().max(200),
-  redirect_uri: z.string().max(2_000),
+  redirect_uri: givenUri,
   code_challenge: codeChallenge,
   code_challenge_method: z.literal('S256'),
   resource: z.string().max(2_000).optional().meta({ description: 'What the access is for: the address of /mcp.' }),

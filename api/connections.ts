@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { heldBecause } from './data.ts'
-import { slug } from './envelope.ts'
+import { notBlank, slug } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 
 /** The wire of the HTTP operations: configuration, test, execute, pagination, and import of a cURL command. */
@@ -13,6 +13,7 @@ const url = z
   .trim()
   .min(1, 'must not be empty')
   .max(fixedLimits.urlChars.value, `has more than ${fixedLimits.urlChars.value} characters`)
+  .meta(notBlank)
 
 function method<const Names extends readonly [string, ...string[]]>(names: Names) {
   const written = z.string('is required').meta({ enum: [...names] })
@@ -92,7 +93,10 @@ const oauthClient = {
       'names what the protocol itself says; scope and audience have fields of their own',
     )
     .optional()
-    .meta({ description: 'Further parameters for the authorization server, such as `resource` or `access_type`.' }),
+    .meta({
+      description: 'Further parameters for the authorization server, such as `resource` or `access_type`.',
+      maxProperties: 20,
+    }),
 }
 
 export const authShapes = {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { forEach, httpConfiguration, pagination } from './connections.ts'
 import { heldBecause } from './data.ts'
-import { displayName, slug, timestamp } from './envelope.ts'
+import { displayName, notBlank, slug, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 
 const field = z.string().min(1).max(1_000)
@@ -27,7 +27,10 @@ const loadFields = {
     .max(20)
     .refine((keys) => new Set(keys).size === keys.length, 'names a column twice')
     .optional()
-    .meta({ description: 'Columns whose values tell a row. `merge` needs it; `append` leaves out known rows.' }),
+    .meta({
+      description: 'Columns whose values tell a row. `merge` needs it; `append` leaves out known rows.',
+      uniqueItems: true,
+    }),
   cursor: cursor.optional(),
   delete_marker: z
     .strictObject({ field, value: z.union([z.string().max(1_000), z.number(), z.boolean()]) })
@@ -49,7 +52,16 @@ export const changeLoad = z
     if (mode === 'merge' && key === undefined) issue('primary_key', 'is required: rows are merged by it')
     if (mode !== 'merge' && marker !== undefined) issue('delete_marker', 'needs the mode merge')
   })
-  .meta({ description: 'How new data comes to the table. The first load after a change is a full one.' })
+  .meta({
+    description: 'How new data comes to the table. The first load after a change is a full one.',
+    // As `not`, which programs that write clients of the document pass over.
+    not: {
+      anyOf: [
+        { properties: { mode: { enum: ['merge'] } }, not: { required: ['primary_key'] } },
+        { properties: { mode: { enum: ['replace', 'append', 'full'] } }, required: ['delete_marker'] },
+      ],
+    },
+  })
 
 const settings = {
   load: changeLoad.optional(),
@@ -156,7 +168,7 @@ const columnType = z
     return Number(scale) <= Number(width)
   }, 'has more decimals than digits')
 
-const columnName = z.string().trim().min(1, 'must not be empty').max(200)
+const columnName = z.string().trim().min(1, 'must not be empty').max(200).meta(notBlank)
 const columnOf = z.string().min(1).max(1_000)
 
 const check = z.discriminatedUnion('type', [

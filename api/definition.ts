@@ -99,7 +99,7 @@ export const definition = z
       .max(100)
       .refine((names) => new Set(names).size === names.length, 'name one twice')
       .optional()
-      .meta({ description: 'Their names, in order. `production` is always there.' }),
+      .meta({ description: 'Their names, in order. `production` is always there.', uniqueItems: true }),
     variables: z.array(definedVariable).max(fixedLimits.definedObjects.value).optional(),
     connections: z.array(definedConnection).max(fixedLimits.definedObjects.value).optional(),
     queries: z.array(definedQuery).max(fixedLimits.definedObjects.value).optional(),

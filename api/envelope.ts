@@ -35,4 +35,7 @@ export const slug = z
     'must begin with a lower-case letter and hold only lower-case letters, digits and _, at most 63',
   )
 
-export const displayName = z.string().trim().min(1).max(fixedLimits.nameChars.value)
+/** For the document: of a text that is trimmed and must not be empty, something must be left. */
+export const notBlank = { pattern: '[^\\s\\ufeff]' }
+
+export const displayName = z.string().trim().min(1).max(fixedLimits.nameChars.value).meta(notBlank)

@@ -35,7 +35,10 @@ const fixedParameters = z
     (value) => Object.keys(value).length <= fixedLimits.fixedParameters.value,
     `must have at most ${fixedLimits.fixedParameters.value} names`,
   )
-  .meta({ description: 'Slots whose value the key decides. A caller who sends one of them is refused.' })
+  .meta({
+    description: 'Slots whose value the key decides. A caller who sends one of them is refused.',
+    maxProperties: fixedLimits.fixedParameters.value,
+  })
 
 export const newApiKey = z.strictObject({
   name: displayName,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { slug, timestamp } from './envelope.ts'
+import { notBlank, slug, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 import { slotsSchema } from './slots.ts'
 
@@ -10,7 +10,7 @@ const sqlText = z
   .max(fixedLimits.sqlChars.value)
   .meta({ description: 'One SELECT over the tables of the project; slots are `$name`.' })
 const example = z.strictObject({
-  question: z.string().trim().min(1).max(fixedLimits.exampleChars.value),
+  question: z.string().trim().min(1).max(fixedLimits.exampleChars.value).meta(notBlank),
   parameters: parameters.default({}),
 })
 const maxVersion = 2_147_483_647

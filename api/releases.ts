@@ -28,6 +28,7 @@ const releasedQuery = z
     remove: z.boolean().optional().meta({ description: 'Take it out of the environment.' }),
   })
   .refine(({ version, remove }) => remove !== true || version === undefined, 'is removed, so it has no version')
+  .meta({ not: { properties: { remove: { enum: [true] } }, required: ['remove', 'version'] } })
 
 const share = z.number().min(0).max(1)
 /** What takes a release back that is tried out. */
@@ -97,6 +98,7 @@ export const newRelease = z
     ...why,
   })
   .refine(({ canary, shadow }) => canary === undefined || !shadow, 'takes canary or shadow, not both')
+  .meta({ not: { properties: { shadow: { enum: [true] } }, required: ['shadow', 'canary'] } })
 
 const seen = z.object({ calls: z.int(), errors: z.int(), p95_ms: z.number().nullable() })
 /** How a release that is, or was, tried out does. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { slug } from './envelope.ts'
+import { notBlank, slug } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 
 /**
@@ -30,6 +30,7 @@ const described = {
     .trim()
     .min(1)
     .max(fixedLimits.slotTitleChars.value)
+    .meta(notBlank)
     .optional()
     .meta({ description: 'What people call it; without one, its name or its column says so.' }),
   description: z.string().max(fixedLimits.slotDescriptionChars.value).optional(),
@@ -117,6 +118,7 @@ export const slotsSchema = z
     properties: z
       .record(slug, slotSchema)
       .refine((slots) => Object.keys(slots).length <= maxSlots, `must hold at most ${maxSlots} slots`)
+      .meta({ maxProperties: maxSlots })
       .default({}),
     required: z.array(z.string()).max(maxSlots).default([]),
     additionalProperties: z.literal(false).default(false),

@@ -3,6 +3,7 @@
 // of test/fuzz/seeds.txt. schemathesis comes from PyPI into a virtual environment that is kept.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,9 +32,21 @@ for (const seed of seeds) {
   const service = await startService(folder)
   try {
     const more = flags.only === undefined ? [] : ['--only', flags.only]
-    const args = [join(root, 'test/fuzz/fuzz.py'), '--url', service.url, '--token', operator]
-    const options = ['--seed', seed, '--examples', flags.examples, '--minutes', flags.minutes, ...more]
-    const { status } = spawnSync(python, [...args, ...options], { cwd: root, stdio: 'inherit' })
+    const args = [join(root, 'test/fuzz/fuzz.py'), '--url', service.url, '--token', operator, '--link', service.link]
+    const options = [
+      '--upstream-port',
+      String(service.upstreamPort),
+      '--seed',
+      seed,
+      '--examples',
+      flags.examples,
+      '--minutes',
+      flags.minutes,
+      ...more,
+    ]
+    // Not at once: what the service prints is read meanwhile.
+    const fuzzer = spawn(python, [...args, ...options], { cwd: root, stdio: 'inherit' })
+    const [status] = await once(fuzzer, 'exit')
     if (status !== 0) process.exitCode = 1
   } finally {
     await service.stop()
@@ -68,7 +81,7 @@ function keptSeeds() {
 }
 
 async function startService(folder) {
-  const port = await freePort()
+  const [port, upstreamPort] = [await freePort(), await freePort()]
   const env = {
     PATH: process.env.PATH,
     HOME: process.env.HOME,
@@ -79,16 +92,20 @@ async function startService(folder) {
     // A fuzzer is wrong most of the time, and waits for nobody.
     SLUICE_FAILED_AUTHENTICATIONS_PER_MINUTE: '100000',
     SLUICE_FAILED_SIGN_INS_PER_MINUTE: '10000',
+    SLUICE_OAUTH_REGISTRATIONS_PER_MINUTE: '10000',
+    // Beside it there is an authorization server that connections are connected with.
+    SLUICE_OUTBOUND_ALLOW: `127.0.0.1:${upstreamPort}`,
     SLUICE_OUTBOUND_CONNECT_TIMEOUT_MS: '500',
     SLUICE_OUTBOUND_TRIES: '1',
-    SLUICE_TEST_TIMEOUT_MS: '3000',
+    SLUICE_TEST_TIMEOUT_MS: '10000',
     SLUICE_EXECUTE_TIMEOUT_MS: '20000',
   }
   const child = spawn(findNode(), ['--expose-gc', 'server/main.ts'], {
     cwd: root,
     env,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
+  const printed = signInLink(child.stdout)
   const ended = new Promise((resolve) => child.once('exit', resolve))
   const stop = async () => {
     const late = setTimeout(() => child.kill('SIGKILL'), stopLimitMs)
@@ -98,9 +115,32 @@ async function startService(folder) {
   }
   try {
     await waitForPort(port, startLimitMs)
+    const link = await withLimit(printed, startLimitMs)
+    return { url: `http://127.0.0.1:${port}`, link, upstreamPort, stop }
   } catch (error) {
     await stop()
     throw error
   }
-  return { url: `http://127.0.0.1:${port}`, stop }
+}
+
+/** The secret of the link that a first start prints; the rest goes on to be seen. */
+function signInLink(stdout) {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    stdout.on('data', (piece) => {
+      process.stdout.write(piece)
+      if (text.length < 100_000) text += piece
+      const found = /\/sign-in#(\S+)\s/.exec(text)
+      if (found !== null) resolve(found[1])
+    })
+    stdout.once('end', () => reject(new Error('The service ended without a link to sign in with.')))
+  })
+}
+
+async function withLimit(promise, limitMs) {
+  let timer
+  const late = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('The service printed no link to sign in with.')), limitMs)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }

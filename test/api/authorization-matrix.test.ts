@@ -165,10 +165,7 @@ describe('who may not', () => {
   })
 
   test('learns nothing: what is not theirs answers like what is not there', async () => {
-    const nowhere: Ids = { ...stage.ids }
-    for (const name of Object.keys(nowhere) as Array<keyof Ids>) {
-      if (name.endsWith('_id')) nowhere[name] = nowhere[name].replace(/[0-9A-Z]{26}$/, '0'.repeat(26))
-    }
+    const nowhere = nothingOf(stage.ids)
     const wrong: string[] = []
     for (const cell of cells) {
       if (cell.verdict === 'allowed' || cell.verdict.status !== 404) continue
@@ -180,6 +177,29 @@ describe('who may not', () => {
     expect(wrong).toEqual([])
   })
 })
+
+test('what is of another project is not there under the path of one’s own', async () => {
+  const place = { project_id: stage.foreignProjectId }
+  const tries: Array<{ cell: Cell; theirs: Ids }> = []
+  for (const { route, row } of entries) {
+    const names = [...`${route} ${row.search ?? ''}`.matchAll(/:([a-z_]+_id)/g)].map(([, name]) => name)
+    if (!names.includes('project_id') || names.length < 2) continue
+    const made: Partial<Ids> = {}
+    for (const [name, maker] of Object.entries(row.fresh ?? {})) made[name as keyof Ids] = await stage.make(maker)
+    const cell: Cell = { route, row, caller: 'stranger', method: '', verdict: missing }
+    tries.push({ cell, theirs: { ...stage.ids, ...made, ...place } })
+  }
+  expect(tries.length).toBeGreaterThan(35)
+  const before = await fingerprint()
+  const wrong: string[] = []
+  for (const { cell, theirs } of tries) {
+    const nowhere: Ids = { ...nothingOf(theirs), ...place }
+    const [one, other] = [words(await call(cell, theirs), theirs), words(await call(cell, nowhere), nowhere)]
+    if (!one.startsWith('{"status":404') || one !== other) wrong.push(`${cell.route}: ${one} and ${other}`)
+  }
+  expect(wrong).toEqual([])
+  expect(await fingerprint()).toEqual(before)
+}, 120_000)
 
 test('who may is answered', async () => {
   const wrong: string[] = []
@@ -231,6 +251,15 @@ async function call(
 function envelopeIn(body: Record<string, unknown>): unknown {
   const { error } = body
   return 'jsonrpc' in body && typeof error === 'object' && error !== null && 'data' in error ? error.data : body
+}
+
+/** The same names for what is not there. */
+function nothingOf(ids: Ids): Ids {
+  const nowhere = { ...ids }
+  for (const name of Object.keys(nowhere) as Array<keyof Ids>) {
+    if (name.endsWith('_id')) nowhere[name] = nowhere[name].replace(/[0-9A-Z]{26}$/, '0'.repeat(26))
+  }
+  return nowhere
 }
 
 function partition<Item>(items: Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectStatus, openTestApp, type Answer, type TestApp } from '../harness/app.ts'
+import { configurationBy, openAuthorizationServer } from '../harness/authorization-server.ts'
+import { connectMcp } from '../harness/mcp.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 import { putTable } from '../harness/tables.ts'
 
@@ -28,7 +30,7 @@ const goods = {
 }
 
 beforeAll(async () => {
-  t = await openTestApp()
+  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: '127.0.0.1' })
   ours = await openQueryProject(t)
   theirs = await openQueryProject(t)
   await putTable(t.app, ours.projectId, { name: 'goods', rows: [{ id: 1, maker: 'Miller' }] })
@@ -193,6 +195,181 @@ describe('what a project tells of itself', () => {
         expect(answer.status).toBe(404)
         expectNothingOfTheirs(answer)
       }
+    }
+  })
+})
+
+describe('tools and documents', () => {
+  test('a key sees the tools, tables and document of its own project, and no address of another’s is one', async () => {
+    const origin = await t.listen()
+    const [client, other] = [await connectMcp(origin, ours.secret), await connectMcp(origin, theirs.secret)]
+    try {
+      const lists = async (of: typeof client) =>
+        JSON.stringify([await of.listTools(), await of.listResources(), await of.listResourceTemplates()])
+      // They are there for who may see them, so that their absence means something.
+      expect(await lists(other)).toContain(mark)
+      const shown = await lists(client)
+      expect(shown).toContain('goods')
+      expect(shown).not.toContain(mark)
+      expect(shown).not.toContain(theirs.projectId)
+      const nowhere = 'prj_00000000000000000000000000'
+      const refusal = async (uri: string): Promise<string> => {
+        const words = await client.readResource({ uri }).then(
+          (read) => `read: ${JSON.stringify(read)}`,
+          (error: unknown) => String(error),
+        )
+        return words.replaceAll(uri, '…').replaceAll(encodeURIComponent(uri), '…')
+      }
+      const { resources } = await other.listResources()
+      const rows = `sluice://projects/${theirs.projectId}/environments/production/queries/goods/rows?version=1`
+      const addresses = [...resources.map(({ uri }) => uri), rows]
+      expect(addresses.length).toBeGreaterThan(2)
+      for (const uri of addresses) {
+        const answer = await refusal(uri)
+        expect(answer).toBe(await refusal(uri.replace(theirs.projectId, nowhere)))
+        expect(answer).not.toMatch(/^read/)
+      }
+      const called = await client.callTool({ name: `secret_${mark}`, arguments: {} }).catch(String)
+      expect(JSON.stringify(called).replaceAll(`secret_${mark}`, '…')).not.toContain(mark)
+      const asked = await client.callTool({ name: 'ask', arguments: { question: 'What is hidden?' } })
+      expect(JSON.stringify(asked)).not.toContain(mark)
+    } finally {
+      await Promise.all([client.close(), other.close()])
+    }
+  })
+
+  test('the document of a project has its own queries only, and that of another is out of reach', async () => {
+    const documentOf = (projectId: string) => ours.caller.get(`/v1/projects/${projectId}/openapi.json`)
+    const own = await expectStatus(200, documentOf(ours.projectId))
+    expect(JSON.stringify(own.body)).toContain('/v1/queries/goods')
+    expectNothingOfTheirs(own)
+    const [there, nowhere] = [await documentOf(theirs.projectId), await documentOf('prj_00000000000000000000000000')]
+    expect(there.status).toBe(403)
+    expect({ ...there.body, request_id: '' }).toEqual({ ...nowhere.body, request_id: '' })
+  })
+})
+
+describe('releases and what they are tried with', () => {
+  const settings = { recording: true, max_calls: 100, days: 7, redacted_slots: [] }
+
+  test('a replay runs the calls of its own project, on its own rows', async () => {
+    await t.app.jobs.start()
+    const [here, there] = [await openQueryProject(t), theirs]
+    await putTable(t.app, here.projectId, { name: 'goods', rows: [{ id: 1, maker: 'Miller' }] })
+    await here.deploy(goods)
+    for (const { projectId } of [here, there]) {
+      await expectStatus(200, t.operator.put(`/v1/projects/${projectId}/replay-settings`, settings))
+    }
+    await expect.poll(() => t.app.callWatch.isOn, { timeout: 10_000 }).toBe(true)
+    await expectStatus(200, there.caller.post('/v1/queries/goods', { maker: mark }))
+    await expectStatus(200, there.caller.post('/v1/queries/goods', { maker: 'Miller' }))
+    const { name, ...content } = goods
+    const changed = { ...content, sql: content.sql.replace('*', 'id + 1 AS id, maker') }
+    await expectStatus(200, t.operator.put(`${here.path}/${name}`, changed))
+    const replays = `/v1/projects/${here.projectId}/replays`
+    const owner = await t.member(here.projectId, 'owner')
+    let replay: Answer['body'] = {}
+    const recordedHere = async (): Promise<number> => {
+      await expectStatus(200, here.caller.post('/v1/queries/goods', { maker: 'Miller' }))
+      await t.app.recorder.flush()
+      replay = (await expectStatus(200, owner.post(replays, { queries: [{ name }] }))).body
+      return replay['calls'] ?? 0
+    }
+    // The word that recording is on may come after the first call.
+    await expect.poll(recordedHere, { timeout: 30_000 }).toBe(1)
+    const pages = [`${replays}/${replay.id}`, `${replays}/${replay.id}/calls`]
+    const { body } = await expectStatus(200, owner.get(`${replays}/${replay.id}/calls`))
+    expect(body.data).toHaveLength(1)
+    for (const url of [replays, ...pages, ...body.data.map(({ id }: { id: string }) => `${pages[1]}/${id}`)]) {
+      expectNothingOfTheirs(await expectStatus(200, owner.get(url)))
+    }
+  })
+
+  test('definitions, histories and variables hold nothing of the other', async () => {
+    const variable = { name: `var_${mark}`, value: mark }
+    await expectStatus(201, t.operator.post(`/v1/projects/${theirs.projectId}/variables`, variable))
+    const asked = await theirs.caller.post('/v1/query', { query: `hide ${mark}`, project_id: theirs.projectId })
+    const report = { expected_query: 'goods' }
+    const reported = `/v1/projects/${theirs.projectId}/questions/${String(asked.headers['x-request-id'])}/report`
+    await expectStatus(201, t.operator.post(reported, report))
+    const own = await openQueryProject(t)
+    await own.deploy({ name: 'goods', sql: 'SELECT * FROM orders' })
+    const owner = await t.member(own.projectId, 'owner')
+    const pages = 'definition releases replays replay-settings counter-examples variables environments members'
+    for (const page of pages.split(' ')) {
+      const answer = await expectStatus(200, owner.get(`/v1/projects/${own.projectId}/${page}`))
+      expectNothingOfTheirs(answer)
+    }
+    const shown = async (page: string) =>
+      JSON.stringify((await t.operator.get(`/v1/projects/${theirs.projectId}/${page}`)).body)
+    for (const page of ['definition', 'releases', 'counter-examples', 'variables'])
+      expect(await shown(page)).toContain(mark)
+  })
+
+  test('a definition that is put changes the project of its path and no other of the same names', async () => {
+    const own = await openQueryProject(t)
+    await own.deploy({ name: 'goods', sql: 'SELECT * FROM orders' })
+    const definitionOf = async (projectId: string) =>
+      (await expectStatus(200, t.operator.get(`/v1/projects/${projectId}/definition`))).body
+    const before = await definitionOf(theirs.projectId)
+    const editor = await t.member(own.projectId, 'editor')
+    const put = (projectId: string, search = '') =>
+      editor.put(`/v1/projects/${projectId}/definition${search}`, { definition: 1, queries: [], variables: [] })
+    expect((await put(theirs.projectId)).status).toBe(404)
+    expectNothingOfTheirs(await expectStatus(200, put(own.projectId, '?check=true')))
+    expect(await definitionOf(theirs.projectId)).toEqual(before)
+  })
+})
+
+describe('what other APIs granted', () => {
+  test('a connection with the same addresses and client gets no token of another project’s', async () => {
+    const server = await openAuthorizationServer()
+    try {
+      const [mine, other] = [await t.member(ours.projectId, 'owner'), await t.member(theirs.projectId, 'owner')]
+      const config = configurationBy(server)
+      const made = async (person: typeof mine, { projectId }: QueryProject): Promise<string> => {
+        const body = { name: 'granted', kind: 'http_api', config }
+        return (await expectStatus(201, person.post(`/v1/projects/${projectId}/datasources`, body))).body.id
+      }
+      const [here, there] = [await made(mine, ours), await made(other, theirs)]
+      const begin = `/v1/projects/${theirs.projectId}/datasources/${there}/authorization`
+      const { authorization_url: url } = (await expectStatus(201, other.post(begin))).body
+      const back = await server.agree(url)
+      const returned = {
+        server: back.pathname.split('/').at(-1),
+        state: back.searchParams.get('state'),
+        code: back.searchParams.get('code'),
+      }
+      expect((await mine.post('/v1/oauth/return', returned)).status).toBe(400)
+      await expectStatus(200, other.post('/v1/oauth/return', returned))
+      const tested = (person: typeof mine, projectId: string, id: string) =>
+        person.post('/v1/http/test-connection', { ...config, project_id: projectId, datasource_id: id })
+      expect((await tested(other, theirs.projectId, there)).body).toMatchObject({ success: true })
+      const answers = server.apiAnswers.length
+      expect((await tested(mine, ours.projectId, here)).body.error).toMatchObject({ code: 'token_refused' })
+      // Neither by the other's datasource under our path, nor in the other's project.
+      expect((await tested(mine, ours.projectId, there)).body).not.toMatchObject({ success: true })
+      const foreign = await tested(mine, theirs.projectId, there)
+      expect(foreign.status).toBe(404)
+      expect(server.apiAnswers.length).toBe(answers)
+    } finally {
+      await server.close()
+    }
+  })
+
+  test('a variable or secret of another project is unknown', async () => {
+    const server = await openAuthorizationServer()
+    try {
+      const mine = await t.member(ours.projectId, 'owner')
+      const secret = { name: 'only_theirs', value: mark, secret: true, origins: [server.origin] }
+      await expectStatus(201, t.operator.post(`/v1/projects/${theirs.projectId}/variables`, secret))
+      const request = { url: server.apiUrl, method: 'GET', headers: { 'X-Note': '{{secret:only_theirs}}' } }
+      const answer = await mine.post('/v1/http/test-connection', { ...request, project_id: ours.projectId })
+      expect(answer.body).not.toMatchObject({ success: true })
+      expectNothingOfTheirs(answer)
+      expect(server.apiAnswers).toEqual([])
+    } finally {
+      await server.close()
     }
   })
 })

@@ -67,6 +67,8 @@ export type Maker = keyof Makers
 
 export type Stage = {
   ids: Ids
+  /** The project of the stranger, who owns it. */
+  foreignProjectId: string
   make(maker: Maker): Promise<string>
   unique(): string
   /** The headers that make a request this caller's; of people with a session that nobody else uses. */
@@ -105,6 +107,7 @@ export async function openAuthorizationStage(t: TestApp, source: Source): Promis
   }
   return {
     ids,
+    foreignProjectId: foreign.projectId,
     unique,
     make: (maker) => makers[maker](),
     async headersOf(caller, kind) {

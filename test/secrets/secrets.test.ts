@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -36,6 +37,15 @@ const secrets: Record<string, string> = {
   'a pasted command’s secret': 'planted-curl-98',
   'a secret of the project': 'planted-project-secret-99',
   'a changed secret of the project': 'planted-project-secret-100',
+  'a client secret of a grant': 'planted-grant-client-101',
+  'the code of a grant': 'planted-grant-code-102',
+  'an access token of a grant': 'planted-grant-access-103',
+  'a refresh token of a grant': 'planted-grant-refresh-104',
+  'a renewed access token of a grant': 'planted-grant-access-105',
+  'a renewed refresh token of a grant': 'planted-grant-refresh-106',
+  'the verifier of a client': 'planted-verifier-of-a-client-that-was-let-in-107',
+  'a value of a recorded call': 'planted-recorded-value-108',
+  'a value that is kept out of the record': 'planted-redacted-value-109',
 }
 /** Not a secret: found wherever it should be, it shows that the search sees. */
 const canary = 'canary_of_the_search'
@@ -44,6 +54,8 @@ let dataDir: string
 let upstream: Upstream
 let service: ServiceProcess
 let log = ''
+/** Whether the API takes no token any more. */
+let isGrantOver = false
 const answers: Place[] = []
 const traces: Buffer[] = []
 
@@ -56,6 +68,12 @@ beforeAll(async () => {
     },
     '/token': (_request, response) =>
       response.writeHead(200, json).end(JSON.stringify({ access_token: secrets['a bought token'], expires_in: 3600 })),
+    '/grants/token': async (request, response) => {
+      const { status, body } = answerGrant(new URLSearchParams((await buffer(request)).toString()))
+      response.writeHead(status, json).end(JSON.stringify(body))
+    },
+    '/granted': (_request, response) =>
+      response.writeHead(isGrantOver ? 401 : 200, json).end(isGrantOver ? '{"error":"invalid_token"}' : '[{"id":1}]'),
     '/denied': (_request, response) => response.writeHead(403, json).end('{"message":"no"}'),
     [`/hooks/${secrets['a secret of a Slack address']}`]: (_request, response) => response.writeHead(500).end('no'),
   })
@@ -68,6 +86,22 @@ afterAll(async () => {
   await upstream.close()
   await rm(dataDir, { recursive: true, force: true })
 })
+
+/** Tokens that expire at once and are renewed once; then the server refuses, and says which token it does not take. */
+function answerGrant(form: URLSearchParams): { status: number; body: Json } {
+  const tokens = (access: string, refresh: string, lifeSeconds: number) => ({
+    status: 200,
+    body: { access_token: secrets[access], refresh_token: secrets[refresh], expires_in: lifeSeconds },
+  })
+  if (form.get('grant_type') === 'authorization_code') {
+    secrets['the verifier of a grant'] = form.get('code_verifier') ?? ''
+    return tokens('an access token of a grant', 'a refresh token of a grant', 1)
+  }
+  const token = form.get('refresh_token')
+  if (token === secrets['a refresh token of a grant'])
+    return tokens('a renewed access token of a grant', 'a renewed refresh token of a grant', 3600)
+  return { status: 400, body: { error: 'invalid_grant', error_description: `The token ${token} is not good.` } }
+}
 
 async function start(): Promise<ServiceProcess> {
   return startService(dataDir, {
@@ -117,8 +151,9 @@ async function tell(path: string, body: unknown): Promise<void> {
   await call('POST', path, { body })
 }
 
-async function actAsPeople(projectId: string): Promise<void> {
-  const invitation = await made(`/v1/projects/${projectId}/invitations`, { role: 'editor' }, true)
+/** A person's headers: the owner of a session. */
+async function actAsPeople(projectId: string): Promise<Record<string, string>> {
+  const invitation = await made(`/v1/projects/${projectId}/invitations`, { role: 'owner' }, true)
   const token = String(invitation['link']).split('#')[1] ?? ''
   secrets['an invitation'] = token
   const origin = { origin: service.url }
@@ -141,6 +176,133 @@ async function actAsPeople(projectId: string): Promise<void> {
   const changed = await call('PATCH', '/v1/session/user', { body: change, headers: { ...origin, cookie } })
   expect(changed.status).toBe(200)
   await call('GET', '/v1/session', { headers: { cookie } })
+  return { ...origin, cookie }
+}
+
+/** A connection that a person connects by OAuth2, that renews its tokens, and whose server refuses in the end. */
+async function grant(projectId: string, person: Record<string, string>): Promise<void> {
+  const path = `/v1/projects/${projectId}/datasources`
+  const config = {
+    url: api('/granted'),
+    method: 'GET',
+    authType: 'OAuth2 Authorization Code',
+    auth: {
+      authorization_url: api('/grants/agree'),
+      token_url: api('/grants/token'),
+      client_id: 'c',
+      client_secret: secrets['a client secret of a grant'],
+    },
+  }
+  const { id } = await made(path, { name: 'granted', kind: 'http_api', config })
+  const code = secrets['the code of a grant']
+  for (const kind of ['the state of a grant', 'the state of an attempt that nobody ended']) {
+    const begun = await call('POST', `${path}/${id}/authorization`, { headers: person, shows: true })
+    expect(begun.status).toBe(201)
+    const state = new URL(begun.body['authorization_url']).searchParams.get('state') ?? ''
+    secrets[kind] = state
+    const server = new URL(begun.body['redirect_uri']).pathname.split('/').at(-1)
+    if (kind === 'the state of a grant') {
+      const sent = { body: { server, state, code }, headers: person }
+      expect((await call('POST', '/v1/oauth/return', sent)).status).toBe(200)
+      await call('POST', '/v1/oauth/return', sent)
+    }
+  }
+  const test = () => made('/v1/http/test-connection', { ...config, project_id: projectId, datasource_id: id })
+  // What came expires at once and is renewed; what came then is refused.
+  expect(await test()).toMatchObject({ success: true })
+  isGrantOver = true
+  expect((await test())['error']).toMatchObject({ code: 'token_refused' })
+  const { id: jobId } = await made(`${path}/${id}/refresh`, {})
+  await expect
+    .poll(async () => (await call('GET', `/v1/jobs/${jobId}`)).body['status'], { timeout: 30_000 })
+    .toBe('failed')
+  for (const page of ['', '/authorization']) await call('GET', `${path}/${id}${page}`)
+}
+
+/** A client registers, a person lets it in, and it calls; then others come with what it has. */
+async function letClientIn(projectId: string, person: Record<string, string>): Promise<void> {
+  const redirectUri = 'https://client.example/back'
+  const registered = await made('/oauth/register', { client_name: 'c', redirect_uris: [redirectUri] })
+  const verifier = secrets['the verifier of a client'] ?? ''
+  const challenge = createHash('sha256').update(verifier).digest('base64url')
+  const clientId = String(registered['client_id'])
+  const approved = await call('POST', '/v1/oauth/approvals', {
+    body: {
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+      project_id: projectId,
+      environment: 'production',
+    },
+    headers: person,
+    shows: true,
+  })
+  expect(approved.status).toBe(201)
+  const code = new URL(approved.body['redirect_to']).searchParams.get('code') ?? ''
+  secrets['the code of a client'] = code
+  const exchange = async (form: Record<string, string>, shows?: true): Promise<Json> => {
+    const body = new URLSearchParams({ client_id: clientId, ...form }).toString()
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    return (await call('POST', '/oauth/token', { body, headers, ...(shows && { shows }) })).body
+  }
+  const byCode = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier }
+  const first = await exchange(byCode, true)
+  secrets['an access token of a client'] = first['access_token']
+  secrets['a refresh token of a client'] = first['refresh_token']
+  const second = await exchange({ grant_type: 'refresh_token', refresh_token: first['refresh_token'] }, true)
+  secrets['a renewed access token of a client'] = second['access_token']
+  secrets['a renewed refresh token of a client'] = second['refresh_token']
+  for (const token of [first['access_token'], second['access_token']]) {
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/json, text/event-stream' }
+    expect((await call('POST', `/v1/queries/${canary}`, { body: {}, headers })).status).toBe(200)
+    const asked = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
+    expect((await call('POST', '/mcp', { body: asked, headers })).status).toBe(200)
+  }
+  // A code that comes twice ends what it gave.
+  await exchange(byCode)
+  await exchange({ grant_type: 'refresh_token', refresh_token: second['refresh_token'] })
+  const headers = { authorization: `Bearer ${second['access_token']}` }
+  expect((await call('POST', `/v1/queries/${canary}`, { body: {}, headers })).status).toBe(401)
+}
+
+/** Calls are recorded and run again: their values are sealed, and one of them is never written down. */
+async function record(projectId: string): Promise<void> {
+  const project = `/v1/projects/${projectId}`
+  const settings = { recording: true, redacted_slots: ['pin'] }
+  expect((await call('PUT', `${project}/replay-settings`, { body: settings })).status).toBe(200)
+  const text = { type: 'string' }
+  const query = (more: string) => ({
+    sql: `SELECT $word::VARCHAR AS word, length($pin::VARCHAR)${more} AS pin, '${canary}' AS canary`,
+    slots: { type: 'object', properties: { word: text, pin: text }, required: ['word', 'pin'] },
+    examples: [{ question: 'What is the word of 0?', parameters: { word: 'w', pin: '0' } }],
+  })
+  await made(`${project}/queries`, { name: 'recorded', ...query('') })
+  await made(`${project}/queries/recorded/deploy`, { environment: 'production', force: true })
+  const permissions = [{ project_id: projectId, environments: '*' }]
+  const key = await made('/v1/api-keys', { name: 'r', plan: 'unlimited', permissions }, true)
+  secrets['a key of recorded calls'] = key['secret']
+  const headers = { authorization: `Bearer ${key['secret']}` }
+  const word = secrets['a value of a recorded call'] ?? ''
+  const pin = secrets['a value that is kept out of the record'] ?? ''
+  const values = { body: { word, pin }, headers, shows: true } as const
+  await made(`${project}/queries/recorded/preview`, { parameters: { word, pin } }, true)
+  expect((await call('PUT', `${project}/queries/recorded`, { body: query(' + 1') })).status).toBe(200)
+  const replayed = async (): Promise<Json> => {
+    expect((await call('POST', '/v1/queries/recorded', values)).status).toBe(200)
+    await call('GET', `/v1/queries/recorded?word=${word}&pin=${pin}`, { headers, shows: true })
+    await call('POST', '/v1/queries/recorded', { body: { word, pin, other: 1 }, headers })
+    return made(`${project}/replays`, { queries: [{ name: 'recorded' }] })
+  }
+  let replay: Json = {}
+  await expect.poll(async () => (replay = await replayed())['different'], { timeout: 30_000 }).toBeGreaterThan(0)
+  const { body } = await call('GET', `${project}/replays/${replay['id']}/calls`)
+  for (const { id } of body['data'] as Array<{ id: string }>) {
+    const found = await call('GET', `${project}/replays/${replay['id']}/calls/${id}`, { shows: true })
+    // Whoever may read it reads the values, but for the one.
+    expect(JSON.stringify(found.body)).toContain(word)
+    expect(JSON.stringify(found.body)).not.toContain(pin)
+  }
 }
 
 async function useCredentials(projectId: string): Promise<void> {
@@ -292,8 +454,9 @@ async function watch(projectId: string): Promise<void> {
 async function readAll(projectId: string): Promise<void> {
   const project = `/v1/projects/${projectId}`
   const pages = ['', '/members', '/invitations', '/datasources', '/data-objects', '/jobs', '/metrics', '/requests']
-  const more = ['/variables', '/alerts', '/queries', '/deployments', '/questions', '/evaluations']
-  for (const page of [...pages, ...more]) await call('GET', `${project}${page}`)
+  const more = ['/variables', '/alerts', '/queries', '/deployments', '/questions', '/evaluations', '/definition']
+  const releases = ['/openapi.json', '/releases', '/replays', '/replay-settings', '/counter-examples']
+  for (const page of [...pages, ...more, ...releases]) await call('GET', `${project}${page}`)
   for (const page of [
     '/v1/audit',
     '/v1/limits',
@@ -309,12 +472,15 @@ async function readAll(projectId: string): Promise<void> {
   }
 }
 
-test('a secret stands nowhere but in the one answer that shows it', { timeout: 240_000 }, async () => {
+test('a secret stands nowhere but in the one answer that shows it', { timeout: 480_000 }, async () => {
   const { id: projectId } = await made('/v1/projects', { name: canary })
   await connect(projectId)
   await made(`/v1/projects/${projectId}/queries`, { name: canary, sql: 'SELECT count(*) AS n FROM bearer' })
   await made(`/v1/projects/${projectId}/queries/${canary}/deploy`, { environment: 'production', force: true })
-  await actAsPeople(projectId)
+  const person = await actAsPeople(projectId)
+  await grant(projectId, person)
+  await letClientIn(projectId, person)
+  await record(projectId)
   await useCredentials(projectId)
   await send(projectId)
   await watch(projectId)

@@ -13,7 +13,7 @@ import {
 } from '../../../api/questions.ts'
 import type { App } from '../../app.ts'
 import * as questions from '../../questions/index.ts'
-import { refusals } from '../answers.ts'
+import { refusals, runRefusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
@@ -130,7 +130,7 @@ export function serveTrials(http: Http, app: App): void {
         summary: 'Ask as an author: what would be chosen and why',
         params: ofProject,
         body: tryQuestion,
-        response: { 200: triedQuestion, ...refusals },
+        response: { 200: triedQuestion, ...runRefusals },
       },
     },
     async (request, reply) => {

@@ -16,7 +16,7 @@ import { failures } from '../../../api/failures.ts'
 import * as access from '../../access/index.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
-import { refusals } from '../answers.ts'
+import { headersTooLarge, refusals } from '../answers.ts'
 import { personCallerOf } from '../caller.ts'
 import { toldFailure } from '../errors.ts'
 import { pageLink, type Http } from '../http.ts'
@@ -150,6 +150,7 @@ const clientRefusals = {
   413: oauthError,
   415: oauthError,
   429: oauthError,
+  431: headersTooLarge,
   500: oauthError,
   503: oauthError,
 }
@@ -193,6 +194,7 @@ function serveTokens(http: Http, app: App): void {
         summary: 'Exchange a code for access, or a refresh token for new access',
         description: 'A form. The access token is an API key and reaches what its person chose.',
         security: [],
+        consumes: ['application/x-www-form-urlencoded'],
         body: tokenRequest,
         response: { 200: tokens, ...clientRefusals },
       },
@@ -220,6 +222,7 @@ function serveTokens(http: Http, app: App): void {
         tags,
         summary: 'Give access back',
         security: [],
+        consumes: ['application/x-www-form-urlencoded'],
         body: revokeRequest,
         response: { 200: z.object({}), ...clientRefusals },
       },

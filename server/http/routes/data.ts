@@ -3,7 +3,7 @@ import { dataObject, describedObject, lineageGraph, objectRows } from '../../../
 import { pageOf, pageQuery } from '../../../api/envelope.ts'
 import type { App } from '../../app.ts'
 import * as data from '../../data/index.ts'
-import { noContent, refusals } from '../answers.ts'
+import { noContent, refusals, runRefusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import type { Http } from '../http.ts'
 import { toWire } from '../wire-codec.ts'
@@ -104,7 +104,7 @@ export function serveObjectContent(http: Http, app: App): void {
             .regex(/^\d{1,15}$/, 'must be the next_cursor of the page before')
             .optional(),
         }),
-        response: { 200: objectRows, ...refusals },
+        response: { 200: objectRows, ...runRefusals },
       },
     },
     async (request, reply) => {

@@ -11,6 +11,9 @@ import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
 import { wireExecuted } from './connections.ts'
 
+/** For the document: whatever comes is the file. */
+const fileBody = z.any().meta({ type: 'string', format: 'binary' })
+
 /** Bodies here are files of any type, read as they come. */
 export function serveFiles(http: Http, app: App): void {
   http.removeAllContentTypeParsers()
@@ -28,6 +31,7 @@ export function serveFiles(http: Http, app: App): void {
           'Idempotency-Key, the same key and file within 24 hours give the first answer again.',
         consumes: ['application/octet-stream'],
         params: z.object({ project_id: z.string(), datasource_id: z.string() }),
+        body: fileBody,
         querystring: fileQuery,
         headers: z.object({ 'idempotency-key': z.string().min(1).max(255).optional() }),
         response: {

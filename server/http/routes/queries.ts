@@ -18,7 +18,7 @@ import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import * as queries from '../../queries/index.ts'
 import * as questions from '../../questions/index.ts'
-import { noContent, refusals } from '../answers.ts'
+import { noContent, refusals, runRefusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
@@ -156,7 +156,7 @@ export function serveAuthoring(http: Http, app: App): void {
         summary: 'Run the draft',
         params: ofQuery,
         body: previewQuery,
-        response: { 200: previewAnswer, ...refusals },
+        response: { 200: previewAnswer, ...runRefusals },
       },
     },
     async (request, reply) => {
@@ -176,7 +176,7 @@ export function serveAuthoring(http: Http, app: App): void {
         summary: 'The plan of the draft',
         params: ofQuery,
         body: previewQuery,
-        response: { 200: explainAnswer, ...refusals },
+        response: { 200: explainAnswer, ...runRefusals },
       },
     },
     async (request) => ({

@@ -5,7 +5,7 @@ import { answer } from '../../../api/queries.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import { addressWords, call, slotPrefix, type Answer, type CallAnswer, type RunAnswer } from '../../queries/index.ts'
-import { refusals } from '../answers.ts'
+import { runRefusals } from '../answers.ts'
 import { allowOrigin } from '../cross-origin.ts'
 import { tellEarlyRefusals } from '../early-refusals.ts'
 import { formatAsked, streamFormatOf, type AnswerFormat } from '../formats.ts'
@@ -31,9 +31,10 @@ export function serveQueryCalls(http: Http, app: App): void {
         summary: 'Call a deployed query',
         description:
           'JSON in one piece, or by Accept or ?format= as server-sent events, NDJSON, CSV, Parquet or Arrow. X-Sluice-Version pins a version.',
+        security: [{ api_key: [] }],
         params: z.object({ query_name: z.string() }),
         body: slotValues,
-        response: { 200: answer, ...refusals },
+        response: { 200: answer, ...runRefusals },
       },
     },
     async (request, reply) => {
@@ -67,6 +68,7 @@ export function serveReadCalls(http: Http, app: App): void {
         summary: 'Call a deployed query by its address',
         description:
           'Slots are parameters of the URL; a list repeats its name. A slot that is called like one of the parameters below is sent as slot.<name>. The key comes in the header Authorization.',
+        security: [{ api_key: [] }],
         params: z.object({ query_name: z.string() }),
         querystring: z
           .object({
@@ -75,7 +77,7 @@ export function serveReadCalls(http: Http, app: App): void {
             format: z.enum(['json', 'csv', 'ndjson', 'parquet', 'arrow']).optional(),
           })
           .loose(),
-        response: { 200: answer, ...refusals },
+        response: { 200: answer, ...runRefusals },
       },
     },
     async (request, reply) => {

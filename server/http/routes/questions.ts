@@ -6,7 +6,7 @@ import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
 import type { RunAnswer } from '../../queries/index.ts'
 import { ask, completenessOf, roundShare, wireRouting, type Decision } from '../../questions/index.ts'
-import { refusals } from '../answers.ts'
+import { runRefusals } from '../answers.ts'
 import { watchArrivals } from '../arrivals.ts'
 import { allowOrigin } from '../cross-origin.ts'
 import { tellEarlyRefusals } from '../early-refusals.ts'
@@ -50,11 +50,12 @@ export function serveQuestions(http: Http, app: App): void {
         summary: 'Ask in plain language',
         description:
           'The matching deployed query is chosen, its slots are filled, and it runs. JSON in one piece, server-sent events with `stream`, or by Accept or ?format= as NDJSON, CSV, Parquet or Arrow.',
+        security: [{ api_key: [] }],
         body: askQuestion,
         response: {
           200: answers,
           422: unanswerable,
-          ...refusals,
+          ...runRefusals,
         },
       },
     },

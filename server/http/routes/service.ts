@@ -3,7 +3,7 @@ import { limitsAnswer, liveness, readiness } from '../../../api/service.ts'
 import type { App } from '../../app.ts'
 import { fixedLimits, limits, limitVariable, wireName } from '../../config.ts'
 import { Failure } from '../../failure.ts'
-import { refusals } from '../answers.ts'
+import { headersTooLarge, refusals } from '../answers.ts'
 import { callerOf, findCaller } from '../caller.ts'
 import type { Http } from '../http.ts'
 
@@ -18,7 +18,12 @@ export function serveHealth(http: Http, app: App): void {
     '/healthz',
     {
       config: open,
-      schema: { tags: ['service'], summary: 'Is the process alive', security: [], response: { 200: liveness } },
+      schema: {
+        tags: ['service'],
+        summary: 'Is the process alive',
+        security: [],
+        response: { 200: liveness, 431: headersTooLarge },
+      },
     },
     async () => ({ status: 'ok' as const }),
   )
@@ -31,7 +36,7 @@ export function serveHealth(http: Http, app: App): void {
         tags: ['service'],
         summary: 'May calls be sent here',
         security: [],
-        response: { 200: readiness, 503: readiness },
+        response: { 200: readiness, 431: headersTooLarge, 503: readiness },
       },
     },
     async (_request, reply) => {
