@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Transaction } from 'kysely'
 import { labelOf, requireRole, type Caller, type Vault } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
@@ -13,7 +14,7 @@ import {
   type LiveVersion,
   type Rehearsal,
 } from '../queries/index.ts'
-import type { Database } from '../store/index.ts'
+import type { Database, Tables } from '../store/index.ts'
 import { addComparedCall, type CountsByQuery } from './counts.ts'
 import { readRecordedCalls, type RecordedCall } from './recorded-calls.ts'
 import type { CallRecorder } from './recorder.ts'
@@ -181,6 +182,16 @@ export async function runReplay(app: Parts, { job, signal, progress }: JobContex
     await tally.save('stopped')
     throw error
   }
+}
+
+/** A replay whose job ended before it could say how far it came: cancelled in the queue, or lost with its process. */
+export async function endReplay(transaction: Transaction<Tables>, { input }: JobContext['job']): Promise<void> {
+  await transaction
+    .updateTable('replays')
+    .set((row) => ({ status: 'stopped', finishedAt: row.fn<Date>('now', []) }))
+    .where('id', '=', String(input['replay_id']))
+    .where('status', '=', 'running')
+    .execute()
 }
 
 type Recorded = {

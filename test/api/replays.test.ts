@@ -213,6 +213,18 @@ test('a check does not wait longer than its limit, and says what is not done', a
     expect(later).toMatchObject({ id: body.replay.id, status: 'running' })
     const { body: job } = await expectStatus(200, other.operator.get(`/v1/jobs/${later.job_id}`))
     expect(job).toMatchObject({ job_type: 'replay_calls', status: 'queued' })
+
+    // What is cancelled before it ran runs no more, and says so.
+    await expectStatus(200, other.operator.post(`/v1/jobs/${later.job_id}/cancel`, {}))
+    const { body: ended } = await expectStatus(200, other.operator.get(`${path}/replays/${body.replay.id}`))
+    expect(ended).toMatchObject({ status: 'stopped', recorded: null, calls: 0, finished_at: expect.any(String) })
+    await expectStatus(201, other.operator.post(`/v1/jobs/${later.job_id}/retry`, {}))
+    await other.app.jobs.start()
+    await expect
+      .poll(async () => (await other.operator.get(`${path}/replays/${body.replay.id}`)).body.status, {
+        timeout: 30_000,
+      })
+      .toBe('finished')
   } finally {
     await other.close()
   }
