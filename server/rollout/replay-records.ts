@@ -125,24 +125,55 @@ export type KeptCall = {
   afterVersion: number | null
   calledAt: Date
   keyId: string | null
-  details: CallDetails
+  /** Of the query. */
+  slotNames: string[]
+  details: Omit<CallDetails, 'redacted'>
 }
 
-export type CallDetails = ComparedCall & { parameters: Record<string, unknown>; times: number }
+export type CallDetails = ComparedCall & {
+  parameters: Record<string, unknown>
+  /** Slots whose values the project keeps out. */
+  redacted: string[]
+  times: number
+}
 
+/** A call as it is kept, from what it came to on two versions. */
+export function keptCall(
+  { name, before, after }: VersionPair,
+  { calledAt, keyId, ...details }: KeptCall['details'] & Pick<KeptCall, 'calledAt' | 'keyId'>,
+): KeptCall {
+  return {
+    query: name,
+    outcome: details.outcome,
+    beforeVersion: before.number,
+    afterVersion: after.number === 0 ? null : after.number,
+    calledAt,
+    keyId,
+    slotNames: Object.keys(before.slots.properties),
+    details,
+  }
+}
+
+/** Without what the project keeps out at this moment; none comes in behind a change of that. */
 export async function keepCalls(
-  { db, vault }: { db: Pick<Transaction<Tables>, 'insertInto'>; vault: Vault },
-  replayId: string,
+  { transaction, vault }: { transaction: Transaction<Tables>; vault: Vault },
+  { projectId, replayId }: { projectId: string; replayId: string },
   calls: KeptCall[],
 ): Promise<void> {
   if (calls.length === 0) return
-  const rows = calls.map(({ details, ...call }) => ({
-    ...call,
-    id: newId('replayCall'),
-    replayId,
-    sealedDetails: vault.seal(details),
-  }))
-  await db.insertInto('replayCalls').values(rows).execute()
+  const settings = await transaction
+    .selectFrom('replaySettings')
+    .select('redactedSlots')
+    .where('projectId', '=', projectId)
+    .forShare()
+    .executeTakeFirst()
+  const isRedacted = (slot: string): boolean => settings?.redactedSlots.includes(slot) === true
+  const rows = calls.map(({ details, slotNames, ...call }) => {
+    const parameters = Object.fromEntries(Object.entries(details.parameters).filter(([name]) => !isRedacted(name)))
+    const kept: CallDetails = { ...details, parameters, redacted: slotNames.filter(isRedacted) }
+    return { ...call, id: newId('replayCall'), replayId, sealedDetails: vault.seal(kept) }
+  })
+  await transaction.insertInto('replayCalls').values(rows).execute()
 }
 
 /** What is running is kept, however long it takes. */

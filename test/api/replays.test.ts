@@ -143,6 +143,18 @@ test('a slot that is kept out of the record is not there, and an example stands 
   await editTo(byRegion.sql, { timeout_ms: 8_000 })
   const filled = await expectStatus(200, t.operator.post(replaysPath(), {}))
   expect(filled.body).toMatchObject({ calls: 2, equal: 2, skipped: 0 })
+
+  // A call that differs says what was kept out of it.
+  await editTo(byRegion.sql.replace('sum(amount)', '(sum(amount) + 1)'))
+  const { body } = await expectStatus(200, t.operator.post(replaysPath(), {}))
+  const calls = `${replaysPath()}/${body.id}/calls`
+  const { body: page } = await expectStatus(200, t.operator.get(calls))
+  const { body: call } = await expectStatus(200, t.operator.get(`${calls}/${page.data[0].id}`))
+  expect(call).toMatchObject({ outcome: 'different', parameters: {}, redacted: ['most'] })
+  // Keeping one more out deletes the calls of replays, too.
+  await record({ redacted_slots: ['most', 'other'] })
+  expect((await expectStatus(200, t.operator.get(calls))).body.data).toEqual([])
+  expect((await expectStatus(200, t.operator.get(`${replaysPath()}/${body.id}`))).body.different).toBe(2)
 })
 
 test('values are sealed at rest, and gone once recording is switched off', async () => {
