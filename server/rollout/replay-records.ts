@@ -1,28 +1,15 @@
-import type { Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import { resealColumn, type Vault } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../ids.ts'
 import { restoredVersion, storedVersion, type VersionPair } from '../queries/index.ts'
-import type { Database, ReplayKind, ReplayOutcome, ReplayReport, ReplayStatus, Tables } from '../store/index.ts'
-import { comparedCalls, sayCounts, totalOf, type CountsByQuery } from './counts.ts'
+import type { Database, ReplayOutcome, ReplayReport, Tables } from '../store/index.ts'
+import { comparedCalls, sayCounts, totalOf } from './counts.ts'
 import type { ComparedCall } from './run-call.ts'
 
-export type ReplayRecord = {
-  id: string
-  projectId: string
-  environment: string
-  kind: ReplayKind
-  releaseId: string | null
-  jobId: string | null
-  status: ReplayStatus
-  /** How many calls there are to run; null where it is not known. */
-  total: number | null
-  counts: CountsByQuery
-  createdAt: Date
-  createdBy: string
-  finishedAt: Date | null
-}
+/** A replay without what is compared with what. */
+export type ReplayRecord = Omit<Selectable<Tables['replays']>, 'plan'>
 
 export const replayColumns = [
   'id',

@@ -10,35 +10,10 @@ import {
 } from '../../../server/router/index.ts'
 import { bm25, comparePairs, numberTokens } from '../../../server/router/ranking/lexical.ts'
 import { rowOf } from '../../../server/router/ranking/vectors.ts'
+import { madeUpSubjects } from '../../harness/made-up-subjects.ts'
 import { openSharedEncoder } from '../../harness/shared-parts.ts'
 
 const clock = { now: new Date('2025-06-15T12:00:00Z'), timeZone: 'UTC' }
-const nouns = [
-  'orders',
-  'returns',
-  'visits',
-  'invoices',
-  'tickets',
-  'parcels',
-  'contracts',
-  'refunds',
-  'bookings',
-  'claims',
-]
-const verbs = [
-  'opened',
-  'closed',
-  'delayed',
-  'approved',
-  'rejected',
-  'shipped',
-  'paid',
-  'cancelled',
-  'reviewed',
-  'moved',
-  'lost',
-  'found',
-]
 
 let encoder: Encoder
 let built: ProjectIndex
@@ -50,9 +25,8 @@ afterAll(() => encoder.close())
 
 type Query = RoutableProject['queries'][number]
 
-/** 120 queries: each noun with each verb. */
 function queries(): Query[] {
-  return nouns.flatMap((noun) => verbs.map((verb) => queryOf(`${noun}_${verb}`, `${noun} that were ${verb}`)))
+  return madeUpSubjects.map(({ noun, verb }) => queryOf(`${noun}_${verb}`, `${noun} that were ${verb}`))
 }
 
 function queryOf(name: string, subject: string): Query {
