@@ -5,7 +5,9 @@ import { changeLoad, columnRule, onBreaking, onMismatch, tableChecks, sourceKind
 import { displayName, slug } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 import { change, keyThatCalled, newQuery, regression } from './queries.ts'
-import { newEvaluation } from './questions.ts'
+import { changeProject } from './projects.ts'
+import { newEvaluation, questionSettings } from './questions.ts'
+import { replaySettings } from './replays.ts'
 
 /**
  * A project as one document: what people keep in files and move between projects. Everything goes by its name; ids, times
@@ -91,6 +93,33 @@ export const definedAlert = z
   .strictObject({ ...alertFields, channels: z.array(definedChannel).max(fixedLimits.alertChannels.value).default([]) })
   .meta({ id: 'DefinedAlert' })
 
+const { shape: questions } = questionSettings
+const { shape: replay } = replaySettings
+
+/** Each is left alone where it is left out. */
+export const definedSettings = z
+  .strictObject({
+    allowed_origins: changeProject.shape.allowed_origins,
+    questions: z
+      .strictObject({
+        log: questions.log.optional(),
+        retention_days: questions.retention_days.optional(),
+        min_confidence: questions.min_confidence.unwrap().optional(),
+      })
+      .optional()
+      .meta({ description: 'What is kept of questions, and how sure an answer must be.' }),
+    replay: z
+      .strictObject({
+        recording: replay.recording.optional(),
+        max_calls: replay.max_calls.unwrap().optional(),
+        days: replay.days.unwrap().optional(),
+        redacted_slots: replay.redacted_slots.unwrap().optional(),
+      })
+      .optional()
+      .meta({ description: 'What is recorded of calls, to run them again before a release.' }),
+  })
+  .meta({ id: 'DefinedSettings', description: 'Settings of the project. Owners change them.' })
+
 export const definition = z
   .strictObject({
     definition: z.literal(1, 'must be 1, the version of this format'),
@@ -100,6 +129,7 @@ export const definition = z
       .refine((names) => new Set(names).size === names.length, 'name one twice')
       .optional()
       .meta({ description: 'Their names, in order. `production` is always there.', uniqueItems: true }),
+    settings: definedSettings.optional(),
     variables: z.array(definedVariable).max(fixedLimits.definedObjects.value).optional(),
     connections: z.array(definedConnection).max(fixedLimits.definedObjects.value).optional(),
     queries: z.array(definedQuery).max(fixedLimits.definedObjects.value).optional(),
@@ -110,11 +140,18 @@ export const definition = z
 
 const asWritten = z.record(z.string(), z.unknown())
 
+const readSettings = z.object({
+  allowed_origins: z.array(z.string()),
+  questions: questionSettings,
+  replay: replaySettings,
+})
+
 /** A definition as it is read: every section is there, and every field. */
 export const readDefinition = z
   .object({
     definition: z.literal(1),
     environments: z.array(z.string()),
+    settings: readSettings,
     variables: z.array(definedVariable),
     connections: z.array(asWritten).meta({ description: 'Each as PUT takes it: DefinedConnection.' }),
     queries: z.array(definedQuery),
@@ -125,7 +162,11 @@ export const readDefinition = z
 
 export type Definition = z.output<typeof definition>
 /** As it is read: nothing is left out. */
-export type WholeDefinition = { [Section in keyof Definition]-?: Exclude<Definition[Section], undefined> }
+export type WholeDefinition = {
+  [Section in keyof Definition]-?: Section extends 'settings' ? ReadSettings : Exclude<Definition[Section], undefined>
+}
+export type ReadSettings = z.output<typeof readSettings>
+export type DefinedSettings = z.output<typeof definedSettings>
 export type DefinedVariable = z.output<typeof definedVariable>
 export type DefinedConnection = z.output<typeof definedConnection>
 export type DefinedQuery = z.output<typeof definedQuery>
@@ -149,10 +190,10 @@ export const putDefinition = z.strictObject({
 /** What would become of one thing of the project. */
 export const planEntry = z
   .object({
-    kind: z.enum(['environment', 'variable', 'connection', 'query', 'evaluation', 'alert']),
+    kind: z.enum(['environment', 'settings', 'variable', 'connection', 'query', 'evaluation', 'alert']),
     name: z.string().meta({
       description:
-        'Of a connection its table name, of an evaluation its question, of a variable of an environment `environment/name`.',
+        'Of settings which of them, of a connection its table name, of an evaluation its question, of a variable of an environment `environment/name`.',
     }),
     action: z.enum(['create', 'update', 'delete', 'unchanged']),
     changes: z

@@ -159,21 +159,29 @@ export const regression = z.object({
 })
 export const keyThatCalled = z.object({ key_id: z.string(), name: z.string().nullable(), last_called_at: timestamp })
 
+/** What a change of what answers means for callers. */
+export const meaningForCallers = {
+  compatibility: z.enum(['first', 'compatible', 'additive', 'breaking']),
+  changes: z.array(change),
+  callers: z.array(keyThatCalled).meta({
+    description: 'Keys that called it here in the last 30 days, for a check and where the change is breaking.',
+  }),
+}
+
+/** And for stored questions. */
+export const askedAgain = z.object({
+  checked: z.int().meta({ description: 'How many stored questions were asked again.' }),
+  regressions: z.array(regression),
+})
+
 export const deployment = z
   .object({
     name: z.string(),
     environment: z.string(),
     version: z.int().meta({ description: 'The version now live, or the one that was until it was undeployed.' }),
     status: z.enum(['deployed', 'undeployed']),
-    compatibility: z.enum(['first', 'compatible', 'additive', 'breaking']),
-    changes: z.array(change),
-    callers: z.array(keyThatCalled).meta({
-      description: 'Keys that called it here in the last 30 days, for a check and where the change is breaking.',
-    }),
-    routing: z.object({
-      checked: z.int().meta({ description: 'How many stored questions were asked again.' }),
-      regressions: z.array(regression),
-    }),
+    ...meaningForCallers,
+    routing: askedAgain,
     previous_version: z.int().nullable(),
   })
   .meta({ id: 'Deployment' })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { pageQuery, slug, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 import { replay } from './replays.ts'
-import { change, keyThatCalled, regression, versionNumber } from './queries.ts'
+import { askedAgain, meaningForCallers, versionNumber } from './queries.ts'
 
 /** Why a release was made, for who reads the history. */
 const why = {
@@ -170,17 +170,10 @@ export const release = z
         name: z.string(),
         version: z.int().nullable().meta({ description: 'Null: taken out of the environment.' }),
         previous_version: z.int().nullable().meta({ description: 'Null: it was not there before.' }),
-        compatibility: z.enum(['first', 'compatible', 'additive', 'breaking']),
-        changes: z.array(change),
-        callers: z.array(keyThatCalled).meta({
-          description: 'Keys that called it here in the last 30 days, for a check and where the change is breaking.',
-        }),
+        ...meaningForCallers,
       }),
     ),
-    routing: z.object({
-      checked: z.int().meta({ description: 'How many stored questions were asked again.' }),
-      regressions: z.array(regression),
-    }),
+    routing: askedAgain,
     replay: replay
       .nullable()
       .meta({ description: 'What recorded calls said of it when it was checked; null where none were run.' }),

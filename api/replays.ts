@@ -7,7 +7,7 @@ import { versionNumber } from './queries.ts'
 export const replaySettings = z
   .strictObject({
     recording: z.boolean().meta({
-      description: 'Off until it is switched on. Switching it off deletes what was recorded.',
+      description: 'Off until it is switched on. Switching it off deletes what was recorded, and the calls of replays.',
     }),
     max_calls: z
       .int()
@@ -107,6 +107,9 @@ const ran = z
 export const replayCall = replayCallEntry
   .extend({
     parameters: z.record(z.string(), z.unknown()).meta({ description: 'As recorded, without what is redacted.' }),
+    redacted: z
+      .array(z.string())
+      .meta({ description: 'Slots whose values the project keeps out of what is written down.' }),
     times: z.int().meta({ description: 'How many calls with the same values it stands for.' }),
     because: z.string().nullable().meta({ description: 'Why it was not compared.' }),
     before: ran,

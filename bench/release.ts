@@ -4,35 +4,12 @@
  * two releases of one query the index of questions is left to settle, as it is when people release.
  */
 import { setTimeout as wait } from 'node:timers/promises'
+import { madeUpSubjects } from '../test/harness/made-up-subjects.ts'
 import { median, openBenchApp } from './serve.ts'
 
 const [few, many] = [10, 1_000]
 const rounds = 9
 const settleMs = 8_000
-const nouns = [
-  'orders',
-  'returns',
-  'visits',
-  'invoices',
-  'tickets',
-  'parcels',
-  'contracts',
-  'refunds',
-  'bookings',
-  'claims',
-]
-const verbs = [
-  'opened',
-  'closed',
-  'delayed',
-  'approved',
-  'rejected',
-  'shipped',
-  'paid',
-  'cancelled',
-  'reviewed',
-  'escalated',
-]
 
 const bench = await openBenchApp({ table: { name: 'data', rows: rows() }, queries: [] })
 try {
@@ -90,7 +67,7 @@ async function openPlace(count: number) {
 }
 
 function queryOf(at: number) {
-  const [noun, verb] = [nouns[at % nouns.length], verbs[Math.floor(at / nouns.length) % verbs.length]]
+  const { noun, verb } = madeUpSubjects[at % madeUpSubjects.length] ?? { noun: 'things', verb: 'done' }
   const subject = `${noun} ${verb} in group ${at}`
   return {
     name: `query_${at}`,

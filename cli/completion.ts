@@ -61,9 +61,10 @@ complete -o filenames -F _${root.name} ${root.name}
 export function zshCompletion(root: CommandTree): string {
   const functions = paths(root).map(([words, tree]) => {
     const name = ['_sluice', ...words].join('_').replaceAll('-', '_')
-    const options = optionsOf(tree, root).map(({ long, summary, choices, takesValue }) => {
+    const options = optionsOf(tree, root).map(({ long, short, summary, choices, takesValue }) => {
       const value = takesValue ? `:value:${choices.length > 0 ? `(${choices.join(' ')})` : '_files'}` : ''
-      return `    '${long}[${zshText(summary)}]${value}'`
+      const names = short === null ? `'${long}` : `'(${short} ${long})'{${short},${long}}'`
+      return `    ${names}[${zshText(summary)}]${value}'`
     })
     if (tree.commands.length === 0) {
       const first = tree.choices.length > 0 ? `    '1:${tree.name}:(${tree.choices.join(' ')})'` : "    '*:file:_files'"
@@ -99,7 +100,10 @@ function zshText(text: string): string {
 export function fishCompletion(root: CommandTree): string {
   const lines = paths(root).flatMap(([words, tree]) => {
     const seen = words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ')
-    const here = words.length === 0 ? '__fish_use_subcommand' : seen
+    const next = [...tree.commands.map(({ name }) => name), ...tree.choices]
+    // Only until one of them is there.
+    const here =
+      words.length === 0 ? '__fish_use_subcommand' : `${seen}; and not __fish_seen_subcommand_from ${next.join(' ')}`
     const commands = tree.commands.map(
       (each) => `complete -c ${root.name} -f -n '${here}' -a ${each.name} -d ${fishText(each.summary)}`,
     )

@@ -12,6 +12,18 @@ import { root } from './prepare.mjs'
 const { values: given } = parseArgs({ options: { node: { type: 'string' }, tarball: { type: 'string' } } })
 const node = given.node ?? process.execPath
 const readyLimitMs = 60_000
+const runLimitMs = 600_000
+// What the last install has read is good enough, and a request that hangs is made again: npm alone asks for each of the
+// nearly two hundred packages anew, and waits five minutes for one that does not answer.
+const quickly = [
+  '--ignore-scripts',
+  '--no-audit',
+  '--no-fund',
+  '--prefer-offline',
+  '--fetch-timeout=30000',
+  '--fetch-retries=5',
+  '--loglevel=error',
+]
 const port = 4480 + (process.pid % 500)
 
 // Not that of this project: a user has none.
@@ -28,7 +40,7 @@ try {
   const home = join(folder, 'user')
   mkdirSync(home)
   writeFileSync(join(home, 'package.json'), '{ "private": true }')
-  run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', tarball], home)
+  run('npm', ['install', ...quickly, tarball], home)
   check('nothing of TypeScript is left to be stripped', !hasTypeScript(join(home, 'node_modules/sluice')))
   check('npx sluice --version', run('npx', ['sluice', '--version'], home).trim() !== '')
   run('npx', ['sluice', 'init'], home)
@@ -131,7 +143,8 @@ function hasTypeScript(packed) {
 }
 
 function run(command, args, cwd = folder, more = {}) {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env: { ...env, ...more }, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`)
+  const options = { cwd, env: { ...env, ...more }, encoding: 'utf8', timeout: runLimitMs }
+  const { status, signal, stdout, stderr } = spawnSync(command, args, options)
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status ?? signal}:\n${stdout}${stderr}`)
   return stdout
 }

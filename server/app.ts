@@ -74,6 +74,7 @@ import {
   createRehearsal,
   openCanaries,
   openRollout,
+  endReplay,
   replayJob,
   runReplay,
   type BehindCalls,
@@ -306,7 +307,7 @@ function registerJobs(app: App): void {
   const { loadTimeoutMs } = app.config.limits
   app.jobs.register('refresh_datasource', (context) => runRefresh(app, context), { timeoutMs: loadTimeoutMs + 60_000 })
   app.jobs.registerSchedules(() => runDueSchedules(app))
-  app.jobs.register(replayJob, (context) => runReplay(app, context))
+  app.jobs.register(replayJob, (context) => runReplay(app, context), { ended: endReplay })
   app.jobs.register('compact_table', (context) => runCompaction(app, context))
   app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
 }

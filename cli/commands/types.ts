@@ -4,14 +4,12 @@ import { does } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CommandFailure } from '../exit.ts'
 import { pythonOf } from '../types/python.ts'
-import type { DeployedQuery } from '../types/query-types.ts'
+import { deployedQueries, type DeployedQuery, type ProjectDocument } from '../types/query-types.ts'
 import { typescriptOf } from '../types/typescript.ts'
 import { environmentOf } from './plan.ts'
 import { countText } from './texts.ts'
 
 type Options = { environment?: string; output?: string; language?: 'typescript' | 'python'; check?: boolean }
-
-const requestsAtOnce = 8
 
 export function typesCommand(): Command {
   const command = new Command('types')
@@ -54,26 +52,6 @@ async function check(text: string, output: string | undefined): Promise<void> {
 
 async function readDeployed(context: Context, environment: string): Promise<DeployedQuery[]> {
   const manage = await context.manage()
-  const path = `/v1/projects/${await context.projectId()}`
-  const live = await manage.list<{ name: string; version: number }>(`${path}/deployments`, { environment })
-  const wanted = live.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const found: DeployedQuery[] = []
-  const progress = context.progress()
-  try {
-    for (let at = 0; at < wanted.length; at += requestsAtOnce) {
-      progress.show(at / wanted.length, `${at} of ${wanted.length} queries`)
-      const some = wanted.slice(at, at + requestsAtOnce)
-      found.push(
-        ...(await Promise.all(
-          some.map(async ({ name, version }): Promise<DeployedQuery> => ({
-            ...(await manage.get<Omit<DeployedQuery, 'name'>>(`${path}/queries/${name}/versions/${version}`)),
-            name,
-          })),
-        )),
-      )
-    }
-  } finally {
-    progress.end()
-  }
-  return found
+  const path = `/v1/projects/${await context.projectId()}/openapi.json`
+  return deployedQueries(await manage.get<ProjectDocument>(path, { environment }))
 }

@@ -33,7 +33,7 @@ export function readProject(files: ProjectFiles, environment: Environment): Read
   problems.push(...twins(alerts, ({ name }) => name, 'an alert'))
   problems.push(...twins(evaluations, ({ question }) => question, 'a question'))
   if (problems.length > 0 || top === undefined) return { problems }
-  const { definition, environments, variables, ...settings } = top
+  const { definition, environments, settings: defined, variables, ...settings } = top
   // What the file says nothing of is left alone; of everything else the files are the whole.
   const plain = <Value>(all: Array<{ value: Value }>): Value[] => all.map(({ value }) => value)
   return {
@@ -41,6 +41,7 @@ export function readProject(files: ProjectFiles, environment: Environment): Read
     definition: {
       definition,
       ...(environments !== undefined && { environments }),
+      ...(defined !== undefined && { settings: defined }),
       ...(variables !== undefined && { variables }),
       connections: plain(connections),
       queries,

@@ -28,6 +28,7 @@ export const projectSettings = z.strictObject({
   definition: definition.shape.definition,
   ...settings,
   environments: definition.shape.environments,
+  settings: definition.shape.settings,
   variables: definition.shape.variables,
 })
 export type ProjectSettings = Pick<z.output<typeof projectSettings>, 'url' | 'project' | 'environment' | 'token'>

@@ -9,8 +9,10 @@ import {
   type DefinedAlert,
   type DefinedConnection,
   type DefinedEvaluation,
+  type DefinedSettings,
   type Definition,
 } from '../../api/definition.ts'
+import { replaySettings } from '../../api/replays.ts'
 import { changedFields, withoutDefaults } from './fields.ts'
 import { schemaFolder } from './file-schemas.ts'
 import { alertFile, evaluationFile, filesIn, projectFile, type ProjectFiles } from './layout.ts'
@@ -45,17 +47,37 @@ export function newProjectFile(settings: ProjectSettings): string {
   return `${schemaLine(`${schemaFolder}/project.json`)}${writeYaml(head)}`
 }
 
-function writeSettings({ environments, variables }: Definition, written: string | undefined): string {
-  const fresh = { environments, variables }
+function writeSettings(
+  { environments, settings: defined, variables }: Definition,
+  written: string | undefined,
+): string {
+  const named = readYaml('', written ?? '').data
+  const settings =
+    defined === undefined ? undefined : settingsToWrite(defined, isRecord(named) ? named['settings'] : {})
+  const fresh = { environments, settings, variables }
   const shown = escapeReferences({
     environments,
+    settings,
     variables: variables?.map((each) => withoutDefaults(definedVariable, each)),
   })
   // A list of none is worth no line, unless there was one.
-  const named = written === undefined ? '' : written
-  if (variables?.length === 0 && !/^variables:/m.test(named)) fresh.variables = undefined
-  const schema = projectSettings.pick({ environments: true, variables: true })
+  if (variables?.length === 0 && !(isRecord(named) && 'variables' in named)) fresh.variables = undefined
+  const schema = projectSettings.pick({ environments: true, settings: true, variables: true })
   return writeMap({ schema, fresh, shown, written: written ?? newProjectFile({}) })
+}
+
+const usual = replaySettings.parse({ recording: false })
+
+/** What is as it is for every project is worth no line either, unless there was one. */
+function settingsToWrite(settings: DefinedSettings, written: unknown): DefinedSettings | undefined {
+  const old = isRecord(written) ? written : {}
+  const { allowed_origins: origins = [], replay = usual, ...rest } = settings
+  const kept: DefinedSettings = {
+    ...((origins.length > 0 || 'allowed_origins' in old) && { allowed_origins: origins }),
+    ...rest,
+    ...((!isDeepStrictEqual({ ...usual, ...replay }, usual) || 'replay' in old) && { replay }),
+  }
+  return Object.keys(kept).length === 0 ? undefined : kept
 }
 
 const connectionFile = definedConnection.omit({ table_name: true })

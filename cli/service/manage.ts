@@ -19,7 +19,7 @@ export function openManage(url: string, token: string, timeoutMs = 300_000): Man
   const transport = openTransport({ url, secret: token, timeoutMs })
   const json = async <Answer>(path: string, sending?: Sending): Promise<Answer> => {
     try {
-      return (await transport.json(path, sending)) as Answer
+      return await transport.json<Answer>(path, sending)
     } catch (error) {
       throw failureOf(error)
     }

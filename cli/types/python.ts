@@ -1,4 +1,4 @@
-import { columnType, slotType, type DeployedQuery, type ValueType } from './query-types.ts'
+import { slotType, valueType, type DeployedQuery, type ValueType } from './query-types.ts'
 
 /** Typed functions for the Python client, one for each query. */
 export function pythonOf(queries: DeployedQuery[], environment: string): string {
@@ -15,18 +15,18 @@ export function pythonOf(queries: DeployedQuery[], environment: string): string 
   ].join('\n')
 }
 
-function blockOf({ name, description, slots, columns }: DeployedQuery): string {
+function blockOf({ name, description, input, row: { properties: columns } }: DeployedQuery): string {
   const row = `${name
     .split('_')
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')}Row`
-  const fields = columns.map(
-    (column) => `${JSON.stringify(column.name)}: Optional[${typeText(columnType(column.type))}]`,
+  const fields = Object.entries(columns).map(
+    ([column, schema]) => `${JSON.stringify(column)}: Optional[${typeText(valueType(schema))}]`,
   )
-  const isRequired = (slot: string): boolean => slots.required.includes(slot)
-  const names = Object.keys(slots.properties).toSorted((a, b) => Number(isRequired(b)) - Number(isRequired(a)))
+  const isRequired = (slot: string): boolean => input.required.includes(slot)
+  const names = Object.keys(input.properties).toSorted((a, b) => Number(isRequired(b)) - Number(isRequired(a)))
   const parameters = names.map((slot) => {
-    const schema = slots.properties[slot]
+    const schema = input.properties[slot]
     const type = schema === undefined ? 'Any' : typeText(slotType(schema))
     return isRequired(slot) ? `${argument(slot)}: ${type}` : `${argument(slot)}: Optional[${type}] = None`
   })

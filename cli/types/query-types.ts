@@ -1,10 +1,21 @@
-import type { z } from 'zod'
-import type { version } from '../../api/queries.ts'
-import type { ScalarSlotSchema, SlotSchema } from '../../api/slots.ts'
+/** A JSON Schema, as far as the service writes them. */
+export type Schema = {
+  type?: string | string[]
+  description?: string
+  enum?: Array<string | number | null>
+  items?: Schema
+  properties?: Record<string, Schema>
+  additionalProperties?: Schema | boolean
+}
 
-/** What is deployed of a query: what it takes and what it gives. */
-export type DeployedQuery = Pick<z.output<typeof version>, 'version' | 'description' | 'slots' | 'columns'> & {
-  name: string
+type ObjectSchema = Schema & { properties: Record<string, Schema>; required: string[] }
+
+/** What a deployed query takes and gives, as the service says it in the OpenAPI document of the project. */
+export type DeployedQuery = { name: string; description: string; input: ObjectSchema; row: ObjectSchema }
+
+export type ProjectDocument = {
+  paths: Record<string, { description?: string }>
+  components: { schemas: Record<string, ObjectSchema> }
 }
 
 /** A type in no language yet. `wide` is a number that travels as text where JSON would lose digits of it. */
@@ -15,69 +26,45 @@ export type ValueType =
   | { kind: 'record'; fields: Array<[name: string, type: ValueType]> }
   | { kind: 'map'; of: ValueType }
 
-export function slotType(slot: SlotSchema | ScalarSlotSchema): ValueType {
-  if (slot.type === 'array') return { kind: 'list', of: slotType(slot.items) }
-  if (slot.type === 'boolean') return { kind: 'boolean' }
-  if (slot.enum !== undefined) return { kind: 'choice', values: slot.enum }
-  if (slot.type === 'string') return { kind: 'text' }
-  return { kind: slot.type === 'integer' ? 'wide' : 'number' }
+const prefix = '/v1/queries/'
+
+export function deployedQueries({ paths, components: { schemas } }: ProjectDocument): DeployedQuery[] {
+  const none: ObjectSchema = { properties: {}, required: [] }
+  return Object.entries(paths).map(([path, { description = '' }]) => {
+    const name = path.slice(prefix.length)
+    return { name, description, input: schemas[`${name}_slots`] ?? none, row: schemas[`${name}_row`] ?? none }
+  })
 }
 
-const plain: Record<string, ValueType['kind']> = {
-  BOOLEAN: 'boolean',
-  TINYINT: 'integer',
-  SMALLINT: 'integer',
-  INTEGER: 'integer',
-  UTINYINT: 'integer',
-  USMALLINT: 'integer',
-  UINTEGER: 'integer',
-  BIGINT: 'wide',
-  UBIGINT: 'wide',
-  HUGEINT: 'wide',
-  UHUGEINT: 'wide',
-  BIGNUM: 'wide',
-  FLOAT: 'number',
-  DOUBLE: 'number',
-  JSON: 'any',
-  VARIANT: 'any',
+/** An integer beyond what JSON's numbers hold is sent as its digits. */
+export function slotType(schema: Schema): ValueType {
+  if (schema.items !== undefined) return { kind: 'list', of: slotType(schema.items) }
+  const type = valueType(schema)
+  return type.kind === 'integer' ? { kind: 'wide' } : type
 }
 
-/** What a column's values are in JSON, from the engine's name of its type. */
-export function columnType(name: string): ValueType {
-  const text = name.trim()
-  const list = /^(.*)\[\d*\]$/s.exec(text)
-  if (list !== null) return { kind: 'list', of: columnType(list[1] ?? '') }
-  const [, head = '', inside] = /^([A-Z_ ]+?)(?:\((.*)\))?$/s.exec(text) ?? []
-  if (head === 'DECIMAL') return { kind: 'wide' }
-  if (head === 'STRUCT' && inside !== undefined) return { kind: 'record', fields: partsOf(inside).map(fieldOf) }
-  if (head === 'MAP' && inside !== undefined) return { kind: 'map', of: columnType(partsOf(inside)[1] ?? 'JSON') }
-  const kind = plain[head]
-  if (kind === 'any' || head === 'UNION' || head === 'NULL' || head === '"NULL"') return { kind: 'any' }
-  return { kind: (kind ?? 'text') as 'text' }
+/** Every value may be null, so nothing is said of that. */
+export function valueType(schema: Schema): ValueType {
+  const values = schema.enum?.filter((value) => value !== null)
+  if (values !== undefined) return { kind: 'choice', values }
+  const names = [schema.type ?? []].flat().filter((name) => name !== 'null')
+  const [first] = names
+  if (names.length > 1) return { kind: names.every((name) => name in scalars) ? 'wide' : 'any' }
+  if (first === 'array') return { kind: 'list', of: valueType(schema.items ?? {}) }
+  if (first === 'object') return objectType(schema)
+  return { kind: scalars[first ?? ''] ?? 'any' }
 }
 
-/** `"a b" INTEGER` → its name and its type. */
-function fieldOf(part: string): [string, ValueType] {
-  const quoted = /^"((?:[^"]|"")*)"\s+(.*)$/s.exec(part)
-  if (quoted !== null) return [(quoted[1] ?? '').replaceAll('""', '"'), columnType(quoted[2] ?? '')]
-  const at = part.indexOf(' ')
-  return [part.slice(0, at), columnType(part.slice(at + 1))]
+const scalars: Record<string, 'text' | 'integer' | 'number' | 'boolean'> = {
+  string: 'text',
+  integer: 'integer',
+  number: 'number',
+  boolean: 'boolean',
 }
 
-/** Splits at the commas that are in no bracket and no name. */
-function partsOf(text: string): string[] {
-  const parts: string[] = []
-  let [depth, isQuoted, start] = [0, false, 0]
-  for (let at = 0; at < text.length; at += 1) {
-    const letter = text[at]
-    if (letter === '"') isQuoted = !isQuoted
-    if (isQuoted) continue
-    if (letter === '(' || letter === '[') depth += 1
-    if (letter === ')' || letter === ']') depth -= 1
-    if (letter === ',' && depth === 0) {
-      parts.push(text.slice(start, at).trim())
-      start = at + 1
-    }
+function objectType({ properties, additionalProperties }: Schema): ValueType {
+  if (properties !== undefined) {
+    return { kind: 'record', fields: Object.entries(properties).map(([name, each]) => [name, valueType(each)]) }
   }
-  return [...parts, text.slice(start).trim()]
+  return { kind: 'map', of: valueType(typeof additionalProperties === 'object' ? additionalProperties : {}) }
 }

@@ -1,14 +1,16 @@
-import { columnType, slotType, type DeployedQuery, type ValueType } from './query-types.ts'
+import { slotType, valueType, type DeployedQuery, type ValueType } from './query-types.ts'
 
 /** Types for `createClient<Queries>()` of `sluice/client`. */
 export function typescriptOf(queries: DeployedQuery[], environment: string): string {
-  const entries = queries.map(({ name, description, slots, columns }) => {
-    const parameters = Object.entries(slots.properties).map(([slot, schema]) => {
-      const isRequired = slots.required.includes(slot)
+  const entries = queries.map(({ name, description, input, row: { properties: columns } }) => {
+    const parameters = Object.entries(input.properties).map(([slot, schema]) => {
+      const isRequired = input.required.includes(slot)
       const type = typeText(slotType(schema)) + (isRequired ? '' : ' | null')
       return `${doc(schema.description, '      ')}      ${keyText(slot)}${isRequired ? '' : '?'}: ${type}`
     })
-    const row = columns.map((column) => `      ${keyText(column.name)}: ${typeText(columnType(column.type))} | null`)
+    const row = Object.entries(columns).map(
+      ([column, schema]) => `      ${keyText(column)}: ${typeText(valueType(schema))} | null`,
+    )
     const block = (title: string, lines: string[]): string =>
       lines.length === 0 ? `    ${title}: Record<string, never>` : `    ${title}: {\n${lines.join('\n')}\n    }`
     return `${doc(description, '  ')}  ${keyText(name)}: {\n${block('parameters', parameters)}\n${block('row', row)}\n  }`

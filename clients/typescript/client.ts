@@ -129,20 +129,16 @@ export function createClient<C extends Contract = AnyContract>(options: ClientOp
     if (project === undefined) throw new TypeError('A question needs the project: createClient({ project })')
     return { query: text, project_id: project, ...asked }
   }
-  const client: Client = {
-    call: async (name, parameters = {}, given = {}) =>
-      (await transport.json(queryPath(name), post(parameters, given))) as Answer<Record<string, unknown>>,
-    rows: (name, parameters = {}, given = {}) => streamRows(transport, queryPath(name), post(parameters, given)),
-    ask: async (text, given = {}) =>
-      (await transport.json('/v1/query', post(question(text, given), given))) as QuestionAnswer<
-        Record<string, unknown>
-      >,
+  return {
+    call: (name, ...[parameters = {}, given]) => transport.json(queryPath(name), post(parameters, given)),
+    rows: (name, ...[parameters = {}, given]) => streamRows(transport, queryPath(name), post(parameters, given)),
+    // Not before it is waited for: a question without a project rejects like any other that cannot be asked.
+    ask: async (text, given = {}) => transport.json('/v1/query', post(question(text, given), given)),
     askRows: (text, given = {}) =>
       streamRows(transport, '/v1/query', post({ ...question(text, given), stream: true }, given)),
-    download: (name, format, parameters = {}, given = {}) =>
+    download: (name, format, ...[parameters = {}, given]) =>
       transport.response(queryPath(name), { ...post(parameters, given), headers: { accept: accepted[format] } }),
   }
-  return client as unknown as Client<C>
 }
 
 function refuseExposedKey(key: string): void {
@@ -169,19 +165,19 @@ function told<Value>(): Told<Value> {
   return { promise, resolve, reject }
 }
 
-function streamRows(
+function streamRows<Row>(
   transport: Transport,
   path: string,
   sending: { method: string; body: unknown; signal: AbortSignal | undefined; repeatable: boolean },
-): RowStream<Record<string, unknown>> {
+): RowStream<Row> {
   const start = told<StreamStart>()
   const end = told<StreamEnd>()
-  async function* iterate(): AsyncGenerator<Record<string, unknown>> {
+  async function* iterate(): AsyncGenerator<Row> {
     let isDone = false
     try {
       for await (const { event, data } of transport.events(path, sending)) {
         if (event === 'meta') start.resolve(data as StreamStart)
-        else if (event === 'rows') yield* (data as { rows: Array<Record<string, unknown>> }).rows
+        else if (event === 'rows') yield* (data as { rows: Row[] }).rows
         else if (event === 'error') throw errorOf(0, data as ErrorBody)
         else if (event === 'done') {
           isDone = true
@@ -200,7 +196,7 @@ function streamRows(
       end.reject(stopped)
     }
   }
-  let rows: AsyncGenerator<Record<string, unknown>> | undefined
+  let rows: AsyncGenerator<Row> | undefined
   return {
     // Once: the rows of an answer come once.
     [Symbol.asyncIterator]: () => (rows ??= iterate()),

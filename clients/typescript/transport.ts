@@ -27,8 +27,8 @@ export type Sending = {
 }
 
 export type Transport = {
-  /** The parsed answer; rejects with a `SluiceError` where it is no success. */
-  json(path: string, sending?: Sending): Promise<unknown>
+  /** The parsed answer, taken to be what the path answers with; rejects with a `SluiceError` where it is no success. */
+  json<Answer>(path: string, sending?: Sending): Promise<Answer>
   /** Server-sent events, as they come. */
   events(path: string, sending?: Sending): AsyncGenerator<ServerEvent>
   /** The answer itself, whose status is a success. */
@@ -87,12 +87,11 @@ export function openTransport(options: TransportOptions): Transport {
 
   return {
     response,
-    async json(path, sending = {}) {
+    async json<Answer>(path: string, sending: Sending = {}) {
       const answer = await response(path, sending)
       const text = await answer.text()
-      if (text === '') return undefined
       try {
-        return JSON.parse(text) as unknown
+        return (text === '' ? undefined : JSON.parse(text)) as Answer
       } catch (error) {
         throw localError('broken_answer', `${base} answered with something that is no JSON.`, error)
       }

@@ -4,7 +4,7 @@ import type { ReleaseReport } from '../queries/index.ts'
 
 /** What would become of one thing of the project, and what it takes. */
 export type PlanEntry = {
-  kind: 'environment' | 'variable' | 'connection' | 'query' | 'evaluation' | 'alert'
+  kind: 'environment' | 'settings' | 'variable' | 'connection' | 'query' | 'evaluation' | 'alert'
   name: string
   action: 'create' | 'update' | 'delete' | 'unchanged'
   changes: FieldChange[]

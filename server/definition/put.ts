@@ -1,26 +1,17 @@
 import type { Definition, WholeDefinition } from '../../api/definition.ts'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
-import { addEnvironment, deleteEnvironment, orderEnvironments } from '../projects/index.ts'
 import { checkRelease, hasQuery, type ReleaseReport } from '../queries/index.ts'
 import { inOneTransaction, lockProjectForQuota, type Database } from '../store/index.ts'
-import { dropConnection, dropVariable, planConnection, planVariable, variableName } from './plan-connections.ts'
+import { planAll, refuseTwins } from './plan-all.ts'
 import { entryOf, refusedBy, type PlanEntry } from './plan-entry.ts'
-import {
-  dropAlert,
-  dropEvaluation,
-  dropQuery,
-  planAlert,
-  planEvaluation,
-  planQuery,
-  type Unloaded,
-} from './plan-queries.ts'
+import type { Unloaded } from './plan-queries.ts'
 import { definitionOf, readState, type State } from './state.ts'
-import type { DefinitionParts, Doing, Results, Step } from './steps.ts'
+import type { DefinitionParts, Doing, Planned, Results } from './steps.ts'
 
 /** The document of a project, without anything secret. */
 export async function findDefinition(
-  app: Pick<DefinitionParts, 'store' | 'vault'>,
+  app: Pick<DefinitionParts, 'store' | 'vault' | 'config'>,
   caller: Caller,
   projectId: string,
 ): Promise<WholeDefinition> {
@@ -72,6 +63,8 @@ export async function putDefinition(app: DefinitionParts, caller: Caller, input:
     return { plan, report }
   })
   app.catalogs.forget(projectId)
+  // Within the transaction nobody else could read them.
+  if (!check && definition.settings?.allowed_origins !== undefined) await app.origins.refresh()
   const routing = done.report === null ? null : { environment: input.environment, ...done.report.routing }
   if (check) return { plan: done.plan, applied: false, routing, jobs: [], secrets: [] }
   return { plan: done.plan, applied: true, routing, jobs: results.jobs, secrets: results.secrets }
@@ -81,118 +74,6 @@ export async function putDefinition(app: DefinitionParts, caller: Caller, input:
 function partsWithin(app: DefinitionParts, store: Database): DefinitionParts {
   const sources = { ...app.alerts.sources, hasQuery: (query: Parameters<typeof hasQuery>[1]) => hasQuery(store, query) }
   return { ...app, store, alerts: { ...app.alerts, sources } }
-}
-
-type Planned = { kind: PlanEntry['kind']; name: string; plan: () => Step }
-
-/** What comes first may be needed by what follows; what goes does so in the other direction. */
-function planAll({ definition, prune }: Input, state: State, unloaded: Unloaded): Planned[] {
-  const { variables, connections, queries, evaluations, alerts } = definition
-  const pairs = [
-    matched('variable', state.variables, variables, {
-      nameOf: variableName,
-      knownName: variableName,
-      put: planVariable,
-      drop: dropVariable,
-    }),
-    matched('connection', state.connections, connections, {
-      nameOf: (given) => given.table_name,
-      knownName: (known) => known.tableName,
-      put: planConnection,
-      drop: dropConnection,
-    }),
-    matched('query', state.queries, queries, {
-      nameOf: (given) => given.name,
-      knownName: (known) => known.name,
-      put: (known, given) => planQuery(known, given, unloaded),
-      drop: dropQuery,
-    }),
-    matched('evaluation', state.evaluations, evaluations, {
-      nameOf: (given) => given.question,
-      knownName: (known) => known.question,
-      put: planEvaluation,
-      drop: dropEvaluation,
-    }),
-    matched('alert', state.alerts, alerts, {
-      nameOf: (given) => given.name,
-      knownName: ({ alert }) => alert.name,
-      put: planAlert,
-      drop: dropAlert,
-    }),
-  ]
-  const environments = planEnvironments(state.environments, definition.environments)
-  const dropped = prune ? [environments, ...pairs].toReversed().flatMap(({ drop }) => drop) : []
-  return [...environments.put, ...pairs.flatMap(({ put }) => put), ...dropped]
-}
-
-type Matching<Known, Given> = {
-  nameOf: (given: Given) => string
-  knownName: (known: Known) => string
-  put: (known: Known | undefined, given: Given) => Step
-  drop: (known: Known) => Step
-}
-
-/** Things of the same name, in their order: names of alerts may come more than once. */
-function matched<Known, Given>(
-  kind: PlanEntry['kind'],
-  known: Known[],
-  given: Given[] | undefined,
-  { nameOf, knownName, put, drop }: Matching<Known, Given>,
-): { put: Planned[]; drop: Planned[] } {
-  if (given === undefined) return { put: [], drop: [] }
-  const left = Map.groupBy(known, knownName)
-  return {
-    put: given.map((each) => {
-      const name = nameOf(each)
-      const own = left.get(name)?.shift()
-      return { kind, name, plan: () => put(own, each) }
-    }),
-    drop: [...left.values()].flat().map((each) => ({ kind, name: knownName(each), plan: () => drop(each) })),
-  }
-}
-
-function planEnvironments(known: string[], given: string[] | undefined): { put: Planned[]; drop: Planned[] } {
-  if (given === undefined) return { put: [], drop: [] }
-  const kind = 'environment'
-  const kept = known.filter((name) => given.includes(name))
-  const isMoved = given.filter((name) => known.includes(name)).some((name, at) => kept[at] !== name)
-  const put = given.map((name, at): Planned => ({
-    kind,
-    name,
-    plan: () => {
-      if (!known.includes(name)) {
-        const apply: Step['apply'] = async ({ app, caller, projectId }) => {
-          await addEnvironment(app, caller, { projectId, name })
-          await orderEnvironments(app, caller, { projectId, names: given.slice(0, at + 1) })
-        }
-        return { entry: entryOf(kind, name, { action: 'create' }), apply }
-      }
-      if (!isMoved || kept[0] !== name) return { entry: entryOf(kind, name, { action: 'unchanged' }), apply: null }
-      const changes = [{ field: 'order', before: known, after: given }]
-      return {
-        entry: entryOf(kind, name, { action: 'update', changes }),
-        apply: ({ app, caller, projectId }) => orderEnvironments(app, caller, { projectId, names: given }),
-      }
-    },
-  }))
-  const gone = known.filter((name) => !given.includes(name))
-  const drop = gone.map((name): Planned => ({ kind, name, plan: () => dropEnvironment(name) }))
-  return { put, drop }
-}
-
-/** Deleting an environment ends what answers in it: that is decided by a release, not by a line that is missing. */
-function dropEnvironment(name: string): Step {
-  return {
-    entry: entryOf('environment', name, { action: 'delete' }),
-    async apply({ app, caller, projectId }) {
-      const live = app.deployments.list(projectId, name).map((each) => each.name)
-      if (live.length > 0) {
-        const message = `${live.slice(0, 5).join(', ')}${live.length > 5 ? ' and others are' : live.length > 1 ? ' are' : ' is'} deployed in ${name}. Undeploy what answers there first.`
-        throw new Failure('conflict', { reason: 'in_use', message })
-      }
-      await deleteEnvironment(app, caller, { projectId, name })
-    },
-  }
 }
 
 /** A check goes on past what is refused, to say all of it; otherwise nothing is done. */
@@ -262,24 +143,6 @@ async function unloadedTables(
     ...(definition.connections ?? []).map(({ table_name: tableName }) => tableName),
   ]
   return new Set(named.filter((name) => !loaded.has(name)))
-}
-
-/** A name stands for one thing. Alerts alone may share theirs. */
-function refuseTwins({ variables = [], connections = [], queries = [], evaluations = [] }: Definition): void {
-  const named: Record<string, string[]> = {
-    variables: variables.map(variableName),
-    connections: connections.map(({ table_name: tableName }) => tableName),
-    queries: queries.map(({ name }) => name),
-    evaluations: evaluations.map(({ question }) => question),
-  }
-  const details = Object.entries(named).flatMap(([field, names]) => {
-    const seen = new Set<string>()
-    const twins = new Set(names.filter((name) => seen.has(name) || !seen.add(name)))
-    return [...twins].map((name) => ({ field, message: `name ${name} twice` }))
-  })
-  if (details.length === 0) return
-  const message = `The definition is not as expected: ${details.map((each) => `${each.field} ${each.message}`).join('; ')}.`
-  throw new Failure('invalid_request', { reason: 'invalid_field', message, details })
 }
 
 function countsOf(changed: PlanEntry[]): Record<string, number> {

@@ -6,9 +6,11 @@ import type {
   DefinedEvaluation,
   DefinedQuery,
   DefinedVariable,
+  ReadSettings,
   WholeDefinition,
 } from '../../api/definition.ts'
 import type { Caller, Vault } from '../access/index.ts'
+import type { Config } from '../config.ts'
 import {
   hidden,
   maskConfiguration,
@@ -17,23 +19,27 @@ import {
   type AuthoredSource,
   type AuthoredVariable,
 } from '../connections/index.ts'
-import { listEnvironments } from '../projects/index.ts'
+import { findProject, listEnvironments } from '../projects/index.ts'
 import { listQueries, type Query } from '../queries/index.ts'
-import { listCases, type EvaluationCase } from '../questions/index.ts'
+import { findQuestionSettings, listCases, type EvaluationCase, type QuestionSettings } from '../questions/index.ts'
+import { findReplaySettings, type ReplaySettings } from '../rollout/index.ts'
 import type { Database, LoadRule } from '../store/index.ts'
 import { listAlerts, readStoredChannels, shownChannel, type AlertRecord, type StoredChannel } from '../usage/index.ts'
 
-type Parts = { store: Database; vault: Vault }
+type Parts = { store: Database; vault: Vault; config: Pick<Config, 'limits'> }
 
 /** All that the authors of a project have decided, with what is secret of it: it never leaves the server so. */
 export type State = {
   environments: string[]
+  settings: AuthoredSettings
   variables: AuthoredVariable[]
   connections: AuthoredSource[]
   queries: Query[]
   evaluations: EvaluationCase[]
   alerts: AuthoredAlert[]
 }
+
+export type AuthoredSettings = { allowedOrigins: string[]; questions: QuestionSettings; replay: ReplaySettings }
 
 export type AuthoredAlert = { alert: AlertRecord; stored: StoredChannel[] }
 
@@ -51,6 +57,11 @@ export async function readState(app: Parts, caller: Caller, projectId: string): 
   )
   return {
     environments: environments.map(({ name }) => name),
+    settings: {
+      allowedOrigins: (await findProject(app, caller, projectId)).allowedOrigins,
+      questions: await findQuestionSettings(app, caller, projectId),
+      replay: await findReplaySettings(app, caller, projectId),
+    },
     variables: await readAuthoredVariables(app, projectId),
     connections: await readAuthoredSources(app, projectId),
     queries,
@@ -65,6 +76,7 @@ export function definitionOf(state: State): WholeDefinition {
   return {
     definition: 1,
     environments: state.environments,
+    settings: definedSettings(state.settings),
     variables: state.variables.map(definedVariable),
     connections: state.connections.map(definedConnection),
     queries: state.queries.map(definedQuery),
@@ -75,6 +87,18 @@ export function definitionOf(state: State): WholeDefinition {
 
 function by<Item>(nameOf: (item: Item) => string): (left: Item, right: Item) => number {
   return (left, right) => (nameOf(left) < nameOf(right) ? -1 : nameOf(left) > nameOf(right) ? 1 : 0)
+}
+
+export function definedSettings({
+  allowedOrigins,
+  questions: { log, retentionDays, minConfidence },
+  replay: { recording, maxCalls, days, redactedSlots },
+}: AuthoredSettings): ReadSettings {
+  return {
+    allowed_origins: allowedOrigins,
+    questions: { log, retention_days: retentionDays, min_confidence: minConfidence },
+    replay: { recording, max_calls: maxCalls, days, redacted_slots: redactedSlots },
+  }
 }
 
 export function definedVariable({ name, environment, isSecret, value, origins }: AuthoredVariable): DefinedVariable {

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Catalogs, DeployedQueries, Engine, QueryGate } from '../data/index.ts'
 import type { Jobs } from '../jobs/index.ts'
+import type { Origins } from '../projects/index.ts'
 import type { ReleaseParts } from '../queries/index.ts'
 import type { Alerts, Post } from '../usage/index.ts'
 import type { PlanEntry } from './plan-entry.ts'
@@ -18,6 +19,7 @@ export type DefinitionParts = ReleaseParts & {
   jobs: Jobs
   alerts: Alerts
   post: Post
+  origins: Origins
   now: Clock
 }
 
@@ -34,3 +36,6 @@ export type Doing = { app: DefinitionParts; caller: Caller; projectId: string; r
 
 /** One thing of a plan, and the verb that does it; null where there is nothing to do. */
 export type Step = { entry: PlanEntry; apply: ((doing: Doing) => Promise<void>) | null }
+
+/** One thing that is to be looked at. What is wrong with it is found when its turn comes. */
+export type Planned = { kind: PlanEntry['kind']; name: string; plan: () => Step }

@@ -46,8 +46,14 @@ export type JobHandler = (context: JobContext) => Promise<void>
 
 export type JobTransaction = Transaction<Tables>
 
+/**
+ * Hears of the end of a job, in the transaction that ends it: also of one that was cancelled before it ran, or whose
+ * process died.
+ */
+export type JobEndHandler = (transaction: JobTransaction, job: JobContext['job']) => Promise<void>
+
 /** `timeoutMs`: longest time of one attempt, where the work needs another than jobs have in general. */
-export type JobWork = { handler: JobHandler; timeoutMs?: number | undefined }
+export type JobWork = { handler: JobHandler; timeoutMs?: number | undefined; ended?: JobEndHandler | undefined }
 
 /** Every change of a job travels on this channel when it commits. */
 export const jobChannel = 'sluice_jobs'

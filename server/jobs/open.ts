@@ -11,7 +11,7 @@ import { openWorker } from './worker.ts'
 
 export type Jobs = {
   /** Before `start`, by the room that does the work. */
-  register(jobType: string, handler: JobHandler, options?: { timeoutMs?: number }): void
+  register(jobType: string, handler: JobHandler, options?: Omit<JobWork, 'handler'>): void
   /** Before `start`: enqueues what is due. Done every few seconds, never twice at once. */
   registerSchedules(enqueueDue: () => Promise<void>): void
   /** The job is there when the transaction commits, and starts at once; else it never was. */
@@ -48,8 +48,8 @@ const tickMs = 5_000
 export async function openJobs(options: JobsOptions): Promise<Jobs> {
   const { store, observe, concurrency, limits, leaseSeconds = 30, retrySeconds = 2 } = options
   const queue = await openQueue({ store, observe, leaseSeconds, retrySeconds })
-  const records = openRecords(store)
   const handlers = new Map<string, JobWork>()
+  const records = openRecords(store, async (transaction, job) => handlers.get(job.jobType)?.ended?.(transaction, job))
   const bootId = randomUUID()
   const leaseMs = leaseSeconds * 1000
   const worker = openWorker({ store, records, queue, handlers, observe, bootId, concurrency, leaseMs, limits })
@@ -74,9 +74,9 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     isUnfinished: (transaction, job) => records.isUnfinished(transaction, job),
     registerSchedules: (work) => void (enqueueDue = work),
     watch: (projectId, listener) => events.watch(projectId, listener),
-    register(jobType, handler, { timeoutMs } = {}) {
+    register(jobType, handler, options = {}) {
       if (handlers.has(jobType)) throw new Error(`Jobs of type ${jobType} have a handler already.`)
-      handlers.set(jobType, { handler, timeoutMs })
+      handlers.set(jobType, { ...options, handler })
     },
     async cancel(transaction, jobId) {
       await queue.lock(transaction, jobId)

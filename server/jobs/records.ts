@@ -1,7 +1,15 @@
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import type { Database, JobDetails, JobError } from '../store/index.ts'
-import { announceJob, jobColumns, type JobContext, type JobRecord, type JobTransaction, type NewJob } from './job.ts'
+import {
+  announceJob,
+  jobColumns,
+  type JobContext,
+  type JobEndHandler,
+  type JobRecord,
+  type JobTransaction,
+  type NewJob,
+} from './job.ts'
 
 /** One run of one attempt: what a worker must still hold for its result to count. */
 export type Hold = { id: string; attempt: number; worker: string }
@@ -42,7 +50,7 @@ const maxMessage = 1_000
 const interrupted: JobError = { code: 'interrupted', message: 'The service stopped while the job was running.' }
 
 // Over 70 lines: one method for each change of a record, each a single statement.
-export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
+export function openRecords(store: Pick<Database, 'db' | 'notify'>, ended: JobEndHandler): Records {
   const change = async (transaction: JobTransaction, hold: { id: string } & Partial<Hold>, to: Change) => {
     const job = await transaction
       .updateTable('jobs')
@@ -67,6 +75,7 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>): Records {
       .executeTakeFirst()
     if (job === undefined) return undefined
     const { input, ...record } = job
+    if (isFinal(record.status)) await ended(transaction, job)
     await announceJob(store, transaction, record)
     return { ...record, input }
   }

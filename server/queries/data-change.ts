@@ -1,6 +1,6 @@
 import { Failure } from '../failure.ts'
 import type { BrokenQuery, Catalog, Catalogs, Column, Engine, QueryGate, TableChange } from '../data/index.ts'
-import type { LiveVersion } from './deployment-index.ts'
+import type { LiveVersion, ReleaseTrial } from './deployment-index.ts'
 import type { Deployments } from './deployments.ts'
 import { slotTypeOf } from './slot-types.ts'
 
@@ -17,20 +17,37 @@ async function findBroken({ engine, catalogs, deployments }: Parts, change: Tabl
   const table = now.tables.find(({ name }) => name === tableName)
   if (table === undefined) return []
   const next = catalogAfter(now, change)
-  const readers = (await deployments.tablesRead(projectId)).filter(({ tables }) => Object.hasOwn(tables, tableName))
   const found = new Map<string, BrokenQuery | null>()
-  for (const { name, environment, tables } of readers) {
-    const version = deployments.find({ projectId, environment, name })?.version
-    if (version === undefined) continue
+  for (const { name, environment, version, trial } of await readersOf(deployments, change)) {
+    // A query that breaks where it is deployed is told of once.
+    if (trial !== null && [...found.values()].some((each) => each?.name === name)) continue
     if (!found.has(version.id)) {
       const before = await resultOf(engine, { scope: projectId, catalog: now, version, signal })
       const after = await resultOf(engine, { scope: `trial of ${projectId}`, catalog: next, version, signal })
-      const message = complaintOf(version, { before, after, lost: lostKind(table.columns, change, tables[tableName]) })
-      found.set(version.id, message === null ? null : { name, environments: [], message })
+      const lost = lostKind(table.columns, change, version.tables[tableName])
+      const complaint = complaintOf(version, { before, after, lost })
+      const message = trial === null ? complaint : `Version ${version.number}, a ${trial}: ${complaint}`
+      found.set(version.id, complaint === null || message === null ? null : { name, environments: [], message })
     }
     found.get(version.id)?.environments.push(environment)
   }
   return [...found.values()].filter((each) => each !== null)
+}
+
+type Reader = { name: string; environment: string; version: LiveVersion; trial: ReleaseTrial['kind'] | null }
+
+/** The versions that read a table: those deployed, then those that are tried out, which answer callers as well. */
+async function readersOf(deployments: Deployments, { projectId, tableName }: TableChange): Promise<Reader[]> {
+  const deployed = (await deployments.tablesRead(projectId)).flatMap(({ name, environment }): Reader[] => {
+    const version = deployments.find({ projectId, environment, name })?.version
+    return version === undefined ? [] : [{ name, environment, version, trial: null }]
+  })
+  const tried = [...deployments.trials()]
+    .filter((trial) => trial.projectId === projectId)
+    .flatMap(({ environment, kind, versions }) =>
+      Array.from(versions, ([name, version]): Reader => ({ name, environment, version, trial: kind })),
+    )
+  return [...deployed, ...tried].filter(({ version }) => Object.hasOwn(version.tables, tableName))
 }
 
 type Looked = { before: Result; after: Result; lost: string | null }

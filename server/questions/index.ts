@@ -25,6 +25,7 @@ export { openLanguageModel, type LanguageModel } from './verbs/model.ts'
 export {
   changeQuestionSettings,
   findQuestionSettings,
+  type QuestionSettings,
   forgetOldQuestions,
   holdWordKeepers,
 } from './verbs/question-settings.ts'

@@ -6,7 +6,7 @@ import type { Observe } from '../observe.ts'
 import { answersKey, type AnsweredCall, type Deployments, type ReleaseTrial } from '../queries/index.ts'
 import { isRowRefused, type Database, type ReplayCounts } from '../store/index.ts'
 import { addCounts, addComparedCall, noCounts, type CountsByQuery } from './counts.ts'
-import { ensureReplay, keepCalls, maxKeptCalls, type KeptCall } from './replay-records.ts'
+import { ensureReplay, keepCalls, keptCall, maxKeptCalls, type KeptCall } from './replay-records.ts'
 import { compareCall } from './run-call.ts'
 
 /** Runs answered calls a second time, on the other version of a release that is tried out, and compares. */
@@ -85,15 +85,8 @@ export function openBehindCalls(app: Parts): BehindCalls {
     const count = kept.get(trial.replayId) ?? 0
     if (compared.outcome === 'equal' || count >= maxKeptCalls) return
     kept.set(trial.replayId, count + 1)
-    own.calls.push({
-      query: name,
-      outcome: compared.outcome,
-      beforeVersion: before.number,
-      afterVersion: after.number,
-      calledAt: new Date(at),
-      keyId: call.caller?.key.id ?? null,
-      details: { ...compared, parameters: { ...parameters }, times: 1 },
-    })
+    const came = { calledAt: new Date(at), keyId: call.caller?.key.id ?? null, times: 1 }
+    own.calls.push(keptCall({ name, before, after }, { ...compared, ...came, parameters: { ...parameters } }))
   }
 
   function unwrittenOf(trial: Comparing): Unwritten {
@@ -196,7 +189,7 @@ async function addTo(
     if (row === undefined) return
     const sum = { ...row.counts }
     for (const [query, own] of Object.entries(counts)) sum[query] = addCounts(sum[query] ?? noCounts(), own)
-    await keepCalls({ db: transaction, vault: app.vault }, replayId, calls)
+    await keepCalls({ transaction, vault: app.vault }, { projectId: trial.projectId, replayId }, calls)
     await transaction
       .updateTable('replays')
       .set({ counts: JSON.stringify(sum) })

@@ -5,5 +5,5 @@ export { findReplay, findReplayCall, listReplayCalls, listReplays, type ReplayCa
 export { forgetRecordedCalls, resealRecordedCalls } from './recorded-calls.ts'
 export type { CallRecorder } from './recorder.ts'
 export { forgetOldReplays, reportOf, resealReplayCalls, type ReplayRecord } from './replay-records.ts'
-export { createRehearsal, replayJob, runReplay, startReplay } from './replay.ts'
-export { changeReplaySettings, findReplaySettings } from './settings.ts'
+export { createRehearsal, endReplay, replayJob, runReplay, startReplay } from './replay.ts'
+export { changeReplaySettings, findReplaySettings, type ReplaySettings } from './settings.ts'

@@ -91,7 +91,10 @@ export async function findReplayCall(
     .executeTakeFirst()
   if (row === undefined) throw new Failure('not_found', { message: `The replay has no call ${input.callId}.` })
   const { sealedDetails, replayId: _replayId, ...entry } = row
-  return { ...(app.vault.open(sealedDetails) as CallDetails), ...entry }
+  const { redacted = [], ...details } = app.vault.open(sealedDetails) as Omit<CallDetails, 'redacted'> &
+    // Calls that were kept by earlier versions do not say it.
+    Partial<Pick<CallDetails, 'redacted'>>
+  return { ...details, redacted, ...entry }
 }
 
 async function requireReplay({ store }: { store: Database }, { projectId, replayId }: OfReplay): Promise<ReplayRecord> {

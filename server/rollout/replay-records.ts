@@ -1,28 +1,15 @@
-import type { Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import { resealColumn, type Vault } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../ids.ts'
 import { restoredVersion, storedVersion, type VersionPair } from '../queries/index.ts'
-import type { Database, ReplayKind, ReplayOutcome, ReplayReport, ReplayStatus, Tables } from '../store/index.ts'
-import { comparedCalls, sayCounts, totalOf, type CountsByQuery } from './counts.ts'
+import type { Database, ReplayOutcome, ReplayReport, Tables } from '../store/index.ts'
+import { comparedCalls, sayCounts, totalOf } from './counts.ts'
 import type { ComparedCall } from './run-call.ts'
 
-export type ReplayRecord = {
-  id: string
-  projectId: string
-  environment: string
-  kind: ReplayKind
-  releaseId: string | null
-  jobId: string | null
-  status: ReplayStatus
-  /** How many calls there are to run; null where it is not known. */
-  total: number | null
-  counts: CountsByQuery
-  createdAt: Date
-  createdBy: string
-  finishedAt: Date | null
-}
+/** A replay without what is compared with what. */
+export type ReplayRecord = Omit<Selectable<Tables['replays']>, 'plan'>
 
 export const replayColumns = [
   'id',
@@ -125,24 +112,55 @@ export type KeptCall = {
   afterVersion: number | null
   calledAt: Date
   keyId: string | null
-  details: CallDetails
+  /** Of the query. */
+  slotNames: string[]
+  details: Omit<CallDetails, 'redacted'>
 }
 
-export type CallDetails = ComparedCall & { parameters: Record<string, unknown>; times: number }
+export type CallDetails = ComparedCall & {
+  parameters: Record<string, unknown>
+  /** Slots whose values the project keeps out. */
+  redacted: string[]
+  times: number
+}
 
+/** A call as it is kept, from what it came to on two versions. */
+export function keptCall(
+  { name, before, after }: VersionPair,
+  { calledAt, keyId, ...details }: KeptCall['details'] & Pick<KeptCall, 'calledAt' | 'keyId'>,
+): KeptCall {
+  return {
+    query: name,
+    outcome: details.outcome,
+    beforeVersion: before.number,
+    afterVersion: after.number === 0 ? null : after.number,
+    calledAt,
+    keyId,
+    slotNames: Object.keys(before.slots.properties),
+    details,
+  }
+}
+
+/** Without what the project keeps out at this moment; none comes in behind a change of that. */
 export async function keepCalls(
-  { db, vault }: { db: Pick<Transaction<Tables>, 'insertInto'>; vault: Vault },
-  replayId: string,
+  { transaction, vault }: { transaction: Transaction<Tables>; vault: Vault },
+  { projectId, replayId }: { projectId: string; replayId: string },
   calls: KeptCall[],
 ): Promise<void> {
   if (calls.length === 0) return
-  const rows = calls.map(({ details, ...call }) => ({
-    ...call,
-    id: newId('replayCall'),
-    replayId,
-    sealedDetails: vault.seal(details),
-  }))
-  await db.insertInto('replayCalls').values(rows).execute()
+  const settings = await transaction
+    .selectFrom('replaySettings')
+    .select('redactedSlots')
+    .where('projectId', '=', projectId)
+    .forShare()
+    .executeTakeFirst()
+  const isRedacted = (slot: string): boolean => settings?.redactedSlots.includes(slot) === true
+  const rows = calls.map(({ details, slotNames, ...call }) => {
+    const parameters = Object.fromEntries(Object.entries(details.parameters).filter(([name]) => !isRedacted(name)))
+    const kept: CallDetails = { ...details, parameters, redacted: slotNames.filter(isRedacted) }
+    return { ...call, id: newId('replayCall'), replayId, sealedDetails: vault.seal(kept) }
+  })
+  await transaction.insertInto('replayCalls').values(rows).execute()
 }
 
 /** What is running is kept, however long it takes. */

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Transaction } from 'kysely'
 import { labelOf, requireRole, type Caller, type Vault } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
@@ -13,13 +14,14 @@ import {
   type LiveVersion,
   type Rehearsal,
 } from '../queries/index.ts'
-import type { Database } from '../store/index.ts'
+import type { Database, Tables } from '../store/index.ts'
 import { addComparedCall, type CountsByQuery } from './counts.ts'
 import { readRecordedCalls, type RecordedCall } from './recorded-calls.ts'
 import type { CallRecorder } from './recorder.ts'
 import {
   insertReplay,
   keepCalls,
+  keptCall,
   maxKeptCalls,
   readPlan,
   readReplay,
@@ -164,7 +166,7 @@ export async function runReplay(app: Parts, { job, signal, progress }: JobContex
     limit: settings.recording ? settings.maxCalls : 0,
   })
   await app.store.db.deleteFrom('replayCalls').where('replayId', '=', id).execute()
-  const tally = openTally(app, { id, total: calls.length })
+  const tally = openTally(app, { id, projectId, total: calls.length })
   try {
     const pace = openPace(app.config.limits.replayCallsPerSecond)
     for (const [at, call] of calls.entries()) {
@@ -181,6 +183,16 @@ export async function runReplay(app: Parts, { job, signal, progress }: JobContex
     await tally.save('stopped')
     throw error
   }
+}
+
+/** A replay whose job ended before it could say how far it came: cancelled in the queue, or lost with its process. */
+export async function endReplay(transaction: Transaction<Tables>, { input }: JobContext['job']): Promise<void> {
+  await transaction
+    .updateTable('replays')
+    .set((row) => ({ status: 'stopped', finishedAt: row.fn<Date>('now', []) }))
+    .where('id', '=', String(input['replay_id']))
+    .where('status', '=', 'running')
+    .execute()
 }
 
 type Recorded = {
@@ -224,26 +236,18 @@ function fillRedacted(
 }
 
 /** Counts as calls are compared, and writes it down now and then. */
-function openTally(app: Parts, { id, total }: { id: string; total: number }) {
+function openTally(app: Parts, { id, projectId, total }: { id: string; projectId: string; total: number }) {
   const counts: CountsByQuery = {}
   let unwritten: KeptCall[] = []
   let kept = 0
   let savedMs = performance.now()
   return {
-    add({ name, before, after }: VersionPair, call: RecordedCall, compared: ComparedCall): void {
-      addComparedCall(counts, name, compared)
+    add(pair: VersionPair, call: RecordedCall, compared: ComparedCall): void {
+      addComparedCall(counts, pair.name, compared)
       if (compared.outcome === 'equal' || kept >= maxKeptCalls) return
       kept += 1
       const { parameters, times, at: calledAt, keyId } = call
-      unwritten.push({
-        query: name,
-        outcome: compared.outcome,
-        beforeVersion: before.number,
-        afterVersion: after.number === 0 ? null : after.number,
-        calledAt,
-        keyId,
-        details: { ...compared, parameters, times },
-      })
+      unwritten.push(keptCall(pair, { ...compared, parameters, times, calledAt, keyId }))
     },
     /** With `everyMs`, only where the last one is so long ago. */
     async save(status: ReplayRecord['status'], everyMs = 0): Promise<void> {
@@ -251,17 +255,19 @@ function openTally(app: Parts, { id, total }: { id: string; total: number }) {
       savedMs = performance.now()
       const calls = unwritten
       unwritten = []
-      await keepCalls({ db: app.store.db, vault: app.vault }, id, calls)
-      await app.store.db
-        .updateTable('replays')
-        .set({
-          total,
-          status,
-          counts: JSON.stringify(counts),
-          finishedAt: status === 'running' ? null : new Date(app.now()),
-        })
-        .where('id', '=', id)
-        .execute()
+      await app.store.db.transaction().execute(async (transaction) => {
+        await keepCalls({ transaction, vault: app.vault }, { projectId, replayId: id }, calls)
+        await transaction
+          .updateTable('replays')
+          .set({
+            total,
+            status,
+            counts: JSON.stringify(counts),
+            finishedAt: status === 'running' ? null : new Date(app.now()),
+          })
+          .where('id', '=', id)
+          .execute()
+      })
     },
   }
 }

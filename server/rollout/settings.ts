@@ -60,6 +60,10 @@ export async function changeReplaySettings(
     const isMoreRedacted = settings.redactedSlots.some((slot) => before?.redactedSlots.includes(slot) === false)
     if (!settings.recording || isMoreRedacted) {
       await transaction.deleteFrom('recordedCalls').where('projectId', '=', projectId).execute()
+      await transaction
+        .deleteFrom('replayCalls')
+        .where('replayId', 'in', transaction.selectFrom('replays').select('id').where('projectId', '=', projectId))
+        .execute()
     }
     await recordAct(transaction, caller, {
       action: 'replay.settings_changed',

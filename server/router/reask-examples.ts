@@ -2,7 +2,8 @@ import { yieldToEventLoop } from '../flow/index.ts'
 import type { ProjectIndex } from './project-index.ts'
 import type { Without } from './ranking/compare.ts'
 import { ambiguousMargin, rank } from './ranking/confidence.ts'
-import { gather, type Asked } from './ranking/evidence.ts'
+import type { IndexedText } from './indexing/index-text.ts'
+import { gather, type Evidence } from './ranking/evidence.ts'
 import { rowOf, scan } from './ranking/vectors.ts'
 
 /** Only a text near a changed query can be taken by it; beyond so many the rest is too far away to look at. */
@@ -33,13 +34,14 @@ export async function reaskExamples({
   const texts = await nearestOf(after, changed)
   const claimOn = claims(before, after, changed)
   const placeBefore = before === null ? () => undefined : placesIn(before)
+  const rivals = isPatchOf(before, after) ? numbersOf(after, changed) : null
   for (const text of texts) {
     const own = after.texts[text]
     const query = after.queries[own?.query ?? -1]?.query.name
     if (own === undefined || query === undefined) continue
     // The same question in two queries is a theft whoever would win it today.
     const claim = claimOn(text, query)
-    const takenBy = claim === undefined ? takerOf({ before, after, placeBefore }, text) : claim.by
+    const takenBy = claim === undefined ? takerOf({ before, after, placeBefore, rivals }, text) : claim.by
     if (takenBy !== undefined && taken.length < maxShown) taken.push({ question: own.text, query, takenBy })
     await yieldToEventLoop()
   }
@@ -57,24 +59,22 @@ function claims(
   after: ProjectIndex,
   changed: ReadonlySet<string>,
 ): (text: number, query: string) => Claim | undefined {
-  const wordings = after.texts.map(({ linked }) => linked.words.map(({ stem }) => stem).join(' '))
+  const said = after.texts.map(wordingOf)
   const had = new Set<string>()
   const keyOf = (query: string, wording: string): string => `${query}\n${wording}`
   for (const { query, from, to } of before?.queries ?? []) {
     if (!changed.has(query.name)) continue
-    for (const { linked } of before?.texts.slice(from + 1, to) ?? []) {
-      had.add(keyOf(query.name, linked.words.map(({ stem }) => stem).join(' ')))
-    }
+    for (const text of before?.texts.slice(from + 1, to) ?? []) had.add(keyOf(query.name, wordingOf(text)))
   }
   const holders = new Map<string, Set<string>>()
   for (const [text, { kind, query }] of after.texts.entries()) {
-    const wording = wordings[text] ?? ''
+    const wording = said[text] ?? ''
     const name = after.queries[query]?.query.name
     if (kind !== 'example' || wording === '' || name === undefined) continue
     holders.set(wording, (holders.get(wording) ?? new Set()).add(name))
   }
   return (text, query) => {
-    const wording = wordings[text] ?? ''
+    const wording = said[text] ?? ''
     const all = holders.get(wording)
     if (all === undefined || all.size < 2) return undefined
     const isClaimant = (name: string): boolean => changed.has(name) && !had.has(keyOf(name, wording))
@@ -84,6 +84,15 @@ function claims(
     if (isClaimant(query)) return { by: claimants.find((name) => name > query) }
     return { by: claimants[0] }
   }
+}
+
+/** A text that is kept from index to index is read once. */
+const wordings = new WeakMap<IndexedText['linked'], string>()
+
+function wordingOf({ linked }: IndexedText): string {
+  const wording = wordings.get(linked) ?? linked.words.map(({ stem }) => stem).join(' ')
+  wordings.set(linked, wording)
+  return wording
 }
 
 /** The examples of the index, those nearest to the changed query first; its own are the nearest. */
@@ -114,24 +123,41 @@ async function nearestOf(index: ProjectIndex, changed: ReadonlySet<string>): Pro
   return near.slice(0, most).map(({ text }) => text)
 }
 
-type Indexes = { before: ProjectIndex | null; after: ProjectIndex; placeBefore: PlaceBefore }
+/** Whether what all texts taught is the same in both, so that queries which stayed score what they scored. */
+function isPatchOf(before: ProjectIndex | null, after: ProjectIndex): boolean {
+  return before !== null && before.whiteMasked.factor === after.whiteMasked.factor
+}
+
+function numbersOf({ queries }: ProjectIndex, names: ReadonlySet<string>): number[] {
+  return queries.flatMap(({ query }, at) => (names.has(query.name) ? [at] : []))
+}
+
+type Indexes = {
+  before: ProjectIndex | null
+  after: ProjectIndex
+  placeBefore: PlaceBefore
+  /** The only queries that can take anything; null where every one can. */
+  rivals: number[] | null
+}
 type PlaceBefore = (name: string, question: string) => number | undefined
 
 /** Who would answer an example instead of its query; undefined while it stays where it was. */
-function takerOf({ before, after, placeBefore }: Indexes, text: number): string | null | undefined {
+function takerOf({ before, after, placeBefore, rivals }: Indexes, text: number): string | null | undefined {
   const own = after.texts[text]
   const query = after.queries[own?.query ?? -1]
   if (own === undefined || query === undefined) return undefined
   const { name } = query.query
   const earlier = placeBefore(name, own.text)
-  const now = leader(after, text)
+  const asked = evidenceOf(after, own, text)
+  if (rivals !== null && !rivals.includes(own.query) && !comesNear(after, asked, { rivals, text })) return undefined
+  const now = bestOf(after, asked)
   if (now.name !== name || now.tied !== null) {
     const was = before === null || earlier === undefined ? null : leader(before, earlier)
     const wasGood = was === null || (was.name === name && was.tied === null)
     return wasGood ? (now.name === name ? now.tied : now.name) : undefined
   }
   if (before === null || earlier === undefined || query.to - query.from - 2 < minLeft) return undefined
-  const left = leader(after, text, { text })
+  const left = bestOf(after, asked, { text })
   if (left.name === name || left.tied !== null) return undefined
   return leader(before, earlier, { text: earlier }).name === name ? left.name : undefined
 }
@@ -148,6 +174,27 @@ function placesIn(index: ProjectIndex): PlaceBefore {
   }
 }
 
+/**
+ * Among few, what a score is relative to can be another query than among all: a difference that leaves this out still
+ * counts as near.
+ */
+const slack = 0.5
+
+/** Whether one of the changed queries comes near the query that a text belongs to: by its side, or when it is left out. */
+function comesNear(
+  index: ProjectIndex,
+  asked: Evidence,
+  { rivals, text }: { rivals: number[]; text: number },
+): boolean {
+  const own = index.texts[text]?.query ?? -1
+  const among = [...rivals, own].sort((a, b) => a - b)
+  return [{}, { text }].some((without) => {
+    const ranked = rank(index, asked, without, among)
+    const score = ranked.find(({ candidate }) => candidate.query === own)?.score ?? -Infinity
+    return ranked.some((each) => each.candidate.query !== own && each.score > score - ambiguousMargin - slack)
+  })
+}
+
 /** The best query for a text of the index itself, and the second where the two are too close to tell. */
 export function leader(
   index: ProjectIndex,
@@ -156,10 +203,21 @@ export function leader(
   margin: number = ambiguousMargin,
 ): { name: string | null; tied: string | null } {
   const own = index.texts[text]
-  if (own === undefined) return { name: null, tied: null }
-  const { linked, shape } = own
-  const asked: Asked = { linked, shape, raw: rowOf(index.raw, text), masked: rowOf(index.masked, text) }
-  const [best, second] = rank(index, gather(index, asked), without)
+  return own === undefined ? { name: null, tied: null } : bestOf(index, evidenceOf(index, own, text), without, margin)
+}
+
+/** Of a text of the index, gathered once however often it is ranked. */
+function evidenceOf(index: ProjectIndex, { linked, shape }: IndexedText, text: number): Evidence {
+  return gather(index, { linked, shape, raw: rowOf(index.raw, text), masked: rowOf(index.masked, text) })
+}
+
+function bestOf(
+  index: ProjectIndex,
+  asked: Evidence,
+  without: Without = {},
+  margin: number = ambiguousMargin,
+): { name: string | null; tied: string | null } {
+  const [best, second] = rank(index, asked, without)
   const nameOf = (query: number | undefined): string | null => index.queries[query ?? -1]?.query.name ?? null
   const close = best !== undefined && second !== undefined && best.score - second.score < margin
   return { name: nameOf(best?.candidate.query), tied: close ? nameOf(second.candidate.query) : null }

@@ -46,6 +46,7 @@ export type {
   QueryExample,
   ReleaseAct,
   ReleasedQuery,
+  ReleaseFacts,
   ReleaseRouting,
   ReleaseStatus,
   TrialRules,
@@ -53,4 +54,4 @@ export type {
 } from './tables/queries.ts'
 export type { ChannelType } from './tables/usage.ts'
 export type { EvaluationResult, QuestionLogging, QuestionOutcome, QuestionResolution } from './tables/questions.ts'
-export type { ReplayCounts, ReplayKind, ReplayOutcome, ReplayReport, ReplayStatus } from './tables/rollout.ts'
+export type { ReplayCounts, ReplayOutcome, ReplayReport } from './tables/rollout.ts'

@@ -74,6 +74,27 @@ describe('what a refresh may do', () => {
     expect(await answer('many')).toEqual([{ many: 1 }])
   })
 
+  test.each([
+    ['canary', { canary: { percent: 10 } }],
+    ['shadow', { shadow: true }],
+  ])('what only the version of a %s reads waits as well, until it is taken back', async (kind, trial) => {
+    await load(good)
+    await deploy('SELECT count(*) AS total FROM sales')
+    const path = `/v1/projects/${projectId}`
+    await expectStatus(200, t.operator.put(`${path}/queries/total`, { sql: 'SELECT sum(amount) AS total FROM sales' }))
+    const body = { queries: [{ name: 'total' }], force: true, ...trial }
+    const { id } = (await expectStatus(200, t.operator.post(`${path}/releases`, body))).body
+    expect((await load(spoilt)).held_because).toMatchObject({
+      reason: 'breaking',
+      queries: [
+        { name: 'total', environments: ['production'], message: expect.stringContaining(`Version 2, a ${kind}: `) },
+      ],
+    })
+    expect(await answer()).toEqual([{ total: 2 }])
+    await expectStatus(200, t.operator.post(`${path}/releases/${id}/rollback`, {}))
+    expect(await load(spoilt)).not.toHaveProperty('held_because')
+  })
+
   test('without a reader a column widens, and narrows again when the data allows', async () => {
     const types = async () =>
       (await schema()).columns.map(({ name, type }: { name: string; type: string }) => [name, type])

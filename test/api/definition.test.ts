@@ -140,7 +140,7 @@ describe('the definition of a project', () => {
       const { body } = await expectStatus(200, put(q.projectId, found, search))
       expect(changedOf(body.plan)).toEqual([])
       expect(body.plan).toHaveLength(
-        4 + 3 + 3 + 2 + 2 + 2, // environments, variables, connections, queries, evaluations, alerts
+        4 + 3 + 3 + 3 + 2 + 2 + 2, // environments, settings, variables, connections, queries, evaluations, alerts
       )
       expect(body).toMatchObject({ applied: search === '', jobs: [], secrets: [], routing: null })
     }
@@ -406,6 +406,30 @@ function projects(): fc.Arbitrary<Body> {
       environments: fc
         .uniqueArray(slug, { maxLength: 2 })
         .map((more) => ['development', 'staging', 'production', ...more]),
+      settings: fc.record(
+        {
+          allowed_origins: fc.uniqueArray(fc.constantFrom('https://a.example', 'https://b.example:8443'), {
+            maxLength: 2,
+          }),
+          questions: fc.record(
+            {
+              log: fc.constantFrom('full', 'redacted', 'off'),
+              retention_days: fc.integer({ min: 1, max: 400 }),
+              min_confidence: fc.constantFrom(0, 0.5, 0.99),
+            },
+            { requiredKeys: [] },
+          ),
+          replay: fc.record(
+            {
+              recording: fc.boolean(),
+              max_calls: fc.integer({ min: 1, max: 100 }),
+              redacted_slots: fc.uniqueArray(slug, { maxLength: 2 }),
+            },
+            { requiredKeys: [] },
+          ),
+        },
+        { requiredKeys: [] },
+      ),
       variables: unique(fc.record({ name: slug, value: text }), ({ name }) => name, 3),
       connections: unique(connection, (each) => each.table_name, 3),
       queries: unique(query, (each) => each.name, 4),
@@ -424,6 +448,46 @@ function projects(): fc.Arbitrary<Body> {
       }),
     }))
 }
+
+test('settings are part of it: what is left out stays, owners alone change them, and origins hold at once', async () => {
+  const projectId = await t.project()
+  expect((await read(projectId)).settings).toEqual({
+    allowed_origins: [],
+    questions: { log: 'full', retention_days: expect.any(Number), min_confidence: 0 },
+    replay: { recording: false, max_calls: 1000, days: 7, redacted_slots: [] },
+  })
+  const settings = {
+    allowed_origins: ['https://shop.example'],
+    questions: { min_confidence: 0.8 },
+    replay: { recording: true, redacted_slots: ['customer'] },
+  }
+  const body = { definition: 1, settings }
+  const planned = await expectStatus(200, put(projectId, body, '?check=true'))
+  expect(changedOf(planned.body.plan)).toEqual([
+    'update settings allowed_origins',
+    'update settings questions',
+    'update settings replay',
+  ])
+  expect(planned.body.plan[1].changes).toEqual([{ field: 'min_confidence', before: 0, after: 0.8 }])
+  expect(t.app.origins.allows(projectId, 'https://shop.example')).toBe(false)
+
+  const editor = await t.member(projectId, 'editor')
+  expect(await editor.put(pathOf(projectId), body)).toMatchObject({ status: 403 })
+  await expectStatus(200, put(projectId, body))
+  expect(t.app.origins.allows(projectId, 'https://shop.example')).toBe(true)
+  const found = await read(projectId)
+  expect(found.settings).toMatchObject({
+    allowed_origins: ['https://shop.example'],
+    questions: { log: 'full', min_confidence: 0.8 },
+    replay: { recording: true, max_calls: 1000, redacted_slots: ['customer'] },
+  })
+  // What is as it should be an editor may put, too.
+  expect(changedOf((await expectStatus(200, editor.put(pathOf(projectId), found))).body.plan)).toEqual([])
+  expect(await put(projectId, { definition: 1, settings: { allowed_origins: ['shop.example'] } })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('must be an origin such as https://app.example') as string },
+  })
+})
 
 test('a table for files is defined with its rules, and stays one', async () => {
   const projectId = await t.project()

@@ -143,6 +143,18 @@ test('a slot that is kept out of the record is not there, and an example stands 
   await editTo(byRegion.sql, { timeout_ms: 8_000 })
   const filled = await expectStatus(200, t.operator.post(replaysPath(), {}))
   expect(filled.body).toMatchObject({ calls: 2, equal: 2, skipped: 0 })
+
+  // A call that differs says what was kept out of it.
+  await editTo(byRegion.sql.replace('sum(amount)', '(sum(amount) + 1)'))
+  const { body } = await expectStatus(200, t.operator.post(replaysPath(), {}))
+  const calls = `${replaysPath()}/${body.id}/calls`
+  const { body: page } = await expectStatus(200, t.operator.get(calls))
+  const { body: call } = await expectStatus(200, t.operator.get(`${calls}/${page.data[0].id}`))
+  expect(call).toMatchObject({ outcome: 'different', parameters: {}, redacted: ['most'] })
+  // Keeping one more out deletes the calls of replays, too.
+  await record({ redacted_slots: ['most', 'other'] })
+  expect((await expectStatus(200, t.operator.get(calls))).body.data).toEqual([])
+  expect((await expectStatus(200, t.operator.get(`${replaysPath()}/${body.id}`))).body.different).toBe(2)
 })
 
 test('values are sealed at rest, and gone once recording is switched off', async () => {
@@ -213,6 +225,18 @@ test('a check does not wait longer than its limit, and says what is not done', a
     expect(later).toMatchObject({ id: body.replay.id, status: 'running' })
     const { body: job } = await expectStatus(200, other.operator.get(`/v1/jobs/${later.job_id}`))
     expect(job).toMatchObject({ job_type: 'replay_calls', status: 'queued' })
+
+    // What is cancelled before it ran runs no more, and says so.
+    await expectStatus(200, other.operator.post(`/v1/jobs/${later.job_id}/cancel`, {}))
+    const { body: ended } = await expectStatus(200, other.operator.get(`${path}/replays/${body.replay.id}`))
+    expect(ended).toMatchObject({ status: 'stopped', recorded: null, calls: 0, finished_at: expect.any(String) })
+    await expectStatus(201, other.operator.post(`/v1/jobs/${later.job_id}/retry`, {}))
+    await other.app.jobs.start()
+    await expect
+      .poll(async () => (await other.operator.get(`${path}/replays/${body.replay.id}`)).body.status, {
+        timeout: 30_000,
+      })
+      .toBe('finished')
   } finally {
     await other.close()
   }

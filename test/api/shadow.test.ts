@@ -36,3 +36,24 @@ test('under load callers are answered as ever, and what is not compared is count
   const { body: told } = await expectStatus(200, t.operator.get(`${path}/releases/${release.id}`))
   expect(told.shadow.compared).toMatchObject({ calls: replay.calls, different: 0, dropped: replay.dropped })
 })
+
+test('what a project keeps out of the record is not kept of the calls that are run behind either', async () => {
+  const path = `/v1/projects/${project.projectId}`
+  const settings = { recording: false, redacted_slots: ['region'] }
+  await expectStatus(200, t.operator.put(`${path}/replay-settings`, settings))
+  const sql = 'SELECT count(*) AS n FROM orders WHERE region = $region AND id > $above'
+  await project.deploy({ name: 'orders_above', description: 'How many', sql })
+  const other = sql.replace('count(*)', 'count(*) + 1')
+  await expectStatus(200, t.operator.put(`${project.path}/orders_above`, { description: 'How many', sql: other }))
+  const running = (await expectStatus(200, t.operator.get(`${path}/releases?status=shadow`))).body.data
+  for (const { id } of running) await expectStatus(200, t.operator.post(`${path}/releases/${id}/rollback`, {}))
+  const body = { queries: [{ name: 'orders_above' }], shadow: true }
+  const { shadow } = (await expectStatus(200, t.operator.post(`${path}/releases`, body))).body
+  await expectStatus(200, project.caller.post('/v1/queries/orders_above', { region: 'north', above: 3 }))
+  await t.app.behindCalls.settled()
+  const calls = `${path}/replays/${shadow.replay_id}/calls`
+  const { body: page } = await expectStatus(200, t.operator.get(calls))
+  const { body: call } = await expectStatus(200, t.operator.get(`${calls}/${page.data[0].id}`))
+  expect(call).toMatchObject({ outcome: 'different', parameters: { above: 3 }, redacted: ['region'] })
+  expect(call.parameters).not.toHaveProperty('region')
+})

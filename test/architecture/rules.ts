@@ -55,6 +55,7 @@ const mayImport: Record<string, string[]> = {
     'server/connections',
     'server/queries',
     'server/questions',
+    'server/rollout',
     'server/usage',
     'server/data',
     'server/jobs',

@@ -170,11 +170,37 @@ describe('types', () => {
 })
 
 describe('logs', () => {
-  test('show the calls, and follow those that come', async () => {
+  test('show the calls that were made', async () => {
     await cli.run('call', 'orders_of_region', 'region=north')
     await expect.poll(async () => (await cli.run('logs')).stdout).toContain('orders_of_region')
     const failed = await cli.run('logs', '--failed', '--query', 'nothing')
     expect(failed.stdout).toBe('There are no such calls.\n')
+  })
+
+  test('follow those that come, each once, until they are interrupted', async () => {
+    await project.caller.post('/v1/queries/orders_of_region', { region: 'north' })
+    await expect.poll(async () => (await cli.json('logs')).length, { timeout: 30_000 }).toBeGreaterThan(0)
+    const followed = cli.start('logs', '--follow', '--json', '--limit', '1')
+    const entries = (): Array<{ id: string; status: number; reason: string | null }> =>
+      followed
+        .said()
+        .stdout.split('\n')
+        .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as never]))
+    await expect.poll(entries, { timeout: 60_000 }).toHaveLength(1)
+    // Those that come while it listens. One that came before it did would be among the first.
+    await expect
+      .poll(
+        async () => {
+          await project.caller.post('/v1/queries/orders_of_region', { region: 'west' })
+          return entries().filter(({ status }) => status === 400).length
+        },
+        { timeout: 60_000, interval: 500 },
+      )
+      .toBeGreaterThan(1)
+    expect(new Set(entries().map(({ id }) => id)).size).toBe(entries().length)
+    // Nothing went wrong on the way: who ends it has had enough.
+    expect(await followed.interrupt()).toEqual({ code: 130, signal: null })
+    expect(followed.said().stderr).toBe('')
   })
 })
 

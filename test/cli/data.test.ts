@@ -56,6 +56,23 @@ describe('a connection in a file', () => {
     expect(watched).toMatchObject({ code: 0, stdout: expect.stringContaining('succeeded') })
   })
 
+  test('jobs are watched as they come, until it is interrupted', async () => {
+    const watched = cli.start('jobs', 'watch')
+    await expect.poll(() => watched.said().stderr, { timeout: 60_000 }).toContain('Watching jobs; Ctrl-C ends it.')
+    await expect
+      .poll(
+        async () => {
+          await cli.run('execute', 'orders')
+          return watched.said().stdout
+        },
+        { timeout: 60_000 },
+      )
+      .toMatch(/refresh_datasource {2}queued[\s\S]*refresh_datasource {2}running[\s\S]*refresh_datasource {2}succeeded/)
+    const lines = watched.said().stdout.trim().split('\n')
+    expect(new Set(lines).size).toBe(lines.length)
+    expect(await watched.interrupt()).toEqual({ code: 130, signal: null })
+  })
+
   test('serves queries that go from one environment to another as one', async () => {
     await writeFile(join(cli.folder, 'queries/all_orders.sql'), 'select id, region from orders order by id\n')
     expect(await cli.run('release', '--yes', '--environment', 'staging')).toMatchObject({ code: 0 })

@@ -67,14 +67,18 @@ describe('docs/cli.md', () => {
   })
 
   test('shows files that are read as they are written', () => {
-    const [connection = '', workflow = ''] = blocks('yaml')
+    const [connection = '', settings = '', workflow = ''] = blocks('yaml')
     const files = new Map([
-      ['sluice.yaml', 'definition: 1\n'],
+      ['sluice.yaml', `definition: 1\n${settings}`],
       ['queries/revenue.sql', blocks('sql')[0] ?? ''],
       ['connections/orders.yaml', connection],
     ])
     expect(readProject(files, { SHOP_TOKEN: 'x' })).toMatchObject({
-      definition: { queries: [{ slots: { required: ['region'] } }], connections: [{ schedule: '0 * * * *' }] },
+      definition: {
+        settings: { allowed_origins: ['https://shop.example'], questions: { min_confidence: 0.8 } },
+        queries: [{ slots: { required: ['region'] } }],
+        connections: [{ schedule: '0 * * * *' }],
+      },
     })
     expect(Object.keys((parse(workflow) as { jobs: object }).jobs)).toEqual(['plan', 'release'])
   })

@@ -18,7 +18,15 @@ export type Cli = {
   json(...args: string[]): Promise<any> // oxlint-disable-line typescript/no-explicit-any -- a test asserts on it
   /** With something on standard input. */
   runWith(input: string, ...args: string[]): Promise<CliRun>
+  /** One that goes on until it is ended, with what it has said so far. */
+  start(...args: string[]): Started
   close(): Promise<void>
+}
+
+export type Started = {
+  said(): Pick<CliRun, 'stdout' | 'stderr'>
+  /** As Ctrl-C does. */
+  interrupt(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
 /** The command line as a person has it: in a folder of its own, with a home of its own. */
@@ -33,9 +41,11 @@ export async function openCli(url: string, environment: Record<string, string> =
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/sluice'),
     ...environment,
   }
+  const spawned = (args: string[]) =>
+    spawn(process.execPath, ['--no-warnings', join(root, 'cli/main.ts'), ...args], { cwd: folder, env })
   const runWith = (input: string, ...args: string[]): Promise<CliRun> =>
     new Promise((resolve) => {
-      const child = spawn(process.execPath, ['--no-warnings', join(root, 'cli/main.ts'), ...args], { cwd: folder, env })
+      const child = spawned(args)
       const late = setTimeout(() => child.kill('SIGKILL'), runLimitMs)
       let [stdout, stderr] = ['', '']
       child.stdout.on('data', (bytes: Buffer) => (stdout += bytes.toString()))
@@ -51,6 +61,26 @@ export async function openCli(url: string, environment: Record<string, string> =
     environment: env,
     runWith,
     run: (...args) => runWith('', ...args),
+    start(...args) {
+      const child = spawned(args)
+      const late = setTimeout(() => child.kill('SIGKILL'), runLimitMs)
+      const said = { stdout: '', stderr: '' }
+      child.stdout.on('data', (bytes: Buffer) => (said.stdout += bytes.toString()))
+      child.stderr.on('data', (bytes: Buffer) => (said.stderr += bytes.toString()))
+      const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+        child.once('close', (code, signal) => {
+          clearTimeout(late)
+          resolve({ code, signal })
+        })
+      })
+      return {
+        said: () => said,
+        interrupt() {
+          child.kill('SIGINT')
+          return ended
+        },
+      }
+    },
     async json(...args) {
       const { code, stdout, stderr } = await runWith('', ...args, '--json')
       if (code !== 0) throw new Error(`sluice ${args.join(' ')} ended with ${code}: ${stderr}`)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectStatus } from '../harness/app.ts'
-import { takePicture } from './barriers.ts'
+import { findBarriers, takePicture } from './barriers.ts'
 import { openStage, rail, salesSql, waitMs, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -114,4 +114,75 @@ test('the sheet says what recorded calls come to, and the page of a release how 
   await page.getByRole('button', { name: 'Answer everyone' }).click()
   await page.getByText('It answers everyone in production.').waitFor()
   await page.getByRole('button', { name: 'Roll back' }).waitFor()
+}, 180_000)
+
+const byRegion = {
+  name: 'regions',
+  description: 'Orders and revenue of each region.',
+  sql: 'select region, count(*)::int as orders, sum(amount)::int as revenue from orders where id <= $most and $desk is not null group by region order by region',
+  slots: { properties: { most: { type: 'integer' }, desk: { type: 'string', default: 'front' } }, required: ['most'] },
+}
+
+/** Other revenue for one value, a region less for another, an error for a third, another order for a fourth. */
+const otherwise = byRegion.sql
+  .replace(
+    'sum(amount)::int',
+    "(case when $most = 300 then error('no such desk') else sum(amount) + ($most = 100)::int end)::int",
+  )
+  .replace('where', "where not ($most = 200 and region = 'east') and")
+  .replace('order by region', 'order by case when $most = 400 then -ascii(region) else ascii(region) end, region')
+
+test('the calls of a replay open: what they were called with, and both answers with what changed marked', async () => {
+  const path = `/v1/projects/${stage.projectId}`
+  await expectStatus(201, stage.owner.post(stage.path, byRegion))
+  await stage.deploy('regions')
+  const settings = { recording: true, redacted_slots: ['desk'] }
+  await expectStatus(200, stage.owner.put(`${path}/replay-settings`, settings))
+  await expect.poll(() => stage.app.callWatch.isOn, { timeout: waitMs }).toBe(true)
+  await stage.app.jobs.start()
+  const shop = stage.withToken(await stage.key('shop window', { plan: 'unlimited' }))
+  for (const most of [100, 200, 300, 400, 500, 600, 700]) {
+    await expectStatus(200, shop.post('/v1/queries/regions', { most, desk: 'back' }))
+  }
+  await stage.edit('regions', { sql: otherwise })
+  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/deploy/releases`)
+  page.setDefaultTimeout(waitMs)
+  await page.getByRole('button', { name: 'Release changes' }).click()
+  await page
+    .getByText(/^Of 7 calls 3 equal, 2 different in revenue, 1 with the same rows in another order, 1 failing/)
+    .waitFor()
+
+  const failing = page.getByRole('list', { name: 'Calls: Fails' })
+  await failing.getByRole('button', { name: 'Open the call of regions' }).click()
+  await failing.getByText('The new version fails where the old one answers.').waitFor()
+  await failing.getByRole('region', { name: 'Then: the draft' }).getByText('no such desk').waitFor()
+  await failing.getByText('not recorded').waitFor()
+
+  await page.getByText('Differs 2').click()
+  const differing = page.getByRole('list', { name: 'Calls: Differs' })
+  const now = differing.getByRole('region', { name: 'Now: version 1', exact: true })
+  const then = differing.getByRole('region', { name: 'Then: the draft', exact: true })
+  // Calls of one moment are run in any order.
+  const said: string[] = []
+  for (const at of [0, 1]) {
+    await differing.getByRole('button', { name: 'Open the call of regions' }).nth(at).click()
+    await now.getByText(/3 rows · .*\sms · \d+ B/).waitFor()
+    said.push((await differing.getByText(/, found again by region\.$/).textContent()) ?? '')
+    if (said[at]?.includes('gone') === true) {
+      await now.getByRole('cell', { name: 'east' }).waitFor()
+      await then.getByText('is gone').waitFor()
+    } else {
+      const before = await now.locator('mark').allTextContents()
+      expect(before).toHaveLength(3)
+      expect(await then.locator('mark').allTextContents()).toEqual(before.map((value) => String(Number(value) + 1)))
+    }
+    await differing.getByRole('button', { name: 'Close the call of regions' }).click()
+    await now.waitFor({ state: 'detached' })
+  }
+  expect(said.toSorted()).toEqual(['1 row gone, found again by region.', '3 rows changed, found again by region.'])
+  const changed = said.findIndex((each) => each.startsWith('3'))
+  await differing.getByRole('button', { name: 'Open the call of regions' }).nth(changed).click()
+  await then.locator('mark').first().waitFor()
+  expect(await findBarriers(page, 'release-replay', differing)).toEqual([])
+  expect(complaints).toEqual([])
 }, 180_000)

@@ -1,29 +1,13 @@
 import { Failure } from '../../failure.ts'
-import type {
-  ReleaseAct,
-  ReleasedQuery,
-  ReleaseRouting,
-  ReleaseStatus,
-  ReplayReport,
-  TrialState,
-} from '../../store/index.ts'
+import type { ReleasedQuery, ReleaseFacts, ReleaseRouting, ReplayReport, TrialState } from '../../store/index.ts'
 
 /** What a release did to one query, or with `check` would do. */
 export type ReleaseEntry = ReleasedQuery
 
 /** What a release did, or with `check` would do. */
-export type ReleaseReport = {
+export type ReleaseReport = ReleaseFacts & {
   /** Null where nothing was kept of it: it was only a look, or there was nothing to release. */
   id: string | null
-  projectId: string
-  environment: string
-  status: ReleaseStatus
-  act: ReleaseAct
-  message: string | null
-  commit: string | null
-  forced: boolean
-  promotedFrom: string | null
-  rollsBack: string | null
   rolledBackBy: string | null
   queries: ReleaseEntry[]
   routing: ReleaseRouting

@@ -5,8 +5,8 @@ import type {
   Database,
   DeploymentAct,
   ReleaseAct,
+  ReleaseFacts,
   ReleaseRouting,
-  ReleaseStatus,
   ReplayReport,
   Tables,
 } from '../../store/index.ts'
@@ -128,19 +128,7 @@ export async function removeDeployments(
     .execute()
 }
 
-export type KeptRelease = {
-  projectId: string
-  environment: string
-  status: ReleaseStatus
-  act: ReleaseAct
-  message: string | null
-  commit: string | null
-  forced: boolean
-  promotedFrom: string | null
-  rollsBack: string | null
-  queries: ReleaseEntry[]
-  routing: ReleaseRouting
-}
+export type KeptRelease = ReleaseFacts & { queries: ReleaseEntry[]; routing: ReleaseRouting }
 
 /** The release joins the history. */
 export async function insertRelease(

@@ -110,7 +110,8 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     { supposed, before }: { supposed?: Supposed; before?: Entry },
   ): Promise<Built | null> {
     const project = await readProject({ store, datasources, deployments }, place, supposed)
-    const [fingerprint, valuesPrint] = [hashOf(project), hashOf(project.values)]
+    const valuesPrint = hashOf(project.values)
+    const fingerprint = hashOf({ ...project, values: valuesPrint, queries: project.queries.map(printOf) })
     const isWhole = before?.wantsWhole === true
     if (before?.index !== null && before?.fingerprint === fingerprint && !isWhole) return null
     const tried = trials.get(keyOf(place))
@@ -299,6 +300,15 @@ export async function openRouter(options: RouterOptions): Promise<Router> {
     losses: (input) => findLosses({ ...router, store, deployments, now }, input),
     keepResults: (place, results) => keepResults(store, place, results),
   }
+}
+
+/** Queries that stay are the same objects from build to build: each is written out once. */
+const prints = new WeakMap<RoutableQuery, string>()
+
+function printOf(query: RoutableQuery): string {
+  const print = prints.get(query) ?? hashOf(query)
+  prints.set(query, print)
+  return print
 }
 
 function hashOf(value: unknown): string {

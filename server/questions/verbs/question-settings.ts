@@ -12,7 +12,7 @@ type Chosen = { projectId: string } & QuestionSettings
 type Kept = Omit<Chosen, 'minConfidence'>
 
 export async function findQuestionSettings(
-  app: { store: Database; config: Config },
+  app: { store: Database; config: Pick<Config, 'limits'> },
   caller: Caller,
   projectId: string,
 ): Promise<QuestionSettings> {

@@ -173,7 +173,7 @@ function textKey(text: string): string {
 
 export async function centroids(
   { data, columns }: Matrix,
-  queries: IndexedQuery[],
+  queries: Array<Pick<IndexedQuery, 'from' | 'to'>>,
 ): Promise<{ rows: Matrix; lengths: Float32Array }> {
   const rows: Float32Array[] = []
   const lengths: number[] = []

@@ -5,8 +5,8 @@ import type { Encoder } from '../encoder/encoder.ts'
 import type { IndexedQuery, ProjectIndex } from '../project-index.ts'
 import { slotsOf, spoken, type RoutableProject, type RoutableQuery } from '../project.ts'
 import { buildLexical } from '../ranking/lexical.ts'
-import { roughen, settle } from '../ranking/scan-kernel.ts'
-import { rowOf, scan, type Matrix } from '../ranking/vectors.ts'
+import { roughen, settle, type Unsettled } from '../ranking/scan-kernel.ts'
+import { matrixOf, rowOf, scan, type Matrix } from '../ranking/vectors.ts'
 import { pullsOf, squareOf, toWhite, type Whitened } from '../ranking/whiten.ts'
 import { cardOf } from '../reader/card.ts'
 import { yieldToEventLoop } from '../../flow/index.ts'
@@ -42,14 +42,17 @@ export async function patchIndex(
   const freshMasked = await embed(fresh.map(({ shape }) => shape.masked))
   const freshNames = await embed(changed.map(({ name }) => spoken(name)))
   const join = { queries, places, old: old.queries }
-  const raw = joinTexts(old.raw, freshRaw, join)
-  const masked = joinTexts(old.masked, freshMasked, join)
-  const names = joinRows(old.names, freshNames, places)
   const queryOfText = Int32Array.from(texts, ({ query }) => query)
   const tokens = texts.map(({ shape }) => shape.tokens)
-  const lexical = await buildLexical(tokens, queryOfText, queries.length)
-  const means = { raw: await centroids(raw, queries), masked: await centroids(masked, queries) }
-  const settled = settle({ raw, names, masked, maskedCentroids: means.masked.rows })
+  const lexical = await buildLexical(tokens, queryOfText, queries.length, old.lexical)
+  const freshQueries = rangesOf(queries.filter((_, at) => places[at] === undefined))
+  const means = { raw: await centroids(freshRaw, freshQueries), masked: await centroids(freshMasked, freshQueries) }
+  const settled = settle({
+    raw: joinTexts(old.raw, freshRaw, join),
+    names: joinRows(old.names, freshNames, places),
+    masked: joinTexts(old.masked, freshMasked, join),
+    maskedCentroids: joinRows(old.maskedCentroids, means.masked.rows, places),
+  })
   await yieldToEventLoop()
   const whiteRaw = whitenAgain(old.whiteRaw, settled.raw, join)
   const whiteMasked = whitenAgain(old.whiteMasked, settled.masked, join)
@@ -63,8 +66,11 @@ export async function patchIndex(
     labels: new Set([...old.labels, ...changed.flatMap(labelStems)]),
     spelling: await spellingWith(old.spelling, changed),
     ...settled,
-    lengths: { raw: means.raw.lengths, masked: means.masked.lengths },
-    roughCentroids: await roughen(means.raw.rows, means.masked.rows),
+    lengths: {
+      raw: joinNumbers(old.lengths.raw, means.raw.lengths, places),
+      masked: joinNumbers(old.lengths.masked, means.masked.lengths, places),
+    },
+    roughCentroids: await roughen(means.raw.rows, means.masked.rows, { old: old.roughCentroids, places }),
     whiteRaw: { ...whiteRaw, pulls: await pullsAgain(old.whiteRaw.pulls, whiteRaw, places) },
     whiteMasked,
     lexical,
@@ -140,7 +146,7 @@ async function takeTexts(
     if (known !== undefined) {
       for (let text = known.from; text < known.to; text += 1) {
         const kept = old.texts[text]
-        if (kept !== undefined) texts.push({ ...kept, query: at })
+        if (kept !== undefined) texts.push(kept.query === at ? kept : { ...kept, query: at })
       }
       queries.push({ ...known, from, to: texts.length })
       continue
@@ -160,44 +166,57 @@ async function takeTexts(
 }
 
 /** Rows of texts: those of kept queries from the old matrix, the others from the new one, in the order of the queries. */
-function joinTexts(old: Matrix, fresh: Matrix, { queries, places, old: before }: Places): Matrix {
+function joinTexts(old: Matrix, fresh: Matrix, { queries, places, old: before }: Places): Unsettled {
   const { columns } = old
-  const rows = queries.at(-1)?.to ?? 0
-  const data = new Float32Array(rows * columns)
-  let used = 0
-  for (const [at, { from, to }] of queries.entries()) {
-    const known = before[places[at] ?? -1]
-    const [source, start] = known === undefined ? [fresh, used] : [old, known.from]
-    if (known === undefined) used += to - from
-    data.set(source.data.subarray(start * columns, (start + to - from) * columns), from * columns)
+  const write = (data: Float32Array): void => {
+    let used = 0
+    for (const [at, { from, to }] of queries.entries()) {
+      const known = before[places[at] ?? -1]
+      const [source, start] = known === undefined ? [fresh, used] : [old, known.from]
+      if (known === undefined) used += to - from
+      data.set(source.data.subarray(start * columns, (start + to - from) * columns), from * columns)
+    }
   }
-  return { rows, columns, data }
+  return { rows: queries.at(-1)?.to ?? 0, columns, write }
+}
+
+/** The texts of some queries as they stand one after the other. */
+function rangesOf(queries: IndexedQuery[]): Array<Pick<IndexedQuery, 'from' | 'to'>> {
+  let done = 0
+  return queries.map(({ from, to }) => {
+    const start = done
+    done += to - from
+    return { from: start, to: done }
+  })
 }
 
 /** The same where each query has one row. */
-function joinRows(old: Matrix, fresh: Matrix, places: Array<number | undefined>): Matrix {
+function joinRows(old: Matrix, fresh: Matrix, places: Array<number | undefined>): Unsettled {
   const { columns } = old
-  const data = new Float32Array(places.length * columns)
-  let used = 0
-  for (const [at, place] of places.entries()) {
-    data.set(place === undefined ? rowOf(fresh, used) : rowOf(old, place), at * columns)
-    if (place === undefined) used += 1
+  const write = (data: Float32Array): void => {
+    let used = 0
+    for (const [at, place] of places.entries()) {
+      data.set(place === undefined ? rowOf(fresh, used) : rowOf(old, place), at * columns)
+      if (place === undefined) used += 1
+    }
   }
-  return { rows: places.length, columns, data }
+  return { rows: places.length, columns, write }
+}
+
+function joinNumbers(old: Float32Array, fresh: Float32Array, places: Array<number | undefined>): Float32Array {
+  const left = fresh.values()
+  return Float32Array.from(places, (place) => (place === undefined ? left.next().value : old[place]) ?? 0)
 }
 
 /** The means of the queries in the space that was learned before. */
 function whitenAgain(old: Whitened, vectors: Matrix, { queries, places }: Places): Whitened {
   const { columns } = vectors
   const counts = Int32Array.from(queries, ({ from, to }) => to - from)
-  const data = new Float32Array(queries.length * columns)
-  for (const [at, { from, to }] of queries.entries()) {
-    const place = places[at]
-    if (place === undefined) data.set(toWhite(old, meanOf(vectors, from, to)), at * columns)
-    else data.set(rowOf(old.centroids, place), at * columns)
-  }
-  const { centroids: means } = settle({ centroids: { rows: queries.length, columns, data } })
-  const squares = Float32Array.from(queries, (_, at) => squareOf(rowOf(means, at)))
+  const fresh = queries.flatMap(({ from, to }, at) =>
+    places[at] === undefined ? [toWhite(old, meanOf(vectors, from, to))] : [],
+  )
+  const { centroids: means } = settle({ centroids: joinRows(old.centroids, matrixOf(fresh, columns), places) })
+  const squares = Float32Array.from(places, (place, at) => old.squares[place ?? -1] ?? squareOf(rowOf(means, at)))
   return { mean: old.mean, factor: old.factor, centroids: means, squares, counts }
 }
 

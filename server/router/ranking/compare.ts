@@ -22,7 +22,9 @@ export type Candidate = {
 const candidateCount = 32
 
 /** First stage: the queries worth a closer look, in their own order. */
-function shortlist({ rough, bm25: { scores: lexical, best } }: Evidence, without: Without): number[] {
+function shortlist(evidence: Evidence, without: Without): number[] {
+  const { scores: lexical, best } = evidence.bm25
+  const rough = evidence.rough()
   // Kept best first; nearly every query fails at the last of them, so seldom is one moved.
   const kept: number[] = []
   const scores = new Float32Array(candidateCount)
@@ -42,9 +44,13 @@ function shortlist({ rough, bm25: { scores: lexical, best } }: Evidence, without
   return kept.sort((a, b) => a - b)
 }
 
-/** Second stage: the features of each shortlisted query. */
-export function compare(index: Uncalibrated, evidence: Evidence, without: Without = {}): Candidate[] {
-  const chosen = shortlist(evidence, without)
+/** Second stage: the features of each shortlisted query, or of those that are named in the order of the index. */
+export function compare(
+  index: Uncalibrated,
+  evidence: Evidence,
+  without: Without = {},
+  chosen: number[] = shortlist(evidence, without),
+): Candidate[] {
   const products = multiply(index, evidence, chosen)
   const fit = slotFitter(evidence.asked, index.labels)
   let text = 0

@@ -7,9 +7,10 @@ export type ConfidenceInputs = Record<ManyName | FewName, number>
 
 export type Ranked = { candidate: Candidate; score: number }
 
-export function rank(index: Uncalibrated, evidence: Evidence, without: Without = {}): Ranked[] {
+/** Best first. `among` are the only queries that are looked at, where others cannot matter. */
+export function rank(index: Uncalibrated, evidence: Evidence, without: Without = {}, among?: number[]): Ranked[] {
   const { ranker } = index.encoder.constants
-  return compare(index, evidence, without)
+  return compare(index, evidence, without, among)
     .map((candidate) => ({ candidate, score: weigh(ranker, candidate.features) }))
     .sort((a, b) => b.score - a.score || a.candidate.query - b.candidate.query)
 }

@@ -13,8 +13,8 @@ export type White = { vector: Float32Array; square: number }
 /** All evidence that does not depend on the candidate, computed once a question. */
 export type Evidence = {
   asked: Asked
-  /** For each query the cosines with its two means together, roughly. */
-  rough: Float32Array
+  /** For each query the cosines with its two means together, roughly. Read where all queries are compared. */
+  rough: () => Float32Array
   whiteMasked: White
   /** The direction of the bare values that the question names and how much of the question it is; null without any. */
   bare: { vector: Float32Array; share: number } | null
@@ -53,6 +53,7 @@ export function gather(
   asked: Asked,
   known: LexicalEvidence & RawEvidence = { ...lexicalEvidence(index, asked), ...rawEvidence(index, asked.raw) },
 ): Evidence {
+  let rough: Float32Array | undefined
   return {
     asked,
     bm25: known.bm25,
@@ -61,7 +62,7 @@ export function gather(
     content: known.content,
     centredRaw: known.centredRaw,
     elsewhere: known.elsewhere,
-    rough: index.roughCentroids(asked.raw, asked.masked),
+    rough: () => (rough ??= index.roughCentroids(asked.raw, asked.masked)),
     whiteMasked: measured(toWhite(index.whiteMasked, asked.masked)),
     bare: bareValues(index, asked),
   }

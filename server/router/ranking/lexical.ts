@@ -8,52 +8,96 @@ export type LexicalIndex = {
   /** The texts that have a pair of neighbouring words, and how many pairs each text has. */
   textsOfPair: Map<number, number[]>
   pairCounts: Int32Array
+  /** Each text in numbers, by its tokens: for whoever builds an index of nearly the same texts. */
+  numbered: ReadonlyMap<string[], NumberedText>
 }
 
+type NumberedText = { tokens: Int32Array; pairs: number[] }
+
+/**
+ * With `previous`, tokens keep their numbers: of texts that it holds, which are found again by the array of their tokens,
+ * nothing is read again.
+ */
 export async function buildLexical(
   texts: string[][],
   documentOf: Int32Array,
   documents: number,
+  previous?: LexicalIndex,
 ): Promise<LexicalIndex> {
-  const ids = new Map<string, number>()
-  const numbered: Int32Array[] = []
-  const bags = Array.from({ length: documents }, () => new Map<number, number>())
-  const sizes = new Float64Array(documents)
+  const ids = new Map(previous?.ids)
+  let next = previous?.postings.length ?? 0
   const numberOf = (token: string): number => {
-    const id = ids.get(token) ?? ids.size
-    ids.set(token, id)
+    const id = ids.get(token) ?? next
+    if (id === next) {
+      ids.set(token, id)
+      next += 1
+    }
     return id
   }
+  const numbered: NumberedText[] = []
+  const bags = Array.from({ length: documents }, () => new Map<number, number>())
+  const sizes = new Float64Array(documents)
   for (const [text, said] of texts.entries()) {
-    const tokens = Int32Array.from(said, numberOf)
-    numbered.push(tokens)
+    const known = previous?.numbered.get(said) ?? numberText(said, numberOf)
+    numbered.push(known)
     const document = documentOf[text] ?? 0
     const bag = bags[document]
-    sizes[document] = (sizes[document] ?? 0) + tokens.length
-    for (const token of tokens) bag?.set(token, (bag.get(token) ?? 0) + 1)
+    sizes[document] = (sizes[document] ?? 0) + known.tokens.length
+    for (const token of known.tokens) bag?.set(token, (bag.get(token) ?? 0) + 1)
     await yieldToEventLoop()
   }
-  const having = new Int32Array(ids.size)
+  const postings = await postingsOf(bags, sizes, next)
+  // What no text says any more is as strange as what none ever said.
+  if (previous !== undefined) for (const [token, id] of ids) if (postings[id]?.documents.length === 0) ids.delete(token)
+  return {
+    documents,
+    ids,
+    postings,
+    ...(await indexPairs(numbered)),
+    numbered: new Map(texts.map((said, text) => [said, numbered[text] as NumberedText])),
+  }
+}
+
+function numberText(said: string[], numberOf: (token: string) => number): NumberedText {
+  const tokens = Int32Array.from(said, numberOf)
+  return { tokens, pairs: [...pairsOf(tokens)] }
+}
+
+/** Of each token the documents that have it, weighed. */
+async function postingsOf(
+  bags: Map<number, number>[],
+  sizes: Float64Array,
+  tokens: number,
+): Promise<LexicalIndex['postings']> {
+  const having = new Int32Array(tokens)
   for (const bag of bags) for (const token of bag.keys()) having[token] = (having[token] ?? 0) + 1
-  const idfOf = (count: number): number => Math.log(1 + (documents - count + 0.5) / (count + 0.5))
-  const idf = Float32Array.from(having, idfOf)
-  const average = sizes.reduce((sum, size) => sum + size, 0) / Math.max(documents, 1)
-  const lists = Array.from({ length: ids.size }, (): [number, number][] => [])
+  const idf = Float32Array.from(having, (count) => Math.log(1 + (bags.length - count + 0.5) / (count + 0.5)))
+  const average = sizes.reduce((sum, size) => sum + size, 0) / Math.max(bags.length, 1)
+  const postings = Array.from(having, (count) => ({
+    documents: new Int32Array(count),
+    weights: new Float32Array(count),
+  }))
+  const used = new Int32Array(tokens)
   for (const [document, bag] of bags.entries()) {
     const longer = 1.2 * (0.25 + (0.75 * (sizes[document] ?? 0)) / average)
-    for (const [token, count] of bag)
-      lists[token]?.push([document, ((idf[token] ?? 0) * count * 2.2) / (count + longer)])
+    for (const [token, count] of bag) {
+      const posting = postings[token]
+      const at = used[token] as number
+      if (posting === undefined) continue
+      posting.documents[at] = document
+      posting.weights[at] = ((idf[token] ?? 0) * count * 2.2) / (count + longer)
+      used[token] = at + 1
+    }
     await yieldToEventLoop()
   }
-  const postings = lists.map((list) => ({
-    documents: Int32Array.from(list, ([document]) => document),
-    weights: Float32Array.from(list, ([, weight]) => weight),
-  }))
+  return postings
+}
+
+async function indexPairs(numbered: NumberedText[]): Promise<Pick<LexicalIndex, 'textsOfPair' | 'pairCounts'>> {
   const textsOfPair = new Map<number, number[]>()
   const pairCounts = new Int32Array(numbered.length)
-  for (const [text, tokens] of numbered.entries()) {
-    const pairs = pairsOf(tokens)
-    pairCounts[text] = pairs.size
+  for (const [text, { pairs }] of numbered.entries()) {
+    pairCounts[text] = pairs.length
     for (const pair of pairs) {
       const having = textsOfPair.get(pair)
       if (having === undefined) textsOfPair.set(pair, [text])
@@ -61,7 +105,7 @@ export async function buildLexical(
     }
     await yieldToEventLoop()
   }
-  return { documents, ids, postings, textsOfPair, pairCounts }
+  return { textsOfPair, pairCounts }
 }
 
 /** A question in the index's numbers; words it has never seen are -1. */

@@ -31,20 +31,24 @@ function kernelIn(bytes: number): { buffer: ArrayBuffer; scan: Scan; rough: Scan
   return { buffer: memory.buffer, ...new WebAssembly.Instance(compiled, { scan: { memory } }).exports }
 }
 
+/** A matrix that is there, or one that is written where it is to stand: a large one is never held twice. */
+export type Unsettled = Matrix | (Pick<Matrix, 'rows' | 'columns'> & { write: (data: Float32Array) => void })
+
 /** The same matrices, side by side in one memory that the kernel can read. Columns must be a multiple of sixteen. */
-export function settle<Name extends string>(matrices: Record<Name, Matrix>): Record<Name, Matrix> {
-  const all = Object.entries<Matrix>(matrices)
+export function settle<Name extends string>(matrices: Record<Name, Unsettled>): Record<Name, Matrix> {
+  const all = Object.entries<Unsettled>(matrices)
   const columns = Math.max(...all.map(([, matrix]) => matrix.columns))
   const rows = Math.max(...all.map(([, matrix]) => matrix.rows))
-  const floats = all.reduce((sum, [, { data }]) => sum + data.length, 0)
+  const floats = all.reduce((sum, [, matrix]) => sum + matrix.rows * matrix.columns, 0)
   const { buffer, scan } = kernelIn((floats + columns + rows) * 4)
   const question = new Float32Array(buffer, 0, columns)
   const scores = new Float32Array(buffer, columns * 4, rows)
   let offset = (columns + rows) * 4
   const settled = all.map(([name, matrix]) => {
     const start = offset
-    const data = new Float32Array(buffer, start, matrix.data.length)
-    data.set(matrix.data)
+    const data = new Float32Array(buffer, start, matrix.rows * matrix.columns)
+    if ('data' in matrix) data.set(matrix.data)
+    else matrix.write(data)
     offset += data.byteLength
     const rowBytes = matrix.columns * 4
     const scanned = (vector: Float32Array, ranges: ArrayLike<number>): Float32Array => {
@@ -63,7 +67,15 @@ export function settle<Name extends string>(matrices: Record<Name, Matrix>): Rec
 }
 
 /** The sum of two dot products with each pair of rows, off by a thousandth or so: enough to choose what to look at. */
-export type RoughSums = (left: Float32Array, right: Float32Array) => Float32Array
+export type RoughSums = ((left: Float32Array, right: Float32Array) => Float32Array) & {
+  pairs: RoughRows
+  joined: RoughRows
+}
+
+type RoughRows = { bytes: Int8Array; scales: Float32Array; sums: (...parts: Float32Array[]) => Float32Array }
+
+/** Rows that are there already: of each row its place among those of `old`; undefined where it is new. */
+export type KeptRows = { old: RoughSums; places: Array<number | undefined> }
 
 // Rows are bytes, the question 16-bit numbers: large enough to tell, small enough that no sum leaves 32 bits.
 const maxByte = 127
@@ -71,35 +83,51 @@ const questionScale = 4_096
 
 /**
  * A quarter of the memory to read: what a scan over every row costs is waiting for it. A question without values is its
- * own mask; for it the two rows of a pair are one, which halves what is left.
+ * own mask; for it the two rows of a pair are one, which halves what is left. With `kept`, the two matrices hold the new
+ * rows only, in their order.
  */
-export async function roughen(left: Matrix, right: Matrix): Promise<RoughSums> {
-  const pairs = await roughRows(left.rows, left.columns + right.columns, (row, values) => {
-    values.set(rowOf(left, row))
-    values.set(rowOf(right, row), left.columns)
-  })
-  const joined = await roughRows(left.rows, left.columns, (row, values) => {
+export async function roughen(left: Matrix, right: Matrix, kept?: KeptRows): Promise<RoughSums> {
+  const places = kept?.places ?? Array.from({ length: left.rows }, () => undefined)
+  const pairs = await roughRows(
+    { places, old: kept?.old.pairs, columns: left.columns + right.columns },
+    (row, values) => {
+      values.set(rowOf(left, row))
+      values.set(rowOf(right, row), left.columns)
+    },
+  )
+  const joined = await roughRows({ places, old: kept?.old.joined, columns: left.columns }, (row, values) => {
     const [one, other] = [rowOf(left, row), rowOf(right, row)]
     for (let at = 0; at < values.length; at += 1) values[at] = (one[at] as number) + (other[at] as number)
   })
-  return (first, second) => (first === second ? joined(first) : pairs(first, second))
+  const sums = (first: Float32Array, second: Float32Array): Float32Array =>
+    first === second ? joined.sums(first) : pairs.sums(first, second)
+  return Object.assign(sums, { pairs, joined })
 }
 
-/** Rows as bytes of one scale each; `write` puts a row's numbers where it is told. */
+type RoughInput = { places: Array<number | undefined>; old: RoughRows | undefined; columns: number }
+
+/** Rows as bytes of one scale each; `write` puts the numbers of a new row where it is told. */
 async function roughRows(
-  rows: number,
-  columns: number,
+  { places, old, columns }: RoughInput,
   write: (row: number, values: Float32Array) => void,
-): Promise<(...parts: Float32Array[]) => Float32Array> {
+): Promise<RoughRows> {
+  const rows = places.length
   const { buffer, rough } = kernelIn(columns * 2 + rows * 4 + rows * columns)
   const question = new Int16Array(buffer, 0, columns)
-  const sums = new Int32Array(buffer, columns * 2, rows)
+  const products = new Int32Array(buffer, columns * 2, rows)
   const start = columns * 2 + rows * 4
   const bytes = new Int8Array(buffer, start, rows * columns)
   const scales = new Float32Array(rows)
   const values = new Float32Array(columns)
-  for (let row = 0; row < rows; row += 1) {
-    write(row, values)
+  let written = 0
+  for (const [row, place] of places.entries()) {
+    if (place !== undefined && old !== undefined) {
+      bytes.set(old.bytes.subarray(place * columns, (place + 1) * columns), row * columns)
+      scales[row] = old.scales[place] as number
+      continue
+    }
+    write(written, values)
+    written += 1
     let most = 1e-9
     for (let at = 0; at < columns; at += 1) most = Math.max(most, Math.abs(values[at] as number))
     for (let at = 0; at < columns; at += 1)
@@ -107,13 +135,14 @@ async function roughRows(
     scales[row] = most / (maxByte * questionScale)
     await yieldToEventLoop()
   }
-  return (...parts) => {
+  const sums: RoughRows['sums'] = (...parts) => {
     let done = 0
     for (const part of parts)
       for (let at = 0; at < part.length; at += 1, done += 1) question[done] = (part[at] as number) * questionScale
     rough(start, start + rows * columns, columns, 0, columns * 2)
     const near = new Float32Array(rows)
-    for (let row = 0; row < rows; row += 1) near[row] = (scales[row] as number) * (sums[row] as number)
+    for (let row = 0; row < rows; row += 1) near[row] = (scales[row] as number) * (products[row] as number)
     return near
   }
+  return { bytes, scales, sums }
 }

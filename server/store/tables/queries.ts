@@ -109,8 +109,8 @@ export type ReleaseRouting = {
   }>
 }
 
-type ReleasesTable = {
-  id: string
+/** What is known of a release from its beginning. */
+export type ReleaseFacts = {
   projectId: string
   environment: string
   status: ReleaseStatus
@@ -120,6 +120,10 @@ type ReleasesTable = {
   forced: boolean
   promotedFrom: string | null
   rollsBack: string | null
+}
+
+type ReleasesTable = ReleaseFacts & {
+  id: string
   rolledBackBy: string | null
   queries: Json<ReleasedQuery[]>
   queryNames: string[]

@@ -144,10 +144,26 @@ const alert = fc.record(
   },
   { requiredKeys: ['name', 'type'] },
 )
+/** As the service gives them: all of them. */
+const settings = fc.record({
+  allowed_origins: fc.uniqueArray(fc.constantFrom('https://a.example', 'http://localhost:3000'), { maxLength: 2 }),
+  questions: fc.record({
+    log: fc.constantFrom('full' as const, 'redacted' as const, 'off' as const),
+    retention_days: fc.integer({ min: 1, max: 400 }),
+    min_confidence: fc.constantFrom(0, 0.5, 0.99),
+  }),
+  replay: fc.record({
+    recording: fc.boolean(),
+    max_calls: fc.constantFrom(1, 1_000),
+    days: fc.constant(7),
+    redacted_slots: fc.uniqueArray(slug, { maxLength: 2 }),
+  }),
+})
 const definitions = fc
   .record({
     definition: fc.constant(1 as const),
     environments: fc.uniqueArray(slug, { maxLength: 3 }),
+    settings,
     variables: fc.uniqueArray(variable, { selector: ({ name }) => name, maxLength: 3 }),
     connections: fc.uniqueArray(connection, { selector: (each) => each.table_name, maxLength: 3 }),
     queries: fc.uniqueArray(query, { selector: ({ name }) => name, maxLength: 3 }),
@@ -166,6 +182,11 @@ function inOrder(all: Definition): Definition {
     ...all,
     // None is not worth a line.
     variables: all.variables ?? [],
+    settings: {
+      allowed_origins: [],
+      replay: { recording: false, max_calls: 1_000, days: 7, redacted_slots: [] },
+      ...all.settings,
+    },
     connections: by(all.connections, (each) => each.table_name),
     queries: by(all.queries, ({ name }) => name),
     evaluations: by(all.evaluations, ({ question }) => question),

@@ -1,10 +1,14 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { buildProgram } from '../../../cli/program.ts'
 import { exitCodes } from '../../../cli/exit.ts'
 import { openProgress } from '../../../cli/terminal/progress.ts'
 import { styleFor } from '../../../cli/terminal/style.ts'
 import { table, visible } from '../../../cli/terminal/table.ts'
+import { openTerminal } from '../../harness/terminal.ts'
 
 describe('a table', () => {
   const columns = [{ title: 'name' }, { title: 'count', align: 'right' as const }]
@@ -103,6 +107,64 @@ describe('completion', () => {
     expect(complete('keys', 'create', '--sa')).toEqual(['--save'])
   })
 
+  const hasShell = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0
+
+  test.runIf(hasShell('fish'))('for fish completes commands, subcommands, options and their values', async () => {
+    await inFolder(async (folder) => {
+      const file = join(folder, 'sluice.fish')
+      await writeFile(file, run('fish'))
+      const complete = (line: string): string[] => {
+        const ask = `source '${file}'; complete -C '${line}'`
+        const { stdout, stderr } = spawnSync('fish', ['-c', ask], {
+          encoding: 'utf8',
+          cwd: folder,
+          env: homeIn(folder),
+        })
+        expect(stderr).toBe('')
+        return stdout.split('\n').flatMap((each) => (each === '' ? [] : [each.split('\t')[0] ?? '']))
+      }
+      expect(complete('sluice rel')).toEqual(['release', 'releases'])
+      expect(complete('sluice jobs ')).toEqual(['cancel', 'list', 'retry', 'watch'])
+      // A job has no command below it.
+      expect(complete('sluice jobs watch ')).not.toContain('list')
+      expect(complete('sluice release --fo')).toEqual(['--force'])
+      expect(complete('sluice types --language ')).toEqual(['python', 'typescript'])
+      expect(complete('sluice completion z')).toEqual(['zsh'])
+      expect(complete('sluice --js')).toEqual(['--json'])
+    })
+  })
+
+  test.runIf(hasShell('zsh'))(
+    'for zsh completes commands, subcommands, options and their values',
+    async () => {
+      await inFolder(async (folder) => {
+        await writeFile(join(folder, '_sluice'), run('zsh'))
+        const complete = async (line: string, becomes: RegExp): Promise<void> => {
+          const terminal = openTerminal(['zsh', '-f', '-i'], { cwd: folder, env: homeIn(folder) })
+          const ready = `PS1='> '; fpath=('${folder}' $fpath); autoload -Uz compinit; compinit -u -D; echo is-$((1 + 1))`
+          try {
+            terminal.type(`${ready}\n`)
+            await terminal.until(/is-2/)
+            terminal.type(`${line}\t\t`)
+            await terminal.until(becomes)
+          } finally {
+            terminal.close()
+          }
+        }
+        const asked: Array<[line: string, becomes: RegExp]> = [
+          ['sluice rel', /release +-- .*\n.*releases +-- /],
+          ['sluice jobs wa', /sluice jobs watch/],
+          ['sluice release --fo', /sluice release --force/],
+          ['sluice release -e staging --fo', /sluice release -e staging --force/],
+          ['sluice types -l py', /sluice types -l python/],
+          ['sluice completion fi', /sluice completion fish/],
+        ]
+        for (const [line, becomes] of asked) await expect(complete(line, becomes), line).resolves.toBeUndefined()
+      })
+    },
+    120_000,
+  )
+
   test('for zsh and fish names every command', () => {
     for (const shell of ['zsh', 'fish']) {
       const script = run(shell)
@@ -111,3 +173,16 @@ describe('completion', () => {
     }
   })
 })
+
+async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-shell-'))
+  try {
+    await work(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function homeIn(folder: string): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: folder, LANG: 'C.UTF-8' }
+}

@@ -1,30 +1,36 @@
 import { describe, expect, test } from 'vitest'
 import { pythonOf } from '../../../cli/types/python.ts'
-import { columnType, type DeployedQuery } from '../../../cli/types/query-types.ts'
+import { deployedQueries, valueType } from '../../../cli/types/query-types.ts'
 import { typescriptOf } from '../../../cli/types/typescript.ts'
+import { schemaOfColumn } from '../../../server/queries/column-schema.ts'
 
-const sales: DeployedQuery = {
-  name: 'sales',
-  version: 3,
-  description: 'Revenue of a region */',
-  slots: {
-    type: 'object',
-    properties: {
-      region: { type: 'string', enum: ['north', 'south'] },
-      days: { type: 'array', items: { type: 'string', format: 'date' } },
-      class: { type: 'integer' },
-    },
-    required: ['region'],
-    additionalProperties: false,
-  },
-  columns: [
-    { name: 'region', type: 'VARCHAR' },
-    { name: 'total amount', type: 'DECIMAL(18,2)' },
-    { name: 'items', type: 'STRUCT(id INTEGER, "a b" VARCHAR[])[]' },
-  ],
+const columns = {
+  region: 'VARCHAR',
+  'total amount': 'DECIMAL(18,2)',
+  items: 'STRUCT("id" INTEGER, "a b" DOUBLE[])[]',
 }
+const [sales] = deployedQueries({
+  paths: { '/v1/queries/sales': { description: 'Revenue of a region */' } },
+  components: {
+    schemas: {
+      sales_slots: {
+        properties: {
+          region: { type: 'string', enum: ['north', 'south'] },
+          days: { type: 'array', items: { type: 'string' } },
+          class: { type: 'integer' },
+        },
+        required: ['region'],
+      },
+      sales_row: {
+        properties: Object.fromEntries(Object.entries(columns).map(([name, type]) => [name, schemaOfColumn(type)])),
+        required: Object.keys(columns),
+      },
+    },
+  },
+})
+if (sales === undefined) throw new Error('nothing is deployed')
 
-describe('types of columns', () => {
+describe('types of columns, by what the service says of them', () => {
   test.each([
     ['INTEGER', { kind: 'integer' }],
     ['BIGINT', { kind: 'wide' }],
@@ -36,7 +42,7 @@ describe('types of columns', () => {
     ['DOUBLE[3]', { kind: 'list', of: { kind: 'number' } }],
     ['MAP(VARCHAR, INTEGER)', { kind: 'map', of: { kind: 'integer' } }],
     [
-      'STRUCT(a STRUCT(b DECIMAL(4,1), c VARCHAR), "x, ""y""" BOOLEAN)',
+      'STRUCT("a" STRUCT("b" DECIMAL(4,1), "c" VARCHAR), "x, ""y""" BOOLEAN)',
       {
         kind: 'record',
         fields: [
@@ -45,8 +51,9 @@ describe('types of columns', () => {
             {
               kind: 'record',
               fields: [
-                ['b', { kind: 'wide' }],
-                ['c', { kind: 'text' }],
+                ['b', { kind: 'number' }],
+                // Inside of another type, text and JSON have one name.
+                ['c', { kind: 'any' }],
               ],
             },
           ],
@@ -54,9 +61,11 @@ describe('types of columns', () => {
         ],
       },
     ],
-    ["ENUM('a', 'b')", { kind: 'text' }],
+    ["ENUM('a', 'b')", { kind: 'choice', values: ['a', 'b'] }],
+    ['UNION("n" INTEGER, "s" VARCHAR)', { kind: 'any' }],
+    ['INTERVAL', { kind: 'text' }],
   ])('%s', (name, expected) => {
-    expect(columnType(name)).toEqual(expected)
+    expect(valueType(schemaOfColumn(name))).toEqual(expected)
   })
 })
 
@@ -75,7 +84,7 @@ export type Queries = {
     row: {
       region: string | null
       "total amount": number | string | null
-      items: Array<{ id: number | null; "a b": Array<string | null> | null } | null> | null
+      items: Array<{ id: number | null; "a b": Array<number | null> | null } | null> | null
     }
   }
 }

@@ -7,7 +7,8 @@ import { Verdict } from '../../parts/verdict.tsx'
 import classes from './deploy.module.css'
 import { MovedQuestions } from './moved-questions.tsx'
 import type { Place } from './place.ts'
-import { RecordedCalls, TriedOut } from './release-trial.tsx'
+import { RecordedCalls } from './recorded-calls.tsx'
+import { TriedOut } from './release-trial.tsx'
 import { sayMeaning, sayQuestions, sayVersions } from './release-words.ts'
 import { sayChange } from './words.ts'
 import type { Release } from './wire.ts'
@@ -32,8 +33,8 @@ export function ReleasePlan({ place, release, order = 3 }: Props) {
         <Text c="dimmed">{sayQuestions(release)}</Text>
         <MovedQuestions routing={release.routing} />
       </section>
-      <RecordedCalls replay={release.replay} />
-      <TriedOut release={release} />
+      {release.replay !== null && <RecordedCalls place={place} replay={release.replay} order={order} />}
+      <TriedOut place={place} release={release} order={order} />
       <section>
         <Title order={order} size="h3" mb={6}>
           Queries

@@ -1,49 +1,17 @@
 import { List, Text, Title } from '@mantine/core'
 import { Ago } from '../../parts/time.tsx'
+import type { Place } from './place.ts'
+import { CallsBehind } from './recorded-calls.tsx'
 import type { Release } from './wire.ts'
 
-/** What recorded calls said of a release when it was checked. */
-export function RecordedCalls({ replay }: { replay: Release['replay'] }) {
-  if (replay === null) return null
-  return (
-    <section>
-      <Title order={3} mb={4}>
-        Recorded calls
-      </Title>
-      <Text c="dimmed">
-        {replay.summary}
-        {replay.status === 'running' && ' The others are still being run.'}
-      </Text>
-      <List spacing={2} size="sm">
-        {replay.queries
-          .filter(({ different, failed }) => different + failed > 0)
-          .map((query) => (
-            <List.Item key={query.name}>{sayQuery(query)}</List.Item>
-          ))}
-      </List>
-    </section>
-  )
-}
-
-type Replayed = NonNullable<Release['replay']>['queries'][number]
-
-function sayQuery({ name, calls, different, failed, columns }: Replayed): string {
-  const where = Object.keys(columns).join(', ')
-  const parts = [
-    ...(different > 0 ? [`${different} differ${where === '' ? '' : ` in ${where}`}`] : []),
-    ...(failed > 0 ? [`${failed} fail`] : []),
-  ]
-  return `${name}: of ${calls} calls ${parts.join(', ')}`
-}
-
 /** How a release that is tried out does, or did. */
-export function TriedOut({ release }: { release: Release }) {
+export function TriedOut({ place, release, order }: { place: Place; release: Release; order: 2 | 3 }) {
   const trial = release.canary ?? release.shadow
   if (trial === null) return null
   const compared = trial.compared
   return (
     <section>
-      <Title order={3} mb={4}>
+      <Title order={order} size="h3" mb={4}>
         {release.canary === null ? 'Shadow' : 'Canary'}
       </Title>
       <Text c="dimmed">
@@ -69,6 +37,7 @@ export function TriedOut({ release }: { release: Release }) {
           </List.Item>
         )}
       </List>
+      {trial.replay_id !== null && <CallsBehind place={place} replayId={trial.replay_id} />}
     </section>
   )
 }

@@ -3,6 +3,7 @@ import type * as keys from '../../../api/keys.ts'
 import type * as questions from '../../../api/questions.ts'
 import type * as queries from '../../../api/queries.ts'
 import type * as releases from '../../../api/releases.ts'
+import type * as replays from '../../../api/replays.ts'
 
 export type { SlotSchema, SlotsSchema } from '../../../api/slots.ts'
 
@@ -16,6 +17,10 @@ export type HistoryEntry = z.output<typeof queries.historyEntry>
 export type DeployReport = z.output<typeof queries.deployment>
 
 export type Release = z.output<typeof releases.release>
+export type Replay = z.output<typeof replays.replay>
+export type ReplayCallEntry = z.output<typeof replays.replayCallEntry>
+export type ReplayCall = z.output<typeof replays.replayCall>
+export type ReplayOutcome = ReplayCallEntry['outcome']
 export type ReleaseEntry = z.output<typeof releases.releaseEntry>
 
 export type ApiKey = z.output<typeof keys.apiKey>

@@ -1,0 +1,108 @@
+import type { Definition } from '../../api/definition.ts'
+import { Failure } from '../failure.ts'
+import { dropConnection, dropVariable, planConnection, planVariable, variableName } from './plan-connections.ts'
+import type { PlanEntry } from './plan-entry.ts'
+import { planEnvironments } from './plan-environments.ts'
+import {
+  dropAlert,
+  dropEvaluation,
+  dropQuery,
+  planAlert,
+  planEvaluation,
+  planQuery,
+  type Unloaded,
+} from './plan-queries.ts'
+import { planSettings } from './plan-settings.ts'
+import type { State } from './state.ts'
+import type { Planned, Step } from './steps.ts'
+
+type Input = {
+  definition: Definition
+  /** Delete what the definition does not name. */
+  prune: boolean
+}
+
+/** What comes first may be needed by what follows; what goes does so in the other direction. */
+export function planAll({ definition, prune }: Input, state: State, unloaded: Unloaded): Planned[] {
+  const { variables, connections, queries, evaluations, alerts } = definition
+  const pairs = [
+    matched('variable', state.variables, variables, {
+      nameOf: variableName,
+      knownName: variableName,
+      put: planVariable,
+      drop: dropVariable,
+    }),
+    matched('connection', state.connections, connections, {
+      nameOf: (given) => given.table_name,
+      knownName: (known) => known.tableName,
+      put: planConnection,
+      drop: dropConnection,
+    }),
+    matched('query', state.queries, queries, {
+      nameOf: (given) => given.name,
+      knownName: (known) => known.name,
+      put: (known, given) => planQuery(known, given, unloaded),
+      drop: dropQuery,
+    }),
+    matched('evaluation', state.evaluations, evaluations, {
+      nameOf: (given) => given.question,
+      knownName: (known) => known.question,
+      put: planEvaluation,
+      drop: dropEvaluation,
+    }),
+    matched('alert', state.alerts, alerts, {
+      nameOf: (given) => given.name,
+      knownName: ({ alert }) => alert.name,
+      put: planAlert,
+      drop: dropAlert,
+    }),
+  ]
+  const environments = planEnvironments(state.environments, definition.environments)
+  const dropped = prune ? [environments, ...pairs].toReversed().flatMap(({ drop }) => drop) : []
+  const settings = planSettings(state.settings, definition.settings)
+  return [...environments.put, ...settings, ...pairs.flatMap(({ put }) => put), ...dropped]
+}
+
+type Matching<Known, Given> = {
+  nameOf: (given: Given) => string
+  knownName: (known: Known) => string
+  put: (known: Known | undefined, given: Given) => Step
+  drop: (known: Known) => Step
+}
+
+/** Things of the same name, in their order: names of alerts may come more than once. */
+function matched<Known, Given>(
+  kind: PlanEntry['kind'],
+  known: Known[],
+  given: Given[] | undefined,
+  { nameOf, knownName, put, drop }: Matching<Known, Given>,
+): { put: Planned[]; drop: Planned[] } {
+  if (given === undefined) return { put: [], drop: [] }
+  const left = Map.groupBy(known, knownName)
+  return {
+    put: given.map((each) => {
+      const name = nameOf(each)
+      const own = left.get(name)?.shift()
+      return { kind, name, plan: () => put(own, each) }
+    }),
+    drop: [...left.values()].flat().map((each) => ({ kind, name: knownName(each), plan: () => drop(each) })),
+  }
+}
+
+/** A name stands for one thing. Alerts alone may share theirs. */
+export function refuseTwins({ variables = [], connections = [], queries = [], evaluations = [] }: Definition): void {
+  const named: Record<string, string[]> = {
+    variables: variables.map(variableName),
+    connections: connections.map(({ table_name: tableName }) => tableName),
+    queries: queries.map(({ name }) => name),
+    evaluations: evaluations.map(({ question }) => question),
+  }
+  const details = Object.entries(named).flatMap(([field, names]) => {
+    const seen = new Set<string>()
+    const twins = new Set(names.filter((name) => seen.has(name) || !seen.add(name)))
+    return [...twins].map((name) => ({ field, message: `name ${name} twice` }))
+  })
+  if (details.length === 0) return
+  const message = `The definition is not as expected: ${details.map((each) => `${each.field} ${each.message}`).join('; ')}.`
+  throw new Failure('invalid_request', { reason: 'invalid_field', message, details })
+}
