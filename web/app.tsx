@@ -2,7 +2,6 @@ import { lazy, Suspense } from 'react'
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter'
 import { Loaded } from './parts/loaded.tsx'
 import { RenewalDialog } from './parts/renewal-dialog.tsx'
-import { Shell } from './parts/shell.tsx'
 import { AccountPage } from './pages/account.tsx'
 import { JoinPage } from './pages/join.tsx'
 import { NotFoundPage } from './pages/not-found.tsx'
@@ -26,6 +25,13 @@ export function App() {
           {({ server }) => (
             <Suspense fallback={null}>
               <ConnectPage server={server} />
+            </Suspense>
+          )}
+        </Route>
+        <Route path="/docs/:page?">
+          {({ page }) => (
+            <Suspense fallback={null}>
+              <DocsPages page={page ?? ''} />
             </Suspense>
           )}
         </Route>
@@ -55,13 +61,6 @@ function SignedInPages() {
               <Suspense fallback={null}>
                 <AuthorizePage />
               </Suspense>
-            </Route>
-            <Route path="/docs/:page?">
-              {({ page }) => (
-                <Suspense fallback={<Shell>{null}</Shell>}>
-                  <DocsPages page={page ?? ''} />
-                </Suspense>
-              )}
             </Route>
             <Route path="/p/:projectId/*?">
               {({ projectId }) => <ProjectPages projectId={projectId} key={projectId} />}
