@@ -13,6 +13,9 @@ import { useSession } from './queries.ts'
 
 const ConnectPage = lazy(async () => ({ default: (await import('./pages/connect.tsx')).ConnectPage }))
 const AuthorizePage = lazy(async () => ({ default: (await import('./pages/authorize.tsx')).AuthorizePage }))
+const SharedReferencePage = lazy(async () => ({
+  default: (await import('./pages/deploy/shared-reference.tsx')).SharedReferencePage,
+}))
 const DocsPages = lazy(async () => ({ default: (await import('./pages/docs/docs.tsx')).DocsPages }))
 
 export function App() {
@@ -32,6 +35,13 @@ export function App() {
           {({ page }) => (
             <Suspense fallback={null}>
               <DocsPages page={page ?? ''} />
+            </Suspense>
+          )}
+        </Route>
+        <Route path="/reference/:projectId">
+          {({ projectId }) => (
+            <Suspense fallback={null}>
+              <SharedReferencePage projectId={projectId} key={projectId} />
             </Suspense>
           )}
         </Route>
