@@ -50,7 +50,7 @@ export function readGuide(page: string, markdown: string): Guide {
     else {
       endText()
       const { text: code, lang = '' } = token as Tokens.Code
-      parts.push({ code, language: languageOf(lang) })
+      parts.push({ code, ...describe(lang) })
     }
   }
   endText()
@@ -127,9 +127,10 @@ function isTitle(token: Token): token is Tokens.Heading {
   return token.type === 'heading' && (token as Tokens.Heading).depth === 1
 }
 
-/** The first word; the others are for the test that runs it. */
-function languageOf(words: string): string {
-  return words.split(/\s/)[0] ?? ''
+/** Behind the language stands what a block is, for the test that runs it; readers are told of answers. */
+function describe(words: string): { language: string; isAnswer: boolean } {
+  const [language = '', note = ''] = words.split(/\s/)
+  return { language, isAnswer: note === 'answer' }
 }
 
 function plain(text: string): string {

@@ -46,13 +46,16 @@ function Part({ part, name }: { part: GuidePart; name: string }) {
   // Made when the app was built, of our own pages, in which markup is escaped.
   if ('html' in part) return <div dangerouslySetInnerHTML={{ __html: part.html }} />
   return (
-    <div className={classes.lines}>
-      <Scroll look="code" label={name}>
-        {part.code}
-      </Scroll>
-      <span className={classes.copy}>
-        <CopyMark text={part.code} what={part.language === '' ? 'text' : part.language} />
-      </span>
+    <div className={classes.block}>
+      {part.isAnswer && <p className={classes.caption}>Answer</p>}
+      <div className={classes.lines}>
+        <Scroll look="code" label={name}>
+          {part.code}
+        </Scroll>
+        <span className={classes.copy}>
+          <CopyMark text={part.code} what={part.language === '' ? 'text' : part.language} />
+        </span>
+      </div>
     </div>
   )
 }
