@@ -23,7 +23,7 @@ export const notRun: Array<{ page: string; begins: string; why: string }> = [
   },
   {
     page: 'docs/quick-start.md',
-    begins: 'npm install ./sluice-0.1.0.tgz',
+    begins: 'npm install --ignore-scripts ./sluice-0.1.0.tgz',
     why: '`npm run test:package` packs the package, installs it in an empty folder and starts it.',
   },
   {
@@ -33,7 +33,7 @@ export const notRun: Array<{ page: string; begins: string; why: string }> = [
   },
   {
     page: 'docs/cli.md',
-    begins: 'npm install ./sluice-0.1.0.tgz',
+    begins: 'npm install --ignore-scripts ./sluice-0.1.0.tgz',
     why: '`npm run test:package` packs the package, installs it in an empty folder and starts it.',
   },
   {
