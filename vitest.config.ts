@@ -22,6 +22,8 @@ const report = process.env['TEST_REPORT'] ?? ''
 /** Of the fault tests these are part of `npm test`; the others take minutes of starts and stops: `npm run test:faults`. */
 const killed = ['rounds', 'jobs', 'usage'].map((name) => `test/faults/${name}.test.ts`)
 
+const snippets = 'test/docs/snippets.test.ts'
+
 const alone = (groupOrder: number) => ({ maxWorkers: 1, sequence: { groupOrder } })
 
 export default defineConfig({
@@ -48,7 +50,9 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { extends: true, test: { name: 'architecture', include: ['test/architecture/**/*.test.ts'] } },
-      { extends: true, test: { name: 'docs', include: ['test/docs/**/*.test.ts'] } },
+      { extends: true, test: { name: 'docs', include: ['test/docs/**/*.test.ts'], exclude: [snippets] } },
+      // Every snippet of the guides, against a service: a minute, so it is no part of `npm run check`.
+      { extends: true, test: { name: 'guides', include: [snippets], testTimeout: 300_000 } },
       { extends: true, test: { name: 'api', include: ['test/api/**/*.test.ts'] } },
       { extends: true, test: { name: 'store', include: ['test/store/**/*.test.ts'] } },
       { extends: true, test: { name: 'cli', include: ['test/cli/**/*.test.ts'] } },

@@ -87,6 +87,11 @@ async function startAndLook(home) {
       .then((answer) => answer.text())
       .catch(String)
     check('the web app is there', page.includes('<div id="root"') || page.includes('<script type="module"'))
+    const files = readdirSync(join(home, 'node_modules/sluice/dist/web/dist/assets'))
+    check(
+      'the guides are there',
+      files.some((name) => /^quick-start-.*\.js$/.test(name)),
+    )
     const key = await exampleKey(() => output)
     const call = await fetch(`${url}/v1/queries/sales_by_region`, {
       method: 'POST',

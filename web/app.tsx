@@ -2,7 +2,6 @@ import { lazy, Suspense } from 'react'
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter'
 import { Loaded } from './parts/loaded.tsx'
 import { RenewalDialog } from './parts/renewal-dialog.tsx'
-import { Shell } from './parts/shell.tsx'
 import { AccountPage } from './pages/account.tsx'
 import { JoinPage } from './pages/join.tsx'
 import { NotFoundPage } from './pages/not-found.tsx'
@@ -14,6 +13,9 @@ import { useSession } from './queries.ts'
 
 const ConnectPage = lazy(async () => ({ default: (await import('./pages/connect.tsx')).ConnectPage }))
 const AuthorizePage = lazy(async () => ({ default: (await import('./pages/authorize.tsx')).AuthorizePage }))
+const SharedReferencePage = lazy(async () => ({
+  default: (await import('./pages/deploy/shared-reference.tsx')).SharedReferencePage,
+}))
 const DocsPages = lazy(async () => ({ default: (await import('./pages/docs/docs.tsx')).DocsPages }))
 
 export function App() {
@@ -26,6 +28,20 @@ export function App() {
           {({ server }) => (
             <Suspense fallback={null}>
               <ConnectPage server={server} />
+            </Suspense>
+          )}
+        </Route>
+        <Route path="/docs/:page?">
+          {({ page }) => (
+            <Suspense fallback={null}>
+              <DocsPages page={page ?? ''} />
+            </Suspense>
+          )}
+        </Route>
+        <Route path="/reference/:projectId">
+          {({ projectId }) => (
+            <Suspense fallback={null}>
+              <SharedReferencePage projectId={projectId} key={projectId} />
             </Suspense>
           )}
         </Route>
@@ -55,13 +71,6 @@ function SignedInPages() {
               <Suspense fallback={null}>
                 <AuthorizePage />
               </Suspense>
-            </Route>
-            <Route path="/docs/:page?">
-              {({ page }) => (
-                <Suspense fallback={<Shell>{null}</Shell>}>
-                  <DocsPages page={page ?? ''} />
-                </Suspense>
-              )}
             </Route>
             <Route path="/p/:projectId/*?">
               {({ projectId }) => <ProjectPages projectId={projectId} key={projectId} />}

@@ -17,6 +17,9 @@ export const paths = {
   signIn: '/sign-in',
   account: '/account',
   docs: (page = '') => (page === '' ? '/docs' : `/docs/${page}`),
+  /** What a project answers, for whoever has a key for it. */
+  reference: (projectId: string, environment: string) =>
+    `/reference/${projectId}${environment === usualEnvironment ? '' : `?environment=${environment}`}`,
   project: (projectId: string) => `/p/${projectId}`,
   settings: (projectId: string, section: SettingsSection = 'members') => `/p/${projectId}/settings/${section}`,
   build: (projectId: string, section: string) => `/p/${projectId}/build/${section}`,

@@ -1,6 +1,7 @@
 import {
   Activity,
   Bell,
+  BookOpen,
   Boxes,
   Braces,
   Cable,
@@ -36,6 +37,7 @@ export const deploySections: Section[] = [
   { section: 'endpoints', label: 'Endpoints', icon: Radio },
   { section: 'releases', label: 'Releases', icon: PackageCheck },
   { section: 'try', label: 'Try it', icon: SquareTerminal },
+  { section: 'reference', label: 'Reference', icon: BookOpen },
   { section: 'metrics', label: 'Metrics', icon: ChartLine },
   { section: 'requests', label: 'Requests', icon: Activity },
   { section: 'questions', label: 'Questions', icon: MessageCircleQuestion },

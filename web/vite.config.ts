@@ -1,14 +1,18 @@
 import react from '@vitejs/plugin-react'
+import { join } from 'node:path'
 import { defineConfig } from 'vite'
 import { packAssets } from './budget.ts'
+import { guides } from './guides-plugin.ts'
 
+/** What the guides are made of. */
+const docs = join(import.meta.dirname, '../docs')
 const firstLoadBudgetBytes = 300 * 1024
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), packAssets(firstLoadBudgetBytes)],
+  plugins: [react(), guides(docs), packAssets(firstLoadBudgetBytes)],
   // The server puts the nonce of each answer where this stands.
   html: { cspNonce: '__STYLE_NONCE__' },
   build: { outDir: 'dist', emptyOutDir: true, target: 'es2023', chunkSizeWarningLimit: 1200 },
-  server: { proxy: { '/v1': 'http://127.0.0.1:4400' } },
+  server: { proxy: { '/v1': 'http://127.0.0.1:4400' }, fs: { allow: [import.meta.dirname, docs] } },
 })

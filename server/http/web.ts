@@ -8,7 +8,18 @@ import { sessionCookie } from './session-store.ts'
 
 const dist = join(import.meta.dirname, '../../web/dist')
 /** The web app's own paths: each answers with its one page, which reads the path itself. */
-const pages = ['/', '/sign-in', '/join', '/connect/:server', '/p/*', '/account', '/docs', '/docs/*', '/oauth/authorize']
+const pages = [
+  '/',
+  '/sign-in',
+  '/join',
+  '/connect/:server',
+  '/p/*',
+  '/account',
+  '/docs',
+  '/docs/*',
+  '/reference/:project_id',
+  '/oauth/authorize',
+]
 /** Stands in index.html where the nonce of each answer goes. */
 const nonceMark = '__STYLE_NONCE__'
 /** Stands there where the page is told that nobody is signed in, so that it need not ask. */

@@ -14,7 +14,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const page = read('docs/cli.md')
 
 function blocks(kind: string): string[] {
-  return [...page.matchAll(new RegExp(`\`\`\`${kind}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, text = '']) => text)
+  return [...page.matchAll(new RegExp(`\`\`\`${kind}(?: .*)?\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, text = '']) => text)
 }
 
 /** Every command line that the page shows, in blocks, in tables and in the workflow. */
@@ -70,8 +70,8 @@ describe('docs/cli.md', () => {
     const [connection = '', settings = '', workflow = ''] = blocks('yaml')
     const files = new Map([
       ['sluice.yaml', `definition: 1\n${settings}`],
-      ['queries/revenue.sql', blocks('sql')[0] ?? ''],
-      ['connections/orders.yaml', connection],
+      ['queries/revenue_of_region.sql', blocks('sql')[0] ?? ''],
+      ['connections/web_orders.yaml', connection],
     ])
     expect(readProject(files, { SHOP_TOKEN: 'x' })).toMatchObject({
       definition: {

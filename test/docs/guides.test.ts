@@ -1,102 +1,127 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import {
-  documentImportRequest,
-  pagination,
-  testConnectionAnswer,
-  testConnectionRequest,
-  httpConfiguration,
-} from '../../api/connections.ts'
-import {
-  changeDatasource,
-  changeLoad,
-  changeTableSchema,
-  newDatasource,
-  refreshRequest,
-} from '../../api/datasources.ts'
-import { newVariable } from '../../api/variables.ts'
-import { parseExtractor, pick } from '../../server/rows/index.ts'
-import { buildRequest } from '../../server/connections/build-request.ts'
+import { describe, expect, test } from 'vitest'
+import { failures } from '../../api/failures.ts'
+import { changeDatasource, changeLoad } from '../../api/datasources.ts'
 import { startOf } from '../../server/connections/last-value.ts'
-import { checkPagination } from '../../server/connections/pages.ts'
-import { fillVariables, type NamedValues } from '../../server/connections/variables.ts'
+import { fillVariables } from '../../server/connections/variables.ts'
 import { fromWire } from '../../server/http/wire-codec.ts'
+import { parseExtractor, pick } from '../../server/rows/index.ts'
+import { readGuide, sectionsOf } from '../../web/guides-plugin.ts'
+import { callsPage, contents, entries } from '../../web/pages/docs/contents.ts'
+import { excerptOf } from '../../web/pages/docs/excerpt.ts'
+import { blocksOf, root } from './blocks.ts'
+import { guidePages } from './pages.ts'
 
-const docs = join(import.meta.dirname, '../../docs')
-const read = (name: string) => readFileSync(join(docs, name), 'utf8')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const nameOf = (path: string): string => path.replace(/^docs\/|\.md$/g, '')
+const guides = guidePages.map(nameOf)
 
-/** The JSON that a guide shows, by itself or as the body of a request. */
-function snippets(name: string): unknown[] {
-  const blocks = [...read(name).matchAll(/```(json|http)\n([\s\S]*?)```/g)]
-  return blocks.flatMap(([, kind, text = '']) => {
-    const body = kind === 'http' ? text.slice(text.indexOf('\n\n') + 2) : text
-    return kind === 'http' && !/^(POST|PATCH)/.test(text) ? [] : [JSON.parse(body) as unknown]
+describe('the guides', () => {
+  test('are all in the contents of the app, under their own titles', () => {
+    const inApp = entries.filter(({ page }) => page !== callsPage)
+    expect(inApp.map(({ page }) => page).toSorted()).toEqual(guides)
+    for (const { page, title } of inApp) expect(readGuide(page, read(`docs/${page}.md`)).title).toBe(title)
   })
-}
 
-const named: NamedValues = new Map([
-  ['region', { value: 'north', origins: null }],
-  ['shop_key', { value: 'sk', origins: ['https://api.example'] }],
-])
-const has = (value: unknown, key: string): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && key in value
+  test('are listed in docs/README.md as in the app', () => {
+    const listed = [...read('docs/README.md').matchAll(/^- \[(.+)\]\((.+)\): (.+)$/gm)].map(([, ...cells]) => cells)
+    const shown = contents.flatMap((group) =>
+      group.entries.map(({ page, title, about }) => [title, page === callsPage ? 'openapi.json' : `${page}.md`, about]),
+    )
+    expect(listed).toEqual(shown)
+  })
 
-test('what "Connect an API" shows is taken as it is written', () => {
-  const shown = snippets('connect-an-api.md')
-  expect(shown).toHaveLength(15)
-  for (const snippet of shown) {
-    if (has(snippet, 'detected')) testConnectionAnswer.shape.detected.parse(snippet['detected'])
-    else if (has(snippet, 'detect')) testConnectionRequest.parse(snippet)
-    else if (has(snippet, 'operation')) documentImportRequest.parse(snippet)
-    else if (has(snippet, 'value')) newVariable.parse(snippet)
-    else if (has(snippet, 'for_each')) newDatasource.parse(snippet)
-    else if (has(snippet, 'kind') && snippet['kind'] === 'file') newDatasource.parse(snippet)
-    else if (has(snippet, 'auth')) buildRequest(httpConfiguration.parse(snippet))
-    else if (has(snippet, 'kind')) checkPagination(pagination.parse(newDatasource.parse(snippet).pagination))
-    else if (has(snippet, 'parameters')) {
-      const parsed = httpConfiguration.parse({ url: 'https://api.example', method: 'GET', ...snippet })
-      expect(JSON.stringify(fillVariables(parsed, { at: new Date(), values: named }))).not.toContain('{{')
-    } else checkPagination(pagination.parse(snippet))
+  test.each(guides)('%s links to pages and headings that there are', (page) => {
+    const { parts } = readGuide(page, read(`docs/${page}.md`))
+    const html = parts.map((part) => ('html' in part ? part.html : '')).join('')
+    const links = [...html.matchAll(/<a href="([^"]+)"/g)].map(([, href = '']) => href)
+    const broken = links.filter((href) => {
+      const [, other = page, anchor] = /^(?:\/docs\/([\w-]+))?(?:#(.*))?$/.exec(href) ?? []
+      if (href.startsWith('/v1/') || href.startsWith('http') || anchor === undefined) return false
+      return !readGuide(other, read(`docs/${other}.md`)).headings.some(({ id }) => id === anchor)
+    })
+    expect(broken).toEqual([])
+  })
+
+  test.each(guides)('%s has code only where a button can copy it', (page) => {
+    const { parts } = readGuide(page, read(`docs/${page}.md`))
+    expect(parts.filter((part) => 'html' in part && part.html.includes('<pre>'))).toEqual([])
+  })
+
+  test('a link that leads nowhere is refused when the app is built, and markup is shown as it is written', () => {
+    expect(() => readGuide('made-up', 'See [this](decisions/0001.md).')).toThrow('which the app does not have')
+    const { parts } = readGuide('made-up', '# Made up\n\nOrders of <script>alert(1)</script>.')
+    expect(parts).toEqual([{ html: '<p>Orders of &lt;script&gt;alert(1)&lt;/script&gt;.</p>\n' }])
+  })
+
+  test('are searched by section, with their code', () => {
+    const sections = sectionsOf(
+      'made-up',
+      '# Made up\n\nFirst.\n\n## How `it` works\n\nSecond.\n\n```sh\nsluice plan\n```\n',
+    )
+    expect(sections).toEqual([
+      { id: 'made-up', title: 'Made up', heading: '', text: 'First.' },
+      { id: 'made-up#how-it-works', title: 'Made up', heading: 'How it works', text: 'Second. sluice plan' },
+    ])
+  })
+
+  test('are quoted around what was looked for', () => {
+    const text = `${'before '.repeat(40)}the canary answers ${'after '.repeat(40)}`
+    expect(excerptOf(text, ['canary'])).toMatch(/^… .*the canary answers.* …$/)
+    expect(excerptOf('Short.', ['canary'])).toBe('Short.')
+  })
+})
+
+describe('docs/troubleshooting.md', () => {
+  const page = read('docs/troubleshooting.md')
+
+  test('says of every error and every reason what to do', () => {
+    const sections = new Map(page.split(/^## /m).map((section) => [section.slice(0, section.indexOf('\n')), section]))
+    for (const [code, row] of Object.entries(failures)) {
+      const section = sections.get('wire' in row ? row.wire : code)
+      expect(section, code).toContain(String(row.status))
+      for (const reason of row.reasons) expect(section, `${code} ${reason}`).toContain(`\`${reason}\``)
+    }
+  })
+
+  test('names no error that there is not', () => {
+    const codes = new Set(Object.entries(failures).map(([code, row]) => ('wire' in row ? row.wire : code)))
+    const headings = readGuide('troubleshooting', page).headings.filter(({ depth }) => depth === 2)
+    expect(headings.map(({ id }) => id).toSorted()).toEqual([...codes].toSorted())
+  })
+})
+
+test('docs/api.md lists every call of the OpenAPI document, as that says it', () => {
+  const document = JSON.parse(read('docs/openapi.json')) as {
+    paths: Record<string, Record<string, { summary: string }>>
   }
+  const calls = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { summary }]) => `${method.toUpperCase()} ${path}: ${summary}`),
+  )
+  const listed = [...read('docs/api.md').matchAll(/^\| `([A-Z]+ \/\S+)` +\| (.+?) +\|$/gm)]
+  expect(listed.map(([, call, summary]) => `${call}: ${summary}`).toSorted()).toEqual(calls.toSorted())
 })
 
 test('the rows that "Connect an API" shows for an extractor are those it takes', () => {
-  const rows = [...read('connect-an-api.md').matchAll(/^\| `(\{.*?\})` +\| `(.*?)` +\| `(\{.*?\})` +\|$/gm)]
+  const rows = [...read('docs/connect-an-api.md').matchAll(/^\| `(\{.*?\})` +\| `(.*?)` +\| `(\{.*?\})` +\|$/gm)]
   expect(rows).toHaveLength(4)
   for (const [, answer = '', extractor = '', row = ''] of rows) {
     expect(pick(JSON.parse(answer), parseExtractor(extractor))).toEqual([JSON.parse(row)])
   }
 })
 
-test('what "Keep data fresh" shows is taken as it is written', () => {
-  const shown = snippets('keep-data-fresh.md')
-  expect(shown).toHaveLength(4)
-  for (const snippet of shown) {
-    if (has(snippet, 'full')) refreshRequest.parse(snippet)
-    else if (has(snippet, 'load')) {
-      const { config, load } = changeDatasource.parse(snippet)
-      if (config === undefined || load === undefined) throw new Error('a load without its request')
-      const rule = fromWire(changeLoad, load)
-      const first = JSON.stringify(fillVariables(config, { at: new Date(), lastValue: startOf(rule, null) }))
-      expect(first).toContain(String(load.cursor?.initial_value))
-      const next = startOf(rule, { type: 'TIMESTAMP', value: '2026-03-01 00:05:00' })
-      expect(JSON.stringify(fillVariables(config, { at: new Date(), lastValue: next }))).toContain(
-        '"2026-02-28T23:55:00Z"',
-      )
-    } else changeTableSchema.parse(snippet)
-  }
+test('the load that "Keep data fresh" shows begins where it says', () => {
+  const shown = blocksOf('docs/keep-data-fresh.md').find(({ text }) => text.includes('"load"'))?.text ?? ''
+  const { config, load } = changeDatasource.parse(JSON.parse(shown.slice(shown.indexOf('\n\n'))))
+  if (config === undefined || load === undefined) throw new Error('a load without its request')
+  const rule = fromWire(changeLoad, load)
+  const first = JSON.stringify(fillVariables(config, { at: new Date(), lastValue: startOf(rule, null) }))
+  expect(first).toContain(String(load.cursor?.initial_value))
+  const next = startOf(rule, { type: 'TIMESTAMP', value: '2026-03-01 00:05:00' })
+  expect(JSON.stringify(fillVariables(config, { at: new Date(), lastValue: next }))).toContain('"2026-02-28T23:55:00Z"')
 })
 
-test('the clients that "Queries as tools" sets up are told one address and how to send the key', () => {
-  const shown = snippets('mcp.md') as Array<Record<string, Record<string, Record<string, unknown>>>>
-  expect(shown).toHaveLength(4)
-  for (const settings of shown) {
-    const { sluice } = settings['mcpServers'] ?? settings['servers'] ?? {}
-    expect(sluice?.['url'] ?? sluice?.['httpUrl']).toBe('http://127.0.0.1:4400/mcp')
-    expect(sluice?.['headers']).toEqual({ Authorization: expect.stringMatching(/^Bearer \$/) })
-  }
-  const page = read('mcp.md')
-  expect(page.match(/^### /gm)).toHaveLength(5)
-  expect(page).toContain('url = "http://127.0.0.1:4400/mcp"')
+test('"Queries as tools" has the settings of at least five clients', () => {
+  expect(blocksOf('docs/mcp.md').filter(({ note }) => note === 'mcp').length).toBeGreaterThanOrEqual(5)
 })

@@ -348,9 +348,18 @@ const calls: Record<string, Row> = {
 
 /** The web app's pages: built or not, they are for everybody. */
 const pages = Object.fromEntries(
-  ['/', '/sign-in', '/join', '/connect/:server', '/p/*', '/account', '/docs', '/docs/*', '/oauth/authorize'].map(
-    (path) => [`GET ${path}`, page],
-  ),
+  [
+    '/',
+    '/sign-in',
+    '/join',
+    '/connect/:server',
+    '/p/*',
+    '/account',
+    '/docs',
+    '/docs/*',
+    '/reference/:project_id',
+    '/oauth/authorize',
+  ].map((path) => [`GET ${path}`, page]),
 )
 
 /** Every route and who may call it. A route that is not here fails the test, and so does a row without a route. */

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectStatus, type Person } from '../harness/app.ts'
 import { openTestWeb, type TestWeb, type Visitor } from '../harness/web.ts'
+import { callsPage, entries } from '../../web/pages/docs/contents.ts'
 import { findBarriers } from './barriers.ts'
 import { load, moveTo } from './navigate.ts'
 
@@ -68,13 +69,6 @@ async function openDialog(page: Page, button: string): Promise<void> {
   await page.getByRole('dialog').waitFor()
 }
 
-const guides = [
-  ['queries', 'Write and deploy'],
-  ['calls', 'Call an endpoint'],
-  ['questions', 'Ask questions'],
-  ['keys', 'Keys and limits'],
-] as const
-
 const pages: Shown[] = [
   { name: 'sign-in', path: () => '/sign-in', who: nobody, ready: heading('Sign in') },
   {
@@ -138,18 +132,30 @@ const pages: Shown[] = [
     who: asOwner,
     ready: async (page) => page.getByText('History of alerts').waitFor(),
   },
-  { name: 'docs', path: () => '/docs', who: asOwner, ready: heading('Connect an API') },
-  ...guides.map(([section, title]) => ({
-    name: `docs-${section}`,
-    path: () => `/docs/${section}`,
-    who: asOwner,
-    ready: heading(title),
-  })),
+  { name: 'docs', path: () => '/docs', who: asOwner, ready: heading('Guides') },
+  { name: 'docs-stranger', path: () => '/docs/quick-start', who: nobody, ready: heading('Quick start') },
+  ...entries
+    .filter(({ page }) => page !== callsPage)
+    .map(({ page, title }) => ({
+      name: `docs-${page}`,
+      path: () => `/docs/${page}`,
+      who: asOwner,
+      ready: heading(title),
+    })),
   {
-    name: 'docs-api',
-    path: () => '/docs/api',
+    name: 'docs-calls',
+    path: () => '/docs/calls',
     who: asOwner,
     ready: async (page) => page.getByText('/v1/queries/{query_name}').first().click(),
+  },
+  {
+    name: 'docs-search',
+    path: () => '/docs/glossary',
+    who: asOwner,
+    ready: async (page) => {
+      await page.getByLabel('Search the guides').fill('canary')
+      await page.getByRole('list', { name: 'Found in the guides' }).getByRole('link').first().waitFor()
+    },
   },
   { name: 'project', path: settings('project'), who: asOwner, ready: heading('Project') },
   {

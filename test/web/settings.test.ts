@@ -245,8 +245,8 @@ test('the guides lead to a reference in which every call is found', async () => 
   const { page, complaints } = await t.visitAs(person, '/account')
   await page.getByRole('button', { name: 'Your account' }).click()
   await page.getByRole('menuitem', { name: 'Guides and API' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Connect an API' }).waitFor()
-  await page.getByRole('link', { name: 'API reference' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Guides' }).waitFor()
+  await page.getByRole('navigation', { name: 'Guides' }).getByRole('link', { name: 'Every call by field' }).click()
   await page.getByLabel('Find a call').fill('execute')
   await page.getByText('/v1/http/execute-request').click()
   await page

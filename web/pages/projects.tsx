@@ -39,7 +39,7 @@ function ProjectList({ projects }: { projects: Project[] }) {
     <>
       <Heading title="Projects" action={projects.length > 0 ? button : undefined} />
       {projects.length === 0 ? (
-        <Empty icon={<FolderOpen size={20} />} action={button}>
+        <Empty icon={<FolderOpen size={20} />} action={button} guide="quick-start">
           A project holds the data of one subject, the queries over it and the endpoints they become.
         </Empty>
       ) : (

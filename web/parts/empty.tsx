@@ -1,9 +1,19 @@
-import { Stack, Text } from '@mantine/core'
+import { Anchor, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { paths } from '../paths.ts'
 import classes from './empty.module.css'
 
-/** An empty list: one sentence, one button. */
-export function Empty({ icon, children, action }: { icon: ReactNode; children: ReactNode; action?: ReactNode }) {
+type Props = {
+  icon: ReactNode
+  children: ReactNode
+  action?: ReactNode
+  /** The guide about what would be here. */
+  guide?: string
+}
+
+/** An empty list: one sentence, one button, and where to read more. */
+export function Empty({ icon, children, action, guide }: Props) {
   return (
     <Stack className={classes.empty ?? ''} align="center" gap="md">
       <div className={classes.icon} aria-hidden>
@@ -13,6 +23,11 @@ export function Empty({ icon, children, action }: { icon: ReactNode; children: R
         {children}
       </Text>
       {action}
+      {guide !== undefined && (
+        <Anchor component={Link} href={paths.docs(guide)} size="xs">
+          How it works
+        </Anchor>
+      )}
     </Stack>
   )
 }

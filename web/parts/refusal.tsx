@@ -1,6 +1,7 @@
-import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Button, Group, List, Stack, Text } from '@mantine/core'
 import { CircleAlert } from 'lucide-react'
 import { isRefusal } from '../api.ts'
+import { paths } from '../paths.ts'
 import { explain, unplacedDetails } from '../refusals.ts'
 import { CopyMark } from './copy.tsx'
 import classes from './refusal.module.css'
@@ -20,6 +21,7 @@ export function RefusalNotice({ error, fields = none, onRetry }: Props) {
   const { what, next } = explain(error)
   const details = unplacedDetails(error, fields)
   const requestId = isRefusal(error) ? error.envelope.request_id : ''
+  const code = isRefusal(error) ? error.envelope.error : null
   if (details !== null && details.length === 0) return <BesideFields requestId={requestId} />
   return (
     <Alert role="alert" className={classes.notice ?? ''} icon={<CircleAlert size={18} aria-hidden />} variant="default">
@@ -39,7 +41,10 @@ export function RefusalNotice({ error, fields = none, onRetry }: Props) {
             Try again
           </Button>
         )}
-        <RequestId id={requestId} />
+        <Group gap="sm">
+          <RequestId id={requestId} />
+          {code !== null && <Advice code={code} />}
+        </Group>
       </Stack>
     </Alert>
   )
@@ -54,6 +59,15 @@ function BesideFields({ requestId }: { requestId: string }) {
       </Text>
       <RequestId id={requestId} />
     </Group>
+  )
+}
+
+/** In a window of its own: what was typed here stays. */
+function Advice({ code }: { code: string }) {
+  return (
+    <Anchor href={`${paths.docs('troubleshooting')}#${code}`} target="_blank" rel="noreferrer" size="xs">
+      What to do about it
+    </Anchor>
   )
 }
 

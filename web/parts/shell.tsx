@@ -1,6 +1,8 @@
+import { ActionIcon, Button, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { SunMoon } from 'lucide-react'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
-import { paths } from '../paths.ts'
+import { paths, signInPath } from '../paths.ts'
 import type { Project } from '../wire.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { JobBar } from './job-bar.tsx'
@@ -61,6 +63,45 @@ export function Shell({
       </main>
       <Jump project={project} onCreate={create} />
       <NewProjectDialog opened={creating} onClose={() => setCreating(false)} />
+    </>
+  )
+}
+
+/** The frame of pages that anybody may read, for those who are not signed in. */
+export function PublicShell({ wide = false, children }: { wide?: boolean; children: ReactNode }) {
+  const main = useMainFocus()
+  const { setColorScheme } = useMantineColorScheme()
+  const isDark = useComputedColorScheme() === 'dark'
+  const [path] = useLocation()
+  return (
+    <>
+      <a className={classes.skip} href="#content">
+        Skip to the content
+      </a>
+      <header className={classes.header}>
+        <div className={classes.place}>
+          <Link href={paths.docs()} className={classes.home} aria-label="Sluice: the guides">
+            <Logo size={26} />
+          </Link>
+        </div>
+        <div className={classes.end}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size={34}
+            aria-label={isDark ? 'Light colours' : 'Dark colours'}
+            onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
+          >
+            <SunMoon size={18} aria-hidden />
+          </ActionIcon>
+          <Button component={Link} href={signInPath(path)} variant="default">
+            Sign in
+          </Button>
+        </div>
+      </header>
+      <main id="content" ref={main} tabIndex={-1} className={classes.main} data-wide={wide || undefined}>
+        {children}
+      </main>
     </>
   )
 }

@@ -52,7 +52,7 @@ export function AlertsPage({ place }: { place: Place }) {
       <Loaded query={alerts}>
         {(list) =>
           list.length === 0 ? (
-            <Empty icon={<Bell size={20} />} action={editor && button}>
+            <Empty icon={<Bell size={20} />} action={editor && button} guide="metrics-and-alerts">
               Hear of trouble before your callers tell you: too many errors, slow answers, data that is late.
             </Empty>
           ) : (

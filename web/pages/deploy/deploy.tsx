@@ -11,6 +11,7 @@ import { EnvironmentSwitch } from './environment-switch.tsx'
 import { KeyPage } from './key.tsx'
 import { KeysPage } from './keys.tsx'
 import { MetricsPage } from './metrics.tsx'
+import { ReferencePage } from './reference.tsx'
 import { ReleasePage } from './release.tsx'
 import { ReleasesPage } from './releases.tsx'
 import { RequestsPage } from './requests.tsx'
@@ -46,6 +47,7 @@ function pageOf(place: Place, { section, name, view }: Asked) {
   if (section === 'releases')
     return name === undefined ? <ReleasesPage place={place} /> : <ReleasePage place={place} releaseId={name} />
   if (name !== undefined) return null
+  if (section === 'reference') return <ReferencePage place={place} />
   if (section === 'metrics') return <MetricsPage place={place} />
   if (section === 'requests') return <RequestsPage place={place} />
   if (section === 'alerts') return <AlertsPage place={place} />

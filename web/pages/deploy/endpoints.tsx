@@ -41,7 +41,7 @@ export function EndpointsPage({ place }: { place: Place }) {
               return (
                 <Stack gap="xl">
                   {live.length === 0 ? (
-                    <Empty icon={<Radio size={20} />}>
+                    <Empty icon={<Radio size={20} />} guide="release-safely">
                       Nothing answers in {environment} yet. Deploy one of the queries below, and it has an address at
                       once.
                     </Empty>

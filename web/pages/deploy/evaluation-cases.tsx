@@ -33,7 +33,7 @@ export function EvaluationCases({ place }: { place: Place }) {
     <Loaded query={cases}>
       {(list) =>
         list.length === 0 ? (
-          <Empty icon={<ListChecks size={20} />}>
+          <Empty icon={<ListChecks size={20} />} guide="ask-questions">
             No question has an answer on record that deployments could be checked against.
           </Empty>
         ) : (

@@ -42,7 +42,7 @@ export function KeysPage({ place }: { place: Place }) {
         <Loaded query={keys}>
           {() =>
             here.length === 0 ? (
-              <Empty icon={<KeyRound size={20} />} action={button}>
+              <Empty icon={<KeyRound size={20} />} action={button} guide="keys-and-limits">
                 A key lets an application call what is deployed in this project. None does so far.
               </Empty>
             ) : (

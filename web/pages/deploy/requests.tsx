@@ -34,7 +34,7 @@ export function RequestsPage({ place }: { place: Place }) {
       <Loaded query={requests}>
         {(list) =>
           list.length === 0 ? (
-            <Empty icon={<Activity size={20} />}>
+            <Empty icon={<Activity size={20} />} guide="metrics-and-alerts">
               Nothing was called yet. Calls appear here a second or two after.
             </Empty>
           ) : (

@@ -29,7 +29,9 @@ export function Unanswered({ place, most = 200 }: { place: Place; most?: number 
     <Loaded query={groups}>
       {(list) =>
         list.length === 0 ? (
-          <Empty icon={<MessageCircleQuestion size={20} />}>Every question that was asked had an answer.</Empty>
+          <Empty icon={<MessageCircleQuestion size={20} />} guide="ask-questions">
+            Every question that was asked had an answer.
+          </Empty>
         ) : (
           <Rows label="Unanswered questions">
             {list.map((group) => (

@@ -1,32 +1,100 @@
-import { BookOpen, Braces, Cable, KeyRound, MessageCircleQuestion, Rocket } from 'lucide-react'
-import type { JSX } from 'react'
-import { Rail } from '../../parts/rail.tsx'
-import { Shell } from '../../parts/shell.tsx'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { Heading } from '../../parts/heading.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { PublicShell, Shell } from '../../parts/shell.tsx'
 import { paths } from '../../paths.ts'
-import type { Section } from '../../sections.ts'
-import { NotFoundPage } from '../not-found.tsx'
-import { CallGuide, ConnectGuide, KeysGuide, QueryGuide, QuestionsGuide } from './guides.tsx'
+import { useSession } from '../../queries.ts'
+import { callsPage, contents, entries } from './contents.ts'
+import classes from './docs.module.css'
+import { GuidePage } from './guide-page.tsx'
 import { Reference } from './reference.tsx'
+import { Search } from './search.tsx'
 
-const guides: Array<Section & { shown: () => JSX.Element }> = [
-  { section: '', label: 'Connect an API', icon: Cable, shown: ConnectGuide },
-  { section: 'queries', label: 'Write and deploy', icon: Rocket, shown: QueryGuide },
-  { section: 'calls', label: 'Call an endpoint', icon: Braces, shown: CallGuide },
-  { section: 'questions', label: 'Ask questions', icon: MessageCircleQuestion, shown: QuestionsGuide },
-  { section: 'keys', label: 'Keys and limits', icon: KeyRound, shown: KeysGuide },
-  { section: 'api', label: 'API reference', icon: BookOpen, shown: Reference },
-]
-
-/** Everything under `/docs`. */
+/** Everything under `/docs`. Anybody may read it; who is signed in keeps the frame of the app around it. */
 export function DocsPages({ page }: { page: string }) {
-  const found = guides.find(({ section }) => section === page)
-  if (found === undefined) return <NotFoundPage />
-  const Shown = found.shown
+  const session = useSession()
   return (
-    <Shell wide>
-      <Rail label="Guides" sections={guides} current={page} to={paths.docs}>
-        <Shown />
-      </Rail>
-    </Shell>
+    <Loaded query={session} waiting={null}>
+      {(user) => {
+        const Frame = user === null ? PublicShell : Shell
+        return (
+          <Frame wide>
+            <div className={classes.page}>
+              <Contents current={page} />
+              <div className={classes.content}>
+                <Shown page={page} />
+              </div>
+            </div>
+          </Frame>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function Shown({ page }: { page: string }) {
+  if (page === '') return <Overview />
+  if (page === callsPage) return <Reference />
+  if (entries.some((entry) => entry.page === page)) return <GuidePage page={page} key={page} />
+  return (
+    <Heading title="There is nothing here" within="Guides">
+      No guide has this address. The ones that there are stand beside this, and a search looks into all of them.
+    </Heading>
+  )
+}
+
+/** On a narrow screen the list is folded away, and folds itself away once one is chosen. */
+function Contents({ current }: { current: string }) {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <div className={classes.side}>
+      <Search />
+      <button type="button" className={classes.unfold} aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+        All guides
+      </button>
+      <nav aria-label="Guides" className={classes.list} data-open={isOpen || undefined}>
+        {contents.map(({ name, entries: group }) => (
+          <section key={name} aria-label={name}>
+            <p className={classes.group}>{name}</p>
+            {group.map(({ page, title }) => (
+              <Link
+                key={page}
+                href={paths.docs(page)}
+                aria-current={page === current ? 'page' : undefined}
+                onClick={() => setIsOpen(false)}
+              >
+                {title}
+              </Link>
+            ))}
+          </section>
+        ))}
+      </nav>
+    </div>
+  )
+}
+
+function Overview() {
+  return (
+    <>
+      <Heading title="Guides" within="Docs">
+        HTTP APIs flow in as data; questions and calls flow out as answers.
+      </Heading>
+      <div className={classes.overview}>
+        {contents.map(({ name, entries: group }) => (
+          <section key={name}>
+            <h2>{name}</h2>
+            <ul>
+              {group.map(({ page, title, about }) => (
+                <li key={page}>
+                  <Link href={paths.docs(page)}>{title}</Link>
+                  <span>{about}</span>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+      </div>
+    </>
   )
 }

@@ -14,9 +14,10 @@ export type Schema = {
   oneOf?: Schema[]
   allOf?: Schema[]
 }
-type Content = Record<string, { schema?: Schema }>
+type Example = { summary?: string; value?: unknown }
+export type Content = Record<string, { schema?: Schema; examples?: Record<string, Example> }>
 type Parameter = { name: string; in: string; required?: boolean; schema?: Schema; description?: string }
-type Described = {
+export type Described = {
   summary?: string
   description?: string
   tags?: string[]
@@ -29,6 +30,9 @@ export type OpenApi = {
   paths: Record<string, Record<string, Described>>
   components?: { schemas?: Record<string, Schema> }
 }
+
+/** What references of a document lead to. */
+type Named = Pick<OpenApi, 'components'>
 
 export type Field = { name: string; type: string; required: boolean; about: string }
 export type Operation = {
@@ -84,7 +88,8 @@ function schemaOf(content: Content | undefined): Schema | undefined {
   return content === undefined ? undefined : Object.values(content)[0]?.schema
 }
 
-function fieldsOf(document: OpenApi, schema: Schema | undefined): Field[] {
+/** What an object has, by name. */
+export function fieldsOf(document: Named, schema: Schema | undefined): Field[] {
   const found = resolve(document, schema)
   if (found === undefined) return []
   const parts = [...(found.anyOf ?? []), ...(found.oneOf ?? []), ...(found.allOf ?? [])]
@@ -104,7 +109,7 @@ function isFirst(field: Field, at: number, all: Field[]): boolean {
   return all.findIndex(({ name }) => name === field.name) === at
 }
 
-function resolve(document: OpenApi, schema: Schema | undefined): Schema | undefined {
+function resolve(document: Named, schema: Schema | undefined): Schema | undefined {
   if (schema?.$ref === undefined) return schema
   return document.components?.schemas?.[nameOf(schema.$ref)]
 }

@@ -33,7 +33,7 @@ export function TokensSection({ project }: { project: Project }) {
       <Loaded query={tokens}>
         {() =>
           here.length === 0 ? (
-            <Empty icon={<KeyRound size={20} />} action={button}>
+            <Empty icon={<KeyRound size={20} />} action={button} guide="keys-and-limits">
               A token lets a script or a pipeline do here what you let it do, without your password.
             </Empty>
           ) : (

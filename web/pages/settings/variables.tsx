@@ -48,7 +48,7 @@ export function VariablesSection({ project }: { project: Project }) {
       <Loaded query={variables}>
         {(list) =>
           list.length === 0 ? (
-            <Empty icon={<Braces size={20} />} action={editor ? add : undefined}>
+            <Empty icon={<Braces size={20} />} action={editor ? add : undefined} guide="connect-an-api">
               What several connections share is kept once: an address, a region, a key. One of an environment goes
               before one of the project.
             </Empty>

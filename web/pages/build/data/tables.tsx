@@ -29,6 +29,7 @@ export function TablesSection({ project }: { project: Project }) {
             return (
               <Empty
                 icon={<Database size={20} />}
+                guide="connect-an-api"
                 action={
                   <Button component={Link} href={paths.connections(project.id)}>
                     Go to connections

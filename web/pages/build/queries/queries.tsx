@@ -36,7 +36,7 @@ export function QueriesSection({ project }: { project: Project }) {
       <Loaded query={queries}>
         {(list) =>
           list.length === 0 ? (
-            <Empty icon={<FileCode2 size={20} />} action={create}>
+            <Empty icon={<FileCode2 size={20} />} action={create} guide="write-a-query">
               A query is one SELECT over the project’s tables. Write <Code>$name</Code> for what callers choose.
             </Empty>
           ) : (

@@ -1,0 +1,81 @@
+import { expect } from 'vitest'
+import { httpConfiguration, pagination } from '../../api/connections.ts'
+import { dataVersion } from '../../api/data.ts'
+import { changeTableSchema } from '../../api/datasources.ts'
+import { definedSettings } from '../../api/definition.ts'
+import { errorEnvelope } from '../../api/envelope.ts'
+import { buildRequest } from '../../server/connections/build-request.ts'
+import { checkPagination } from '../../server/connections/pages.ts'
+import { fillVariables, type NamedValues } from '../../server/connections/variables.ts'
+import { messageOf } from '../../server/usage/alerts/alert.ts'
+
+const named: NamedValues = new Map([
+  ['region', { value: 'north', origins: null }],
+  ['shop_key', { value: 'sk', origins: ['https://api.example'] }],
+])
+
+/** What a block without a command of its own is checked with, by the word behind its language. */
+export const checks: Record<string, (shown: unknown) => void> = {
+  pagination: (shown) => checkPagination(pagination.parse(shown)),
+
+  /** A part of a request, or a whole one. */
+  request(shown) {
+    const request = httpConfiguration.parse({ url: 'https://api.example', method: 'GET', ...(shown as object) })
+    const filled = fillVariables(request, { at: new Date(), values: named })
+    expect(JSON.stringify(filled)).not.toContain('{{')
+    buildRequest(request)
+  },
+
+  'table-schema': (shown) => void changeTableSchema.parse(shown),
+  versions(shown) {
+    const { data } = shown as { data: object[] }
+    for (const version of data) dataVersion.partial().strict().parse(version)
+  },
+  envelope: (shown) => void errorEnvelope.parse(shown),
+
+  /** Has what the service sends, and nothing else. */
+  webhook(shown) {
+    const sent = messageOf(
+      firing,
+      { state: 'firing', startedAt: new Date() },
+      { kind: 'firing', value: 1, at: new Date() },
+    )
+    expect(shapeOf(shown)).toEqual(shapeOf(JSON.parse(JSON.stringify(sent))))
+  },
+
+  settings: (shown) => void definedSettings.parse((shown as { settings: unknown }).settings),
+
+  workflow(shown) {
+    const { jobs } = shown as { jobs: Record<string, unknown> }
+    expect(Object.keys(jobs)).toEqual(['plan', 'release'])
+  },
+}
+
+/** The names that an object has, with those inside it. */
+function shapeOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return true
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shapeOf(inner)]))
+}
+
+const firing = {
+  id: 'alr_01J',
+  projectId: 'prj_01J',
+  name: 'Too many errors',
+  type: 'error_rate_above' as const,
+  threshold: 0.05,
+  resolveThreshold: null,
+  windowMinutes: 10,
+  forMinutes: 0,
+  minRequests: 20,
+  remindMinutes: null,
+  environment: 'production',
+  query: null,
+  enabled: true,
+  state: 'firing' as const,
+  value: 0.12,
+  pendingSince: null,
+  startedAt: null,
+  notifiedAt: null,
+  evaluatedAt: null,
+  createdAt: new Date(0),
+}

@@ -1,0 +1,54 @@
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What users read in the app. How it is built inside is for those who change it. */
+export const guidePages = globSync('docs/*.md', { cwd: join(import.meta.dirname, '../..') })
+  .filter((page) => page !== 'docs/questions-scoring.md' && page !== 'docs/README.md')
+  .toSorted()
+
+/** What is run. */
+export const runPages = ['README.md', ...guidePages]
+
+/** Blocks that this test cannot run, each with what does instead, or why nothing can. */
+export const notRun: Array<{ page: string; begins: string; why: string }> = [
+  {
+    page: 'README.md',
+    begins: 'npm start ',
+    why: 'The same service is started here by the quick start, and `npm test` is what runs this.',
+  },
+  {
+    page: 'README.md',
+    begins: 'SLUICE_MANAGEMENT_TOKEN=choose-a-long-secret npm start',
+    why: 'The same service is started here by the command of the quick start.',
+  },
+  {
+    page: 'docs/quick-start.md',
+    begins: 'npm install --ignore-scripts ./sluice-0.1.0.tgz',
+    why: '`npm run test:package` packs the package, installs it in an empty folder and starts it.',
+  },
+  {
+    page: 'docs/quick-start.md',
+    begins: 'SLUICE_MANAGEMENT_TOKEN=choose-a-long-secret npx sluice start',
+    why: 'This test starts its service with it, once, before all pages.',
+  },
+  {
+    page: 'docs/cli.md',
+    begins: 'npm install --ignore-scripts ./sluice-0.1.0.tgz',
+    why: '`npm run test:package` packs the package, installs it in an empty folder and starts it.',
+  },
+  {
+    page: 'docs/clients.md',
+    begins: 'client.pandas(',
+    why: 'pandas and pyarrow are not here; `npm run test:clients` installs them and calls both.',
+  },
+  {
+    page: 'docs/mcp.md',
+    begins: 'claude mcp add',
+    why: 'A program of others. It writes the settings that stand below it, and those are used.',
+  },
+  {
+    page: 'docs/mcp.md',
+    begins: 'npx openapi-typescript',
+    why: 'Programs of others; `npm run test:generators` installs them, and compiles and calls what they make.',
+  },
+]

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findBarriers } from './barriers.ts'
+import { openStage, type Stage } from './stage.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+  await stage.deploy('sales_by_region', 'all_orders')
+})
+afterAll(() => stage.close())
+
+test('a member reads what is deployed as its callers see it, and calls it', async () => {
+  const { page, complaints } = await stage.visitAs(stage.owner, `/p/${stage.projectId}/deploy/reference`)
+  await page.getByText('/v1/queries/sales_by_region').click()
+  const slots = page.getByRole('region', { name: 'Slots of sales_by_region' })
+  await slots.getByRole('row').filter({ hasText: 'region' }).filter({ hasText: 'required' }).waitFor()
+  await page.getByRole('region', { name: 'Columns of sales_by_region' }).getByText('revenue').waitFor()
+  await page.getByText('how much did we sell in the south').first().waitFor()
+  await page.getByRole('button', { name: 'Call', exact: true }).click()
+  await page.getByRole('columnheader', { name: 'revenue' }).waitFor()
+  expect(await findBarriers(page, 'reference')).toEqual([])
+  await page.goto(`/p/${stage.projectId}/deploy/reference?environment=staging`)
+  await page.getByText('Nothing is deployed in staging yet.').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('who has a key and no account is shown by the link what it reaches, and calls it with that key', async () => {
+  const permissions = [{ project_id: stage.projectId, environments: ['production'], queries: ['sales_by_region'] }]
+  const key = await stage.key('Partner', { permissions })
+  const { page, complaints } = await stage.visit(`/reference/${stage.projectId}`)
+  const field = page.getByLabel('API key')
+  await field.fill('slc_live_wrong')
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await page.getByRole('alert').waitFor()
+  complaints.splice(0)
+  await field.fill(key)
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Corner shop, production' }).waitFor()
+  await page.getByText('/v1/queries/sales_by_region').click()
+  expect(await page.getByText('/v1/queries/all_orders').count()).toBe(0)
+  await page.getByRole('textbox', { name: 'region' }).fill('south')
+  await page.getByRole('button', { name: 'Call', exact: true }).click()
+  await page.getByRole('columnheader', { name: 'revenue' }).waitFor()
+  // A snippet is passed on: the key is read from the environment.
+  expect(await page.getByRole('region', { name: 'Snippet' }).innerText()).toContain('$SLUICE_API_KEY')
+  expect(await page.getByRole('region', { name: 'Snippet' }).innerText()).not.toContain(key)
+  expect(await findBarriers(page, 'reference-shared')).toEqual([])
+  expect(complaints).toEqual([])
+})
+
+test('without a key nothing of the project is told', async () => {
+  const { page } = await stage.visit(`/reference/${stage.projectId}`)
+  await page.getByRole('heading', { level: 1, name: 'Reference' }).waitFor()
+  expect(await page.getByText('Corner shop').count()).toBe(0)
+  const answer = await stage.anonymous.get(`/v1/projects/${stage.projectId}/openapi.json`)
+  expect(answer.status).toBe(401)
+})

@@ -1,0 +1,102 @@
+import { Button, Group, Paper, PasswordInput, Stack } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useSearch } from 'wouter'
+import { call as callApi } from '../../api.ts'
+import { Heading } from '../../parts/heading.tsx'
+import { RefusalNotice } from '../../parts/refusal.tsx'
+import { PublicShell } from '../../parts/shell.tsx'
+import { CallAnswer, CallButtons, useCall } from './call.tsx'
+import { makeCall } from './calls.ts'
+import classes from './deploy.module.css'
+import { DescribedQueries } from './described-queries.tsx'
+import { readQueries, type DescribedQuery, type ProjectDocument } from './project-document.ts'
+import { headersOf, pathOf, type CallTarget } from './snippet-text.ts'
+import { Snippets } from './snippets.tsx'
+import { readValues, showValues, type Typed } from './slot-values.ts'
+import { SlotsForm } from './slots-form.tsx'
+
+/** What a project answers, for who has an API key for it and no account. The key is forgotten with the page. */
+export function SharedReferencePage({ projectId }: { projectId: string }) {
+  const environment = new URLSearchParams(useSearch()).get('environment')
+  const [key, setKey] = useState('')
+  const asked = environment === null ? '' : `?environment=${encodeURIComponent(environment)}`
+  const opened = useMutation({
+    mutationFn: async (given: string) => {
+      const path = `/v1/projects/${encodeURIComponent(projectId)}/openapi.json${asked}`
+      const headers = { Authorization: `Bearer ${given}` }
+      return { key: given, document: await callApi<ProjectDocument>('GET', path, { headers, open: true }) }
+    },
+  })
+  return (
+    <PublicShell wide>
+      <Stack gap="lg" maw="68rem" mx="auto">
+        <Heading title={opened.data?.document.info.title ?? 'Reference'} within="Reference">
+          {opened.data === undefined
+            ? 'What you can call here is shown for your API key. It goes to this service alone, and is forgotten with the page.'
+            : 'What your key reaches. Each is called by POST with its slots as JSON, or by GET with them in the address.'}
+        </Heading>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            opened.mutate(key)
+          }}
+        >
+          <Group align="flex-end" gap="sm">
+            <PasswordInput
+              label="API key"
+              placeholder="slc_live_…"
+              autoComplete="off"
+              spellCheck={false}
+              value={key}
+              onChange={(event) => setKey(event.currentTarget.value.trim())}
+              w="22rem"
+              maw="100%"
+            />
+            <Button type="submit" disabled={key === ''} loading={opened.isPending}>
+              Show
+            </Button>
+          </Group>
+        </form>
+        <RefusalNotice error={opened.error} />
+        {opened.data !== undefined && (
+          <DescribedQueries queries={readQueries(opened.data.document)}>
+            {(query) => <KeyedCall query={query} apiKey={opened.data.key} />}
+          </DescribedQueries>
+        )}
+      </Stack>
+    </PublicShell>
+  )
+}
+
+function KeyedCall({ query, apiKey }: { query: DescribedQuery; apiKey: string }) {
+  const { name, slots, examples, projectId, environment } = query
+  const [typed, setTyped] = useState<Typed>(() => showValues(examples[0]?.parameters))
+  const body = readValues(slots, typed)
+  const target: CallTarget = { kind: 'direct', projectId, environment, name }
+  const call = useCall((signal) =>
+    makeCall({ path: pathOf(target), headers: headersOf(target), body, key: apiKey, signal }),
+  )
+  return (
+    <Stack gap="lg">
+      <div className={classes['console']}>
+        <Paper component="section" radius="lg" p="lg" bg="var(--sluice-surface)" bd="1px solid var(--sluice-line)">
+          <form
+            noValidate
+            onSubmit={(event) => {
+              event.preventDefault()
+              call.start()
+            }}
+          >
+            <Stack gap="md">
+              <SlotsForm slots={slots} values={typed} errors={{}} onChange={setTyped} />
+              <CallButtons call={call} verb="Call" ready />
+            </Stack>
+          </form>
+        </Paper>
+        <CallAnswer call={call} waiting={`Call ${name} to see its answer here.`} />
+      </div>
+      <Snippets target={target} body={body} />
+    </Stack>
+  )
+}

@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { useLocation } from 'wouter'
+import { CopyMark } from '../../parts/copy.tsx'
+import { Heading } from '../../parts/heading.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Scroll } from '../../parts/scroll.tsx'
+import classes from './docs.module.css'
+import type { Guide, GuideHeading, GuidePart } from './guide.ts'
+
+/** Each is a file of its own, fetched when it is opened. */
+const files = import.meta.glob<{ guide: Guide }>(['../../../docs/*.md', '!../../../docs/{README,questions-scoring}.md'])
+
+export function GuidePage({ page }: { page: string }) {
+  const guide = useQuery({
+    queryKey: ['guide', page],
+    staleTime: Infinity,
+    queryFn: async () => {
+      const load = files[`../../../docs/${page}.md`]
+      if (load === undefined) throw new Error('This guide is not in the app.')
+      return (await load()).guide
+    },
+  })
+  return <Loaded query={guide}>{(shown) => <Article guide={shown} />}</Loaded>
+}
+
+function Article({ guide: { title, headings, parts } }: { guide: Guide }) {
+  const article = useRef<HTMLElement>(null)
+  useLinks(article)
+  return (
+    <div className={classes.columns}>
+      <article className={classes.guide} ref={article}>
+        <Heading title={title} within="Guides" />
+        {parts.map((part, at) => (
+          // The parts of a page never change their order.
+          // oxlint-disable-next-line react/no-array-index-key
+          <Part key={at} part={part} name={`Code ${at} of ${title}`} />
+        ))}
+      </article>
+      <OnThisPage headings={headings} />
+    </div>
+  )
+}
+
+function Part({ part, name }: { part: GuidePart; name: string }) {
+  // Made when the app was built, of our own pages, in which markup is escaped.
+  if ('html' in part) return <div dangerouslySetInnerHTML={{ __html: part.html }} />
+  return (
+    <div className={classes.block}>
+      {part.isAnswer && <p className={classes.caption}>Answer</p>}
+      <div className={classes.lines}>
+        <Scroll look="code" label={name}>
+          {part.code}
+        </Scroll>
+        <span className={classes.copy}>
+          <CopyMark text={part.code} what={part.language === '' ? 'text' : part.language} />
+        </span>
+      </div>
+    </div>
+  )
+}
+
+function OnThisPage({ headings }: { headings: GuideHeading[] }) {
+  const shown = headings.filter(({ depth }) => depth === 2)
+  if (shown.length < 2) return null
+  return (
+    <nav className={classes.headings} aria-label="On this page">
+      <p className={classes.group}>On this page</p>
+      {shown.map(({ id, text }) => (
+        <a key={id} href={`#${id}`}>
+          {text}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+/** Links between guides change the page as all others of the app do, and an anchor is gone to once its page is there. */
+function useLinks(article: React.RefObject<HTMLElement | null>): void {
+  const [, navigate] = useLocation()
+  useEffect(() => {
+    const here = article.current
+    if (here === null) return undefined
+    const follow = (event: MouseEvent): void => {
+      const link = event.target instanceof Element ? event.target.closest('a') : null
+      const goesElsewhere = event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
+      if (link === null || goesElsewhere || !link.pathname.startsWith('/docs') || link.origin !== location.origin)
+        return
+      if (link.pathname === location.pathname) return
+      event.preventDefault()
+      navigate(link.pathname + link.hash)
+    }
+    here.addEventListener('click', follow)
+    // The frame goes to the top of a new page first.
+    const frame = requestAnimationFrame(() =>
+      document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView(),
+    )
+    return () => {
+      here.removeEventListener('click', follow)
+      cancelAnimationFrame(frame)
+    }
+  }, [article, navigate])
+}
