@@ -77,6 +77,12 @@ describe('a block fails the test', () => {
     await expect(page(text)).rejects.toThrow('sluice fly')
   })
 
+  test('whose types do not fit', async () => {
+    const wrong =
+      "```ts file=wrong.ts\nimport { createClient } from 'sluice/client'\ncreateClient({ address: 1 })\n```\n"
+    await expect(page(wrong)).rejects.toThrow('address')
+  })
+
   test('whose request is refused', async () => {
     await expect(page('```http\nPOST /v1/projects\n\n{"title": "Shop"}\n```\n')).rejects.toThrow('invalid_field')
   })
@@ -121,9 +127,24 @@ async function followPage(blocks: Block[]): Promise<void> {
       })
     }
   }
+  const programs = blocks.filter(({ language, note }) => language === 'ts' && note.startsWith('file='))
+  await checkTypes(
+    reader,
+    programs.map(({ note }) => note.slice('file='.length)),
+  )
 }
 
 type Reader = { shell: Shell; home: string; last: string; datasource: string | null }
+
+/** Node runs TypeScript without looking at its types, which are half of what a page promises. */
+async function checkTypes({ shell, home }: Reader, files: string[]): Promise<void> {
+  const options =
+    '--noEmit --strict --target es2024 --lib es2024,dom --module esnext --moduleResolution bundler --allowImportingTsExtensions'
+  const types = `--skipLibCheck --types node --typeRoots '${join(root, 'node_modules/@types')}'`
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  for (const file of files)
+    await shell.run(`'${process.execPath}' '${compiler}' ${options} ${types} '${join(home, file)}'`)
+}
 
 async function follow(reader: Reader, block: Block): Promise<void> {
   const { language, note, text } = block
