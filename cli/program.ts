@@ -13,6 +13,7 @@ import { jobsCommand } from './commands/jobs.ts'
 import { keysCommand } from './commands/keys.ts'
 import { loginCommand } from './commands/login.ts'
 import { logsCommand } from './commands/logs.ts'
+import { mcpCommand } from './commands/mcp.ts'
 import { planCommand } from './commands/plan.ts'
 import { promoteCommand } from './commands/promote.ts'
 import { pullCommand } from './commands/pull.ts'
@@ -30,7 +31,7 @@ const helpWidth = 100
 const groups: Array<[title: string, commands: Array<() => Command>]> = [
   ['Project as files:', [initCommand, pullCommand, diffCommand, planCommand, releaseCommand, devCommand]],
   ['Releases:', [releasesCommand, replayCommand, continueCommand, promoteCommand, rollbackCommand]],
-  ['Ask and call:', [callCommand, askCommand, evaluateCommand, typesCommand]],
+  ['Ask and call:', [callCommand, askCommand, mcpCommand, evaluateCommand, typesCommand]],
   ['Data:', [testConnectionCommand, executeCommand, jobsCommand]],
   ['Watch and manage:', [logsCommand, keysCommand, loginCommand]],
   ['Service:', [startCommand, backupCommand, restoreCommand, completionCommand]],

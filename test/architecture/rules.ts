@@ -147,6 +147,7 @@ const aboveApp = new Set(['server', 'server/http', 'server/example'])
 /** A heavy library lives in one room. Where `types` is set, its types may travel. */
 const homes: Array<{ library: RegExp; room: string; types?: true; also?: string[] }> = [
   { library: /^(fastify|@fastify\/|fastify-)/, room: 'server/http' },
+  { library: /^@modelcontextprotocol\/(client|server\/stdio)$/, room: 'cli' },
   { library: /^@modelcontextprotocol\//, room: 'server/mcp' },
   { library: /^pg$/, room: 'server/store' },
   { library: /^kysely$/, room: 'server/store', types: true },

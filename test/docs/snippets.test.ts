@@ -1,4 +1,5 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -234,9 +235,8 @@ async function makeDatasource(project: string): Promise<string> {
 
 /** Connects as the client would that has these settings, lists its tools and calls one. */
 async function useAsClient(text: string, key: string): Promise<void> {
-  const { url, headers } = connectionOf(local(text), key)
   const client = new Client({ name: 'reader', version: '1' })
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
+  await client.connect(transportOf(local(text), key))
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['ask', 'shops_in_region']))
   const answer = await client.callTool({ name: 'shops_in_region', arguments: { region: 'north' } })
@@ -244,20 +244,29 @@ async function useAsClient(text: string, key: string): Promise<void> {
   await client.close()
 }
 
-type Settings = { url?: string; httpUrl?: string; args?: string[]; headers?: Record<string, string> }
+type Settings = {
+  url?: string
+  httpUrl?: string
+  headers?: Record<string, string>
+  command?: string
+  args?: string[]
+  env?: Record<string, string>
+}
 
-/** Where a client's settings lead, and what it sends. Each has its own way to name a variable of its environment. */
-function connectionOf(text: string, key: string): { url: string; headers: Record<string, string> } {
+/** What a client's settings lead to. Each has its own way to name a variable of its environment. */
+function transportOf(text: string, key: string): StreamableHTTPClientTransport | StdioClientTransport {
   const filled = text.replace(/\$\{(env:|input:)?(SLUICE_API_KEY|sluice-key)\}|\$SLUICE_API_KEY/g, key)
+  const byHttp = (url: string, headers: Record<string, string>) =>
+    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
   if (text.includes('[mcp_servers')) {
     expect(text).toContain('bearer_token_env_var = "SLUICE_API_KEY"')
-    return { url: /^url = "(.*)"$/m.exec(text)?.[1] ?? '', headers: { Authorization: `Bearer ${key}` } }
+    return byHttp(/^url = "(.*)"$/m.exec(text)?.[1] ?? '', { Authorization: `Bearer ${key}` })
   }
   const settings = JSON.parse(filled) as Record<string, Record<string, Settings>>
-  const { url, httpUrl, headers = {}, args = [] } = (settings['mcpServers'] ?? settings['servers'])?.['sluice'] ?? {}
-  const given = args.flatMap((arg, at) => (args[at - 1] === '--header' ? [arg.split(/: */, 2)] : []))
-  const address = url ?? httpUrl ?? args.find((arg) => arg.startsWith('http')) ?? ''
-  return { url: address, headers: { ...headers, ...(Object.fromEntries(given) as Record<string, string>) } }
+  const { url, httpUrl, headers, command, args, env } =
+    (settings['mcpServers'] ?? settings['servers'])?.['sluice'] ?? {}
+  if (command === undefined) return byHttp(url ?? httpUrl ?? '', headers ?? {})
+  return new StdioClientTransport({ command, args: args ?? [], env: { ...env, PATH: path() } })
 }
 
 /** The addresses that pages show, where they are in this test. */
