@@ -8,6 +8,7 @@ import type * as people from '../api/people.ts'
 import type * as projects from '../api/projects.ts'
 import type * as queries from '../api/queries.ts'
 import type * as questions from '../api/questions.ts'
+import type * as replays from '../api/replays.ts'
 import type * as service from '../api/service.ts'
 import type * as variables from '../api/variables.ts'
 
@@ -27,6 +28,7 @@ export type DataObject = z.output<typeof data.dataObject>
 export type Query = z.output<typeof queries.query>
 export type Job = z.output<typeof jobs.job>
 export type QuestionSettings = z.output<typeof questions.questionSettings>
+export type ReplaySettings = z.output<typeof replays.replaySettings>
 export type Limit = z.output<typeof service.limitEntry>
 export type Variable = z.output<typeof variables.variable>
 export type NewVariable = z.input<typeof variables.newVariable>

@@ -42,6 +42,8 @@ export function releaseCommand(): Command {
 }
 
 async function release(context: Context, options: ReleaseOptions): Promise<void> {
+  // A wrong option is told before anybody is asked for anything.
+  trialOf(options)
   const environment = environmentOf(context, options)
   const prune = options.prune ?? true
   const planned = await makePlan(context, { environment, prune })
@@ -57,7 +59,6 @@ async function release(context: Context, options: ReleaseOptions): Promise<void>
     return
   }
   refuseBreaking(planned, options)
-  trialOf(options)
   if (options.yes !== true) await agree(context, `Release this to ${context.noteStyle.bold(environment)}?`)
   const done = await apply(context, { environment, prune, options })
   if (context.json) context.printJson({ plan: done.plan, release: done.release })

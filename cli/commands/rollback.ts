@@ -33,8 +33,11 @@ async function rollback(context: Context, options: Options, [named]: string[]): 
     ...(options.message !== undefined && { message: options.message }),
   }
   const checked = await manage.send<Release>('POST', path, { ...body, check: true })
-  if (!context.json)
-    context.print(`\nBack before ${id} in ${checked.environment}\n\n${releaseText(checked, context.style)}\n`)
+  const isTriedOut = checked.status === 'canary' || checked.status === 'shadow'
+  if (!context.json) {
+    const what = isTriedOut ? `No longer ${checked.status} in` : `Back before ${id} in`
+    context.print(`\n${what} ${checked.environment}\n\n${releaseText(checked, context.style)}\n`)
+  }
   if (options.check === true || checked.queries.length === 0) {
     if (context.json) context.printJson(checked)
     else if (checked.queries.length === 0) context.print('There is nothing to take back.')
@@ -43,7 +46,13 @@ async function rollback(context: Context, options: Options, [named]: string[]): 
   if (options.yes !== true) await agree(context, `Roll ${checked.environment} back?`)
   const done = await manage.send<Release>('POST', path, body)
   if (context.json) context.printJson(done)
-  else context.print(`${context.style.good('✓')} Release ${context.style.bold(done.id ?? '')} takes ${id} back.`)
+  else context.print(`${context.style.good('✓')} ${doneText(done, id)}`)
+}
+
+/** What was only tried out ends; what answered everyone is undone by another release. */
+function doneText({ id, environment }: Release, wanted: string): string {
+  if (id === wanted) return `${wanted} is taken back: what answered in ${environment} before it answers every key.`
+  return `Release ${id ?? ''} takes ${wanted} back.`
 }
 
 /** One that changed something and was not taken back. */

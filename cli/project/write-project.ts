@@ -66,18 +66,33 @@ function writeSettings(
   return writeMap({ schema, fresh, shown, written: written ?? newProjectFile({}) })
 }
 
-const usual = replaySettings.parse({ recording: false })
+const usual = {
+  // How long they are kept is for each service to say.
+  questions: { log: 'full', min_confidence: 0 },
+  replay: replaySettings.parse({ recording: false }),
+}
 
-/** What is as it is for every project is worth no line either, unless there was one. */
-function settingsToWrite(settings: DefinedSettings, written: unknown): DefinedSettings | undefined {
+/**
+ * What is as it is for every project is worth no line, unless there was one; and a file that names some of the settings
+ * goes on naming those, with what has become special about the others.
+ */
+function settingsToWrite(settings: DefinedSettings, written: unknown): DefinedSettings {
   const old = isRecord(written) ? written : {}
-  const { allowed_origins: origins = [], replay = usual, ...rest } = settings
-  const kept: DefinedSettings = {
+  const { allowed_origins: origins = [], questions = {}, replay = {} } = settings
+  const isUsualReplay = isDeepStrictEqual({ ...usual.replay, ...replay }, usual.replay)
+  return {
     ...((origins.length > 0 || 'allowed_origins' in old) && { allowed_origins: origins }),
-    ...rest,
-    ...((!isDeepStrictEqual({ ...usual, ...replay }, usual) || 'replay' in old) && { replay }),
+    questions: isRecord(old['questions']) ? namedOrSpecial(questions, old['questions'], usual.questions) : questions,
+    ...(isRecord(old['replay'])
+      ? { replay: namedOrSpecial(replay, old['replay'], usual.replay) }
+      : !isUsualReplay && { replay }),
   }
-  return Object.keys(kept).length === 0 ? undefined : kept
+}
+
+function namedOrSpecial<Part extends object>(part: Part, named: Record<string, unknown>, usually: object): Part {
+  const isWritten = ([name, value]: [string, unknown]): boolean =>
+    name in named || (name in usually && !isDeepStrictEqual(value, (usually as Record<string, unknown>)[name]))
+  return Object.fromEntries(Object.entries(part).filter(isWritten)) as Part
 }
 
 const connectionFile = definedConnection.omit({ table_name: true })

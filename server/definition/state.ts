@@ -9,6 +9,7 @@ import type {
   ReadSettings,
   WholeDefinition,
 } from '../../api/definition.ts'
+import { slotsSchema, type SlotsSchema } from '../../api/slots.ts'
 import type { Caller, Vault } from '../access/index.ts'
 import type { Config } from '../config.ts'
 import {
@@ -134,6 +135,11 @@ export function normalConfiguration(configuration: HttpConfiguration): HttpConfi
   return httpConfiguration.safeParse(configuration).data ?? configuration
 }
 
+/** Slots keep their order, which is that of forms; the words about each stand in the order in which a definition has them. */
+function normalSlots(slots: SlotsSchema): SlotsSchema {
+  return slotsSchema.safeParse(slots).data ?? slots
+}
+
 function definedLoad({ mode, primaryKey, cursor, deleteMarker }: LoadRule): DefinedConnection['load'] {
   return {
     mode,
@@ -156,7 +162,7 @@ export function definedQuery(query: Query): DefinedQuery {
     name: query.name,
     sql: query.sql,
     description: query.description,
-    slots: query.slots,
+    slots: normalSlots(query.slots),
     examples: query.examples,
     cache_seconds: query.cacheSeconds,
     timeout_ms: query.timeoutMs,

@@ -449,6 +449,38 @@ function projects(): fc.Arbitrary<Body> {
     }))
 }
 
+test('the order in which a slot was described changes nothing; the order of slots is that of forms', async () => {
+  const q = await openQueryProject(t)
+  const slots = {
+    required: ['region'],
+    additionalProperties: false as const,
+    properties: {
+      region: { description: 'Where', enum: ['north'], type: 'string' as const },
+      least: { default: 1, type: 'integer' as const },
+    },
+    type: 'object' as const,
+  }
+  await q.deploy({
+    name: 'stored',
+    description: 'Stored',
+    sql: 'SELECT 1 WHERE $region IS NOT NULL AND $least > 0',
+    slots,
+  })
+  // As whoever made it without this API has stored it.
+  await t.app.store.db
+    .updateTable('queries')
+    .set({ slots: JSON.stringify(slots) })
+    .where('name', '=', 'stored')
+    .where('projectId', '=', q.projectId)
+    .execute()
+  const found = await read(q.projectId)
+  expect(changedOf((await expectStatus(200, put(q.projectId, found as Body))).body.plan)).toEqual([])
+  const { region, least } = slots.properties
+  const moved = found.queries?.map((query) => ({ ...query, slots: { ...slots, properties: { least, region } } }))
+  const planned = await expectStatus(200, put(q.projectId, { ...found, queries: moved } as Body, '?check=true'))
+  expect(changedOf(planned.body.plan)).toEqual(['update query stored'])
+})
+
 test('settings are part of it: what is left out stays, owners alone change them, and origins hold at once', async () => {
   const projectId = await t.project()
   expect((await read(projectId)).settings).toEqual({

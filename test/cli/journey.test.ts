@@ -163,6 +163,8 @@ describe.runIf(isLinux)('a project as files, in a terminal', () => {
     expect(await columnsNow()).toEqual(['id', 'region'])
     const strict = await cli.run('release', '--yes', '--stop-on-differences')
     expect(strict).toMatchObject({ code: 6, stderr: expect.stringContaining('Not released: Of 3 calls') })
+    const detailed = await cli.run('replay', '--details')
+    expect(detailed).toMatchObject({ code: 0, stdout: expect.stringMatching(/region=north\n +[~+-] .*\d/) })
   })
 
   test('answers a share of the keys first, then everyone, and is taken back as one', async () => {
@@ -185,6 +187,8 @@ describe.runIf(isLinux)('a project as files, in a terminal', () => {
     expect(await shown.exited).toBe(0)
     expect(shown.screen()).toContain('It answers 0.01 % of the keys, 50 % more every 3600 s.')
     expect(await firstId()).toBe(before)
+    // An option that is none is told before anything is planned.
+    expect(await cli.run('release', '--yes', '--canary', '200')).toMatchObject({ code: 2, stdout: '' })
     const all = typed('continue')
     expect(await all.exited).toBe(0)
     expect(all.screen()).toMatch(/Release \S+ answers everyone in production/)

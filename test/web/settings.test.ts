@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findBarriers } from './barriers.ts'
 import { openTestWeb, type TestWeb } from '../harness/web.ts'
 
 let t: TestWeb
@@ -238,6 +239,29 @@ test('how long questions are kept is said by an owner and seen by everyone', asy
   await visitor.page.getByText('Owners change this.').waitFor()
   expect(await visitor.page.getByLabel('For days').inputValue()).toBe('14')
   expect([...complaints, ...visitor.complaints]).toEqual([])
+})
+
+test('calls are recorded once an owner says so, without the slots that are never written down', async () => {
+  const projectId = await t.project('Quay')
+  const owner = await t.member(projectId, 'owner')
+  const { page, complaints } = await t.visitAs(owner, `/p/${projectId}/settings/retention`)
+  await page.getByLabel('Record calls').check({ force: true })
+  await page.getByPlaceholder('customer, e-mail …').fill('customer')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page.getByText('Calls are recorded from now on.').waitFor()
+  expect((await owner.get(`/v1/projects/${projectId}/replay-settings`)).body).toEqual({
+    recording: true,
+    max_calls: 1000,
+    days: 7,
+    redacted_slots: ['customer'],
+  })
+  await page.getByLabel('Record calls').uncheck({ force: true })
+  await page.getByText('What was recorded so far is removed when you save this.').waitFor()
+  expect(await findBarriers(page, 'settings-retention')).toEqual([])
+  const viewer = await t.visitAs(await t.member(projectId, 'viewer'), `/p/${projectId}/settings/retention`)
+  expect(await viewer.page.getByLabel('Record calls').isDisabled()).toBe(true)
+  expect(complaints).toEqual([])
 })
 
 test('the guides lead to a reference in which every call is found', async () => {

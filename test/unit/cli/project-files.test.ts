@@ -230,6 +230,25 @@ describe('a definition as files', () => {
   })
 })
 
+test('a file that names some of the settings goes on naming those, and what has become special', () => {
+  const written =
+    'definition: 1\n# Ours.\nsettings:\n  questions: { min_confidence: 0.5 }\n  replay: { recording: true }\n'
+  const files = new Map([['sluice.yaml', written]])
+  const now: NonNullable<Definition['settings']> = {
+    allowed_origins: [],
+    questions: { log: 'full', retention_days: 90, min_confidence: 0.5 },
+    replay: { recording: true, max_calls: 1_000, days: 7, redacted_slots: [] },
+  }
+  expect(writeProject({ definition: 1, settings: now }, files).get('sluice.yaml')).toBe(written)
+  const later = { ...now, replay: { ...now.replay, redacted_slots: ['customer'] } }
+  const text = writeProject({ definition: 1, settings: later }, files).get('sluice.yaml') ?? ''
+  expect(text).toContain('# Ours.')
+  expect(readBack(new Map([['sluice.yaml', text]])).settings).toEqual({
+    questions: { min_confidence: 0.5 },
+    replay: { recording: true, redacted_slots: ['customer'] },
+  })
+})
+
 const sales = `/*---
 # Asked for by the north team.
 description: Revenue of a region

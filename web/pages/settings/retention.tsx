@@ -13,6 +13,7 @@ import { useAct } from '../../queries.ts'
 import { fieldErrors } from '../../refusals.ts'
 import { useDatasources } from '../../things.ts'
 import type { Limit, Project, QuestionSettings } from '../../wire.ts'
+import { RecordedCallsCard } from './recorded-calls.tsx'
 
 /** How long things are kept. */
 export function RetentionSection({ project }: { project: Project }) {
@@ -23,6 +24,7 @@ export function RetentionSection({ project }: { project: Project }) {
       </Heading>
       <Stack gap="lg">
         <QuestionsCard project={project} />
+        <RecordedCallsCard project={project} />
         <DataCard project={project} />
         <ServiceCard />
       </Stack>
