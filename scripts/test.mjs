@@ -39,6 +39,7 @@ const frugal = { GOMAXPROCS: '1', GOGC: '400' }
 
 const files = []
 const flaky = []
+const skipped = []
 if (withGate) {
   // Beside the build, which leaves a core free; tests wait for real servers and want both.
   await Promise.all([checkSources(), step('web build', () => buildWebIfStale(node))])
@@ -63,8 +64,9 @@ function gateProjects() {
 
 async function test(name, projects) {
   const begin = Date.now()
-  const { passed, failed, files: ran, flaky: again } = await runTests(projects)
+  const { passed, failed, files: ran, flaky: again, skipped: left } = await runTests(projects)
   flaky.push(...again)
+  skipped.push(...left)
   totals.passed += passed
   totals.failed += failed
   files.push(...ran)
@@ -110,13 +112,13 @@ async function runTests(projects) {
   try {
     const child = spawn(node, args, { cwd: root, env: { ...env, TEST_REPORT: report }, stdio: 'inherit' })
     const code = await new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
-    const { passed, failed, files: ran, flaky: again } = JSON.parse(readFileSync(report, 'utf8'))
+    const { passed, failed, files: ran, flaky: again, skipped: left } = JSON.parse(readFileSync(report, 'utf8'))
     // A run can fail when all its tests have passed, and one without tests proves nothing.
     const isBad = failed === 0 && (code !== 0 || passed === 0)
-    return { passed, failed: failed + (isBad ? 1 : 0), files: ran, flaky: again }
+    return { passed, failed: failed + (isBad ? 1 : 0), files: ran, flaky: again, skipped: left }
   } catch (error) {
     console.error(`There is no report of the tests: ${error instanceof Error ? error.message : String(error)}`)
-    return { passed: 0, failed: 1, files: [], flaky: [] }
+    return { passed: 0, failed: 1, files: [], flaky: [], skipped: [] }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -145,5 +147,7 @@ function summarise() {
     flaky.map((name) => `  ${name}`),
   )
   console.log(`\nin ${Math.round((Date.now() - startedAt) / 1000)} s`)
-  console.log(`${totals.passed} passed, ${totals.failed} failed`)
+  const left = skipped.reduce((sum, { count }) => sum + count, 0)
+  const why = skipped.map(({ count, reason }) => `${count} because ${reason}`).join('; ')
+  console.log(`${totals.passed} passed, ${totals.failed} failed${left === 0 ? '' : `, ${left} skipped: ${why}`}`)
 }

@@ -42,6 +42,8 @@ import {
   type Files,
   type QueryGate,
 } from './data/index.ts'
+import { createDefinitionTurns } from './definition/index.ts'
+import type { WorkTurns } from './flow/index.ts'
 import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
@@ -127,6 +129,7 @@ export type App = KeyAccess & {
   answers: Answers
   queryCallers: QueryCallers
   releaseTurns: ReleaseTurns
+  definitionTurns: WorkTurns
   /** Hears of answered calls, and writes down those that projects want to run again. */
   callWatch: CallWatch
   recorder: CallRecorder
@@ -254,6 +257,10 @@ export async function openApp(
       queryGate: openQueryGate({ engine, catalogs, deployments }),
       answers: openAnswers({ maxBytes: limits.answerCacheBytes, maxBytesInFlight: limits.answersInFlightBytes, now }),
       queryCallers,
+      definitionTurns: createDefinitionTurns({
+        waitMs: limits.definitionWaitMs,
+        queueLength: limits.definitionQueueLength,
+      }),
       releaseTurns: createReleaseTurns({
         store,
         waitMs: limits.releaseWaitMs,

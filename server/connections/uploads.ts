@@ -2,14 +2,18 @@ import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import type { Files } from '../data/index.ts'
+import { createShares } from '../fair-share.ts'
 import { Failure } from '../failure.ts'
 import { fileSink } from './outbound/receive.ts'
 
 /** A file as it came, on disk until it is a table. */
 export type ReceivedFile = AsyncDisposable & { path: string; sizeBytes: number; digest: string }
-type Incoming = { body: Readable; declaredBytes: number | undefined }
+type Incoming = { projectId: string; body: Readable; declaredBytes: number | undefined }
 
-/** Receives files from callers: as many at once, and each as large, as an installation says. */
+/**
+ * Receives files from callers: as many at once, and each as large, as an installation says. Who sends many leaves room for
+ * others.
+ */
 export type Uploads = { receive(incoming: Incoming): Promise<ReceivedFile> }
 
 export function openUploads({
@@ -21,17 +25,18 @@ export function openUploads({
   maxBytes: number
   most: number
 }): Uploads {
-  let underWay = 0
+  const underWay = createShares()
   return {
     async receive(incoming) {
-      if (underWay >= most) {
+      const sender = { projectId: incoming.projectId, keyId: '' }
+      if (!underWay.mayHoldMore(sender, most)) {
         throw new Failure('overloaded', {
-          message: `${most} files are being received already. Try again in a moment.`,
+          message: 'So many files of this project are being received already. Try again in a moment.',
           retryAfterSeconds: 5,
         })
       }
       if ((incoming.declaredBytes ?? 0) > maxBytes) throw tooLarge(maxBytes)
-      underWay += 1
+      underWay.add(sender, 1)
       const path = files.temporaryPath('upload')
       const forget = () => rm(path, { force: true })
       try {
@@ -41,7 +46,7 @@ export function openUploads({
         await forget()
         throw error
       } finally {
-        underWay -= 1
+        underWay.add(sender, -1)
       }
     },
   }

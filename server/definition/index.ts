@@ -1,1 +1,2 @@
 export { findDefinition, putDefinition } from './put.ts'
+export { createDefinitionTurns } from './turns.ts'

@@ -1,8 +1,9 @@
+import type { Transaction } from 'kysely'
 import type { Definition, WholeDefinition } from '../../api/definition.ts'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import { checkRelease, hasQuery, type ReleaseReport } from '../queries/index.ts'
-import { inOneTransaction, lockProjectForQuota, type Database } from '../store/index.ts'
+import { inOneTransaction, lockProjectForQuota, type Database, type Tables } from '../store/index.ts'
 import { planAll, refuseTwins } from './plan-all.ts'
 import { entryOf, refusedBy, type PlanEntry } from './plan-entry.ts'
 import type { Unloaded } from './plan-queries.ts'
@@ -48,7 +49,7 @@ export async function putDefinition(app: DefinitionParts, caller: Caller, input:
   await requireRole(app, caller, projectId, 'editor')
   refuseTwins(definition)
   const results: Results = { jobs: [], secrets: [], unexamined: new Set() }
-  const done = await inOneTransaction(app.store, { takeBack: check }, async (store, transaction) => {
+  const work = async (store: Database, transaction: Transaction<Tables>) => {
     await lockProjectForQuota(transaction, projectId)
     const within = partsWithin(app, store)
     const state = await readState(within, caller, projectId)
@@ -61,7 +62,9 @@ export async function putDefinition(app: DefinitionParts, caller: Caller, input:
       await recordAct(transaction, caller, { action: 'definition.applied', target: projectId, projectId, details })
     }
     return { plan, report }
-  })
+  }
+  const put = () => inOneTransaction(app.store, { takeBack: check }, work)
+  const done = await app.definitionTurns.take(projectId, put)
   app.catalogs.forget(projectId)
   // Within the transaction nobody else could read them.
   if (!check && definition.settings?.allowed_origins !== undefined) await app.origins.refresh()

@@ -2,6 +2,7 @@ import type { Caller, Vault } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Catalogs, DeployedQueries, Engine, QueryGate } from '../data/index.ts'
+import type { WorkTurns } from '../flow/index.ts'
 import type { Jobs } from '../jobs/index.ts'
 import type { Origins } from '../projects/index.ts'
 import type { ReleaseParts } from '../queries/index.ts'
@@ -17,6 +18,8 @@ export type DefinitionParts = ReleaseParts & {
   deployments: ReleaseParts['deployments'] & DeployedQueries
   queryGate: QueryGate
   jobs: Jobs
+  /** Who may put a definition now, by project. */
+  definitionTurns: WorkTurns
   alerts: Alerts
   post: Post
   origins: Origins

@@ -2,5 +2,6 @@ export { openBatchWriter, type Backlog, type BatchWriter } from './batch-writer.
 export { openBoundedQueue, type BoundedQueue } from './bounded-queue.ts'
 export { openRereads } from './rereads.ts'
 export { createSerial, openPeriodic, type Periodic } from './serial.ts'
+export { createWorkTurns, type WorkTurns } from './turns.ts'
 export { untilAborted, within } from './within.ts'
 export { yieldToEventLoop } from './yield-to-event-loop.ts'

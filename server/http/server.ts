@@ -4,9 +4,12 @@ import fastifySession from '@fastify/session'
 import fastifySwagger from '@fastify/swagger'
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { labelOf } from '../access/index.ts'
 import type { App } from '../app.ts'
+import type { Holder } from '../fair-share.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
+import { onBehalfOf } from '../store/index.ts'
 import { admitToManagement } from './caller.ts'
 import { answerClientError } from './client-error.ts'
 import { allowOrigin, servePreflights } from './cross-origin.ts'
@@ -124,6 +127,12 @@ async function servePages(http: Http, app: App): Promise<void> {
   await serveWeb(http)
 }
 
+/** Whose connections to the database a request takes: its project's, and in it those of who asks. */
+function holderOf({ params, caller }: FastifyRequest): Holder | null {
+  const { project_id: projectId } = params as { project_id?: string }
+  return projectId === undefined || caller === null ? null : { projectId, keyId: labelOf(caller) }
+}
+
 /** Everything that takes a management credential: a session or a management token. */
 // Over 70 lines: a list of routes.
 async function serveManagement(http: Http, app: App): Promise<void> {
@@ -148,6 +157,11 @@ async function serveManagement(http: Http, app: App): Promise<void> {
     if (person !== undefined && endsAt !== undefined && endsAt - app.now() < maxAge / 2) {
       request.session.renewedAt = app.now()
     }
+  })
+  http.addHook('preHandler', (request, _reply, done) => {
+    const holder = holderOf(request)
+    if (holder === null) done()
+    else onBehalfOf(holder, done)
   })
   serveMetrics(http, app)
   serveLimits(http, app)

@@ -2,6 +2,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import { randomUUID } from 'node:crypto'
 import type { KeyCaller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
+import { createWorkTurns } from '../flow/index.ts'
 import { openCancellations, type Cancellations } from './cancellations.ts'
 import { notificationStream, openChangeStreams, type ChangeStreams } from './change-streams.ts'
 import { scopeOf, type McpConnection } from './connection.ts'
@@ -24,6 +25,8 @@ export type McpRequest = {
 /** The tools of every key, over the protocol of 2026 and those before it. No session is kept. */
 export type Mcp = {
   serve(input: McpRequest): Promise<Response>
+  /** Whether a request waits for news, so that its answer has no end. */
+  isListening(method: string, body: unknown): boolean
   /** Ends what waits for changes, so that a server can close. */
   endStreams(): void
   close(): Promise<void>
@@ -32,18 +35,30 @@ export type Mcp = {
 const sessionHeader = 'mcp-session-id'
 const sessionShape = /^[\w-]{1,64}$/
 const keepAliveMs = 15_000
+const listening = 'subscriptions/listen'
 
 export async function openMcp(app: ResourceParts): Promise<Mcp> {
-  const { mcpStreams: most, mcpStreamsPerKey: maxEach } = app.config.limits
+  const { limits } = app.config
+  const { mcpStreams: most, mcpStreamsPerKey: maxEach } = limits
+  const turns = createWorkTurns({
+    each: limits.mcpRequestsPerProject,
+    most: Number.MAX_SAFE_INTEGER,
+    queueLength: limits.mcpQueueLength,
+    waitMs: limits.mcpWaitMs,
+    late: busy,
+    full: busy,
+  })
   const streams = openChangeStreams(app, { most, maxEach })
   const cancellations = await openCancellations(app.store)
   return {
-    serve(input) {
+    isListening: (method, body) => method === 'GET' || methodOf(body) === listening,
+    async serve(input) {
       const { method } = input.request
       if (method === 'GET') return listen(streams, input)
       // Nothing is kept of a session, so there is nothing to end.
-      if (method === 'DELETE') return Promise.resolve(new Response(null, { status: 204 }))
-      return answer(app, { streams, cancellations }, input)
+      if (method === 'DELETE') return new Response(null, { status: 204 })
+      const work = () => answer(app, { streams, cancellations }, input)
+      return takesTurn(methodOf(input.body)) ? turns.take(holderOf(input), work) : work()
     },
     endStreams: () => streams.endAll(),
     async close() {
@@ -51,6 +66,23 @@ export async function openMcp(app: ResourceParts): Promise<Mcp> {
       cancellations.close()
     },
   }
+}
+
+/** What is asked and answered. What only tells something, or waits for news, waits for nobody. */
+function takesTurn(method: string | undefined): boolean {
+  return method !== undefined && method !== listening && !method.startsWith('notifications/')
+}
+
+/** A key that reaches several projects, and names none, is one of its own. */
+function holderOf({ caller, address }: McpRequest): string {
+  return scopeOf(caller, address).projectId ?? caller.key.id
+}
+
+function busy(): Failure {
+  return new Failure('overloaded', {
+    message: 'Too many requests of this project are being answered. Try again in a moment.',
+    retryAfterSeconds: 1,
+  })
 }
 
 type Shared = { streams: ChangeStreams; cancellations: Cancellations }
@@ -62,7 +94,7 @@ async function answer(app: ResourceParts, { streams, cancellations }: Shared, in
   if (refusal !== null && method !== 'tools/call') throw refusal
   const connection = connectionOf(input)
   if (method === 'notifications/cancelled') await cancel(cancellations, connection, body)
-  if (method === 'subscriptions/listen') streams.requireRoom(connection.caller)
+  if (method === listening) streams.requireRoom(connection.caller)
   const end = (): void => void handler.close()
   const handler = createMcpHandler(
     ({ era }) => createServer(app, { ...connection, asksBack: era === 'modern' }, { cancellations }),

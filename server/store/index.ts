@@ -1,6 +1,7 @@
 export { openDatabaseSnapshot, restoreTables, type DatabaseSnapshot } from './copies.ts'
 export { claimLeases, forgetLapsedLeases, releaseLeases, takeLease, unleased, type Lease } from './lease.ts'
 export { underLock, underNamedLock, unlessLocked } from './locks.ts'
+export { onBehalfOf } from './fair-pool.ts'
 export { inOneTransaction } from './one-transaction.ts'
 export { openDatabase, type Database, type DatabaseOptions } from './open.ts'
 export { pageAfter, type Page } from './page.ts'

@@ -6,6 +6,7 @@ import { within } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import { embeddedServer } from './embedded.ts'
 import { externalServer } from './external.ts'
+import { shareConnections } from './fair-pool.ts'
 import { migrate, readMigrations } from './migrate.ts'
 import { readFolderId } from './places.ts'
 import type { Server } from './server.ts'
@@ -71,6 +72,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   })
   const pool = openPool({ ...config, max: connections }, observe)
   pool.on('connect', count.on)
+  shareConnections(pool, { most: connections, waitMs: timeoutMs })
   const close = closeOnce({ pool, session, server })
   try {
     await server.sweep().catch((error: unknown) => observe({ kind: 'fault', where: 'store', error }))

@@ -295,7 +295,7 @@ describe('hostile files store nothing and leave nothing', () => {
     expect(faults).toEqual([])
   })
 
-  test('503 for more files at once than may be, and those before them are taken', async () => {
+  test('503 for more files of a project at once than may be; those before them and those of others are taken', async () => {
     const id = await make()
     const waiting = Promise.withResolvers<void>()
     const slow = () =>
@@ -310,6 +310,8 @@ describe('hostile files store nothing and leave nothing', () => {
     const first = [send(id, slow(), { type: 'text/csv' }), send(id, slow(), { type: 'text/csv' })]
     await expect.poll(async () => (await unfinished()).length).toBe(2)
     expect(await send(id, csv, { type: 'text/csv' })).toMatchObject({ status: 503 })
+    projectId = await t.project()
+    expect(await send(await make(), csv, { type: 'text/csv' })).toMatchObject({ status: 201 })
     waiting.resolve()
     expect((await Promise.all(first)).map(({ status }) => status)).toEqual([201, 201])
   })

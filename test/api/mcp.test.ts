@@ -1,3 +1,4 @@
+import { Agent, request } from 'node:http'
 import type { Client } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Observation } from '../../server/observe.ts'
@@ -58,6 +59,29 @@ describe('a client of the protocol of 2026', () => {
     expect(result.structuredContent).toMatchObject({ row_count: 10, truncated: false, version: 1 })
     expect(JSON.parse(textsOf(result)[0] ?? '')).toEqual(result.structuredContent)
     expect(calls().slice(before)).toMatchObject([{ entry: 'tool', query: 'orders_in_region', code: null, rows: 10 }])
+  })
+
+  test('calls again and again over one connection', async () => {
+    let connections = 0
+    const count = (): number => (connections += 1)
+    t.http.server.on('connection', count)
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
+    const headers = { authorization: `Bearer ${q.secret}`, accept: 'application/json, text/event-stream' }
+    try {
+      for (let at = 0; at < 3; at += 1) {
+        const options = { method: 'POST', agent, headers: { ...headers, 'content-type': 'application/json' } }
+        const status = await new Promise((resolve, reject) => {
+          const sent = request(`${origin}/mcp`, options, (got) => got.resume().on('end', () => resolve(got.statusCode)))
+          sent.on('error', reject).end(body)
+        })
+        expect(status).toBe(200)
+      }
+      expect(connections).toBe(1)
+    } finally {
+      agent.destroy()
+      t.http.server.off('connection', count)
+    }
   })
 
   test('asks in plain language and is told what was understood', async () => {

@@ -182,12 +182,13 @@ const queries: Record<string, Row> = {
   'PUT /v1/projects/:project_id/definition': editor({ search: '?check=true', body: { definition: 1, queries: [] } }),
   'POST /v1/projects/:project_id/releases/:release_id/continue': editor({ status: 409, body: { percent: 50 } }),
   'GET /v1/projects/:project_id/replay-settings': viewer(),
-  'PUT /v1/projects/:project_id/replay-settings': owner({ body: { recording: false } }),
   'GET /v1/projects/:project_id/replays': viewer(),
   'POST /v1/projects/:project_id/replays': editor({ status: 409, body: { environment: 'staging' } }),
   'GET /v1/projects/:project_id/replays/:replay_id': viewer(),
   'GET /v1/projects/:project_id/replays/:replay_id/calls': viewer(),
   'GET /v1/projects/:project_id/replays/:replay_id/calls/:call_id': editor(),
+  // Last: switching it off deletes the call that is read above.
+  'PUT /v1/projects/:project_id/replay-settings': owner({ body: { recording: false } }),
 }
 
 const questions: Record<string, Row> = {

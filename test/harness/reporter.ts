@@ -9,6 +9,17 @@ export type RunReport = {
   files: Array<{ path: string; project: string; ms: number }>
   /** Passed, but not at once. */
   flaky: string[]
+  /** What this machine could not run, by why. */
+  skipped: Array<{ count: number; reason: string }>
+}
+
+/** What the tests of a file need that not every machine has. */
+const needs: Record<string, string> = {
+  'test/faults/disk.test.ts': 'a small, read-only or slow disk takes the right to mount one',
+  'test/faults/store.test.ts': 'files of another user take root',
+  'test/unit/cli/terminal.test.ts': 'completion in a shell takes that shell',
+  'test/cli/journey.test.ts': 'a terminal takes Linux',
+  'test/cli/commands.test.ts': 'a terminal takes Linux',
 }
 
 /** Writes the outcome of a run to a file: tests, and whatever fails beside them. */
@@ -39,10 +50,26 @@ export function reportTo(path: string): Reporter {
           .flatMap((module) => [...module.children.allTests()])
           .filter((test) => test.diagnostic()?.flaky === true)
           .map((test) => test.fullName),
+        skipped: skippedIn(modules),
       }
       writeFileSync(path, JSON.stringify(report))
     },
   }
+}
+
+/** A test that is skipped without anybody having said why looks like one that was forgotten. */
+function skippedIn(modules: readonly TestModule[]): RunReport['skipped'] {
+  const counts = new Map<string, number>()
+  for (const module of modules) {
+    const path = relative(module.project.config.root, module.moduleId)
+    for (const test of module.children.allTests('skipped')) {
+      const result = test.result()
+      const said = result.state === 'skipped' ? result.note : undefined
+      const reason = said ?? needs[path] ?? `nobody says why (${path})`
+      counts.set(reason, (counts.get(reason) ?? 0) + 1)
+    }
+  }
+  return [...counts].map(([reason, count]) => ({ count, reason }))
 }
 
 function hasFailedTest(module: TestModule): boolean {

@@ -1,18 +1,13 @@
-import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openInstallation, percentile, type Installation, type Project } from '../harness/installation.ts'
+import { openInstallation, type Installation, type Project } from '../harness/installation.ts'
+import { attacked, crowd, programmed, type Attack } from './attack.ts'
 
 const count = {
   sql: 'SELECT count(*) AS orders FROM orders',
   description: 'How many orders there are',
   examples: [{ question: 'how many orders are there' }, { question: 'number of orders' }],
 }
-const attackMs = 10_000
-const betweenMs = 40
-const maxMs = 1_000
 
 let stage: Installation
 let bad: Project
@@ -34,75 +29,11 @@ beforeAll(async () => {
 // Undefined where it did not start.
 afterAll(() => (stage as Installation | undefined)?.close())
 
-type Figures = { calls: number; failed: number; p50: number; p99: number }
-
-/** Calls again and again for as long as the attack goes on, and says how long each took. */
-async function callMeanwhile(call: () => Promise<Response>, until: AbortSignal): Promise<Figures> {
-  const times: number[] = []
-  let failed = 0
-  while (!until.aborted) {
-    const startedMs = performance.now()
-    const answer = await call()
-    await answer.text()
-    times.push(performance.now() - startedMs)
-    if (answer.status !== 200) failed += 1
-    await wait(betweenMs)
-  }
-  const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)].map(Math.round)
-  return { calls: times.length, failed, p50: p50 ?? 0, p99: p99 ?? 0 }
-}
-
-/** How long the service's own thread has waited for a processor so far: what others on the machine cost it. */
-function queuedMs(): number {
-  const { pid } = stage.service
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000
-}
-
-type Attack = (over: AbortSignal) => Array<Promise<unknown>>
-
-/**
- * Runs an attack for a while, and meanwhile each of the calls of those who have nothing to do with it. Answers what was
- * wrong with these.
- */
-async function attacked(
-  name: string,
-  attack: Attack,
-  calls: Record<string, () => Promise<Response>>,
-): Promise<string[]> {
-  const over = new AbortController()
-  const attacks = attack(over.signal).map((each) => each.catch(() => undefined))
-  await wait(500)
-  const measuring = Object.entries(calls).map(
-    async ([who, call]) => [who, await callMeanwhile(call, over.signal)] as const,
-  )
-  const before = queuedMs()
-  await wait(attackMs)
-  const queued = Math.round(((queuedMs() - before) / attackMs) * 100)
-  over.abort()
-  const figures = await Promise.all(measuring)
-  await Promise.all(attacks)
-  for (const [who, { calls: made, failed, p50, p99 }] of figures) {
-    process.stdout.write(`${name}: ${who}: p50 ${p50} ms, p99 ${p99} ms, ${failed} of ${made} failed\n`)
-  }
-  process.stdout.write(`${name}: the service was ready and waited for a processor ${queued} % of the time\n`)
-  return figures.flatMap(([who, { failed, p99 }]) => [
-    ...(failed > 0 ? [`${who}: ${failed} failed`] : []),
-    ...(p99 >= maxMs ? [`${who}: p99 ${p99} ms`] : []),
-  ])
-}
-
-/** So many who each do it again as soon as it is done. */
-function crowd(size: number, over: AbortSignal, act: (at: number) => Promise<unknown>): Array<Promise<unknown>> {
-  return Array.from({ length: size }, async (_, at) => {
-    while (!over.aborted) await act(at).catch(() => undefined)
-  })
-}
-
 const goodCall = () => stage.call(good, 'order_count')
 const goodQuestion = () => stage.ask(good, 'number of orders')
 
 test('nothing', async () => {
-  expect(await attacked('quiet', () => [], { call: goodCall, question: goodQuestion })).toEqual([])
+  expect(await attacked(stage, 'quiet', () => [], { call: goodCall, question: goodQuestion })).toEqual([])
 }, 60_000)
 
 test('a flood of questions', async () => {
@@ -112,30 +43,22 @@ test('a flood of questions', async () => {
       asked += 1
       await (await stage.ask(bad, `how many orders are there ${asked}`, over)).text()
     })
-  expect(await attacked('flood of questions', flood, { call: goodCall, question: goodQuestion })).toEqual([])
+  expect(await attacked(stage, 'flood of questions', flood, { call: goodCall, question: goodQuestion })).toEqual([])
 }, 60_000)
 
 /** Callers in a process of their own who ask for 60 MB each, again and again, and read it or do not. */
 function askForLarge(reads: 'yes' | 'no'): Attack {
-  return (over) => [
-    new Promise((resolve) => {
-      const program = join(import.meta.dirname, 'large-readers.ts')
-      const args = ['--no-warnings', program, new URL(stage.url).port, bad.secret, '24', reads]
-      const readers = spawn(process.execPath, args, { stdio: ['pipe', 'inherit', 'inherit'] })
-      readers.once('exit', resolve)
-      over.addEventListener('abort', () => readers.kill('SIGKILL'))
-    }),
-  ]
+  return (over) => programmed('large-readers.ts', [new URL(stage.url).port, bad.secret, '24', reads])(over)
 }
 
 test('24 answers of 60 MB at once', async () => {
   const calls = { call: goodCall, question: goodQuestion }
-  expect(await attacked('large answers', askForLarge('yes'), calls)).toEqual([])
+  expect(await attacked(stage, 'large answers', askForLarge('yes'), calls)).toEqual([])
 }, 90_000)
 
 test('24 who ask for 60 MB and read nothing', async () => {
   const calls = { call: goodCall, question: goodQuestion }
-  expect(await attacked('slow readers', askForLarge('no'), calls)).toEqual([])
+  expect(await attacked(stage, 'slow readers', askForLarge('no'), calls)).toEqual([])
 }, 90_000)
 
 test('200 event streams of one caller', async () => {
@@ -159,16 +82,18 @@ test('200 event streams of one caller', async () => {
     leaving.abort()
     return new Response('', { status })
   }
-  expect(await attacked('event streams', streams, { call: goodCall, 'event stream': open })).toEqual([])
+  expect(await attacked(stage, 'event streams', streams, { call: goodCall, 'event stream': open })).toEqual([])
 }, 60_000)
 
 test('twelve endless queries of a project, one and the same or each another', async () => {
   const own = () => stage.call(bad, 'order_count')
   const same: Attack = (over) => crowd(12, over, async () => (await stage.call(bad, 'endless_0', {}, over)).text())
-  expect(await attacked('one endless query', same, { 'own other query': own, neighbour: goodCall })).toEqual([])
+  expect(await attacked(stage, 'one endless query', same, { 'own other query': own, neighbour: goodCall })).toEqual([])
   const each: Attack = (over) =>
     crowd(12, over, async (at) => (await stage.call(bad, `endless_${at}`, {}, over)).text())
-  expect(await attacked('twelve endless queries', each, { 'own other query': own, neighbour: goodCall })).toEqual([])
+  expect(
+    await attacked(stage, 'twelve endless queries', each, { 'own other query': own, neighbour: goodCall }),
+  ).toEqual([])
 }, 120_000)
 
 test('tables of 5,000 columns, more than there are jobs at once, are prepared', async () => {
@@ -183,7 +108,7 @@ test('tables of 5,000 columns, more than there are jobs at once, are prepared', 
   const preparing: Attack = (over) => [stateOf(jobs[0] ?? '', over)]
   const until = AbortSignal.timeout(120_000)
   const smallMs = stateOf(small, until).then(() => Math.round(performance.now() - startedMs))
-  expect(await attacked('wide tables', preparing, { call: goodCall, question: goodQuestion })).toEqual([])
+  expect(await attacked(stage, 'wide tables', preparing, { call: goodCall, question: goodQuestion })).toEqual([])
   const tookMs = await smallMs
   process.stdout.write(`wide tables: a small table was ready after ${tookMs} ms\n`)
   expect(tookMs).toBeLessThan(10_000)

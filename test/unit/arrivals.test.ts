@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { connect, type AddressInfo, type Socket } from 'node:net'
+import { connect, Socket, type AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { watchArrivals } from '../../server/http/arrivals.ts'
 
@@ -39,4 +39,22 @@ test('where nobody comes it waits a moment and no longer', async () => {
   setImmediate(count)
   await othersIn()
   expect(turns).toBeLessThan(5)
+})
+
+test('where somebody comes in every turn, and turns are long, it waits no longer than its limit', async () => {
+  const server = createServer()
+  let nowMs = 0
+  const othersIn = watchArrivals(server, () => nowMs)
+  let turns = 0
+  const arrive = (): void => {
+    turns += 1
+    nowMs += 30
+    server.emit('connection', new Socket())
+    if (turns < 300) setImmediate(arrive)
+  }
+  setImmediate(arrive)
+  await othersIn()
+  expect(nowMs).toBeGreaterThanOrEqual(90)
+  expect(nowMs).toBeLessThanOrEqual(180)
+  turns = 300
 })

@@ -83,8 +83,9 @@ async function answer(app: App, mcp: Mcp, { request, reply }: Exchange): Promise
     if (value !== null) void reply.header(name, value)
   }
   if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) {
-    // The connection ends with the stream: kept alive, it would hold up a server that closes.
-    void reply.headers({ connection: 'close', 'x-accel-buffering': 'no' })
+    void reply.header('x-accel-buffering', 'no')
+    // The connection ends with a stream that waits for news: kept alive, it would hold up a server that closes.
+    if (mcp.isListening(request.method, request.body)) void reply.header('connection', 'close')
   }
   const { body } = response
   return body === null ? reply.send() : reply.send(Readable.fromWeb(body))
