@@ -134,10 +134,11 @@ function readAs({ linked, contexts, known }: Masking, span: Span, around: Choice
 
 function bestReading(contexts: Contexts, span: Span, near: Near): Scored {
   let best: Scored | undefined
+  const around = surroundings(near)
   for (const { type, quality, value } of span.readings) {
     const fit =
       Math.log(quality) * 3 +
-      contextScore(contexts, type, near) +
+      contextScore(contexts, type, around) +
       labelScore(type, near) +
       sizeScore(contexts, type, value)
     const score = Math.max(minScore, fit + wordScore) + (span.to - span.from - 1) * joinedScore + fit * 1e-3
@@ -155,10 +156,10 @@ function neighbour(linked: Linked, around: Choice[], at: number, step: 1 | -1): 
 }
 
 /** Log odds of the surroundings for this type against all types; a type that is often bound is likelier at once. */
-function contextScore({ byType, all }: Contexts, type: ValueType, near: Near): number {
+function contextScore({ byType, all }: Contexts, type: ValueType, around: [number, string][]): number {
   const own = byType.get(type.key)
   let score = 0.5 * Math.log(((own?.total ?? 0) + 1) / ((all.total + 1) / Math.max(byType.size, 1)))
-  for (const [weight, key] of surroundings(near)) score += weight * odds(own, all, key)
+  for (const [weight, key] of around) score += weight * odds(own, all, key)
   return score
 }
 

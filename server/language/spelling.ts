@@ -126,9 +126,11 @@ function apply(text: string, changes: Change[]): Respelled {
 /** The one word that is fewest errors away; null where there is none, or more than one. */
 function nearest(spelling: Spelling, word: string): string | null {
   const most = word.length >= minTwoErrors ? 2 : 1
+  const letters = lettersOf(word)
   let best: { words: string[]; errors: number } = { words: [], errors: most }
   for (let length = word.length - most; length <= word.length + most; length += 1) {
     for (const known of spelling.get(length) ?? []) {
+      if (lettersApart(letters, lettersOf(known)) > 2 * best.errors) continue
       const errors = errorsBetween(word, known, best.errors) + (known[0] === word[0] ? 0 : 0.5)
       if (errors < best.errors || (errors === best.errors && best.words.length === 0)) best = { words: [known], errors }
       else if (errors === best.errors) best.words.push(known)
@@ -136,6 +138,20 @@ function nearest(spelling: Spelling, word: string): string | null {
   }
   const [only, ...others] = best.words
   return only !== undefined && others.length === 0 ? only : null
+}
+
+/** Which letters a word has, one bit each. */
+function lettersOf(word: string): number {
+  let letters = 0
+  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) - 97)
+  return letters
+}
+
+/** How many letters only one of two words has: an error makes it two more at the most, and this costs far less to tell. */
+function lettersApart(left: number, right: number): number {
+  let count = 0
+  for (let apart = left ^ right; apart !== 0; apart &= apart - 1) count += 1
+  return count
 }
 
 /** Letters too few, too many, wrong or exchanged with their neighbour; more than `most` are not counted. */

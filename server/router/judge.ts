@@ -3,6 +3,7 @@ import { openText, textSpan } from './open-text.ts'
 import type { IndexedQuery, ProjectIndex } from './project-index.ts'
 import { confidence, confidenceInputs, rank, type Ranked } from './ranking/confidence.ts'
 import { gather, lexicalEvidence, type Evidence } from './ranking/evidence.ts'
+import { vectorOf } from './vector-of.ts'
 
 /** Whoever lies further behind the first was not meant, whatever speaks against the first. */
 export const candidateReach = 1.5
@@ -61,8 +62,7 @@ async function rerankAs(
   const { linked, raw } = evidence.asked
   const spans = [...linked.spans.filter((other) => !overlaps(span, other)), span]
   const shaped = shape({ ...linked, spans }, index.contexts, new Map([[span, type]]))
-  const [masked] = await index.encoder.encode([shaped.masked])
-  if (masked === undefined) return null
+  const masked = await vectorOf(index, shaped.masked)
   const more = { linked: { ...linked, spans }, shape: shaped, raw, masked }
   const again = judge(index, gather(index, more, { ...evidence, ...lexicalEvidence(index, more) }))
   return again.ranked[0]?.candidate.query === query && again.sure > sure ? again : null

@@ -1,5 +1,5 @@
 import { fixedLimits } from '../../api/limits.ts'
-import { link, shape, type CallerTime } from '../language/index.ts'
+import { link, shape, type CallerTime, type Linked } from '../language/index.ts'
 import { fill, type Filled } from './fill.ts'
 import { heedCounterExamples, reportedWrong, type Told } from './counter-examples.ts'
 import { candidateReach, judge, rerank, type Judged } from './judge.ts'
@@ -11,7 +11,8 @@ import { ambiguousMargin, type Ranked } from './ranking/confidence.ts'
 import { shareRight } from './ranking/share.ts'
 import { gather, lexicalEvidence, rawEvidence, type Evidence } from './ranking/evidence.ts'
 import { conclude, type RouteOptions, type Routing } from './routing.ts'
-import { spell } from './spell.ts'
+import { spell, type Spelled } from './spell.ts'
+import { vectorOf } from './vector-of.ts'
 import { checkWhole, notConfident, routeWhole, type Judging } from './whole.ts'
 
 const nothing: Filled = { parameters: {}, sources: {}, missing: [], unused: [], gaps: [], doubts: [] }
@@ -23,11 +24,11 @@ export async function route(index: ProjectIndex, question: string, options: Rout
   if (question.length > fixedLimits.questionChars.value) return refuse(index, 'too_long')
   if (index.queries.length === 0) return refuse(index, 'nothing_deployed')
   const spelled = spell(index, text, options)
-  return spelled.restore(await routeText(index, spelled.text, options))
+  return spelled.restore(await routeText(index, spelled, options))
 }
 
-async function routeText(index: ProjectIndex, text: string, options: RouteOptions): Promise<Routing> {
-  const first = judge(index, await read(index, text, options))
+async function routeText(index: ProjectIndex, { text, linked }: Spelled, options: RouteOptions): Promise<Routing> {
+  const first = judge(index, await read(index, text, options, linked))
   const judged = (await rerank(index, first)) ?? first
   const { evidence } = judged
   const told = heedCounterExamples(index, evidence.asked)
@@ -117,10 +118,15 @@ function unopposed(index: ProjectIndex, { asked, ranked, told, options }: Judgin
 }
 
 /** Links, masks and embeds a question: all that the ranker needs of it. */
-export async function read(index: ProjectIndex, text: string, clock: CallerTime): Promise<Evidence> {
+export async function read(
+  index: ProjectIndex,
+  text: string,
+  clock: CallerTime,
+  known: Linked | null = null,
+): Promise<Evidence> {
   // The encoder takes longer than all the rest: what can be done without its answers is done while it works.
   const reading = embed(index, text)
-  const linked = link(index.linker, text, clock)
+  const linked = known ?? link(index.linker, text, clock)
   const shaped = shape(linked, index.contexts)
   const masking = shaped.masked === text ? reading : embed(index, shaped.masked)
   const heard = lexicalEvidence(index, { linked, shape: shaped })
@@ -129,11 +135,8 @@ export async function read(index: ProjectIndex, text: string, clock: CallerTime)
   return gather(index, { linked, shape: shaped, raw, masked: await masking }, { ...heard, ...seen })
 }
 
-function embed({ encoder }: ProjectIndex, text: string): Promise<Float32Array> {
-  const vector = encoder.encode([text]).then(([given]) => {
-    if (given === undefined) throw new TypeError('The encoder gave no vector.')
-    return given
-  })
+function embed(index: ProjectIndex, text: string): Promise<Float32Array> {
+  const vector = vectorOf(index, text)
   // Whoever awaits it hears of a failure, also when something else failed first.
   vector.catch(() => undefined)
   return vector

@@ -1,21 +1,27 @@
-import { link, respell, type CallerTime, type Respelled } from '../language/index.ts'
+import { link, respell, type CallerTime, type Linked, type Respelled } from '../language/index.ts'
 import type { ProjectIndex } from './project-index.ts'
 import type { Explanation, Routing } from './routing.ts'
 
 /** A question as it is read: with its typing errors put right, and told in its own words again afterwards. */
-export type Spelled = { text: string; restore: (routing: Routing) => Routing }
+export type Spelled = {
+  text: string
+  /** What the words were read as, where that had to be known to tell whether they are misspelled. */
+  linked: Linked | null
+  restore: (routing: Routing) => Routing
+}
 
 export function spell({ linker, spelling, queries, rulesOff }: ProjectIndex, text: string, clock: CallerTime): Spelled {
-  let taken: Array<{ start: number; end: number }> | null = null
+  let linked: Linked | null = null
   const respelled = respell(text, spelling, {
     isStrange: linker.mayBeTypo,
     // Only now is it worth knowing what the words were read as.
     isTaken: ({ start, end }) =>
-      (taken ??= link(linker, text, clock).spans).some((span) => span.start < end && start < span.end),
+      (linked ??= link(linker, text, clock)).spans.some((span) => span.start < end && start < span.end),
   })
-  if (respelled === null || rulesOff.has('spelling')) return { text, restore: (routing) => routing }
+  if (respelled === null || rulesOff.has('spelling')) return { text, linked, restore: (routing) => routing }
   return {
     text: respelled.text,
+    linked: null,
     restore: (routing) => {
       const name = 'query' in routing ? routing.query : routing.explanation.candidates[0]?.name
       const slots = queries.find(({ query }) => query.name === name)?.slots ?? []

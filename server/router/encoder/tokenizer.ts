@@ -60,15 +60,7 @@ function makeTokenizer({ truncation, model }: TokenizerFile): Tokenizer {
       }
       return [start, ...ids.slice(0, room), end]
     },
-    pieces: (text) =>
-      placedWords(text).flatMap(({ characters, places }) => {
-        let from = 0
-        return split(characters.join('')).map(({ id, to }) => {
-          const piece = { id, start: places[from]?.start ?? 0, end: places[to - 1]?.end ?? 0 }
-          from = to
-          return piece
-        })
-      }),
+    pieces: (text) => (plainText.test(text) ? plainPieces(text, split) : placedPieces(text, split)),
     knows: (word) => vocabulary.has(word),
   }
 }
@@ -90,6 +82,32 @@ function basicWords(text: string): string[] {
   // Nearly every question is plain ASCII, for which all that follows comes to this.
   if (plainText.test(text)) return text.replaceAll(special, ' ').toLowerCase().match(plainWords) ?? []
   return separated(text.replaceAll(special, ' ')).filter((word) => word !== '')
+}
+
+type Split = (word: string) => Array<{ id: number; to: number }>
+
+function plainPieces(text: string, split: Split): Piece[] {
+  const found: Piece[] = []
+  const blank = text.replaceAll(special, (mark) => ' '.repeat(mark.length)).toLowerCase()
+  for (const { 0: word, index } of blank.matchAll(plainWords)) {
+    let from = 0
+    for (const { id, to } of split(word)) {
+      found.push({ id, start: index + from, end: index + to })
+      from = to
+    }
+  }
+  return found
+}
+
+function placedPieces(text: string, split: Split): Piece[] {
+  return placedWords(text).flatMap(({ characters, places }) => {
+    let from = 0
+    return split(characters.join('')).map(({ id, to }) => {
+      const piece = { id, start: places[from]?.start ?? 0, end: places[to - 1]?.end ?? 0 }
+      from = to
+      return piece
+    })
+  })
 }
 
 type PlacedWord = { characters: string[]; places: Array<{ start: number; end: number }> }

@@ -18,13 +18,13 @@ import { indexCounterExamples } from '../counter-examples.ts'
 import { slotsOf, spoken, type CounterExample, type RoutableProject, type Slot } from '../project.ts'
 import { prepareReading } from '../reader/guard.ts'
 import type { RuleName } from '../rules.ts'
+import { textKey } from '../vector-of.ts'
 import { shareOfMany } from '../ranking/confidence.ts'
 import type { Asked } from '../ranking/evidence.ts'
 import { buildLexical } from '../ranking/lexical.ts'
 import { roughen, settle } from '../ranking/scan-kernel.ts'
 import { matrixOf, toUnitLength, rowOf, type Matrix } from '../ranking/vectors.ts'
 import { pullsOf, scatterOf, squareOf, whiten, type Scatter } from '../ranking/whiten.ts'
-import { createHash } from 'node:crypto'
 
 const batchTexts = 8
 
@@ -165,10 +165,6 @@ export function embedder(encoder: Encoder, { byText }: VectorCache, known: Map<s
       encoder.dimensions,
     )
   }
-}
-
-function textKey(text: string): string {
-  return createHash('sha256').update(text).digest('base64url')
 }
 
 export async function centroids(

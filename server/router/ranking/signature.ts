@@ -19,6 +19,8 @@ export function slotFitter(
   const standing = marks.map(({ span }) => span)
   const all = [...standing, ...linked.spans.filter((span) => !standing.includes(span))]
   const named = labelledNumbers(linked, labels)
+  const read = readSpans([...all, ...linked.weak])
+  const { canBe, hasValueOf } = read
   const hasOneDate = linked.spans.filter(({ readings }) => readings.some(({ days }) => days !== null)).length === 1
   return ({ slots, fixed, said }) => {
     if (slots.length === 0 && marks.length === 0) return { slotsMissing: 0, spansUnused: 0, exactSignature: 1 }
@@ -29,21 +31,23 @@ export function slotFitter(
     const own = fixed.size === 0 ? [] : linked.spans.filter((span) => hasValueOf(span, fixed))
     const free = all.filter((span) => !isOthers(span) && !own.some((other) => overlaps(span, other)))
     const wanted = (hasOneDate ? withoutRangeEnds(slots) : slots).filter(({ required }) => required)
-    const matched = match(wanted, free)
+    const matched = match(wanted, free, canBe)
     const extra = match(
       slots.filter(({ required }) => !required),
       free.filter((span) => !matched.used.some((other) => overlaps(span, other))),
+      canBe,
     )
     const unmet = wanted.filter((slot) => !matched.filled.has(slot))
     const weak = match(
       unmet,
       linked.weak.filter((span) => !isOthers(span)),
+      canBe,
     )
     const open = unmet.filter(({ type }) => type.kind === 'text' || type.kind === 'boolean').length
     const missing = Math.max(0, unmet.length - weak.filled.size * weakShare - open * openShare)
     const filled = [...matched.filled, ...extra.filled]
     const listed = standing.filter((span) => filled.some((slot) => slot.list && canBe(span, slot)))
-    const unused = countUnused(standing, [...own, ...matched.used, ...extra.used, ...listed])
+    const unused = countUnused(standing, [...own, ...matched.used, ...extra.used, ...listed], read)
     return {
       slotsMissing: missing,
       spansUnused: unused,
@@ -52,19 +56,32 @@ export function slotFitter(
   }
 }
 
-function hasValueOf({ readings }: Span, values: Set<string>): boolean {
-  return readings.some(({ value }) => values.has(String(value)))
+/** What the spans of a question can be, looked up instead of gone through: a number is read as every slot for numbers. */
+type ReadSpans = {
+  canBe: (span: Span, slot: Slot) => boolean
+  valuesOf: (span: Span) => Set<string>
+  hasValueOf: (span: Span, values: Set<string>) => boolean
 }
 
-function canBe({ readings }: Span, slot: Slot): boolean {
-  return readings.some(({ type }) => type.key === slot.type.key)
+function readSpans(spans: Span[]): ReadSpans {
+  const types = new Map(spans.map((span) => [span, new Set(span.readings.map(({ type }) => type.key))]))
+  const values = new Map(spans.map((span) => [span, new Set(span.readings.map(({ value }) => String(value)))]))
+  const valuesOf = (span: Span): Set<string> => values.get(span) ?? new Set()
+  return {
+    canBe: (span, slot) => types.get(span)?.has(slot.type.key) === true,
+    valuesOf,
+    hasValueOf: (span, wanted) => {
+      for (const value of valuesOf(span)) if (wanted.has(value)) return true
+      return false
+    },
+  }
 }
 
 /** Spans that fill nothing and say nothing that another one says, which does. */
-function countUnused(standing: Span[], used: Span[]): number {
-  if (standing.length === 0) return 0
-  const values = new Set(used.flatMap(({ readings }) => readings.map(({ value }) => String(value))))
-  return standing.filter((span) => !used.some((other) => overlaps(span, other)) && !hasValueOf(span, values)).length
+function countUnused(standing: Span[], used: Span[], { valuesOf, hasValueOf }: ReadSpans): number {
+  const left = standing.filter((span) => !used.some((other) => overlaps(span, other)))
+  if (left.length === 0) return 0
+  return left.filter((span) => !used.some((other) => hasValueOf(span, valuesOf(other)))).length
 }
 
 /** "customer 12": the word before a number that names what it counts. To a query that does not know it the number means nothing. */
@@ -90,7 +107,7 @@ type Matching = { filled: Set<Slot>; used: Span[] }
 const nothingMatched: Matching = { filled: new Set(), used: [] }
 
 /** A large pairing of slots with spans that can be read as their type, by augmenting paths; used spans never overlap. */
-function match(slots: Slot[], spans: Span[]): Matching {
+function match(slots: Slot[], spans: Span[], canBe: ReadSpans['canBe']): Matching {
   if (slots.length === 0 || spans.length === 0) return nothingMatched
   const owner = new Map<Span, Slot>()
   const tryFill = (slot: Slot, seen: Set<Span>): boolean => {

@@ -177,6 +177,12 @@ test.each([
   ['2025-10-25T22:01:00Z', 'Europe/Oslo', '2025-10-26'],
   ['2025-06-15T18:31:00Z', 'Asia/Kolkata', '2025-06-16'],
   ['2024-12-31T10:00:00Z', 'Pacific/Kiritimati', '2025-01-01'],
+  ['2026-11-15T22:59:59.999Z', 'Europe/Oslo', '2026-11-15'],
+  ['2026-11-15T23:00:00.000Z', 'Europe/Oslo', '2026-11-16'],
+  // The same quarter of an hour, within which clocks are read once.
+  ['2026-11-15T23:00:00.001Z', 'Europe/Oslo', '2026-11-16'],
+  ['1972-01-07T00:44:29Z', 'Africa/Monrovia', '1972-01-06'],
+  ['1972-01-07T00:44:31Z', 'Africa/Monrovia', '1972-01-07'],
 ])('around midnight, %s is today in %s on %s', (now, timeZone, today) => {
   const at = { now: new Date(now), timeZone }
   expect(recogniseDates('orders today', at)).toMatchObject([{ first: today }])

@@ -258,6 +258,21 @@ describe('a routing', () => {
 })
 
 describe('an index', () => {
+  test('has the vectors of its own wordings: who asks as an example asks has nothing encoded', async () => {
+    const asked: string[] = []
+    const counting = { ...encoder, encode: (texts: string[]) => (asked.push(...texts), encoder.encode(texts)) }
+    const own = { ...index, encoder: counting }
+    const example = shop.queries.flatMap(({ examples }) => examples)[0]
+    const { question = '' } = example ?? {}
+    const routing = await route(own, question, clock)
+    expect(asked).toEqual([])
+    expect(routing).toEqual(
+      await route({ ...index, vectors: { ...index.vectors, byText: new Map() } }, question, clock),
+    )
+    await route({ ...own, vectors: { ...index.vectors, modelHash: 'another' } }, question, clock)
+    expect(asked).toContain(question)
+  })
+
   test('embeds only what is new when a query is added or taken away', async () => {
     const asked: string[] = []
     const counting = { ...encoder, encode: (texts: string[]) => (asked.push(...texts), encoder.encode(texts)) }

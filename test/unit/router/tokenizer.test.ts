@@ -27,6 +27,12 @@ test.each(known.filter(({ ids }) => ids.length < 100))(
   },
 )
 
+test('the places of plain words are those they have beside other letters', () => {
+  const text = 'Orders of AC-204518,  not[SEP]shipped (unbelievably) by 3 May?'
+  const beside = tokenizer.pieces(`${text} é`)
+  expect(tokenizer.pieces(text)).toEqual(beside.slice(0, -1))
+})
+
 test("a question cannot smuggle in the encoder's own marks", () => {
   expect(tokenizer.tokenize('[CLS] orders [SEP] [MASK]')).toEqual(tokenizer.tokenize('orders'))
 })
