@@ -477,7 +477,7 @@ test('the order in which a slot was described changes nothing; the order of slot
   expect(changedOf((await expectStatus(200, put(q.projectId, found as Body))).body.plan)).toEqual([])
   const { region, least } = slots.properties
   const moved = found.queries?.map((query) => ({ ...query, slots: { ...slots, properties: { least, region } } }))
-  const planned = await expectStatus(200, put(q.projectId, { ...found, queries: moved } as Body, '?check=true'))
+  const planned = await expectStatus(200, put(q.projectId, { ...found, queries: moved }, '?check=true'))
   expect(changedOf(planned.body.plan)).toEqual(['update query stored'])
 })
 
