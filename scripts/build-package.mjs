@@ -1,7 +1,8 @@
 // What `npm pack` packs: everything compiled into dist/, laid out as the sources are, so that nothing is built on the
 // machine of who installs it. Node strips no types below node_modules.
-import { cpSync, rmSync } from 'node:fs'
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { billOfMaterials } from './bill-of-materials.mjs'
 import { taken } from './package-files.mjs'
 import { buildWebIfStale, findNode, installMissing, root, run } from './prepare.mjs'
 
@@ -20,3 +21,5 @@ run(node, [tsc, '-p', 'clients/typescript'])
 for (const path of taken)
   cpSync(join(root, path), join(dist, path), { recursive: true, filter: (each) => !left.test(each) })
 run(node, ['dist/cli/write-schemas.js', 'dist/schemas'])
+// What is installed with it, for whoever has to answer for that.
+writeFileSync(join(dist, 'sbom.json'), billOfMaterials('--omit=dev').text)

@@ -3,6 +3,7 @@ type Launch = {
   cwd: string
   compileCache: string
   environment?: Record<string, string | undefined>
+  isService?: boolean
 }
 
 export function findNode(): string

@@ -33,11 +33,14 @@ export function serverEnvironment(environment) {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !ofCommandLine.has(name)))
 }
 
-/** Starts the server for the person at this terminal, and ends with it. */
-export function launch({ program, cwd, compileCache, environment = process.env }) {
+/**
+ * Starts the server for the person at this terminal, and ends with it. With `isService` a process manager is there
+ * instead: it keeps the whole log, and no sign-in link is to end up in it at every start.
+ */
+export function launch({ program, cwd, compileCache, environment = process.env, isService = false }) {
   const env = {
     // A person reads this terminal: of the log only what went wrong, unless they ask for more.
-    SLUICE_LOG_LEVEL: 'warn',
+    ...(!isService && { SLUICE_LOG_LEVEL: 'warn' }),
     // Modules are compiled once, not at every start.
     NODE_COMPILE_CACHE: compileCache,
     // Memory that is free goes back to the system: as glibc comes, each thread keeps a pool of its own.
@@ -46,7 +49,7 @@ export function launch({ program, cwd, compileCache, environment = process.env }
     ...serverEnvironment(environment),
   }
   // The channel tells the server when this process is gone, however it went: it then stops instead of living on unseen.
-  const server = spawn(findNode(), [...memoryFlags, program, '--welcome'], {
+  const server = spawn(findNode(), [...memoryFlags, program, ...(isService ? [] : ['--welcome'])], {
     cwd,
     env,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],

@@ -2,7 +2,16 @@
 // Node that this is run with: from 20 on, all of them must do. `-- --node /usr/bin/node` takes another, and `-- --tarball
 // sluice-0.1.0.tgz` what is packed already.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, chmodSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  chmodSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -42,6 +51,7 @@ try {
   writeFileSync(join(home, 'package.json'), '{ "private": true }')
   run('npm', ['install', ...quickly, tarball], home)
   check('nothing of TypeScript is left to be stripped', !hasTypeScript(join(home, 'node_modules/sluice')))
+  check('it says what it is made of, and under which licences', hasBillAndLicences(join(home, 'node_modules/sluice')))
   check('npx sluice --version', run('npx', ['sluice', '--version'], home).trim() !== '')
   run('npx', ['sluice', 'init'], home)
   check(
@@ -145,6 +155,14 @@ async function exampleKey(output) {
 function hasTypeScript(packed) {
   const files = readdirSync(packed, { recursive: true }).map(String)
   return files.some((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+}
+
+/** Of what is installed with it a bill of materials, of what is built into it the texts that its licences ask for. */
+function hasBillAndLicences(packed) {
+  const read = (name) => readFileSync(join(packed, name), 'utf8')
+  const names = new Set(JSON.parse(read('dist/sbom.json')).components.map(({ name }) => name))
+  const isWhole = names.has('fastify') && names.has('onnxruntime-node') && !names.has('vitest')
+  return isWhole && read('NOTICE').includes('Apache License') && read('dist/web/dist/licenses.md').includes('react-dom')
 }
 
 function run(command, args, cwd = folder, more = {}) {

@@ -13,6 +13,13 @@ export default defineConfig({
   plugins: [react(), guides(docs), packAssets(firstLoadBudgetBytes)],
   // The server puts the nonce of each answer where this stands.
   html: { cspNonce: '__STYLE_NONCE__' },
-  build: { outDir: 'dist', emptyOutDir: true, target: 'es2023', chunkSizeWarningLimit: 1200 },
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    target: 'es2023',
+    chunkSizeWarningLimit: 1200,
+    // What is bundled is passed on, and its licences ask that their text goes with it.
+    license: { fileName: 'licenses.md' },
+  },
   server: { proxy: { '/v1': 'http://127.0.0.1:4400' }, fs: { allow: [import.meta.dirname, docs] } },
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { launch } from '../../scripts/launch.mjs'
 import { serverProgram } from '../installation.ts'
 
-type Options = { port?: string; host?: string; data?: string }
+type Options = { port?: string; host?: string; data?: string; service?: boolean }
 
 export function startCommand(): Command {
   const command = new Command('start')
@@ -15,6 +15,7 @@ export function startCommand(): Command {
     .option('-p, --port <port>', 'instead of 4400')
     .option('--host <address>', 'instead of 127.0.0.1')
     .option('--data <folder>', 'instead of ./data')
+    .option('--service', 'under a process manager: the whole log, and a sign-in link at the very first start only')
   return command.action(() => start(command.opts<Options>()))
 }
 
@@ -22,6 +23,7 @@ function start(options: Options): void {
   launch({
     program: serverProgram('main'),
     cwd: process.cwd(),
+    isService: options.service === true,
     compileCache: join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'sluice', 'compiled'),
     environment: {
       ...process.env,

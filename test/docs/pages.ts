@@ -51,4 +51,19 @@ export const notRun: Array<{ page: string; begins: string; why: string }> = [
     begins: 'npx openapi-typescript',
     why: 'Programs of others; `npm run test:generators` installs them, and compiles and calls what they make.',
   },
+  {
+    page: 'docs/operate.md',
+    begins: 'sudo npm install --global',
+    why: 'It changes the machine. `npm run test:package` installs the package, `npm run test:deploy` checks the unit.',
+  },
+  {
+    page: 'docs/operate.md',
+    begins: 'docker build',
+    why: 'Needs a daemon of others; `npm run test:container` builds the same file and starts it as closed as here.',
+  },
+  {
+    page: 'docs/operate.md',
+    begins: 'kubectl create secret',
+    why: 'Needs a cluster; `npm run test:deploy` renders the chart with such values and judges what comes out.',
+  },
 ]
