@@ -18,14 +18,17 @@ function declared(): string[] {
   const text = readdirSync(dir)
     .map((file) => readFileSync(join(dir, file), 'utf8'))
     .join('\n')
-  const names = [...text.matchAll(/^ {2}(\w+): (\w+Table)$/gm)]
-  return names.flatMap(([, table, type]) => {
-    const body = new RegExp(`^type ${type} = \\{\n([^}]*(?:\\{[^}]*\\}[^}]*)*)^\\}`, 'm').exec(text)?.[1] ?? ''
-    return [...body.matchAll(/^ {2}(\w+): (.+)$/gm)].map(
+  const columnsOf = (type: string): RegExpExecArray[] => {
+    const form = new RegExp(`^(?:export )?type ${type} = (?:(\\w+) & )?\\{\n([^}]*(?:\\{[^}]*\\}[^}]*)*)^\\}`, 'm')
+    const [, shared, body = ''] = form.exec(text) ?? []
+    return [...(shared === undefined ? [] : columnsOf(shared)), ...body.matchAll(/^ {2}(\w+): (.+)$/gm)]
+  }
+  return [...text.matchAll(/^ {2}(\w+): (\w+Table)$/gm)].flatMap(([, table = '', type = '']) =>
+    columnsOf(type).map(
       ([, column, columnType = '']) =>
         `${inDatabase(`${table}.${column}`)}${/\| null|^OptionalJson/.test(columnType) ? '?' : ''}`,
-    )
-  })
+    ),
+  )
 }
 
 test('the tables that the code believes in are those of the migrated database', async () => {
