@@ -74,9 +74,15 @@ function digitsEnd(data: Buffer, from: number, stop: number): number {
   return at
 }
 
+const booleans = [Buffer.from('true'), Buffer.from('false')]
+
+/** In letters of either case. Byte by byte: a column of these would make a string of every cell. */
 function isBoolean(data: Buffer, start: number, stop: number): boolean {
-  const length = stop - start
-  if (length !== 4 && length !== 5) return false
-  const word = data.toString('latin1', start, stop).toLowerCase()
-  return word === 'true' || word === 'false'
+  const word = booleans[stop - start - 4]
+  if (word === undefined) return false
+  for (let at = 0; at < word.length; at += 1) {
+    // The bit that small letters have and large ones have not.
+    if (((data[start + at] as number) | 0x20) !== word[at]) return false
+  }
+  return true
 }
