@@ -38,6 +38,16 @@ describe('CSV', () => {
     ])
   })
 
+  test('booleans may be written large or small, and words like them are texts', async () => {
+    const result = await convert('a,b,c\nTRUE,true,True\nfalse,truth,FALSE\nTrue,fals3,\n', null, 'csv')
+    expect(result.types).toEqual({ a: 'BOOLEAN', b: 'VARCHAR', c: 'BOOLEAN' })
+    expect(result.rows).toEqual([
+      { a: true, b: 'true', c: true },
+      { a: false, b: 'truth', c: false },
+      { a: true, b: 'fals3', c: null },
+    ])
+  })
+
   test('absent values leave a column its type; a quoted empty cell is a text among texts alone', async () => {
     const text = 'id,on,note\n1,2024-01-01,""\n,,\n"","",x\n'
     const result = await convert(text, null, 'csv')
