@@ -59,7 +59,12 @@ export default defineConfig({
       { extends: true, test: { name: 'worker', include: ['test/worker/**/*.test.ts'] } },
       ...(hasRedis ? [{ extends: true as const, test: { name: 'redis', include: ['test/redis/**/*.test.ts'] } }] : []),
       ...(withNeighbours
-        ? [{ extends: true as const, test: { name: 'neighbours', include: ['test/neighbours/**/*.test.ts'] } }]
+        ? [
+            {
+              extends: true as const,
+              test: { name: 'neighbours', include: ['test/neighbours/**/*.test.ts'], ...alone(1) },
+            },
+          ]
         : []),
       ...(withSoak ? [{ extends: true as const, test: { name: 'soak', include: ['test/soak/**/*.test.ts'] } }] : []),
       ...(withClients
