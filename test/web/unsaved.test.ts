@@ -64,6 +64,29 @@ test('an unsaved connection is there again after leaving and reloading, but for 
   expect(complaints).toEqual([])
 })
 
+test('what is typed while a connection is being saved stays, as the next edit', async () => {
+  const { page, complaints } = await t.visitAs(editor, at(`connections/${sourceId}`))
+  await heading(page, 'Pages')
+  await page.getByLabel('Address').fill('https://api.example.org/pages?since=2027')
+  // Saving ends for the page when the lists are fetched again: that waits until something was typed.
+  const typed = Promise.withResolvers<void>()
+  await page.route(/\/data-objects/, async (route) => {
+    await typed.promise
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Pages is saved.').waitFor()
+  await page.getByLabel('Name', { exact: true }).fill('Sheets')
+  const fetched = page.waitForResponse(/\/data-objects/)
+  typed.resolve()
+  await fetched
+  await t.quiet()
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Sheets')
+  await page.getByRole('button', { name: 'Discard changes' }).click()
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Pages')
+  expect(complaints).toEqual([])
+})
+
 test('a new connection that was begun is there again, and gone once it is saved', async () => {
   const { page, complaints } = await t.visitAs(editor, at('connections/new'))
   await page.getByLabel('Address').fill('https://api.example.org/chapters')

@@ -46,14 +46,14 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
   const execute = (): void =>
     acts.execute.mutate(draft, {
       onSuccess: ({ made, job }) => {
-        taken(made)
+        taken(made, draft)
         if (job !== undefined) setJobId(job.id)
         else navigate(paths.table(project.id, made.table_name))
       },
     })
   const saveNow = async (): Promise<Datasource> => {
     const saved = await acts.save.mutateAsync(draft)
-    taken(saved)
+    taken(saved, draft)
     return saved
   }
   const load = (full: boolean): void => acts.refresh.mutate({ full }, { onSuccess: (job) => setJobId(job.id) })

@@ -25,6 +25,7 @@ export function useConnectionDraft({ project, source, initial }: Asked) {
     setDraft,
     dirty: changed,
     discard: () => setDraft(stored),
-    taken: (saved: Datasource) => setDraft(draftOf(saved)),
+    /** What was typed while `sent` was on its way is the next edit. */
+    taken: (saved: Datasource, sent: Draft) => setDraft((now) => (now === sent ? draftOf(saved) : now)),
   }
 }
