@@ -19,9 +19,17 @@ type CsvOptions = {
   known?: string[] | undefined
   /** A later page: its header is not written again. */
   isLater: boolean
+  out: CsvOutput
+}
+
+export type CsvOutput = {
   /** Takes a piece as it is; it stays untouched until the rows of this call are written. */
   bytes: (buffer: Buffer, start: number, end: number) => void
   write: (text: string) => void
+  /** From here on the rows are not what stands in the file behind its first line. */
+  differ: () => void
+  /** Whether the last row may lack its line end, as it does in many files. */
+  mayEndBare: () => boolean
 }
 
 export type CsvRows = {
@@ -34,8 +42,10 @@ export type CsvRows = {
   /** A quoted field goes over several lines. */
   hasLineBreaks: boolean
   newline: '\n' | '\r\n'
-  /** Of the line with the names, where it was written. */
+  /** Of the line with the names, as it was written. */
   headerBytes: number
+  /** Of the line with the names, as it came. */
+  cameWithHeaderBytes: number
 }
 
 /**
@@ -45,7 +55,7 @@ export type CsvRows = {
  */
 // Over 70 lines: every byte passes here, and its states share one cursor.
 export function createCsvReader(options: CsvOptions) {
-  const { delimiter, outDelimiter, hasHeader, writesHeader, known, isLater, bytes, write } = options
+  const { delimiter, outDelimiter, hasHeader, writesHeader, known, isLater, out } = options
   const separator = delimiter.charCodeAt(0)
   const mustRewrite = delimiter !== outDelimiter
   const needsQuotes = new RegExp(`["\r\n${outDelimiter === '|' ? '\\|' : outDelimiter}]`)
@@ -59,6 +69,9 @@ export function createCsvReader(options: CsvOptions) {
   let rowCount = 0
   let maxBytes = 0
   let headerBytes = 0
+  let cameWithHeaderBytes = 0
+  /** Of the records that were read to their end in the pieces before. */
+  let readBytes = 0
   let hasLineBreaks = false
   let carry: Buffer = Buffer.alloc(0)
   /** Of the record under the cursor: where its fields begin and end, without their quotes. */
@@ -95,7 +108,7 @@ export function createCsvReader(options: CsvOptions) {
     if (isLater || !writesHeader) return
     const header = `${columns.map((name) => quoted(name)).join(outDelimiter)}${newline}`
     headerBytes = Buffer.byteLength(header)
-    write(header)
+    out.write(header)
   }
 
   /** A later page may come without a header: what names none of the columns, and is as wide, is a row. */
@@ -138,22 +151,23 @@ export function createCsvReader(options: CsvOptions) {
       const text = textOf(data, index)
       placed[places?.[index] ?? index] = text === '' && marks[index] === 1 ? '""' : quoted(text)
     }
-    write(`${placed.join(outDelimiter)}${newline}`)
+    out.write(`${placed.join(outDelimiter)}${newline}`)
   }
 
   /** What the record is; `passes` where its bytes may be handed on as they came, with its line end. */
-  function take(data: Buffer, ending: string | null): 'passes' | 'row' | 'nothing' {
+  function take(data: Buffer, ending: string | null): 'passes' | 'row' | 'header' | 'nothing' {
     if (count === 1 && starts[0] === stops[0] && marks[0] === 0) return 'nothing'
     if (columns === null) {
       if (ending === '\r\n' && !writesHeader) newline = ending
       const names = Array.from({ length: count }, (_, index) => textOf(data, index).trim())
       if (isHeader(names)) {
         begin(names)
-        return 'nothing'
+        return 'header'
       }
       begin(hasHeader ? (known ?? names) : names.map((_, index) => `column_${index + 1}`))
     }
-    return takeRow(data) && ending === newline ? 'passes' : 'row'
+    const isEnded = ending === newline || (ending === null && out.mayEndBare())
+    return takeRow(data) && isEnded ? 'passes' : 'row'
   }
 
   /** One field from `at`; answers where it ends, or -1 when it may go on in the next piece. */
@@ -194,7 +208,7 @@ export function createCsvReader(options: CsvOptions) {
     /** What passes as it came and is not handed on yet begins here. */
     let spanStart = 0
     const handOn = (): void => {
-      if (recordStart > spanStart) bytes(data, spanStart, recordStart)
+      if (recordStart > spanStart) out.bytes(data, spanStart, recordStart)
     }
     const endAt = (end: number, ending: string | null): void => {
       const next = end + (ending?.length ?? 0)
@@ -202,6 +216,9 @@ export function createCsvReader(options: CsvOptions) {
       const taken = take(data, ending)
       if (taken !== 'passes') {
         handOn()
+        const isFirst = readBytes + recordStart === 0
+        if (taken === 'header') cameWithHeaderBytes = next - recordStart
+        if (taken !== 'header' || !isFirst || hasLineBreaks) out.differ()
         if (taken === 'row') writeRow(data)
         spanStart = next
       }
@@ -228,6 +245,7 @@ export function createCsvReader(options: CsvOptions) {
     // A record that is cut off starts over with the next piece.
     count = 0
     carry = last ? Buffer.alloc(0) : Buffer.from(data.subarray(recordStart))
+    readBytes += recordStart
     if (carry.length > maxRecord) throw unclosed(line)
   }
 
@@ -235,7 +253,7 @@ export function createCsvReader(options: CsvOptions) {
     if (columns === null) {
       throw new Failure('upstream_error', { reason: 'not_tabular', message: 'The CSV of the external API is empty.' })
     }
-    return { rowCount, columns, cells, maxBytes, hasLineBreaks, newline, headerBytes }
+    return { rowCount, columns, cells, maxBytes, hasLineBreaks, newline, headerBytes, cameWithHeaderBytes }
   }
 
   return { push, finish }

@@ -31,6 +31,8 @@ export type NormaliseOptions = {
   columns?: string[] | undefined
   /** CSV: rows alone, in the delimiter that they came with. */
   bare?: boolean | undefined
+  /** CSV: write nothing where the rows of the input are regular as they stand; `isAsItCame` says so. */
+  mayStay?: boolean | undefined
   /** Columns that every row begins with, their values as JSON. */
   lead?: Record<string, string> | undefined
 }
@@ -46,9 +48,11 @@ export type Normalised = {
   learned: Learned | null
   /** How CSV is written, and what its columns hold. */
   csv?: CsvFile
+  /** The rows are those of the input, behind its first line where that has the names. Nothing was written. */
+  isAsItCame?: boolean
 }
 
-export type CsvFile = Omit<CsvRows, 'rowCount' | 'columns'> & { delimiter: string }
+export type CsvFile = Omit<CsvRows, 'rowCount' | 'columns' | 'cameWithHeaderBytes'> & { delimiter: string }
 
 export type Learned = { shape: Shape; maxBytes: number }
 
@@ -90,7 +94,8 @@ export async function normalise(inputPath: string, outputPath: string, options: 
     const source = decoded ?? input
     const run: Run = { source, rows, base, workPath, options }
     const from = decoded === null ? markBytes : 0
-    if (kind === 'csv') return await runCsv(run, { from, text, path })
+    const mayStay = options.mayStay === true && decoded === null
+    if (kind === 'csv') return await runCsv(run, { from, text, path, mayStay })
     const documents = kind === 'lines' ? 'lines' : 'sniff'
     const target: Target = { steps: path.steps, path, documents, from }
     const found = path.each === undefined ? await runJson(run, target) : await runEach(run, target)
@@ -322,9 +327,9 @@ async function rewrite({ rows, base, workPath }: Run, change: (line: Buffer) => 
   await pump(copy, push, { from: 0, chunkBytes: ordinaryChunkBytes, afterEach: back.drain })
 }
 
-type CsvTarget = { from: number; text: string; path: JsonPath }
+type CsvTarget = { from: number; text: string; path: JsonPath; mayStay: boolean }
 
-async function runCsv(run: Run, { from, text, path }: CsvTarget): Promise<Normalised> {
+async function runCsv(run: Run, { from, text, path, mayStay }: CsvTarget): Promise<Normalised> {
   if (run.options.lead !== undefined) throw notTabular('One request for each row was answered with CSV', askForJson)
   if (path.steps.length > 0 || path.each !== undefined)
     throw noMatch(path.text, { steps: path.steps, matched: 0, kind: 'CSV' })
@@ -332,10 +337,10 @@ async function runCsv(run: Run, { from, text, path }: CsvTarget): Promise<Normal
   const [hint = '', hinted] = /^sep=([,;|\t])\r?\n/i.exec(text) ?? []
   const delimiter = hinted ?? delimiterOf(text)
   const start = from + hint.length
-  const writer = createRowWriter(run.rows, run.base)
   const { contentType, columns: known, chunkBytes = ordinaryChunkBytes, goOn, bare = false } = run.options
   const hasHeader = parseContentType(contentType).parameters['header'] !== 'absent'
   const outDelimiter = bare ? delimiter : ','
+  const out = createCsvOutput(run, mayStay && bare && start === 0)
   const reader = createCsvReader({
     delimiter,
     outDelimiter,
@@ -343,14 +348,58 @@ async function runCsv(run: Run, { from, text, path }: CsvTarget): Promise<Normal
     writesHeader: !bare,
     known,
     isLater: run.base > 0,
-    bytes: writer.bytes,
-    write: writer.text,
+    out,
   })
   const push = (buffer: Buffer, end: number, last: boolean) => {
     reader.push(buffer, end, last)
     return end
   }
-  await pump(run.source, push, { from: start, chunkBytes, afterEach: writer.drain, goOn })
-  const { rowCount, columns, ...csv } = reader.finish()
-  return { rowCount, columns, shape: 'csv', format: 'csv', learned: null, csv: { ...csv, delimiter: outDelimiter } }
+  await pump(run.source, push, { from: start, chunkBytes, afterEach: out.drain, goOn })
+  const { rowCount, columns, cameWithHeaderBytes, ...found } = reader.finish()
+  const isAsItCame = await out.finish(cameWithHeaderBytes)
+  const headerBytes = isAsItCame ? cameWithHeaderBytes : found.headerBytes
+  const csv = { ...found, headerBytes, delimiter: outDelimiter }
+  return { rowCount, columns, shape: 'csv', format: 'csv', learned: null, csv, isAsItCame }
+}
+
+/**
+ * The rows of CSV on their way to the output. As long as they may stay, those that are what stands in the input are only
+ * counted; the first that differs has them copied, and is written behind them.
+ */
+function createCsvOutput({ source, rows, base }: Run, mayStay: boolean) {
+  let counted = 0
+  let writer = mayStay ? null : createRowWriter(rows, base)
+  const differ = () => (writer ??= createRowWriter(rows, base + counted))
+  return {
+    bytes: (buffer: Buffer, start: number, end: number): void => {
+      if (writer === null) counted += end - start
+      else writer.bytes(buffer, start, end)
+    },
+    write: (text: string): void => differ().text(text),
+    differ: (): void => void differ(),
+    mayEndBare: () => writer === null,
+    drain: async () => writer?.drain(),
+    /** Answers whether every row is as it came. */
+    finish: async (headerBytes: number): Promise<boolean> => {
+      if (writer === null) return true
+      await copyRange(source, rows, { from: headerBytes, to: base, length: counted })
+      return false
+    },
+  }
+}
+
+async function copyRange(
+  source: FileHandle,
+  target: FileHandle,
+  { from, to, length }: { from: number; to: number; length: number },
+): Promise<void> {
+  const buffer = Buffer.allocUnsafe(Math.min(length, ordinaryChunkBytes))
+  for (let done = 0; done < length;) {
+    const { bytesRead } = await source.read(buffer, 0, Math.min(buffer.length, length - done), from + done)
+    if (bytesRead === 0) throw new Error('the input became shorter while it was read')
+    const writer = createRowWriter(target, to + done)
+    writer.bytes(buffer, 0, bytesRead)
+    await writer.drain()
+    done += bytesRead
+  }
 }

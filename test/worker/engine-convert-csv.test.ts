@@ -100,6 +100,22 @@ describe('CSV as it comes', () => {
     ])
   })
 
+  test('a file that is regular as it came has the rows behind its first line, its last one ended or not', async () => {
+    const rows = [
+      { id: 1, 'a, name': 'x, "y"', n: 1.5 },
+      { id: 2, 'a, name': 'name', n: null },
+    ]
+    for (const end of ['\n', '\r\n']) {
+      const text = ['id,"a, name",n', '1,"x, ""y""",1.5', '2,name,'].join(end)
+      for (const body of [text, `${text}${end}`]) {
+        expect((await convert(body, null, 'csv')).rows).toEqual(rows)
+      }
+    }
+    const many = Array.from({ length: 200_000 }, (_, id) => `${id},"row ${id}"`).join('\n')
+    expect(await convert(`id,name\n${many}`, null, 'csv')).toMatchObject({ rowCount: 200_000 })
+    expect((await convert('id,name\n', null, 'csv')).rowCount).toBe(0)
+  })
+
   test('a line of many megabytes is a row', async () => {
     const long = 'x'.repeat(5_000_000)
     const result = await convert(`a,b\n1,${long}\n2,"${long}"\n`, null, 'csv')

@@ -4,9 +4,11 @@ import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
 import { collectYoung } from '../../collect.ts'
 import { asDiskFailure } from '../../disk-failure.ts'
+import { untilAborted } from '../../flow/index.ts'
 import { outboundError, thrown } from './error.ts'
 
 const collectEveryBytes = 8_388_608
+const flushBytes = 524_288
 
 /** Where a body goes. A sink is opened once for each answer that is kept, and starts empty. */
 export type Sink = { open: () => Promise<{ write: (piece: Buffer) => Promise<void>; close: () => Promise<void> }> }
@@ -31,20 +33,43 @@ export function memorySink(): Sink & { bytes: () => Buffer } {
   }
 }
 
+/** Pieces are gathered to be written many at once, while the next ones come. */
 export function fileSink(path: string): Sink {
   return {
     async open() {
       const file = await open(path, 'w', 0o600).catch(refuseDisk)
+      let gathered: Buffer[] = []
+      let gatheredBytes = 0
       let uncollected = 0
+      let written: Promise<unknown> = Promise.resolve()
+      const flush = async (): Promise<void> => {
+        await written
+        const data = gathered.length === 1 ? gathered[0] : Buffer.concat(gathered, gatheredBytes)
+        gathered = []
+        gatheredBytes = 0
+        if (data === undefined) return
+        written = file.writeFile(data).catch(refuseDisk)
+        // Whoever writes or closes next hears of a failure; until then nobody listens.
+        written.catch(() => {})
+        uncollected += data.length
+        if (uncollected < collectEveryBytes) return
+        uncollected = 0
+        collectYoung()
+      }
       return {
         async write(piece) {
-          await file.writeFile(piece).catch(refuseDisk)
-          uncollected += piece.length
-          if (uncollected < collectEveryBytes) return
-          uncollected = 0
-          collectYoung()
+          gathered.push(piece)
+          gatheredBytes += piece.length
+          if (gatheredBytes >= flushBytes) await flush()
         },
-        close: () => file.close(),
+        async close() {
+          try {
+            await flush()
+            await written
+          } finally {
+            await file.close()
+          }
+        },
       }
     },
   }
@@ -148,9 +173,9 @@ export async function receive(
     const first = await wire.next()
     const head = first.done === true ? Buffer.alloc(0) : first.value
     const decoder = head.length === 0 ? null : decoderFor(coding, head)
-    const source = Readable.from(prepend(head, wire))
-    if (decoder === null) await pipeline(source, store, { signal })
-    else await pipeline(source, decoder, store, { signal })
+    const source = prepend(head, wire)
+    if (decoder === null) await untilAborted(store(source), signal)
+    else await pipeline(Readable.from(source), decoder, store, { signal })
   } catch (error) {
     if (!isCut(error)) throw error
   } finally {

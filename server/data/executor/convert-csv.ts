@@ -10,7 +10,7 @@ const lineBytesMin = 2_097_152
 type CsvInput = { path: string; rowCount: number; columns: string[]; csv: CsvFile }
 
 /**
- * Rows of CSV without a header, in a dialect that is known: nothing of it is guessed, so that no row is taken for a
+ * Rows of CSV in a dialect that is known: nothing of it is guessed, so that no row is taken for a
  * comment or a header. A quoted empty cell is an empty text among texts, and no value in a column of any other type.
  */
 export function csvSource({ path, rowCount, columns: keys, csv }: CsvInput, contract: Contract | null): CopySource {
@@ -31,7 +31,7 @@ export function csvSource({ path, rowCount, columns: keys, csv }: CsvInput, cont
     const types = columns.map(({ type }, index) => (asText.has(index) || isEmptied(index) ? 'VARCHAR' : type))
     const list = types.map((type, index) => `${quoteText(named(index))}: ${quoteText(type)}`).join(', ')
     const options = [
-      `auto_detect = false, header = false, columns = {${list}}`,
+      `auto_detect = false, header = ${csv.headerBytes > 0}, columns = {${list}}`,
       `new_line = ${csv.newline === '\n' ? `'\\n'` : `'\\r\\n'`}`,
       `delim = ${quoteText(csv.delimiter)}, quote = '"', escape = '"', comment = '', nullstr = ''`,
       `allow_quoted_nulls = false, null_padding = false, max_line_size = ${Math.max(lineBytesMin, csv.maxBytes * 2)}`,

@@ -134,12 +134,16 @@ async function rowsOf(
   }
   if (source.kind === 'answer') {
     await using body = await readableBody(settings, call, source, `${path}.body`)
-    return { path, ...(await normalise(body.path, path, { ...bodyOptions(body, call), bare: true })) }
+    // What was unpacked is gone when the rows are read.
+    const mayStay = body.path === source.path
+    const found = await normalise(body.path, path, { ...bodyOptions(body, call), bare: true, mayStay })
+    return { path: found.isAsItCame === true ? body.path : path, ...found }
   }
   const goOn = () => throwIfCancelled(call)
   // A later page may have brought columns that the first line does not name yet.
-  const options = { contentType: 'text/csv', columns: source.columns, maxDepth: 1, bare: true, goOn }
-  return { path, ...(await normalise(source.path, path, options)) }
+  const options = { contentType: 'text/csv', columns: source.columns, maxDepth: 1, bare: true, mayStay: true, goOn }
+  const found = await normalise(source.path, path, options)
+  return { path: found.isAsItCame === true ? source.path : path, ...found }
 }
 
 async function sourceOf(

@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { normalise, type NormaliseOptions } from '../../../server/rows/normalise.ts'
 import { useRows } from './run.ts'
@@ -39,6 +40,52 @@ describe('other charsets and CSV', () => {
     expect(await refusal('a,b\n1,2\n1,2,3\n', { contentType: 'text/csv' })).toMatchObject({
       message: expect.stringContaining('3 fields in line 3') as string,
     })
+  })
+})
+
+describe('CSV that may stay where it is', () => {
+  const options = { contentType: 'text/csv', bare: true, mayStay: true }
+
+  test('stays where every row is regular, and says where its rows begin', async () => {
+    for (const body of ['id,"a name"\n1,"x, ""y"""\n2,\n', 'id,name\r\n1,x\r\n2,y', 'id\n1\n']) {
+      const found = await run(body, options)
+      expect(found).toMatchObject({ isAsItCame: true, text: '' })
+      expect(found.csv?.headerBytes).toBe(body.indexOf('\n') + 1)
+    }
+    const headless = await run('1,x\n2,y\n', { ...options, contentType: 'text/csv; header=absent' })
+    expect(headless).toMatchObject({ isAsItCame: true, csv: { headerBytes: 0 }, rowCount: 2 })
+  })
+
+  test('is written where a mark, a hint, a blank line, a charset or a name over two lines stands before the rows', async () => {
+    const utf16 = Buffer.from('\uFEFFid,name\n1,x\n', 'utf16le')
+    for (const body of ['\uFEFFid,name\n1,x\n', 'sep=,\nid,name\n1,x\n', '\nid,name\n1,x\n', utf16]) {
+      expect(await run(body, options)).toMatchObject({ isAsItCame: false, text: '1,x\n' })
+    }
+    expect(await run('id,"na\nme"\n1,x\n', options)).toMatchObject({ isAsItCame: false, text: '1,x\n' })
+  })
+
+  test('has the same rows as CSV that is written anew, whatever its lines are', async () => {
+    const plain = fc.constantFrom('1,a', '2,"b, c"', '3,"say ""hi"""', ',', '4,""')
+    const odd = fc.constantFrom('5', '', '6,say "hi"', '7,"two\nlines"')
+    const line = fc.oneof({ weight: 9, arbitrary: plain }, { weight: 1, arbitrary: odd })
+    const file = fc.record({
+      lines: fc.array(line, { maxLength: 30 }),
+      end: fc.constantFrom('\n', '\r\n'),
+      isEnded: fc.boolean(),
+      chunkBytes: fc.integer({ min: 8, max: 64 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(file, async ({ lines, end, isEnded, chunkBytes }) => {
+        const body = ['id,name', ...lines].join(end) + (isEnded ? end : '')
+        const written = await run(body, { ...options, mayStay: false, chunkBytes })
+        const found = await run(body, { ...options, chunkBytes })
+        const rest = body.slice(found.csv?.headerBytes ?? 0)
+        const bareEnd = rest === '' || rest.endsWith(end) ? '' : end
+        expect(found.isAsItCame === true ? `${rest}${bareEnd}` : found.text).toBe(written.text)
+        expect(found.rowCount).toBe(written.rowCount)
+      }),
+      { numRuns: 300 },
+    )
   })
 })
 
