@@ -7,8 +7,9 @@ import { asDiskFailure } from '../../disk-failure.ts'
 import { untilAborted } from '../../flow/index.ts'
 import { outboundError, thrown } from './error.ts'
 
-const collectEveryBytes = 8_388_608
-const flushBytes = 524_288
+/** At four times as much the engine looks through its whole heap instead: measured, 100 MB then take twice as long. */
+const collectEveryBytes = 1_048_576
+const gatherBytes = 262_144
 
 /** Where a body goes. A sink is opened once for each answer that is kept, and starts empty. */
 export type Sink = { open: () => Promise<{ write: (piece: Buffer) => Promise<void>; close: () => Promise<void> }> }
@@ -33,34 +34,39 @@ export function memorySink(): Sink & { bytes: () => Buffer } {
   }
 }
 
-/** Pieces are gathered to be written many at once, while the next ones come. */
+/**
+ * Pieces are gathered in two buffers that take turns, one being filled while the other is written. New buffers instead
+ * would be garbage outside the heap, which makes the engine look through all of its heap again and again.
+ */
 export function fileSink(path: string): Sink {
   return {
     async open() {
       const file = await open(path, 'w', 0o600).catch(refuseDisk)
-      let gathered: Buffer[] = []
-      let gatheredBytes = 0
+      let filling: Buffer = Buffer.allocUnsafeSlow(gatherBytes)
+      let other: Buffer = Buffer.allocUnsafeSlow(gatherBytes)
+      let filled = 0
       let uncollected = 0
       let written: Promise<unknown> = Promise.resolve()
       const flush = async (): Promise<void> => {
         await written
-        const data = gathered.length === 1 ? gathered[0] : Buffer.concat(gathered, gatheredBytes)
-        gathered = []
-        gatheredBytes = 0
-        if (data === undefined) return
-        written = file.writeFile(data).catch(refuseDisk)
+        written = file.writeFile(filling.subarray(0, filled)).catch(refuseDisk)
         // Whoever writes or closes next hears of a failure; until then nobody listens.
         written.catch(() => {})
-        uncollected += data.length
-        if (uncollected < collectEveryBytes) return
-        uncollected = 0
-        collectYoung()
+        ;[filling, other] = [other, filling]
+        filled = 0
       }
       return {
         async write(piece) {
-          gathered.push(piece)
-          gatheredBytes += piece.length
-          if (gatheredBytes >= flushBytes) await flush()
+          for (let at = 0; at < piece.length;) {
+            const copied = piece.copy(filling, filled, at)
+            at += copied
+            filled += copied
+            if (filled === filling.length) await flush()
+          }
+          uncollected += piece.length
+          if (uncollected < collectEveryBytes) return
+          uncollected = 0
+          collectYoung()
         },
         async close() {
           try {
