@@ -255,7 +255,12 @@ export async function openApp(
       ...keyAccess.access,
       deployments,
       queryGate: openQueryGate({ engine, catalogs, deployments }),
-      answers: openAnswers({ maxBytes: limits.answerCacheBytes, maxBytesInFlight: limits.answersInFlightBytes, now }),
+      answers: openAnswers({
+        maxBytes: limits.answerCacheBytes,
+        maxBytesInFlight: limits.answersInFlightBytes,
+        executors: limits.executorProcesses,
+        now,
+      }),
       queryCallers,
       definitionTurns: createDefinitionTurns({
         waitMs: limits.definitionWaitMs,

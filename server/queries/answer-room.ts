@@ -4,7 +4,8 @@ import { Failure } from '../failure.ts'
 
 /**
  * The memory of large answers, while they are made and on their way to their callers. Who has much of it waits with the
- * next one until some was read; the others go on.
+ * next one until some was read; the others go on. No project has more than so many of them made at a time: each keeps a
+ * processor busy, and one has to be left for the calls of others.
  */
 export type AnswerRoom = {
   /** Waits for room for an answer of about this size, and counts it as being made until it is let go. */
@@ -21,12 +22,15 @@ export const largeAnswerBytes = 1_048_576
 
 type Waiting = { holder: Holder; enter: () => void }
 
-export function openAnswerRoom(maxBytes: number): AnswerRoom {
+export function openAnswerRoom({ maxBytes, maxMade }: { maxBytes: number; maxMade: number }): AnswerRoom {
   const shares = createShares()
   const queue = createFairQueue<Waiting>()
+  /** How many of each project are being made. */
+  const made = new Map<string, number>()
 
   function admit(): void {
-    const run = ({ holder }: Waiting): boolean => shares.mayHoldMore(holder, maxBytes)
+    const run = ({ holder }: Waiting): boolean =>
+      (made.get(holder.projectId) ?? 0) < maxMade && shares.mayHoldMore(holder, maxBytes)
     for (let next = queue.take({ run }); next !== undefined; next = queue.take({ run })) next.enter()
   }
 
@@ -38,6 +42,22 @@ export function openAnswerRoom(maxBytes: number): AnswerRoom {
       isHeld = false
       shares.add(holder, -bytes)
       admit()
+    }
+  }
+
+  const make = (holder: Holder, bytes: number): (() => void) => {
+    const count = (change: 1 | -1): void => {
+      const next = (made.get(holder.projectId) ?? 0) + change
+      if (next === 0) made.delete(holder.projectId)
+      else made.set(holder.projectId, next)
+    }
+    count(1)
+    const letGo = hold(holder, bytes)
+    let isMade = false
+    return () => {
+      if (!isMade) count(-1)
+      isMade = true
+      letGo()
     }
   }
 
@@ -61,7 +81,7 @@ export function openAnswerRoom(maxBytes: number): AnswerRoom {
           holder,
           enter: () => {
             end()
-            resolve(hold(holder, expectedBytes))
+            resolve(make(holder, expectedBytes))
           },
         }
         queue.push(path, waiting)

@@ -31,9 +31,9 @@ export type Answers = {
 type Work = (signal: AbortSignal) => Promise<Answer>
 type Flight = { answer: Promise<Answer>; waiting: number; stop: AbortController }
 
-type Options = { maxBytes: number; maxBytesInFlight: number; now: () => number }
+type Options = { maxBytes: number; maxBytesInFlight: number; executors: number; now: () => number }
 
-export function openAnswers({ maxBytes, maxBytesInFlight, now }: Options): Answers {
+export function openAnswers({ maxBytes, maxBytesInFlight, executors, now }: Options): Answers {
   const kept = new LRUCache<string, { answer: Answer; madeAt: number; ttlMs: number }>({
     maxSize: maxBytes,
     // One answer may not push all others out.
@@ -60,7 +60,7 @@ export function openAnswers({ maxBytes, maxBytesInFlight, now }: Options): Answe
   }
 
   return {
-    room: openAnswerRoom(maxBytesInFlight),
+    room: openAnswerRoom({ maxBytes: maxBytesInFlight, maxMade: Math.max(1, Math.floor(executors / 2)) }),
     get(key) {
       const found = kept.get(key)
       if (found === undefined) return undefined

@@ -16,7 +16,7 @@ function entering(entered: Promise<() => void>): { isIn: boolean; entered: Promi
 }
 
 test('who holds more than a fair share waits until some of it was read; a neighbour does not', async () => {
-  const room = openAnswerRoom(100)
+  const room = openAnswerRoom({ maxBytes: 100, maxMade: 100 })
   const letGo = [40, 40].map((bytes) => room.hold(one, bytes))
   const waiting = entering(room.enter(one, patient))
   await room.enter(two, patient)
@@ -26,7 +26,7 @@ test('who holds more than a fair share waits until some of it was read; a neighb
 })
 
 test('another key of the same project finds room where the first has its share', async () => {
-  const room = openAnswerRoom(100)
+  const room = openAnswerRoom({ maxBytes: 100, maxMade: 100 })
   room.hold(one, 60)
   const waiting = entering(room.enter(one, patient))
   await room.enter({ projectId: 'one', keyId: 'other' }, patient)
@@ -34,7 +34,7 @@ test('another key of the same project finds room where the first has its share',
 })
 
 test('what is being made counts, and all who find room afterwards are let in', async () => {
-  const room = openAnswerRoom(100)
+  const room = openAnswerRoom({ maxBytes: 100, maxMade: 100 })
   const all = Array.from({ length: 20 }, () => entering(room.enter(one, patient)))
   const leave = await all[0]?.entered
   const inside = all.filter(({ isIn }) => isIn).length
@@ -45,7 +45,7 @@ test('what is being made counts, and all who find room afterwards are let in', a
 })
 
 test('letting go twice gives back once, and who gives up waits no more', async () => {
-  const room = openAnswerRoom(100)
+  const room = openAnswerRoom({ maxBytes: 100, maxMade: 100 })
   const [first] = [60, 60].map((bytes) => room.hold(one, bytes))
   first?.()
   first?.()
@@ -54,4 +54,18 @@ test('letting go twice gives back once, and who gives up waits no more', async (
   left.abort(new Error('gone'))
   await expect(waiting).rejects.toThrow('gone')
   await expect(room.enter(one, { ...patient, timeoutMs: 1 })).rejects.toMatchObject({ code: 'overloaded' })
+})
+
+test('a project has so many made at a time, whatever its keys; another one is not kept waiting', async () => {
+  const room = openAnswerRoom({ maxBytes: 1_000, maxMade: 1 })
+  const leave = await room.enter(one, patient)
+  const waiting = entering(room.enter({ projectId: 'one', keyId: 'other' }, patient))
+  const leaveToo = await room.enter(two, patient)
+  expect(waiting.isIn).toBe(false)
+  leaveToo()
+  leaveToo()
+  await Promise.resolve()
+  expect(waiting.isIn).toBe(false)
+  leave()
+  await waiting.entered
 })

@@ -15,7 +15,7 @@ const answer = (bytes: number): Answer => ({
 const ttlMs = 1_000
 
 test('what is kept stays within its bytes, and the least used goes first', async () => {
-  const answers = openAnswers({ maxBytes: 12_000, maxBytesInFlight: 1_000, now: () => 0 })
+  const answers = openAnswers({ maxBytes: 12_000, maxBytesInFlight: 1_000, executors: 2, now: () => 0 })
   for (const key of ['a', 'b', 'c', 'd']) await answers.make(key, { ttlMs }, async () => answer(2_000))
   await answers.make('e', { ttlMs }, async () => answer(2_000))
   expect(['a', 'b', 'e'].map((key) => answers.get(key) !== undefined)).toEqual([false, true, true])
@@ -24,7 +24,7 @@ test('what is kept stays within its bytes, and the least used goes first', async
 })
 
 test('one who leaves does not fail the others; the work stops when the last has left', async () => {
-  const answers = openAnswers({ maxBytes: 10_000, maxBytesInFlight: 1_000, now: () => 0 })
+  const answers = openAnswers({ maxBytes: 10_000, maxBytesInFlight: 1_000, executors: 2, now: () => 0 })
   const made = Promise.withResolvers<Answer>()
   let stopped = false
   const work = (signal: AbortSignal): Promise<Answer> => {
@@ -51,7 +51,7 @@ test('one who leaves does not fail the others; the work stops when the last has 
 })
 
 test('a failure reaches all who wait, and the next call tries again', async () => {
-  const answers = openAnswers({ maxBytes: 10_000, maxBytesInFlight: 1_000, now: () => 0 })
+  const answers = openAnswers({ maxBytes: 10_000, maxBytesInFlight: 1_000, executors: 2, now: () => 0 })
   const failing = async (): Promise<Answer> => {
     throw new Error('broken')
   }
