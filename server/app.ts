@@ -38,7 +38,6 @@ import {
   type Catalogs,
   type DatasourceDirectory,
   type Engine,
-  type EngineOptions,
   type Files,
   type QueryGate,
 } from './data/index.ts'
@@ -72,6 +71,17 @@ import {
   type Router,
   type RouterOptions,
 } from './questions/index.ts'
+import {
+  alertOptions,
+  databaseOptions,
+  engineOptions,
+  jobOptions,
+  languageModelOptions,
+  outboundOptions,
+  routerOptions,
+  usageOptions,
+} from './part-options.ts'
+import { checkDatabase, checkExecutors, checkQuestions, checkRedis, type Readiness } from './readiness.ts'
 import {
   createRehearsal,
   openCanaries,
@@ -149,9 +159,6 @@ export type App = KeyAccess & {
   readiness(): Promise<Readiness>
   close(): Promise<void>
 }
-
-/** What must work before calls are sent here, each by name. What is optional may fail and the service is ready still. */
-export type Readiness = Record<string, { ok: boolean; optional?: true; message?: string }>
 
 /** What the app is opened with beside its settings. */
 export type AppOptions = {
@@ -322,98 +329,4 @@ function registerJobs(app: App): void {
   app.jobs.register(replayJob, (context) => runReplay(app, context), { ended: endReplay })
   app.jobs.register('compact_table', (context) => runCompaction(app, context))
   app.jobs.register('build_dataline_from_connected_resource', (context) => buildDataline(app, context))
-}
-
-function databaseOptions({ dataDir, databaseUrl, limits }: Config) {
-  return { dataDir, databaseUrl, connections: limits.databaseConnections, timeoutMs: limits.databaseTimeoutMs }
-}
-
-function usageOptions({ limits }: Config) {
-  return { queueLength: limits.usageQueueLength, closeTimeoutMs: limits.flushTimeoutMs }
-}
-
-function engineOptions({ dataDir, limits }: Config): Omit<EngineOptions, 'observe' | 'now'> {
-  return {
-    runDir: join(dataDir, 'run'),
-    executors: limits.executorProcesses,
-    spareExecutors: limits.spareExecutors,
-    quarantineMs: limits.quarantineSeconds * 1000,
-    concurrencyPerExecutor: limits.executorConcurrency,
-    memoryBytes: limits.executorMemoryBytes,
-    queueLength: limits.queryQueueLength,
-    timeoutMs: limits.queryTimeoutMs,
-    // Many small queries at once do better than one on all cores; and one thread keeps the order of a result.
-    threads: 1,
-    idleCloseMs: limits.projectIdleSeconds * 1000,
-    sqlLimits: { chars: limits.sqlChars, nodes: limits.sqlNodes, levels: limits.sqlLevels },
-    inspectionTimeoutMs: limits.inspectionTimeoutMs,
-  }
-}
-
-function routerOptions({ limits }: Config) {
-  return {
-    threads: limits.encoderThreads,
-    queueLength: limits.questionQueueLength,
-    questionWaitMs: limits.questionWaitMs,
-    waitMs: limits.questionIndexWaitMs,
-    maxBytes: limits.questionIndexBytes,
-  }
-}
-
-function languageModelOptions({ languageModelUrl, languageModel, languageModelKey, limits }: Config) {
-  return {
-    url: languageModelUrl,
-    model: languageModel,
-    apiKey: languageModelKey,
-    timeoutMs: limits.languageModelTimeoutMs,
-  }
-}
-
-function outboundOptions({ outboundAllow, example, port, limits }: Config) {
-  // The sample API is this server under a name of its own, by which nothing else of it can be reached.
-  const sample = example === 'on' ? [`sample.localhost:${port}`] : []
-  return {
-    allow: [...outboundAllow, ...sample],
-    connectTimeoutMs: limits.outboundConnectTimeoutMs,
-    connectionsPerOrigin: limits.outboundConnectionsPerOrigin,
-    backoffBaseMs: 500,
-    backoffMaxMs: 10_000,
-  }
-}
-
-function alertOptions({ smtpUrl, mailFrom, limits }: Config) {
-  return { smtpUrl, mailFrom, intervalMs: limits.alertIntervalSeconds * 1000, timeoutMs: limits.webhookTimeoutMs }
-}
-
-function jobOptions({ limits }: Config) {
-  return {
-    concurrency: limits.jobsAtOnce,
-    limits: { timeoutMs: limits.jobTimeoutMs, graceMs: limits.shutdownTimeoutMs },
-  }
-}
-
-async function checkDatabase(store: Database): Promise<Readiness[string]> {
-  try {
-    await store.ping()
-    return { ok: true }
-  } catch {
-    return { ok: false, message: 'PostgreSQL does not answer.' }
-  }
-}
-
-function checkExecutors(engine: Engine): Readiness[string] {
-  const { ready, executors } = engine.health()
-  return ready ? { ok: true } : { ok: false, message: `None of ${executors.length} executors answers.` }
-}
-
-/** Direct calls do without it, so it is optional. */
-function checkQuestions(router: Router): Readiness[string] {
-  const { encoder } = router.health()
-  if (encoder !== 'failed') return { ok: true, optional: true }
-  return { ok: false, optional: true, message: 'The question encoder does not open; the log says why.' }
-}
-
-function checkRedis(isShared: boolean): Readiness[string] {
-  if (isShared) return { ok: true, optional: true }
-  return { ok: false, optional: true, message: 'Redis does not answer: each process limits the calls it gets itself.' }
 }

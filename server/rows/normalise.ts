@@ -3,6 +3,7 @@ import { open, rm, type FileHandle } from 'node:fs/promises'
 import { Failure } from '../failure.ts'
 import { charsetOf, delimiterOf, isBinary, kindOf, parseContentType } from './content.ts'
 import { createCsvReader, type CsvRows } from './csv.ts'
+import { createCsvOutput } from './csv-output.ts'
 import { expandMembers, memberLead, withColumns } from './each-member.ts'
 import { dropDuplicateKeys } from './json-repair.ts'
 import { noMatch, parseExtractor, type JsonPath, type PathStep } from './json-path.ts'
@@ -360,46 +361,4 @@ async function runCsv(run: Run, { from, text, path, mayStay }: CsvTarget): Promi
   const headerBytes = isAsItCame ? cameWithHeaderBytes : found.headerBytes
   const csv = { ...found, headerBytes, delimiter: outDelimiter }
   return { rowCount, columns, shape: 'csv', format: 'csv', learned: null, csv, isAsItCame }
-}
-
-/**
- * The rows of CSV on their way to the output. As long as they may stay, those that are what stands in the input are only
- * counted; the first that differs has them copied, and is written behind them.
- */
-function createCsvOutput({ source, rows, base }: Run, mayStay: boolean) {
-  let counted = 0
-  let writer = mayStay ? null : createRowWriter(rows, base)
-  const differ = () => (writer ??= createRowWriter(rows, base + counted))
-  return {
-    bytes: (buffer: Buffer, start: number, end: number): void => {
-      if (writer === null) counted += end - start
-      else writer.bytes(buffer, start, end)
-    },
-    write: (text: string): void => differ().text(text),
-    differ: (): void => void differ(),
-    mayEndBare: () => writer === null,
-    drain: async () => writer?.drain(),
-    /** Answers whether every row is as it came. */
-    finish: async (headerBytes: number): Promise<boolean> => {
-      if (writer === null) return true
-      await copyRange(source, rows, { from: headerBytes, to: base, length: counted })
-      return false
-    },
-  }
-}
-
-async function copyRange(
-  source: FileHandle,
-  target: FileHandle,
-  { from, to, length }: { from: number; to: number; length: number },
-): Promise<void> {
-  const buffer = Buffer.allocUnsafe(Math.min(length, ordinaryChunkBytes))
-  for (let done = 0; done < length;) {
-    const { bytesRead } = await source.read(buffer, 0, Math.min(buffer.length, length - done), from + done)
-    if (bytesRead === 0) throw new Error('the input became shorter while it was read')
-    const writer = createRowWriter(target, to + done)
-    writer.bytes(buffer, 0, bytesRead)
-    await writer.drain()
-    done += bytesRead
-  }
 }

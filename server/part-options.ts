@@ -1,0 +1,73 @@
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import type { EngineOptions } from './data/index.ts'
+
+/** What of the configuration each part is opened with. */
+
+export function databaseOptions({ dataDir, databaseUrl, limits }: Config) {
+  return { dataDir, databaseUrl, connections: limits.databaseConnections, timeoutMs: limits.databaseTimeoutMs }
+}
+
+export function usageOptions({ limits }: Config) {
+  return { queueLength: limits.usageQueueLength, closeTimeoutMs: limits.flushTimeoutMs }
+}
+
+export function engineOptions({ dataDir, limits }: Config): Omit<EngineOptions, 'observe' | 'now'> {
+  return {
+    runDir: join(dataDir, 'run'),
+    executors: limits.executorProcesses,
+    spareExecutors: limits.spareExecutors,
+    quarantineMs: limits.quarantineSeconds * 1000,
+    concurrencyPerExecutor: limits.executorConcurrency,
+    memoryBytes: limits.executorMemoryBytes,
+    queueLength: limits.queryQueueLength,
+    timeoutMs: limits.queryTimeoutMs,
+    // Many small queries at once do better than one on all cores; and one thread keeps the order of a result.
+    threads: 1,
+    idleCloseMs: limits.projectIdleSeconds * 1000,
+    sqlLimits: { chars: limits.sqlChars, nodes: limits.sqlNodes, levels: limits.sqlLevels },
+    inspectionTimeoutMs: limits.inspectionTimeoutMs,
+  }
+}
+
+export function routerOptions({ limits }: Config) {
+  return {
+    threads: limits.encoderThreads,
+    queueLength: limits.questionQueueLength,
+    questionWaitMs: limits.questionWaitMs,
+    waitMs: limits.questionIndexWaitMs,
+    maxBytes: limits.questionIndexBytes,
+  }
+}
+
+export function languageModelOptions({ languageModelUrl, languageModel, languageModelKey, limits }: Config) {
+  return {
+    url: languageModelUrl,
+    model: languageModel,
+    apiKey: languageModelKey,
+    timeoutMs: limits.languageModelTimeoutMs,
+  }
+}
+
+export function outboundOptions({ outboundAllow, example, port, limits }: Config) {
+  // The sample API is this server under a name of its own, by which nothing else of it can be reached.
+  const sample = example === 'on' ? [`sample.localhost:${port}`] : []
+  return {
+    allow: [...outboundAllow, ...sample],
+    connectTimeoutMs: limits.outboundConnectTimeoutMs,
+    connectionsPerOrigin: limits.outboundConnectionsPerOrigin,
+    backoffBaseMs: 500,
+    backoffMaxMs: 10_000,
+  }
+}
+
+export function alertOptions({ smtpUrl, mailFrom, limits }: Config) {
+  return { smtpUrl, mailFrom, intervalMs: limits.alertIntervalSeconds * 1000, timeoutMs: limits.webhookTimeoutMs }
+}
+
+export function jobOptions({ limits }: Config) {
+  return {
+    concurrency: limits.jobsAtOnce,
+    limits: { timeoutMs: limits.jobTimeoutMs, graceMs: limits.shutdownTimeoutMs },
+  }
+}
