@@ -34,6 +34,81 @@ export async function inverseCholesky(matrix: Float64Array, size: number): Promi
   return inverse
 }
 
+type Spread = { round: number; weight: number; size: number }
+
+/**
+ * The same of `round` times the identity plus `weight` times the sum of the squares of the rows given, of which there
+ * are few. Below the diagonal such a factor has no higher rank than there are rows, and the matrix need not be made: one
+ * of as many rows and columns as there are rows is inverted step by step instead, one coordinate after the other.
+ */
+export async function inverseCholeskyOfRows(
+  rows: Float64Array[],
+  { round, weight, size }: Spread,
+): Promise<Float32Array> {
+  const count = rows.length
+  const scale = Math.sqrt(weight / round)
+  /** The rows on their side: what each coordinate is in all of them. */
+  const points = new Float64Array(size * count)
+  rows.forEach((row, at) => row.forEach((value, i) => (points[i * count + at] = value * scale)))
+  /** Inverse of the identity plus the squares of the points so far. */
+  const inverse = new Float64Array(count * count)
+  for (let at = 0; at < count; at += 1) inverse[at * count + at] = 1
+  const factor = new Float32Array(size * size)
+  const pull = new Float64Array(count)
+  for (let i = 0; i < size; i += 1) {
+    const point = points.subarray(i * count, (i + 1) * count)
+    multiply(inverse, point, { rows: count, into: pull, from: 0 })
+    let grown = 1
+    for (let at = 0; at < count; at += 1) grown += (pull[at] as number) * (point[at] as number)
+    const length = 1 / Math.sqrt(grown * round)
+    multiply(points, pull, { rows: i, into: factor, from: i * size })
+    for (let j = i * size; j < i * size + i; j += 1) factor[j] = -length * (factor[j] as number)
+    factor[i * size + i] = length
+    for (let at = 0; at < count; at += 1) {
+      const times = (pull[at] as number) / grown
+      const base = at * count
+      for (let other = 0; other < count; other += 1)
+        inverse[base + other] = (inverse[base + other] as number) - times * (pull[other] as number)
+    }
+    await yieldToEventLoop()
+  }
+  return factor
+}
+
+type Product = { rows: number; into: Float32Array | Float64Array; from: number }
+
+/** The products of so many rows of a matrix with a vector. */
+function multiply(matrix: Float64Array, vector: Float64Array, { rows, into, from }: Product): void {
+  const columns = vector.length
+  let row = 0
+  for (; row + lanes <= rows; row += lanes) {
+    const first = row * columns
+    const second = first + columns
+    const third = second + columns
+    const fourth = third + columns
+    let a = 0
+    let b = 0
+    let c = 0
+    let d = 0
+    for (let k = 0; k < columns; k += 1) {
+      const value = vector[k] as number
+      a += (matrix[first + k] as number) * value
+      b += (matrix[second + k] as number) * value
+      c += (matrix[third + k] as number) * value
+      d += (matrix[fourth + k] as number) * value
+    }
+    into[from + row] = a
+    into[from + row + 1] = b
+    into[from + row + 2] = c
+    into[from + row + 3] = d
+  }
+  for (; row < rows; row += 1) {
+    let sum = 0
+    for (let k = 0; k < columns; k += 1) sum += (matrix[row * columns + k] as number) * (vector[k] as number)
+    into[from + row] = sum
+  }
+}
+
 /** Four rows of the factor, up to the columns that they are themselves. */
 function factorRows(matrix: Float64Array, lower: Float64Array, { from, size }: { from: number; size: number }): void {
   const first = from * size

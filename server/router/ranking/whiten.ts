@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../../flow/index.ts'
-import { inverseCholesky } from './cholesky.ts'
+import { inverseCholesky, inverseCholeskyOfRows } from './cholesky.ts'
 import { settle } from './scan-kernel.ts'
 import { matrixOf, rowOf, scan, type Matrix } from './vectors.ts'
 
@@ -21,8 +21,11 @@ export type Scatter = {
   mean: Float32Array
   means: Float64Array
   counts: Int32Array
-  halves: { sum: Float64Array; freedom: number }[]
+  halves: Half[]
 }
+
+/** How the texts of half of the queries lie from the means of their queries. */
+type Half = { offsets: Float64Array[]; freedom: number; sum?: Float64Array }
 
 // A few thousand texts settle a covariance; more would only make the build longer.
 const maxRows = 2_000
@@ -31,6 +34,8 @@ const typicalVariance = 0.45 / 384
 // Share of the round covariance: there are seldom more texts than dimensions.
 const shrink = 0.3
 const bandRows = 64
+// Of fewer texts than these the factor is made at once, without the covariance.
+const fewRows = 128
 
 export async function scatterOf(vectors: Matrix, queryOf: Int32Array, queries: number): Promise<Scatter> {
   const { columns, rows } = vectors
@@ -48,21 +53,30 @@ export async function scatterOf(vectors: Matrix, queryOf: Int32Array, queries: n
     }
     await yieldToEventLoop()
   }
-  const halves = [0, 1].map(() => ({ sum: new Float64Array(columns * columns), freedom: 0 }))
-  const offset = new Float64Array(columns)
+  const halves: Half[] = [0, 1].map(() => ({ offsets: [], freedom: 0 }))
   for (let row = 0; row < rows; row += Math.max(1, Math.ceil(rows / maxRows))) {
     const query = queryOf[row] ?? 0
     const texts = counts[query] ?? 0
     const half = halves[query % 2]
     if (texts < 2 || half === undefined) continue
     half.freedom += (texts - 1) / texts
-    const vector = rowOf(vectors, row)
-    for (let at = 0; at < columns; at += 1)
-      offset[at] = (vector[at] as number) - (means[query * columns + at] as number)
-    addSquare(half.sum, offset)
+    const own = means.subarray(query * columns, (query + 1) * columns)
+    half.offsets.push(Float64Array.from(rowOf(vectors, row), (value, at) => value - (own[at] as number)))
     await yieldToEventLoop()
   }
   return { columns, mean, means, counts, halves }
+}
+
+/** The lower triangle of the sum of the products of all pairs; counted once, however many spaces are made of it. */
+async function sumOf(half: Half, columns: number): Promise<Float64Array> {
+  if (half.sum !== undefined) return half.sum
+  const sum = new Float64Array(columns * columns)
+  for (const offset of half.offsets) {
+    addSquare(sum, offset)
+    await yieldToEventLoop()
+  }
+  half.sum = sum
+  return sum
 }
 
 /** Adds the products of all pairs to the lower triangle. */
@@ -78,13 +92,7 @@ function addSquare(sum: Float64Array, offset: Float64Array): void {
 /** The space learned from all of a project's texts, or from one half of its queries to judge the other half fairly. */
 export async function whiten({ columns, mean, means, counts, halves }: Scatter, half?: number): Promise<Whitened> {
   const used = half === undefined ? halves : halves.slice(half, half + 1)
-  const freedom = used.reduce((sum, each) => sum + each.freedom, 0)
-  const covariance = new Float64Array(columns * columns)
-  for (const { sum } of used)
-    for (let at = 0; at < sum.length; at += 1)
-      covariance[at] = (covariance[at] as number) + (sum[at] as number) / Math.max(freedom, 1e-9)
-  await yieldToEventLoop()
-  const data = freedom === 0 ? roundFactor(columns) : await inverseCholesky(shrunk(covariance, columns), columns)
+  const data = await factorOf(used, columns)
   const factor = bandsOf(data, columns)
   await yieldToEventLoop()
   const centroids = { rows: counts.length, columns, data: new Float32Array(counts.length * columns) }
@@ -135,22 +143,33 @@ function bandsOf(data: Float32Array, columns: number): Matrix[] {
   return Object.values(settle(bands))
 }
 
+/** The inverse factor of the covariance of the halves that are used, a share of it being made round. */
+async function factorOf(used: Half[], columns: number): Promise<Float32Array> {
+  const freedom = used.reduce((sum, each) => sum + each.freedom, 0)
+  if (freedom === 0) return roundFactor(columns)
+  const offsets = used.flatMap((each) => each.offsets)
+  const trace = offsets.reduce((sum, offset) => sum + squareOf(offset), 0) / freedom
+  // Texts that are all the same scatter nowhere: the least spread keeps the factor finite.
+  const round = Math.max(trace / columns, typicalVariance / 100) * shrink
+  const weight = (1 - shrink) / freedom
+  if (offsets.length <= fewRows) return inverseCholeskyOfRows(offsets, { round, weight, size: columns })
+  const covariance = new Float64Array(columns * columns)
+  for (const each of used) {
+    const sum = await sumOf(each, columns)
+    for (let at = 0; at < sum.length; at += 1)
+      covariance[at] = (covariance[at] as number) + (sum[at] as number) * weight
+  }
+  for (let at = 0; at < columns; at += 1)
+    covariance[at * columns + at] = (covariance[at * columns + at] as number) + round
+  await yieldToEventLoop()
+  return inverseCholesky(covariance, columns)
+}
+
 /** The factor where there is nothing to learn from. */
 function roundFactor(columns: number): Float32Array {
   const factor = new Float32Array(columns * columns)
   for (let at = 0; at < columns; at += 1) factor[at * columns + at] = 1 / Math.sqrt(typicalVariance)
   return factor
-}
-
-function shrunk(covariance: Float64Array, columns: number): Float64Array {
-  let trace = 0
-  for (let at = 0; at < columns; at += 1) trace += covariance[at * columns + at] as number
-  const result = covariance.map((value) => value * (1 - shrink))
-  // Texts that are all the same scatter nowhere: the least spread keeps the factor finite.
-  const round = Math.max(trace / columns, typicalVariance / 100)
-  for (let at = 0; at < columns; at += 1)
-    result[at * columns + at] = (result[at * columns + at] as number) + round * shrink
-  return result
 }
 
 /** Where a vector lies from the mean of all texts. */
@@ -171,7 +190,7 @@ export function toWhite({ factor, mean }: Pick<Whitened, 'factor' | 'mean'>, vec
   return white
 }
 
-export function squareOf(vector: Float32Array): number {
+export function squareOf(vector: Float32Array | Float64Array): number {
   let sum = 0
   for (let at = 0; at < vector.length; at += 1) sum += (vector[at] as number) ** 2
   return sum

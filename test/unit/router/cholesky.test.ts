@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inverseCholesky } from '../../../server/router/ranking/cholesky.ts'
+import { inverseCholesky, inverseCholeskyOfRows } from '../../../server/router/ranking/cholesky.ts'
 
 /** The same, one sum after the other. */
 function plainInverse(matrix: Float64Array, size: number): Float32Array {
@@ -45,4 +45,18 @@ test.each([1, 3, 4, 7, 8, 61])(
 test('what has no factor still gets a finite one', async () => {
   const inverse = await inverseCholesky(new Float64Array(64), 8)
   expect(inverse.every(Number.isFinite)).toBe(true)
+})
+
+test.each([0, 1, 2, 5, 40, 90])('made of %i rows it is what the matrix of their squares has', async (count) => {
+  const [size, round, weight] = [61, 0.02, 0.7]
+  const rows = Array.from({ length: count }, (_, row) =>
+    Float64Array.from({ length: size }, (__, at) => Math.sin((row * size + at) * 78.233) / 4),
+  )
+  const matrix = Float64Array.from({ length: size * size }, (_, at) => {
+    const [i, j] = [Math.floor(at / size), at % size]
+    return rows.reduce((sum, row) => sum + weight * (row[i] ?? 0) * (row[j] ?? 0), i === j ? round : 0)
+  })
+  const [made, plain] = [await inverseCholeskyOfRows(rows, { round, weight, size }), plainInverse(matrix, size)]
+  const largest = Math.max(...plain.map(Math.abs))
+  made.forEach((value, at) => expect(Math.abs(value - (plain[at] ?? 0))).toBeLessThan(largest * 1e-6))
 })
