@@ -60,6 +60,41 @@ export const changeApiKey = z.strictObject({
   fixed_parameters: fixedParameters.optional(),
 })
 
+export const newBrowserToken = z.strictObject({
+  project_id: z.string().min(1).max(100).optional().meta({ description: "The key's only project if left out." }),
+  environment: slug.optional().meta({ description: "The key's only environment if left out, else production." }),
+  queries: z
+    .array(slug)
+    .min(1)
+    .max(fixedLimits.permissionQueries.value)
+    .optional()
+    .meta({ description: 'Only these queries. Left out: all that the key reaches there.' }),
+  fixed_parameters: fixedParameters.optional().meta({
+    description: 'Slots whose value the token decides, beside those of the key. Not readable in the token.',
+  }),
+  rate_limit: rateLimit
+    .default({ per_minute: 30, burst: 10 })
+    .meta({ description: "Of this token; its calls count against the key's limits as well." }),
+  expires_in_seconds: z
+    .int()
+    .min(60)
+    .max(86_400)
+    .default(600)
+    .meta({ description: 'At most `browser_token_seconds` of GET /v1/limits, and never longer than the key.' }),
+})
+
+export const browserToken = z
+  .object({
+    token: z.string().meta({ description: 'For the page: slc_browser_….' }),
+    expires_at: timestamp,
+    project_id: z.string(),
+    environment: z.string(),
+    queries: z.array(z.string()).nullable().meta({ description: 'Null: all that the key reaches there.' }),
+    fixed_parameters: z.array(z.string()).meta({ description: 'The names of the slots that it decides.' }),
+    rate_limit: z.object({ per_minute: z.number(), burst: z.number() }),
+  })
+  .meta({ id: 'BrowserToken' })
+
 export const rotateApiKey = z.strictObject({
   grace_seconds: z
     .int()

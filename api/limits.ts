@@ -32,6 +32,7 @@ export const fixedLimits = {
   permissionEnvironments: fixed(20, 'Most environments that one permission names.'),
   permissionQueries: fixed(500, 'Most queries that one permission names.'),
   fixedParameters: fixed(50, 'Most parameters that an API key fixes.'),
+  browserTokenChars: fixed(4_096, 'Longest browser token: it carries the names and values that it is limited to.'),
   evaluationCases: fixed(2_000, 'Most evaluation cases of a project: each deployment asks all of them.'),
   counterExamples: fixed(
     500,

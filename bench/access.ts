@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { admit, keyCredential, openAttempts, openKeyAccess, resolveCall } from '../server/access/index.ts'
 import { newCredential } from '../server/access/credential.ts'
+import { openVault } from '../server/access/vault.ts'
 import { readConfig, type Config } from '../server/config.ts'
 import { newId } from '../server/ids.ts'
 import { openDatabase, type Database } from '../server/store/index.ts'
@@ -43,6 +44,7 @@ async function measureCalls(database: Database, settings: Config): Promise<void>
   const loadAt = performance.now()
   const { access, close } = await openKeyAccess({
     store: database,
+    vault: openVault('for a measurement, and nothing else'),
     config: settings,
     now: Date.now,
     observe: () => undefined,
@@ -60,6 +62,7 @@ async function measureCalls(database: Database, settings: Config): Promise<void>
     for (const at of turns) {
       const { caller, refusal } = await admit(app, {
         credential: () => keyCredential(secrets[at] ?? ''),
+        takesBrowserTokens: false,
         address: '127.0.0.1',
         requestId: 'req_bench',
       })

@@ -24,7 +24,7 @@ export function installMissing() {
 /** Builds the web app when a file it is made from has changed since the last build. */
 export async function buildWebIfStale(node) {
   const marker = join(root, 'web/dist/.built-from')
-  const current = fingerprint(['web', 'api', 'docs', 'package-lock.json'])
+  const current = fingerprint(['web', 'clients/ask-element', 'api', 'docs', 'package-lock.json'])
   if (existsSync(marker) && readFileSync(marker, 'utf8') === current) return
   console.log('Building the web app …')
   const args = ['node_modules/vite/bin/vite.js', 'build', '--config', 'web/vite.config.ts', '--logLevel', 'warn']

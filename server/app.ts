@@ -222,7 +222,7 @@ export async function openApp(
     const outbound = opened(openOutbound({ ...outboundOptions(config), now }), (part) => part.close())
     const post = createPost(outbound)
     const jobs = opened(await openJobs({ ...jobOptions(config), store, observe }), (part) => part.close())
-    const keyAccess = opened(await openKeyAccess({ store, config, now, observe }), (part) => part.close())
+    const keyAccess = opened(await openKeyAccess({ store, vault, config, now, observe }), (part) => part.close())
     const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
     const sources = alertSources({ store, datasources, deployments })
     const alerts = opened(

@@ -91,7 +91,7 @@ export const settings = {
     'SLUICE_SECRET_KEY',
     z.string().min(32, 'must have at least 32 characters').optional(),
     'generated into the data folder',
-    'Encrypts the credentials of external APIs.',
+    'Encrypts the credentials of external APIs, and browser tokens.',
   ),
   managementToken: setting(
     'SLUICE_MANAGEMENT_TOKEN',
@@ -373,6 +373,7 @@ export const limits = {
   oauthRefreshSeconds: limit(2_592_000, [600, 31_536_000], 'How long such a client may ask for access again.'),
   oauthClients: limit(10_000, [1, 1_000_000], 'Clients that may be registered to be let in by people.'),
   oauthRegistrationsPerMinute: limit(10, [1, 10_000], 'Clients that one address may register in a minute.'),
+  browserTokenSeconds: limit(3_600, [60, 86_400], 'Longest life of a browser token.'),
   projects: limit(10_000, [1, 1_000_000], 'Projects of the installation.'),
   projectsPerPerson: limit(
     100,

@@ -35,6 +35,7 @@ const prefixes = {
   replayCall: 'rpc',
   oauthClient: 'cli',
   oauthGrant: 'gra',
+  browserToken: 'btk',
 } as const
 
 /** Random bytes are drawn for many ids at once: asking for sixteen costs as much as asking for thousands. */

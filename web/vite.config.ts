@@ -2,15 +2,17 @@ import react from '@vitejs/plugin-react'
 import { join } from 'node:path'
 import { defineConfig } from 'vite'
 import { packAssets } from './budget.ts'
+import { embed } from './embed-plugin.ts'
 import { guides } from './guides-plugin.ts'
 
 /** What the guides are made of. */
 const docs = join(import.meta.dirname, '../docs')
+const askElement = join(import.meta.dirname, '../clients/ask-element')
 const firstLoadBudgetBytes = 300 * 1024
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), guides(docs), packAssets(firstLoadBudgetBytes)],
+  plugins: [react(), guides(docs), embed(askElement), packAssets(firstLoadBudgetBytes)],
   // The server puts the nonce of each answer where this stands.
   html: { cspNonce: '__STYLE_NONCE__' },
   build: {

@@ -4,6 +4,7 @@ import type { FailureReason } from '../../api/failures.ts'
 import type { Attempts } from './attempts.ts'
 import type { Caller } from './caller.ts'
 import { credentialKind, hashCredential } from './credential.ts'
+import { isBrowserToken } from './keys/browser-token.ts'
 import { countedFailure } from './failed-credentials.ts'
 import type { Database } from '../store/index.ts'
 import type { Clock } from '../clock.ts'
@@ -29,6 +30,9 @@ async function findCaller(app: Parts, input: Presented): Promise<Caller> {
   const { managementToken } = app.config
   if (managementToken !== undefined && timingSafeEqual(hash, hashCredential(managementToken))) {
     return { kind: 'operator', requestId: input.requestId }
+  }
+  if (isBrowserToken(input.secret)) {
+    throw refused('wrong_kind', 'A browser token asks questions and calls queries. Management needs slc_mgmt_….')
   }
   const kind = credentialKind(input.secret)
   if (kind === undefined) throw refused('malformed', 'The token is malformed: copy it whole.')

@@ -14,6 +14,7 @@ export {
 } from './links.ts'
 export { noteExampleDone, noteExampleProject, readExampleState } from './installation.ts'
 export { admit, admitToQuery, isGoodKey, type Admission, type KeyCaller } from './keys/admit.ts'
+export { mintBrowserToken } from './keys/mint-browser-token.ts'
 export { keyCredential, type KeyCredential } from './keys/snapshot.ts'
 export { findKey, keyNames, listKeys, type ApiKey } from './keys/find.ts'
 export { withFixedParameters } from './keys/fixed-parameters.ts'

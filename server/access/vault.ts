@@ -4,6 +4,8 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 export type Vault = {
   seal(secrets: unknown): Buffer
   open(sealed: Buffer): unknown
+  /** One for something else, under a key of its own: what one has sealed, the other does not open. */
+  forPurpose(purpose: string): Vault
 }
 
 /** First byte of everything sealed, so that another way of sealing can follow. */
@@ -12,9 +14,10 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /** AES-256-GCM under a key derived from `secretKey`: what was changed at rest does not open. */
-export function openVault(secretKey: string): Vault {
-  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'sluice vault', 32))
+export function openVault(secretKey: string, purpose = 'vault'): Vault {
+  const key = Buffer.from(hkdfSync('sha256', secretKey, '', `sluice ${purpose}`, 32))
   return {
+    forPurpose: (other) => openVault(secretKey, other),
     seal(secrets) {
       const nonce = randomBytes(nonceBytes)
       const cipher = createCipheriv('aes-256-gcm', key, nonce)

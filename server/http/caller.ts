@@ -16,6 +16,8 @@ declare module 'fastify' {
      * management.
      */
     door?: 'open' | 'person' | 'query' | 'either'
+    /** Of the doors that take an API key: a browser token of one opens it, too. */
+    browser?: true
     /** A path that is there under another name of this server only. */
     host?: 'sample'
   }

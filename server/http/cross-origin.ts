@@ -42,6 +42,18 @@ export function allowOrigin(
   void reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed })
 }
 
+/** Whose call it is is not known, so a page of any project may read that its credential is not good. */
+export function allowRefusal(
+  app: Pick<App, 'origins'>,
+  { headers: { origin } }: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  if (origin === undefined) return
+  void reply.header('vary', 'origin, accept')
+  if (!app.origins.isKnown(origin)) return
+  void reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed })
+}
+
 /** What browsers ask before they call. They send no key, so all that counts is whether any project knows the origin. */
 export function servePreflights(http: Http, app: App): void {
   for (const [path, { methods, headers }] of Object.entries(preflights)) {

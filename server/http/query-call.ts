@@ -15,7 +15,7 @@ declare module 'fastify' {
 const credentialNames = new Set(
   'key apikey token accesstoken auth authorization bearer secret credential password xapikey'.split(' '),
 )
-const credentialValue = /slc_(live|test|mgmt|link)_/
+const credentialValue = /slc_(live|test|mgmt|link|browser)_/
 
 /** The hook of every route with the door `query`: who calls, and may they call again so soon. */
 export function admitQueryCall(app: App, request: FastifyRequest): void | Promise<void> {
@@ -31,6 +31,7 @@ export function admitQueryCall(app: App, request: FastifyRequest): void | Promis
 export function admitKey(app: App, request: FastifyRequest): Admission | Promise<Admission> {
   return admit(app, {
     credential: () => credentialIn(request),
+    takesBrowserTokens: request.routeOptions.config.browser === true,
     address: request.ip,
     requestId: request.id,
   })

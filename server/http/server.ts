@@ -12,7 +12,7 @@ import { newId } from '../ids.ts'
 import { onBehalfOf } from '../store/index.ts'
 import { admitToManagement } from './caller.ts'
 import { answerClientError } from './client-error.ts'
-import { allowOrigin, servePreflights } from './cross-origin.ts'
+import { allowOrigin, allowRefusal, servePreflights } from './cross-origin.ts'
 import { answerError, sendFailure } from './errors.ts'
 import { openEventStreams } from './event-streams.ts'
 import type { Http } from './http.ts'
@@ -22,6 +22,7 @@ import { limitRequestTime, maxRequestMs } from './request-time.ts'
 import { openRouteTable, type RouteTable } from './route-table.ts'
 import { serveAlertActs, serveAlerts } from './routes/alerts.ts'
 import { serveAskedQuestions, serveQuestionSettings, serveTrials } from './routes/asked-questions.ts'
+import { serveBrowserTokens } from './routes/browser-tokens.ts'
 import { serveConnections } from './routes/connections.ts'
 import { serveDataObjects, serveObjectContent } from './routes/data.ts'
 import { serveDatasources } from './routes/datasources.ts'
@@ -225,19 +226,29 @@ const dataPolicy = "default-src 'none';frame-ancestors 'none'"
 async function serveCalls(http: Http, app: App): Promise<void> {
   http.addHook('onRequest', (request, reply, done) => {
     void reply.headers(dataHeaders)
+    if (request.headers.origin !== undefined) return admitFromPage(app, request, reply)
     const waiting = admitQueryCall(app, request)
-    if (request.headers.origin !== undefined) {
-      // Also a refusal is for the page to read, as far as it is known what it calls.
-      return Promise.resolve(waiting).then(() => allowOrigin(app, request, reply, projectNamed(request)))
-    }
     // A hook may return a promise instead of calling back; most calls need none.
     if (waiting === undefined) done()
     return waiting
   })
   serveOwnKey(http)
+  serveBrowserTokens(http, app)
   serveQueryCalls(http, app)
   serveReadCalls(http, app)
   serveQuestions(http, app)
+}
+
+/** Also a refusal is for the page to read, so that it can say what is wrong and when to come again. */
+async function admitFromPage(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  try {
+    await admitQueryCall(app, request)
+  } catch (error) {
+    if (request.keyCaller === null) allowRefusal(app, request, reply)
+    else allowOrigin(app, request, reply, projectNamed(request))
+    throw error
+  }
+  allowOrigin(app, request, reply, projectNamed(request))
 }
 
 function observeRequests(http: Http, app: App): void {

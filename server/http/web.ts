@@ -41,6 +41,7 @@ export async function serveWeb(http: Http): Promise<void> {
       decorateReply: false,
     })
   }
+  if (index !== undefined) await serveEmbedded(http)
   for (const url of pages) {
     http.get(url, { config: { door: 'open' }, schema: { hide: true } }, async (request, reply) => {
       if (index === undefined) {
@@ -59,6 +60,22 @@ export async function serveWeb(http: Http): Promise<void> {
       )
     })
   }
+}
+
+/** The element for pages of others. Any page may load it: what it may ask is decided by the token it has. */
+async function serveEmbedded(http: Http): Promise<void> {
+  await http.register(fastifyStatic, {
+    root: join(dist, 'embed'),
+    prefix: '/embed/',
+    preCompressed: true,
+    wildcard: false,
+    decorateReply: false,
+    // Its name stays, so browsers ask now and then whether it is the same still.
+    maxAge: '5m',
+    setHeaders(reply) {
+      void reply.headers({ 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' })
+    },
+  })
 }
 
 /** Style elements that the component library and the editor make at run time carry the nonce; scripts need none. */

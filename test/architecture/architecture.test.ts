@@ -15,7 +15,7 @@ const sources = sourcesOf(
   'server/**/*.ts',
   'web/**/*.{ts,tsx}',
   'cli/**/*.ts',
-  'clients/typescript/**/*.ts',
+  'clients/{typescript,ask-element}/**/*.ts',
   'server/store/migrations/*.sql',
 )
 

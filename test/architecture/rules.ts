@@ -11,6 +11,7 @@ const mayImport: Record<string, string[]> = {
   'cli/project': ['api'],
   // What users install imports nothing of ours.
   'clients/typescript': [],
+  'clients/ask-element': [],
   server: [
     'api',
     'server/http',

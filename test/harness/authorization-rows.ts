@@ -331,6 +331,7 @@ const service: Record<string, Row> = {
 
 const calls: Record<string, Row> = {
   'GET /v1/key': row('any-key')(),
+  'POST /v1/browser-tokens': row('key-of-project')({ status: 201, body: ({ project_id }) => ({ project_id }) }),
   'POST /v1/queries/:query_name': row('key-of-project')({
     search: '?project_id=:project_id',
     body: { region: 'north' },

@@ -86,7 +86,7 @@ const settled = `(async () => {
 })()`
 
 /** What axe finds, in one line each. The schemes share their structure, so once it was asked, only contrast is. */
-async function askAxe(page: Page, asksOnlyContrast: boolean): Promise<string[]> {
+export async function askAxe(page: Page, asksOnlyContrast: boolean): Promise<string[]> {
   const runOnly: RunOnly = asksOnlyContrast
     ? { type: 'rule', values: ['color-contrast'] }
     : { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }

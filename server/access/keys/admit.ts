@@ -6,12 +6,14 @@ import { Failure } from '../../failure.ts'
 import type { Attempts } from '../attempts.ts'
 import { credentialKind, hashCredential } from '../credential.ts'
 import { countedFailure } from '../failed-credentials.ts'
+import type { Vault } from '../vault.ts'
 import type { Buckets } from '../limits/buckets.ts'
 import { takeCall, type Standing, type LimitVerdict } from '../limits/limiter.ts'
 import { ratePolicy } from '../limits/policies.ts'
+import { isBrowserToken, narrowTo, openBrowserToken, secretMark, type BrowserToken } from './browser-token.ts'
 import type { Keys } from './feed.ts'
 import type { KeyRecord } from './record.ts'
-import type { KeyCredential } from './snapshot.ts'
+import type { PresentedKey, KeyCredential } from './snapshot.ts'
 import type { KeyUses } from './uses.ts'
 
 /**
@@ -20,7 +22,10 @@ import type { KeyUses } from './uses.ts'
  */
 export type KeyCaller = {
   kind: 'key'
+  /** With a browser token, what the token leaves of it. */
   key: KeyRecord
+  /** Which of the key's two secrets it came with. */
+  secret: PresentedKey['secret']
   requestId: string
   /** Where the key stands with every limit that has counted the call so far, for the headers of the answer. */
   standings: Standing[]
@@ -35,22 +40,39 @@ type Parts = {
   keys: Keys
   keyUses: KeyUses
   buckets: Buckets
+  browserTokens: Vault
   authenticationAttempts: Attempts
   config: Pick<Config, 'managementToken'>
   now: Clock
 }
 
-/** `credential` reads what the transport was given: what it refuses counts as any other secret that is not good. */
-type Presented = { credential: () => KeyCredential; address: string; requestId: string }
+type Presented = {
+  /** Reads what the transport was given: what it refuses counts as any other secret that is not good. */
+  credential: () => KeyCredential
+  /** Whether this is one of the few things that a browser may do with a token of a key. */
+  takesBrowserTokens: boolean
+  address: string
+  requestId: string
+}
 
 /**
  * From a secret to its caller, counted against the limits of the key. A secret that is not good counts as a failure of
  * the address it came from. Waits only where limits are kept elsewhere: on the way of every call each wait shows.
  */
 export function admit(app: Parts, input: Presented): Admission | Promise<Admission> {
-  const caller = authenticate(app, input)
+  const { caller, browserToken } = authenticate(app, input)
+  if (browserToken !== null) return admitBrowser(app, caller, browserToken)
   const verdict = takeCall(app.buckets, caller.key.id, caller.key.policies)
   return verdict instanceof Promise ? verdict.then((taken) => admitted(caller, taken)) : admitted(caller, verdict)
+}
+
+/** Counted for the token first: a visitor who asks too often takes nothing from the others. */
+async function admitBrowser({ buckets }: Parts, caller: KeyCaller, token: BrowserToken): Promise<Admission> {
+  const own = await takeCall(buckets, `${caller.key.id} ${token.id}`, [ratePolicy('browser', token.rate)])
+  caller.standings = own.standings
+  if (own.waitSeconds > 0) return { caller, refusal: tooMany('Too many calls from this page.', own.waitSeconds) }
+  const { waitSeconds } = await takeCall(buckets, caller.key.id, caller.key.policies)
+  return { caller, refusal: waitSeconds > 0 ? tooMany('Too many calls from pages like this.', waitSeconds) : null }
 }
 
 function admitted(caller: KeyCaller, { waitSeconds, standings }: LimitVerdict): Admission {
@@ -79,13 +101,20 @@ function tooMany(what: string, waitSeconds: number): Failure {
 }
 
 /** The caller behind an API key, without a look into the database. */
-function authenticate(app: Parts, { credential: present, address, requestId }: Presented): KeyCaller {
+function authenticate(
+  app: Parts,
+  { credential: present, takesBrowserTokens, address, requestId }: Presented,
+): { caller: KeyCaller; browserToken: BrowserToken | null } {
   try {
     const credential = present()
-    credential.hash ??= readSecret(app, credential.secret)
-    const key = findKey(app, credential)
+    const isFromBrowser = isBrowserToken(credential.secret)
+    if (isFromBrowser && !takesBrowserTokens) throw notForBrowsers()
+    if (!isFromBrowser) credential.hash ??= readSecret(app, credential.secret)
+    const { key, secret, browserToken } = isFromBrowser
+      ? findBehindToken(app, credential)
+      : { ...findKey(app, credential), browserToken: null }
     app.keyUses.note(key.id)
-    return { kind: 'key', key, requestId, standings: [], isTold: false }
+    return { caller: { kind: 'key', key, secret, requestId, standings: [], isTold: false }, browserToken }
   } catch (error) {
     throw countedFailure(app, address, error)
   }
@@ -110,17 +139,45 @@ function readSecret(app: Parts, secret: string): Buffer {
   return hashCredential(secret)
 }
 
-function findKey(app: Parts, credential: KeyCredential): KeyRecord {
+/** The key behind a browser token, as far as the token reaches. It is no better than the key and its secret are now. */
+function findBehindToken(app: Parts, credential: KeyCredential): PresentedKey & { browserToken: BrowserToken } {
+  const browserToken = (credential.browserToken ??= openBrowserToken(app.browserTokens, credential.secret) ?? null)
+  if (browserToken === null) throw refused('malformed', 'The browser token is not one of ours: ask for another.')
+  if (browserToken.expiresAtMs <= app.now()) {
+    throw refused('expired', "This browser token has expired. The page's server can make another.")
+  }
+  const key = app.keys.get(browserToken.keyId)
+  const secret = key && secretOf(key, browserToken)
+  if (key === undefined || secret === undefined) {
+    throw refused('expired', 'The API key of this browser token was rotated, and the secret it was made with is over.')
+  }
+  requireGood(app, { key, secret })
+  return { key: narrowTo(key, browserToken), secret, browserToken }
+}
+
+function secretOf({ hash, previousHash }: KeyRecord, { secret }: BrowserToken): PresentedKey['secret'] | undefined {
+  if (secret === secretMark(hash)) return 'current'
+  return previousHash !== null && secret === secretMark(previousHash) ? 'previous' : undefined
+}
+
+function notForBrowsers(): Failure {
+  return refused('wrong_kind', 'A browser token asks questions and calls queries, nothing else. This takes an API key.')
+}
+
+function findKey(app: Parts, credential: KeyCredential): PresentedKey {
   const found = app.keys.find(credential)
   if (found === undefined) throw refused('unknown', 'This API key does not exist.')
-  const { key, secret } = found
+  requireGood(app, found)
+  return found
+}
+
+function requireGood(app: Parts, { key, secret }: PresentedKey): void {
   if (key.state === 'revoked') throw refused('revoked', 'This API key was revoked.')
   if (key.state === 'disabled') throw refused('disabled', 'This API key is disabled. Its owner can enable it again.')
   if (key.expiresAtMs <= app.now()) throw refused('expired', 'This API key has expired.')
   if (secret === 'previous' && key.previousUntilMs <= app.now()) {
     throw refused('expired', 'This API key was rotated and its old secret has expired. Use the new one.')
   }
-  return key
 }
 
 function isOperator({ config: { managementToken } }: Parts, secret: string): boolean {

@@ -7,7 +7,7 @@ import { readKeys } from './rows.ts'
 import { openSnapshot, type Snapshot } from './snapshot.ts'
 
 /** The keys in memory, kept as the database has them. */
-export type Keys = Pick<Snapshot, 'find' | 'size'> & {
+export type Keys = Pick<Snapshot, 'find' | 'get' | 'size'> & {
   /** Done when this process acts on what is committed about the key. */
   refresh(keyId: string): Promise<void>
   close(): Promise<void>
@@ -81,6 +81,7 @@ export async function openKeys({ store, plans, resyncMs, overlapMs, observe }: O
 
   return {
     find: (hash) => snapshot.find(hash),
+    get: (keyId) => snapshot.get(keyId),
     size: () => snapshot.size(),
     refresh: (keyId) => rereads.ask(keyId),
     close: async () => {

@@ -4,6 +4,7 @@ import type { Database } from '../../store/index.ts'
 import { openMemoryBuckets, type Buckets, type MemoryBuckets } from '../limits/buckets.ts'
 import { openPlans, type Plans } from '../limits/policies.ts'
 import { openRedisBuckets } from '../limits/redis.ts'
+import type { Vault } from '../vault.ts'
 import { openKeys, type Keys } from './feed.ts'
 import { openKeyUses, type KeyUses } from './uses.ts'
 
@@ -14,17 +15,20 @@ export type KeyAccess = {
   keyUses: KeyUses
   /** Where the calls of each key are counted. */
   buckets: Buckets
+  /** Seals and opens the tokens of browsers. */
+  browserTokens: Vault
 }
 
 type Options = {
   store: Database
+  vault: Vault
   config: Pick<Config, 'plans' | 'defaultPlan' | 'redisUrl' | 'limits'>
   now: () => number
   observe: Observe
 }
 
 /** `isShared` is undefined where there is no Redis to share with. */
-export async function openKeyAccess({ store, config, now, observe }: Options): Promise<{
+export async function openKeyAccess({ store, vault, config, now, observe }: Options): Promise<{
   access: KeyAccess
   isShared: (() => boolean) | undefined
   close: () => Promise<void>
@@ -52,7 +56,7 @@ export async function openKeyAccess({ store, config, now, observe }: Options): P
       ? undefined
       : await openRedisBuckets({ url: redisUrl, timeoutMs: limits.redisTimeoutMs, alone, observe })
   return {
-    access: { plans, keys, keyUses, buckets: shared ?? alone },
+    access: { plans, keys, keyUses, buckets: shared ?? alone, browserTokens: vault.forPurpose('browser tokens') },
     isShared: shared && (() => shared.isShared()),
     close: async () => {
       await shared?.close()

@@ -82,7 +82,7 @@ function projectDeploying(
 }
 
 /** Depends on the call and the key alone, so it is the same whether or not the thing exists. */
-function outOfReach({ environment }: Address): Failure {
+export function outOfReach({ environment }: Address): Failure {
   const hint =
     environment === undefined
       ? ' No environment was named: add X-Sluice-Environment or ?environment= if another was meant.'
@@ -107,7 +107,7 @@ function ambiguousProject(queryName: string, projectIds: string[]): Failure {
   })
 }
 
-function unnamedProject(): Failure {
+export function unnamedProject(): Failure {
   return new Failure('conflict', {
     reason: 'ambiguous_project',
     message: 'This API key reaches several projects. Say which with project_id.',

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { hashCredential } from '../credential.ts'
+import type { BrowserToken } from './browser-token.ts'
 import type { KeyRecord } from './record.ts'
 
 /**
@@ -9,19 +10,23 @@ import type { KeyRecord } from './record.ts'
 export type KeyCredential = {
   readonly secret: string
   hash: Buffer | null
-  found: FoundKey | undefined
+  found: PresentedKey | undefined
   foundAfter: number
+  /** What a browser token holds; null until it was opened. */
+  browserToken: BrowserToken | null
 }
 
-type FoundKey = { key: KeyRecord; secret: 'current' | 'previous' }
+export type PresentedKey = { key: KeyRecord; secret: 'current' | 'previous' }
 
 export function keyCredential(secret: string): KeyCredential {
-  return { secret, hash: null, found: undefined, foundAfter: -1 }
+  return { secret, hash: null, found: undefined, foundAfter: -1, browserToken: null }
 }
 
 /** Every key of the installation in memory, found by the hash of its secret. */
 export type Snapshot = {
-  find(credential: KeyCredential): FoundKey | undefined
+  find(credential: KeyCredential): PresentedKey | undefined
+  /** For what names its key instead of holding the secret. */
+  get(keyId: string): KeyRecord | undefined
   put(key: KeyRecord): void
   size(): number
 }
@@ -40,7 +45,7 @@ export function openSnapshot(): Snapshot {
     if (previousHash !== null) act(previousHash.slice(0, prefixBytes))
   }
 
-  const lookUp = (hash: Buffer): FoundKey | undefined => {
+  const lookUp = (hash: Buffer): PresentedKey | undefined => {
     const key = byPrefix.get(hash.toString('latin1', 0, prefixBytes))
     // The same two comparisons whatever was found: the time tells nothing.
     const isCurrent = equals(hash, key?.hash)
@@ -57,6 +62,7 @@ export function openSnapshot(): Snapshot {
       }
       return credential.found
     },
+    get: (keyId) => byId.get(keyId),
     put(key) {
       changes += 1
       const known = byId.get(key.id)

@@ -23,7 +23,7 @@ export function serveQueryCalls(http: Http, app: App): void {
   http.post(
     '/v1/queries/:query_name',
     {
-      config: { door: 'query' },
+      config: { door: 'query', browser: true },
       onError: tellEarlyRefusals(app, 'direct'),
       validatorCompiler: lightValidator,
       schema: {
@@ -61,7 +61,7 @@ export function serveReadCalls(http: Http, app: App): void {
   http.get(
     '/v1/queries/:query_name',
     {
-      config: { door: 'query' },
+      config: { door: 'query', browser: true },
       onError: tellEarlyRefusals(app, 'direct'),
       schema: {
         tags: ['calls'],

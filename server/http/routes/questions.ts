@@ -41,7 +41,7 @@ export function serveQuestions(http: Http, app: App): void {
   http.post(
     '/v1/query',
     {
-      config: { door: 'query' },
+      config: { door: 'query', browser: true },
       // How many have come is known before the first is read, so that those who are too many are refused at once.
       onRequest: othersIn,
       onError: tellEarlyRefusals(app, 'question'),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { KeyCaller } from '../../access/index.ts'
 import { Failure } from '../../failure.ts'
 import type { Earlier } from '../../router/index.ts'
@@ -23,11 +24,18 @@ export async function findEarlier(
     .where('keyId', '=', key.id)
     .where('outcome', '=', 'answered')
     .executeTakeFirst()
-  if (row === undefined || row.query === null || row.parameters === null) {
+  if (row === undefined || row.query === null || row.parameters === null || !isOwn(key, row.parameters)) {
     throw new Failure('not_found', {
       message:
         'There is no answered question of this key with that request id that can be gone on from. Ask the whole question.',
     })
   }
   return { query: row.query, parameters: row.parameters }
+}
+
+/** Visitors of a page share its key, each with values that are fixed for them: what another asked is not theirs. */
+function isOwn({ fixedParameters }: KeyCaller['key'], asked: Record<string, unknown>): boolean {
+  return Object.entries(fixedParameters).every(
+    ([name, value]) => !Object.hasOwn(asked, name) || isDeepStrictEqual(asked[name], value),
+  )
 }
