@@ -31,3 +31,15 @@ export const project = z
 
 export const newEnvironment = z.strictObject({ name: slug })
 export const environment = z.object({ name: z.string(), created_at: timestamp }).meta({ id: 'Environment' })
+
+export const sharedReference = z
+  .object({ environment: z.string(), created_at: timestamp })
+  .meta({ id: 'SharedReference' })
+
+export const createdSharedReference = sharedReference
+  .extend({ link: z.string().meta({ description: 'Shown once. Whoever has it may read the reference.' }) })
+  .meta({ id: 'CreatedSharedReference' })
+
+export const readSharedReference = z.strictObject({
+  token: z.string().max(200).meta({ description: 'What stands after # in the link.' }),
+})

@@ -19,6 +19,8 @@ const sentences: Record<string, Describe> = {
   'project.deleted': () => 'deleted the project',
   'environment.added': ({ target }) => `added the environment ${target}`,
   'environment.deleted': ({ target }) => `deleted the environment ${target}`,
+  'reference.shared': ({ target }) => `shared the reference of ${target} by a link`,
+  'reference.unshared': ({ target }) => `ended the link to the reference of ${target}`,
   'member.changed': ({ target, details }, nameOf) => `made ${nameOf(target)} ${role(details['to'])}`,
   'member.removed': ({ target, actor }, nameOf) =>
     actor.id === target ? 'left the project' : `removed ${nameOf(target)}`,

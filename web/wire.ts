@@ -16,6 +16,8 @@ import type * as variables from '../api/variables.ts'
 export type User = z.output<typeof people.user>
 export type Role = z.output<typeof people.role>
 export type Member = z.output<typeof people.member>
+export type SharedReference = z.output<typeof projects.sharedReference>
+export type CreatedSharedReference = z.output<typeof projects.createdSharedReference>
 export type Invitation = z.output<typeof people.invitation>
 export type CreatedInvitation = z.output<typeof people.createdInvitation>
 export type InvitationPreview = z.output<typeof people.invitationPreview>

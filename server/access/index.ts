@@ -29,6 +29,7 @@ export {
   updateKey,
   type KeyInput,
 } from './keys/manage.ts'
+export { findSharedReference, listSharedReferences, shareReference, unshareReference } from './shared-references.ts'
 export { openKeyAccess, type KeyAccess } from './keys/open.ts'
 export { permittedQueries, type Permission } from './keys/permissions.ts'
 export { reachOfKey, type Reach } from './keys/reach.ts'

@@ -48,6 +48,7 @@ import { serveQueryCalls, serveReadCalls } from './routes/query-calls.ts'
 import { serveQuestions } from './routes/questions.ts'
 import { serveReplays } from './routes/replays.ts'
 import { serveDataVersions, serveTableSchemas } from './routes/table-schemas.ts'
+import { serveSharedReferences } from './routes/shared-references.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveRequestEvents, serveUsage } from './routes/usage.ts'
@@ -170,6 +171,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveProjects(http, app)
   serveEnvironments(http, app)
   serveProjectDocument(http, app)
+  serveSharedReferences(http, app)
   serveMembers(http, app)
   serveInvitations(http, app)
   serveConnections(http, app)

@@ -5,6 +5,7 @@ const owners: Record<string, string> = {
   sessions: 'server/access',
   members: 'server/access',
   links: 'server/access',
+  shared_references: 'server/access',
   management_tokens: 'server/access',
   audit_log: 'server/access',
   api_keys: 'server/access',

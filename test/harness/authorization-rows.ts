@@ -61,6 +61,16 @@ const projects: Record<string, Row> = {
   'PATCH /v1/projects/:project_id': owner({ body: { name: 'Shop' } }),
   'DELETE /v1/projects/:project_id': owner({ status: 204, fresh: { project_id: 'project' } }),
   'GET /v1/projects/:project_id/openapi.json': row('viewer-or-key')(),
+  'GET /v1/projects/:project_id/shared-references': viewer(),
+  'PUT /v1/projects/:project_id/shared-references/:environment': owner(),
+  'DELETE /v1/projects/:project_id/shared-references/:environment': owner({
+    status: 204,
+    fresh: { environment: 'sharedEnvironment' },
+  }),
+  'POST /v1/shared-references/read': open({
+    fresh: { link: 'referenceLink' },
+    body: ({ link }) => ({ token: link }),
+  }),
   'GET /v1/projects/:project_id/environments': viewer(),
   'POST /v1/projects/:project_id/environments': owner({ status: 201, body: ({ unique }) => ({ name: unique }) }),
   'DELETE /v1/projects/:project_id/environments/:environment': owner({

@@ -205,6 +205,15 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
     },
     environment: () => made(`${path}/environments`, { name: unique() }, 'name'),
     invitation: () => made(`${path}/invitations`, { role: 'viewer' }),
+    async sharedEnvironment() {
+      const name = await made(`${path}/environments`, { name: unique() }, 'name')
+      await expectStatus(200, t.operator.put(`${path}/shared-references/${name}`))
+      return name
+    },
+    async referenceLink() {
+      const { body } = await expectStatus(200, t.operator.put(`${path}/shared-references/production`))
+      return body.link.split('#')[1] ?? ''
+    },
     async joinLink() {
       return (await made(`${path}/invitations`, { role: 'viewer' }, 'link')).split('#')[1] ?? ''
     },

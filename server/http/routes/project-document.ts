@@ -6,7 +6,7 @@ import { callerOf } from '../caller.ts'
 import { pageLink, type Http } from '../http.ts'
 import { setRateHeaders } from '../rate-headers.ts'
 
-const document = z
+export const projectDocument = z
   .object({ openapi: z.literal('3.1.0'), info: z.looseObject({}), paths: z.looseObject({}) })
   .loose()
   .meta({ description: 'An OpenAPI 3.1 document: an operation by POST and one by GET for each deployed query.' })
@@ -31,7 +31,7 @@ export function serveProjectDocument(http: Http, app: App): void {
             .optional()
             .meta({ description: "The key's only environment if left out, else production." }),
         }),
-        response: { 200: document, ...refusals },
+        response: { 200: projectDocument, ...refusals },
       },
     },
     async (request, reply) => {
@@ -42,7 +42,7 @@ export function serveProjectDocument(http: Http, app: App): void {
         environment: request.query.environment,
         serverUrl: pageLink(app, request, '/').replace(/\/$/, ''),
       })
-      return described as z.output<typeof document>
+      return described as z.output<typeof projectDocument>
     },
   )
 }

@@ -8,6 +8,7 @@ export type PeopleTables = {
   projects: ProjectsTable
   members: MembersTable
   environments: EnvironmentsTable
+  sharedReferences: SharedReferencesTable
   links: LinksTable
   managementTokens: ManagementTokensTable
   auditLog: AuditLogTable
@@ -58,6 +59,13 @@ type EnvironmentsTable = {
   projectId: string
   name: string
   position: number
+  createdAt: CreatedAt
+}
+
+type SharedReferencesTable = {
+  projectId: string
+  environment: string
+  secretHash: Buffer
   createdAt: CreatedAt
 }
 

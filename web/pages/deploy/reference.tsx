@@ -11,6 +11,7 @@ import { DescribedQueries } from './described-queries.tsx'
 import type { Place } from './place.ts'
 import { readQueries, type ProjectDocument } from './project-document.ts'
 import { useDeployments } from './queries.ts'
+import { ShareReference } from './share-reference.tsx'
 import { Console } from './try.tsx'
 
 /** What is deployed here as its callers see it. */
@@ -40,6 +41,7 @@ export function ReferencePage({ place }: { place: Place }) {
           </Anchor>
           <CopyMark text={link} what="link" />
         </Group>
+        <ShareReference place={place} />
         <Loaded query={document}>{(found) => <Queries place={place} document={found} />}</Loaded>
       </Stack>
     </>

@@ -1,8 +1,9 @@
-import { Button, Group, Paper, PasswordInput, Stack } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { Button, Group, Paper, PasswordInput, Stack, Text } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearch } from 'wouter'
 import { call as callApi } from '../../api.ts'
+import { useFragment } from '../../fragment.ts'
 import { Heading } from '../../parts/heading.tsx'
 import { RefusalNotice } from '../../parts/refusal.tsx'
 import { PublicShell } from '../../parts/shell.tsx'
@@ -16,7 +17,10 @@ import { Snippets } from './snippets.tsx'
 import { readValues, showValues, type Typed } from './slot-values.ts'
 import { SlotsForm } from './slots-form.tsx'
 
-/** What a project answers, for who has an API key for it and no account. The key is forgotten with the page. */
+/**
+ * What a project answers, for who has an API key for it and no account, or the link of an owner. Calling takes a key,
+ * which is forgotten with the page.
+ */
 export function SharedReferencePage({ projectId }: { projectId: string }) {
   const environment = new URLSearchParams(useSearch()).get('environment')
   const [key, setKey] = useState('')
@@ -28,13 +32,20 @@ export function SharedReferencePage({ projectId }: { projectId: string }) {
       return { key: given, document: await callApi<ProjectDocument>('GET', path, { headers, open: true }) }
     },
   })
+  const token = useFragment()
+  const byLink = useQuery({
+    queryKey: ['shared-reference', token],
+    queryFn: () => callApi<ProjectDocument>('POST', '/v1/shared-references/read', { body: { token }, open: true }),
+    enabled: token !== '',
+    retry: false,
+    staleTime: Infinity,
+  })
+  const shown = opened.data?.document ?? byLink.data
   return (
     <PublicShell wide>
       <Stack gap="lg" maw="68rem" mx="auto">
-        <Heading title={opened.data?.document.info.title ?? 'Reference'} within="Reference">
-          {opened.data === undefined
-            ? 'What you can call here is shown for your API key. It goes to this service alone, and is forgotten with the page.'
-            : 'What your key reaches. Each is called by POST with its slots as JSON, or by GET with them in the address.'}
+        <Heading title={shown?.info.title ?? 'Reference'} within="Reference">
+          {aboutPage(opened.data !== undefined, byLink.data !== undefined)}
         </Heading>
         <form
           onSubmit={(event) => {
@@ -58,15 +69,28 @@ export function SharedReferencePage({ projectId }: { projectId: string }) {
             </Button>
           </Group>
         </form>
-        <RefusalNotice error={opened.error} />
-        {opened.data !== undefined && (
-          <DescribedQueries queries={readQueries(opened.data.document)}>
-            {(query) => <KeyedCall query={query} apiKey={opened.data.key} />}
+        <RefusalNotice error={opened.error ?? byLink.error} />
+        {shown !== undefined && (
+          <DescribedQueries queries={readQueries(shown)}>
+            {(query) =>
+              opened.data === undefined ? (
+                <Text c="dimmed">Enter an API key above to call it here.</Text>
+              ) : (
+                <KeyedCall query={query} apiKey={opened.data.key} />
+              )
+            }
           </DescribedQueries>
         )}
       </Stack>
     </PublicShell>
   )
+}
+
+function aboutPage(hasKey: boolean, hasLink: boolean): string {
+  if (hasKey)
+    return 'What your key reaches. Each is called by POST with its slots as JSON, or by GET with them in the address.'
+  if (hasLink) return 'What is deployed here. Reading it takes the link alone; calling takes an API key.'
+  return 'What you can call here is shown for your API key. It goes to this service alone, and is forgotten with the page.'
 }
 
 function KeyedCall({ query, apiKey }: { query: DescribedQuery; apiKey: string }) {
