@@ -168,6 +168,8 @@ export type AppOptions = {
   readerDir?: string
   /** Less than usual where people are made by the hundred. */
   passwordCost?: PasswordCost
+  /** Of several on one database, each with a data folder of its own: nothing of the others' data can be read. */
+  sharesDatabase?: boolean
   /** How the processes for queries and for questions are started, where several apps share them. */
   openEngine?: typeof openEngine
   openEncoder?: RouterOptions['openEncoder']
@@ -183,6 +185,7 @@ export async function openApp(
     modelDir = join(import.meta.dirname, '../models/question-encoder'),
     readerDir = join(import.meta.dirname, '../models/question-reader'),
     passwordCost,
+    sharesDatabase = false,
     openEngine: startEngine = openEngine,
     openEncoder,
   }: AppOptions = {},
@@ -209,7 +212,9 @@ export async function openApp(
   const closeTimeoutMs = limits.flushTimeoutMs
   try {
     if (config.traceEndpoint !== undefined) traces = opened(await openTraces(now), (part) => part.close())
-    const store = opened(await openDatabase({ ...databaseOptions(config), observe }), (part) => part.close())
+    const store = opened(await openDatabase({ ...databaseOptions(config), claims: !sharesDatabase, observe }), (part) =>
+      part.close(),
+    )
     usage = opened(openUsage({ ...usageOptions(config), store, holdWordKeepers, observe, now }), (part) => part.close())
     const vault = await openInstalledVault({ store, dataDir, secretKey: config.secretKey })
     const files = await openFiles({ dir: join(dataDir, 'files'), now })

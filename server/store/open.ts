@@ -4,6 +4,7 @@ import { sql, type Kysely, type Transaction } from 'kysely'
 import { Client, Pool, types, type ClientBase, type ClientConfig, type PoolConfig } from 'pg'
 import { within } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
+import { claimForFolder } from './data-folder.ts'
 import { embeddedServer } from './embedded.ts'
 import { externalServer } from './external.ts'
 import { shareConnections } from './fair-pool.ts'
@@ -39,6 +40,8 @@ export type DatabaseOptions = {
   timeoutMs: number
   observe: Observe
   migrationsDir?: string
+  /** Takes the database for this data folder, or is refused where another one has it. */
+  claims?: boolean
 }
 
 /** Changing a table of any size may take longer than a request should. */
@@ -78,6 +81,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await server.sweep().catch((error: unknown) => observe({ kind: 'fault', where: 'store', error }))
     const moved = await bringForward(config, (client) => migrate(client, migrations))
     if (moved.to > moved.from) observe({ kind: 'migrated', ...moved })
+    if (options.claims === true) await claimForFolder(pool, folderId, dataDir)
     // Nobody but who holds the folder uses this server: leases in it are those of a process that was killed, and jobs
     // and tables would wait for them to run out.
     if (server.kind === 'embedded') await dropLeases(pool)

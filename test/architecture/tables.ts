@@ -18,6 +18,7 @@ const owners: Record<string, string> = {
   installation: 'server/access',
   // What processes take turns for.
   leases: 'server/store',
+  data_folder: 'server/store',
   projects: 'server/projects',
   environments: 'server/projects',
   // What a table is fetched from, with its sealed credentials and its schedule.

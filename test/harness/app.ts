@@ -85,6 +85,7 @@ export async function openTestApp(
     log: (event) => void observations.push(event),
     // Hundreds of people are made and sign in; the usual cost is tested by itself.
     passwordCost: { memoryCost: 64, timeCost: 1, parallelism: 1 },
+    sharesDatabase: environment['SLUICE_DATABASE_URL'] !== undefined,
     ...(!ownProcesses && { openEngine: openSharedEngine }),
     ...(!ownProcesses && more.modelDir === undefined && { openEncoder: openSharedEncoder }),
     ...more,
