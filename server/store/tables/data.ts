@@ -15,6 +15,7 @@ export type DataTables = {
   upstreamGrants: UpstreamGrantsTable
   upstreamAttempts: UpstreamAttemptsTable
   leases: LeasesTable
+  dataFolder: DataFolderTable
 }
 
 type DatasourcesTable = {
@@ -226,6 +227,14 @@ type JobsTable = {
   createdAt: CreatedAt
   startedAt: Date | null
   finishedAt: Date | null
+}
+
+type DataFolderTable = {
+  onlyRow: Generated<boolean>
+  id: string
+  directory: string
+  machine: string
+  openedAt: Generated<Date>
 }
 
 type LeasesTable = {
