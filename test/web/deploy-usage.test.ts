@@ -31,14 +31,19 @@ test('calls appear in the live tail and in the metrics, and a missed question be
     'Errors25 %',
     expect.stringMatching(/^95 of 100 within\d[\d.]*\sms$/),
   ])
-  // All of it happened just now: each line ends at the right, at its height.
-  for (const line of await trends.locator('polyline').all())
-    expect(await line.getAttribute('points')).toMatch(/56\.0,1\.0$/)
+  // All of it happened just now: one bar each, the last, at its full height over a line for the whole day.
+  for (const spark of await trends.locator('svg').all()) {
+    expect(await spark.locator('line').count()).toBe(1)
+    expect(await spark.locator('rect').last().getAttribute('y')).toBe('1.0')
+  }
   expect(await trends.locator('svg[data-bad]').count()).toBe(1)
 
   await rail(page, 'Metrics').click()
   const tiles = page.getByRole('main').locator('dl').first()
   await expect.poll(() => tiles.textContent()).toMatch(/^Calls4Errors25 %1 of 4Average\d.*95 of 100 within\d/)
+  // All of it in one piece of time: a dot for each line, where a line has nowhere to go.
+  await expect.poll(() => page.locator('circle[data-lone="p95_ms"]').count()).toBe(1)
+  expect(await page.locator('circle[data-lone="error_percent"]').count()).toBe(1)
   await page.getByRole('button', { name: 'Show response time as a table' }).click()
   const times = page.getByRole('region', { name: 'Response time' }).getByRole('row')
   expect(await times.first().textContent()).toBe('TimeAverageMedian95th percentile99th percentile')

@@ -63,8 +63,9 @@ function Figures({ place, metrics, before, hours }: FiguresProps) {
   const { totals, series } = metrics
   const label = labelOf(metrics)
   const points = series.map(({ time, ...figures }): ChartPoint => ({
-    time: label(time),
+    time,
     requests: figures.requests,
+    answered: figures.requests - figures.errors,
     errors: figures.errors,
     average_ms: figures.average_ms,
     p50_ms: figures.p50_ms,
@@ -96,11 +97,12 @@ function Figures({ place, metrics, before, hours }: FiguresProps) {
       <Figure
         title="Calls"
         unit=""
-        kind="area"
+        kind="bar"
         points={points}
+        label={label}
         lines={[
-          { name: 'requests', label: 'Calls', color: 'var(--sluice-chart-strong)' },
-          { name: 'errors', label: 'Errors', color: 'red.7', dashed: true },
+          { name: 'answered', label: 'Answered', color: 'var(--sluice-chart-strong)' },
+          { name: 'errors', label: 'Errors', color: 'red.7' },
         ]}
       />
       <Figure
@@ -108,6 +110,7 @@ function Figures({ place, metrics, before, hours }: FiguresProps) {
         unit=" ms"
         kind="line"
         points={points}
+        label={label}
         lines={[
           { name: 'average_ms', label: 'Average', color: 'gray.6', dashed: true },
           { name: 'p50_ms', label: 'Median', color: 'var(--sluice-chart-soft)' },
@@ -118,8 +121,9 @@ function Figures({ place, metrics, before, hours }: FiguresProps) {
       <Figure
         title="Error rate"
         unit=" %"
-        kind="area"
+        kind="line"
         points={points}
+        label={label}
         lines={[{ name: 'error_percent', label: 'Error rate', color: 'red.7' }]}
       />
       <Popular place={place} metrics={metrics} />
@@ -148,9 +152,16 @@ function Tile({ label, value, more }: { label: string; value: string; more: stri
   )
 }
 
-type FigureProps = { title: string; unit: string; kind: 'area' | 'line'; points: ChartPoint[]; lines: ChartLine[] }
+type FigureProps = {
+  title: string
+  unit: string
+  kind: 'bar' | 'line'
+  points: ChartPoint[]
+  label: (time: string) => string
+  lines: ChartLine[]
+}
 
-function Figure({ title, unit, kind, points, lines }: FigureProps) {
+function Figure({ title, unit, kind, points, label, lines }: FigureProps) {
   const [tabled, setTabled] = useState(false)
   return (
     <Card
@@ -167,11 +178,11 @@ function Figure({ title, unit, kind, points, lines }: FigureProps) {
           head={['Time', ...lines.map((line) => line.label)]}
           rows={points
             .toReversed()
-            .map((point) => [String(point['time']), ...lines.map(({ name }) => sayValue(point[name], unit))])}
+            .map((point) => [label(String(point['time'])), ...lines.map(({ name }) => sayValue(point[name], unit))])}
         />
       ) : (
         <Suspense fallback={<Skeleton height={220} />}>
-          <Chart kind={kind} points={points} lines={lines} unit={unit} />
+          <Chart kind={kind} points={points} lines={lines} unit={unit} sayMoment={label} stacked />
         </Suspense>
       )}
     </Card>
@@ -211,6 +222,8 @@ function Errors({ metrics: { errors } }: { metrics: Metrics }) {
       <PlainTable
         label="What went wrong"
         head={['Status', 'Error', 'Reason', 'Calls']}
+        figures={['Calls']}
+        whole="Error"
         rows={errors.map(({ status, error, reason, count }) => [
           String(status),
           error,
