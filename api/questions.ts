@@ -216,7 +216,10 @@ export const resolveQuestions = z.strictObject({
   }),
   parameters: parameters
     .default({})
-    .meta({ description: 'Of every question; for examples, what is left out is read from each.' }),
+    .meta({
+      description:
+        'Of every question; for examples, what is left out is read from each, and null is no value. An example has a value for each required slot.',
+    }),
   sql: z.string().min(1).max(fixedLimits.sqlChars.value).optional().meta({ description: 'Of the draft.' }),
 })
 export const questionSettings = z

@@ -103,7 +103,26 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
 
   await page.getByLabel('Description').fill('Revenue of one region.')
   await page.getByLabel('Another question').fill('revenue in the north')
-  await page.getByRole('button', { name: 'Add with the values above' }).click()
+  // The Run form says north, too; what is added is what was read, or typed, for this question.
+  await slot.fill('west')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Add as an example…' }).click()
+  const added = page.getByRole('region', { name: 'New example' })
+  await added.getByLabel('region').fill('')
+  expect(await added.getByRole('button', { name: 'Add this example' }).isDisabled()).toBe(true)
+  await added.getByText('region needs a value.').waitFor()
+  await added.getByLabel('region').fill('south')
+  await page.keyboard.press('Escape')
+  await added.getByRole('button', { name: 'Add this example' }).click()
+  await added.waitFor({ state: 'detached' })
+  // The values of an example can be put right later.
+  await page.getByRole('button', { name: 'Values of question 1' }).click()
+  await page
+    .getByRole('textbox', { name: 'Question 1' })
+    .locator('xpath=../../../..')
+    .getByLabel('region')
+    .fill('north')
+  await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Save draft' }).click()
   await page.getByText('The draft is saved.').waitFor()
   const saved = await expectStatus(200, t.operator.get(`/v1/projects/${projectId}/queries/sales_by_region`))

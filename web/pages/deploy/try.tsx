@@ -150,7 +150,13 @@ function DirectCall({ place, name, content, choice }: DirectProps) {
             <Stack gap="md">
               {choice}
               {caller.field}
-              <SlotsForm slots={content.slots} values={typed} errors={errorsOf(call.outcome)} onChange={setTyped} />
+              <SlotsForm
+                projectId={project.id}
+                slots={content.slots}
+                values={typed}
+                errors={errorsOf(call.outcome)}
+                onChange={setTyped}
+              />
               <CallButtons call={call} verb="Call" ready={caller.key !== ''} />
             </Stack>
           </form>

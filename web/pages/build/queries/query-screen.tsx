@@ -90,7 +90,7 @@ export function QueryScreen({ project, query, tables }: Props) {
           disabled={!editor}
           onChange={(description) => change({ description })}
         />
-        <Examples name={query.name} draft={draft} />
+        <Examples project={project} name={query.name} draft={draft} />
         {editor && <AdviceList project={project} query={query} draft={draft} />}
       </div>
       {deploying && <DeployDraft project={project} name={query.name} onClose={() => setDeploying(false)} />}

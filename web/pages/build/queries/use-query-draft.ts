@@ -84,6 +84,31 @@ export function useQueryDraft(project: Project, query: Query) {
       }),
     { refresh: [] },
   )
+  /** Which values the words of a question give to this query, as it is saved; none where it cannot be read. */
+  const read = useAct(
+    async (question: string) => {
+      const body = {
+        question,
+        draft: query.name,
+        query_name: query.name,
+        time_zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+      }
+      const tried = await call<TriedQuestion>('POST', `/v1/projects/${project.id}/ask`, { body }).catch(
+        (error: unknown) => {
+          // What is saved may not run yet: the values are then typed by hand.
+          if (isRefusal(error)) return null
+          throw error
+        },
+      )
+      const found = { ...tried?.routing?.parameters, ...tried?.parameters }
+      const known = Object.keys(latest.current.slots.properties)
+      const parameters = Object.fromEntries(
+        Object.entries(found).filter(([slot, value]) => known.includes(slot) && value !== null),
+      )
+      return { question, parameters }
+    },
+    { refresh: [] },
+  )
   return {
     content,
     change,
@@ -107,6 +132,7 @@ export function useQueryDraft(project: Project, query: Query) {
     run,
     plan,
     ask,
+    read,
   }
 }
 
