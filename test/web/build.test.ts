@@ -67,7 +67,7 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await page.getByRole('tab', { name: 'Extract' }).click()
   expect(await page.getByLabel('Rows are at').inputValue()).toBe('data.items')
 
-  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   await heading(page, 'orders')
   expect(new URL(page.url()).pathname).toBe(at('data/orders/columns'))
   await page.getByRole('list', { name: 'Commonest values of region' }).getByText('north').waitFor()
@@ -99,6 +99,8 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   const result = page.getByRole('table', { name: 'Rows of the result' })
   await result.getByRole('cell', { name: 'north' }).waitFor()
   await page.getByRole('tab', { name: 'Plan' }).click()
+  await page.getByRole('list', { name: 'Steps' }).getByText('Read orders').waitFor()
+  await page.getByText('As the engine draws it').click()
   await page.getByRole('region', { name: 'Plan' }).waitFor()
 
   await page.getByLabel('Description').fill('Revenue of one region.')
@@ -182,7 +184,7 @@ test('a refresh that loses a column waits, and names the queries that read it', 
   source.answer({ data: { items: latestOrders } })
   await page.goto(at('connections'))
   await page.getByRole('link', { name: 'Orders', exact: true }).click()
-  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   await heading(page, 'orders')
   await page.getByText('Version 2 waits, version 1 serves').waitFor()
   await page.getByRole('link', { name: 'sales_by_region' }).waitFor()
@@ -206,7 +208,7 @@ test('a viewer reads everything and is offered nothing that changes it', async (
   await page.getByRole('link', { name: 'Orders', exact: true }).click()
   await heading(page, 'Orders')
   expect(await page.getByLabel('Address').isDisabled()).toBe(true)
-  for (const name of ['Test', 'Execute', 'Refresh', 'Save', 'Delete', 'Paste curl']) {
+  for (const name of ['Test', 'Fetch data', 'Save', 'Delete', 'Paste curl']) {
     expect(await page.getByRole('button', { name }).count(), name).toBe(0)
   }
   await page.goto(at('queries/sales_by_region'))
