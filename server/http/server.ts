@@ -51,7 +51,7 @@ import { serveDataVersions, serveTableSchemas } from './routes/table-schemas.ts'
 import { serveSharedReferences } from './routes/shared-references.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
-import { serveRequestEvents, serveUsage } from './routes/usage.ts'
+import { serveRequest, serveRequestEvents, serveUsage } from './routes/usage.ts'
 import { serveVariables } from './routes/variables.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
 import { openSessionStore, sessionCookie } from './session-store.ts'
@@ -195,6 +195,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   })
   serveJobEvents(http, app, streams)
   serveUsage(http, app)
+  serveRequest(http, app)
   serveRequestEvents(http, app, streams)
   serveAlerts(http, app)
   serveAlertActs(http, app)

@@ -118,7 +118,7 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await added.getByRole('button', { name: 'Add this example' }).click()
   await added.waitFor({ state: 'detached' })
   // The values of an example can be put right later.
-  await page.getByRole('button', { name: 'Values of question 1' }).click()
+  await page.getByRole('button', { name: 'Edit values of question 1' }).click()
   await page
     .getByRole('textbox', { name: 'Question 1' })
     .locator('xpath=../../../..')

@@ -83,7 +83,7 @@ test('for how long answers are kept is set where the query is written, and said 
   await page.getByRole('link', { name: 'orders', exact: true }).waitFor()
   await page.getByRole('link', { name: 'Edit query' }).click()
   await page.waitForURL(`**${build('queries/sales_by_region')}`)
-  await page.getByRole('link', { name: 'Endpoint of version 1 in production' }).click()
+  await page.getByRole('link', { name: 'production v1, the endpoint' }).click()
   await page.waitForURL('**/deploy/endpoints/sales_by_region')
   expect(complaints).toEqual([])
 })

@@ -33,6 +33,7 @@ export function MetricsPage({ place }: { place: Place }) {
         {(found) => (
           <Stack gap="lg">
             <Figures place={place} metrics={found} before={before.data} hours={hours} />
+            <Callers place={place} metrics={found} />
             <QuestionInsights place={place} metrics={found} />
           </Stack>
         )}
@@ -57,6 +58,22 @@ export function EndpointMetrics({ place, name }: { place: Place; name: string })
   )
 }
 
+/** The same of one key, in whatever environment. */
+export function KeyMetrics({ place, keyId }: { place: Place; keyId: string }) {
+  const { hours } = useUsageFilter()
+  const filter = { environment: null, key: keyId }
+  const metrics = useMetrics(place.project.id, filter, hours)
+  const before = useMetricsBefore(place.project.id, filter, hours)
+  return (
+    <>
+      <UsageFilterBar place={place} withRange withQuery={false} />
+      <Loaded query={metrics}>
+        {(found) => <Figures place={place} metrics={found} before={before.data} hours={hours} />}
+      </Loaded>
+    </>
+  )
+}
+
 type FiguresProps = { place: Place; metrics: Metrics; before: Metrics | undefined; hours: number }
 
 function Figures({ place, metrics, before, hours }: FiguresProps) {
@@ -67,6 +84,7 @@ function Figures({ place, metrics, before, hours }: FiguresProps) {
     requests: figures.requests,
     answered: figures.requests - figures.errors,
     errors: figures.errors,
+    rejected: figures.rejected,
     average_ms: figures.average_ms,
     p50_ms: figures.p50_ms,
     p95_ms: figures.p95_ms,
@@ -103,6 +121,7 @@ function Figures({ place, metrics, before, hours }: FiguresProps) {
         lines={[
           { name: 'answered', label: 'Answered', color: 'var(--sluice-chart-strong)' },
           { name: 'errors', label: 'Errors', color: 'red.7' },
+          ...(totals.rejected === 0 ? [] : [{ name: 'rejected', label: 'Turned away', color: 'gray.6' }]),
         ]}
       />
       <Figure
@@ -211,6 +230,36 @@ function Popular({ place, metrics: { popular_queries: popular } }: { place: Plac
           ])}
         />
       )}
+    </Card>
+  )
+}
+
+/** Who called, and who was turned away. */
+function Callers({ place, metrics: { by_key: keys } }: { place: Place; metrics: Metrics }) {
+  if (keys.length === 0) return null
+  const isOwner = place.project.role === 'owner'
+  const figures = ['Calls', 'Errors', 'Turned away', 'Average']
+  return (
+    <Card title="Keys" about="Who called. Turned away are calls without the right, or beyond a limit of the key.">
+      <PlainTable
+        label="Keys"
+        head={['Key', ...figures]}
+        figures={figures}
+        whole="Key"
+        rows={keys.map(({ key_id: id, name, requests, error_rate: errors, rejected, average_ms: average }) => [
+          isOwner ? (
+            <Link key={id} href={place.to(`keys/${id}`)}>
+              {name ?? id}
+            </Link>
+          ) : (
+            (name ?? id)
+          ),
+          sayNumber(requests),
+          sayShare(errors),
+          sayNumber(rejected),
+          sayMs(average),
+        ])}
+      />
     </Card>
   )
 }

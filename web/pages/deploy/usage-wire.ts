@@ -3,6 +3,7 @@ import type * as alerts from '../../../api/alerts.ts'
 import type * as usage from '../../../api/usage.ts'
 
 export type Metrics = z.output<typeof usage.metrics>
+export type RequestDetail = z.output<typeof usage.requestDetail>
 export type RequestEntry = z.output<typeof usage.requestEntry>
 export type { Alert } from '../../wire.ts'
 export type AlertType = z.output<typeof alerts.alert>['type']

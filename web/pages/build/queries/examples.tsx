@@ -143,7 +143,7 @@ function ExampleLine({ project, draft, example, number, onChange }: LineProps) {
             variant="subtle"
             size="compact-xs"
             aria-expanded={open}
-            aria-label={`Values of question ${number}`}
+            aria-label={open ? `Done with question ${number}` : `Edit values of question ${number}`}
             onClick={() => setOpen(!open)}
           >
             {open ? 'Done' : 'Edit values'}

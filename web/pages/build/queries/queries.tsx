@@ -102,7 +102,7 @@ export function DeployedIn({ project, query }: { project: Project; query: Query 
           fw={500}
           c="var(--sluice-accent-text)"
           className={shared.badge ?? ''}
-          aria-label={`Endpoint of version ${version} in ${environment}`}
+          aria-label={`${environment} v${version}, the endpoint`}
         >
           {environment} v{version}
         </Badge>
