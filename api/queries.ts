@@ -117,7 +117,19 @@ export const queryAdvice = z
     }),
   })
   .meta({ id: 'QueryAdvice' })
-export const explainAnswer = z.object({ plan: z.string().meta({ description: "DuckDB's plan, as it prints it." }) })
+export const explainAnswer = z.object({
+  plan: z.string().meta({ description: "DuckDB's plan, as it draws it." }),
+  steps: z
+    .array(
+      z.object({
+        operator: z.string().meta({ description: 'As DuckDB calls it, such as `HASH_JOIN`.' }),
+        table: z.string().nullable().meta({ description: 'Of a step that reads one.' }),
+        details: z.record(z.string(), z.string()),
+        estimated_rows: z.number().nullable(),
+      }),
+    )
+    .meta({ description: 'The same, in the order in which it happens.' }),
+})
 
 const environment = slug.default('production')
 export const deployQuery = z.strictObject({

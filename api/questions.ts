@@ -214,9 +214,10 @@ export const resolveQuestions = z.strictObject({
   query: slug.nullable().default(null).meta({
     description: 'The query to give examples, to draft, or to expect; null with `evaluation`: a refusal is expected.',
   }),
-  parameters: parameters
-    .default({})
-    .meta({ description: 'Of every question; for examples, what is left out is read from each.' }),
+  parameters: parameters.default({}).meta({
+    description:
+      'Of every question; for examples, what is left out is read from each, and null is no value. An example has a value for each required slot.',
+  }),
   sql: z.string().min(1).max(fixedLimits.sqlChars.value).optional().meta({ description: 'Of the draft.' }),
 })
 export const questionSettings = z

@@ -115,3 +115,21 @@ export const requestEntry = z
     confidence: z.number().nullable(),
   })
   .meta({ id: 'Request' })
+
+export const requestDetail = requestEntry
+  .extend({
+    key_name: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of the key that called; null without one, or once it is gone.' }),
+    asked: z
+      .object({
+        outcome: z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed']),
+        query: z.string().nullable().meta({ description: 'What answered, or came nearest.' }),
+        parameters: z.record(z.string(), z.unknown()).nullable(),
+        confidence: z.number().nullable(),
+      })
+      .nullable()
+      .meta({ description: 'How a question was understood, where the log of questions has it.' }),
+  })
+  .meta({ id: 'RequestDetail' })

@@ -72,3 +72,17 @@ function timeText(now: number): string {
   }
   return text
 }
+
+/** When an id of this kind was made, in milliseconds; null for what is none. */
+export function timeOfId(kind: IdKind, id: string): number | null {
+  const [prefix, text = ''] = id.split('_')
+  if (prefix !== prefixes[kind] || text.length !== 26) return null
+  let time = 0
+  for (const letter of text.slice(0, 10)) {
+    const digit = alphabet.indexOf(letter)
+    if (digit < 0) return null
+    time = time * 32 + digit
+  }
+  // Beyond this there are no dates.
+  return time <= 8_640_000_000_000_000 - 86_400_000 ? time : null
+}

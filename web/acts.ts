@@ -1,13 +1,21 @@
 import { aRole, asRole } from './parts/roles.tsx'
 import type { AuditEntry, Member } from './wire.ts'
 
-type Describe = (entry: AuditEntry, nameOf: (userId: string) => string) => string
+type Names = {
+  /** Of a person, by their id. */
+  person: (userId: string) => string
+  /** The thing itself by its name, after what it is; another word where the log has no name of it. */
+  named: (kind: string, otherwise: string) => string
+}
+
+type Describe = (entry: AuditEntry, names: Names) => string
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 const count = (value: unknown): string => (typeof value === 'number' ? value.toLocaleString('en') : '')
 const rows = (value: unknown): string => `${count(value)} ${value === 1 ? 'row' : 'rows'}`
 const listed = (value: unknown): string =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string').join(', ') : ''
+const ofWhom = (email: unknown): string => (text(email) === '' ? '' : `of ${text(email)}`)
 const role = (value: unknown): string => {
   const known = asRole(text(value))
   return known === undefined ? text(value) : aRole(known)
@@ -21,26 +29,36 @@ const sentences: Record<string, Describe> = {
   'environment.deleted': ({ target }) => `deleted the environment ${target}`,
   'reference.shared': ({ target }) => `shared the reference of ${target} by a link`,
   'reference.unshared': ({ target }) => `ended the link to the reference of ${target}`,
-  'member.changed': ({ target, details }, nameOf) => `made ${nameOf(target)} ${role(details['to'])}`,
-  'member.removed': ({ target, actor }, nameOf) =>
-    actor.id === target ? 'left the project' : `removed ${nameOf(target)}`,
+  'member.changed': ({ target, details }, { person }) => `made ${person(target)} ${role(details['to'])}`,
+  'member.removed': ({ target, actor }, { person }) =>
+    actor.id === target ? 'left the project' : `removed ${person(target)}`,
   'invitation.created': ({ details }) =>
     `invited ${text(details['email']) || 'someone'} by link as ${role(details['role'])}`,
-  'invitation.withdrawn': () => 'withdrew an invitation',
+  'invitation.withdrawn': ({ details }) => `withdrew the invitation ${ofWhom(details['email'])}`.trimEnd(),
   'invitation.accepted': ({ details }) => `joined as ${role(details['role'])}`,
   'management_token.created': ({ details }) =>
     `made the management token ${text(details['name'])}, which acts as ${role(details['role'])}`,
-  'management_token.revoked': () => 'revoked a management token',
+  'management_token.revoked': (_, { named }) => `revoked ${named('the management token', 'a management token')}`,
   'datasource.created': ({ details }) => `made the connection ${text(details['name'])}`,
-  'datasource.updated': ({ details }) => `changed ${listed(details['changed']) || 'something'} of a connection`,
-  'datasource.deleted': ({ details }) => `deleted a connection and its table ${text(details['table_name'])}`,
-  'datasource.refreshed': ({ details }) =>
-    `fetched version ${count(details['version'])} of a table: ${rows(details['row_count'])}`,
-  'datasource.refresh_queued': () => 'asked for a table to be fetched again',
+  'datasource.updated': ({ details }, { named }) =>
+    `changed ${listed(details['changed']) || 'something'} of ${named('the connection', 'a connection')}`,
+  'datasource.deleted': ({ details }, { named }) =>
+    `deleted ${named('the connection', 'a connection')} and its table ${text(details['table_name'])}`,
+  'datasource.refreshed': ({ details }, { named }) =>
+    `fetched ${named('', 'a table')}, version ${count(details['version'])}: ${details['unchanged'] === true ? 'nothing new' : rows(details['row_count'])}`,
+  'datasource.version_held': ({ details }, { named }) =>
+    `fetched ${named('', 'a table')}, version ${count(details['version'])}, which waits: ${text(details['reason']).replaceAll('_', ' ')}`,
+  'datasource.refresh_queued': (_, { named }) => `asked for ${named('', 'a table')} to be fetched again`,
+  'datasource.schema_changed': (_, { named }) => `changed the rules of ${named('', 'a table')}`,
+  'datasource.connected': (_, { named }) => `connected ${named('', 'a connection')} to its provider`,
+  'datasource.disconnected': (_, { named }) => `disconnected ${named('', 'a connection')} from its provider`,
+  'data_version.activated': ({ details }, { named }) =>
+    `made version ${count(details['version'])} of ${named('', 'a table')} serve`,
   'variable.created': ({ details }) => `keeps ${text(details['name'])} for requests to name`,
   'variable.updated': ({ details }) => `changed what ${text(details['name'])} stands for in requests`,
   'variable.deleted': ({ details }) => `deleted ${text(details['name'])}, which requests could name`,
-  'data_object.deleted': () => 'deleted a version of a table',
+  'data_object.deleted': ({ details }) =>
+    `deleted version ${count(details['version'])} of the table ${text(details['table_name'])}`,
   'query.created': ({ target }) => `made the query ${target}`,
   'query.changed': ({ target }) => `changed the draft of ${target}`,
   'query.deployed': ({ target, details }) =>
@@ -66,18 +84,19 @@ const sentences: Record<string, Describe> = {
   'environments.ordered': () => 'changed the order of the environments',
   'query.deleted': ({ target }) => `deleted the query ${target}`,
   'api_key.created': ({ details }) => `made the API key ${text(details['name'])}`,
-  'api_key.updated': ({ details }) => `changed the API key ${text(details['name'])}`.trimEnd(),
-  'api_key.rotated': () => 'gave an API key a new secret',
-  'api_key.disabled': () => 'disabled an API key',
-  'api_key.enabled': () => 'enabled an API key',
-  'api_key.revoked': () => 'revoked an API key',
+  'api_key.updated': (_, { named }) => `changed ${named('the API key', 'an API key')}`,
+  'api_key.rotated': (_, { named }) => `gave ${named('the API key', 'an API key')} a new secret`,
+  'api_key.renewed': (_, { named }) => `renewed ${named('the API key', 'an API key')}`,
+  'api_key.disabled': (_, { named }) => `disabled ${named('the API key', 'an API key')}`,
+  'api_key.enabled': (_, { named }) => `enabled ${named('the API key', 'an API key')}`,
+  'api_key.revoked': (_, { named }) => `revoked ${named('the API key', 'an API key')}`,
   'alert.created': ({ details }) => `made the alert ${text(details['name'])}`,
-  'alert.updated': ({ details }) => `changed the alert ${text(details['name'])}`.trimEnd(),
+  'alert.updated': (_, { named }) => `changed ${named('the alert', 'an alert')}`,
   'alert.deleted': ({ details }) => `deleted the alert ${text(details['name'])}`,
-  'alert.tested': () => 'sent a test of an alert',
-  'alert.secret_rotated': () => 'gave a webhook a new secret',
-  'job.cancelled': () => 'cancelled a job',
-  'job.retried': () => 'started a job again',
+  'alert.tested': (_, { named }) => `sent a test of ${named('the alert', 'an alert')}`,
+  'alert.secret_rotated': (_, { named }) => `gave a webhook of ${named('the alert', 'an alert')} a new secret`,
+  'job.cancelled': ({ target }) => `cancelled the job ${target}`,
+  'job.retried': ({ target }) => `started the job ${target} again`,
   'question.reported': () => 'reported a wrong answer',
   'question.report_confirmed': () => 'confirmed a report of a wrong answer, which the router heeds from then on',
   'question.report_deleted': () => 'removed a report of a wrong answer',
@@ -85,9 +104,19 @@ const sentences: Record<string, Describe> = {
   'questions.settings_changed': () => 'changed how long questions are kept',
 }
 
-/** An act as the end of a sentence that begins with who did it. Acts without one of their own say their name. */
-export function describeAct(entry: AuditEntry, members: Member[]): string {
-  const nameOf = (userId: string): string => members.find((member) => member.user_id === userId)?.name ?? userId
+/**
+ * An act as the end of a sentence that begins with who did it. Acts without one of their own say their name. `log` is
+ * what else is known: an entry may tell what a thing is called that another only knows by its id.
+ */
+export function describeAct(entry: AuditEntry, members: Member[], log: AuditEntry[] = []): string {
+  const known = [entry, ...log.filter(({ target }) => target === entry.target)]
+  const name = known.map(({ details }) => text(details['name'])).find((each) => each !== '')
+  const names: Names = {
+    person: (userId) => members.find((member) => member.user_id === userId)?.name ?? userId,
+    named: (kind, otherwise) => (name === undefined ? otherwise : `${kind} ${name}`.trim()),
+  }
   const describe = sentences[entry.action]
-  return describe === undefined ? `${entry.action.replaceAll(/[._]/g, ' ')}: ${entry.target}` : describe(entry, nameOf)
+  return describe === undefined
+    ? `${entry.action.replaceAll(/[._]/g, ' ')}: ${name ?? entry.target}`
+    : describe(entry, names)
 }

@@ -8,8 +8,9 @@ import {
   type QueryKey,
   type UseMutationResult,
 } from '@tanstack/react-query'
-import { useRef } from 'react'
+import { createElement, useRef } from 'react'
 import { call, callAll, isRefusal } from './api.ts'
+import { LedMessage, type Lead } from './parts/led-message.tsx'
 import type {
   AuditEntry,
   Environment,
@@ -183,18 +184,25 @@ export function useStoppable<Answer, Input = void>(
 /** A change: what it does, what is out of date after it, and the sentence that says it is done. */
 export function useAct<Answer, Input = void>(
   act: (input: Input) => Promise<Answer>,
-  after: { refresh: QueryKey[]; say?: (answer: Answer, input: Input) => string },
+  after: {
+    refresh: QueryKey[]
+    say?: (answer: Answer, input: Input) => string
+    /** The way to what was made. */
+    lead?: (answer: Answer) => Lead
+  },
 ): UseMutationResult<Answer, Error, Input> {
   const client = useQueryClient()
   return useMutation({
     mutationFn: act,
     onSuccess: async (answer, input) => {
-      if (after.say !== undefined)
+      if (after.say !== undefined) {
+        const words = after.say(answer, input)
         notifications.show({
-          message: after.say(answer, input),
+          message: after.lead === undefined ? words : createElement(LedMessage, { words, lead: after.lead(answer) }),
           color: 'tide',
           closeButtonProps: { 'aria-label': 'Dismiss' },
         })
+      }
       await Promise.all(after.refresh.map((queryKey) => client.invalidateQueries({ queryKey })))
     },
   })

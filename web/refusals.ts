@@ -1,4 +1,5 @@
 import { isRefusal } from './api.ts'
+import { ofField, sentence } from './field-words.ts'
 
 /** What happened, and the next step where the server's words do not hold it already. */
 export function explain(error: Error): { what: string; next: string | null } {
@@ -32,10 +33,5 @@ export function unplacedDetails(
   if (!isRefusal(error) || error.envelope.details === undefined) return null
   return error.envelope.details
     .filter(({ field }) => !fields.includes(field))
-    .map(({ field, message }) => ({ field, sentence: sentence(`${field} ${message}`) }))
-}
-
-export function sentence(words: string): string {
-  const capital = words.charAt(0).toUpperCase() + words.slice(1)
-  return /[.!?]$/.test(capital) ? capital : `${capital}.`
+    .map(({ field, message }) => ({ field, sentence: ofField(field, message) }))
 }

@@ -17,9 +17,10 @@ export function useDatasources(projectId: string, enabled = true) {
   })
 }
 
-export function useObjects(projectId: string) {
+export function useObjects(projectId: string, enabled = true) {
   return useQuery({
     queryKey: thingKeys.objects(projectId),
+    enabled,
     queryFn: ({ signal }) => callAll<DataObject>(`/v1/projects/${projectId}/data-objects`, signal),
   })
 }

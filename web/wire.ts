@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type * as alerts from '../api/alerts.ts'
 import type * as authorization from '../api/authorization-server.ts'
 import type * as data from '../api/data.ts'
 import type * as datasources from '../api/datasources.ts'
@@ -46,5 +47,7 @@ export type NewInvitation = z.input<typeof people.newInvitation>
 export type AcceptInvitation = z.input<typeof people.acceptInvitation>
 export type NewManagementToken = z.input<typeof people.newManagementToken>
 export type UpdateSelf = z.input<typeof people.updateSelf>
+
+export type Alert = z.output<typeof alerts.alert>
 
 export type Page<Item> = { data: Item[]; next_cursor: string | null }

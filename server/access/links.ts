@@ -152,12 +152,14 @@ export async function withdrawInvitation(
       .where('projectId', '=', input.projectId)
       .where('id', '=', input.invitationId)
       .where('usedAt', 'is', null)
+      .returning('email')
       .executeTakeFirst()
-    if (gone.numDeletedRows === 0n) throw new Failure('not_found', { message: 'There is no such invitation.' })
+    if (gone === undefined) throw new Failure('not_found', { message: 'There is no such invitation.' })
     await recordAct(transaction, caller, {
       action: 'invitation.withdrawn',
       target: input.invitationId,
       projectId: input.projectId,
+      details: { email: gone.email },
     })
   })
 }

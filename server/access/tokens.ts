@@ -137,6 +137,7 @@ export async function revokeManagementToken(
     await recordAct(transaction, caller, {
       action: 'management_token.revoked',
       target: tokenId,
+      details: { name: token.name },
       ...(token.projectId !== null && { projectId: token.projectId }),
     })
   })

@@ -26,6 +26,7 @@ import { maskConfiguration, restoreConfiguration } from './secrets/mask.ts'
 import { firstFree, refuseReserved, tableNameFor } from './table-name.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
+import { recordSourceAct } from './source-acts.ts'
 
 export type Datasource = {
   id: string
@@ -190,12 +191,8 @@ export async function updateDatasource(
       .execute()
     const { projectId, datasourceId, ...given } = input
     const changed = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]))
-    await recordAct(transaction, caller, {
-      action: 'datasource.updated',
-      target: datasourceId,
-      projectId,
-      details: { changed },
-    })
+    const details = { changed }
+    await recordSourceAct(transaction, caller, { action: 'datasource.updated', projectId, datasourceId, details })
   })
   return findDatasource(app, caller, input)
 }
@@ -214,14 +211,14 @@ export async function deleteDatasource(
       .deleteFrom('datasources')
       .where('projectId', '=', input.projectId)
       .where('id', '=', input.datasourceId)
-      .returning('tableName')
+      .returning(['name', 'tableName'])
       .executeTakeFirst()
     if (gone === undefined) throw noDatasource(input.datasourceId)
     await recordAct(transaction, caller, {
       action: 'datasource.deleted',
       target: input.datasourceId,
       projectId: input.projectId,
-      details: { table_name: gone.tableName },
+      details: { name: gone.name, table_name: gone.tableName },
     })
     await app.store.notify(transaction, dataChanged, input.projectId)
   })
@@ -268,10 +265,10 @@ export async function refreshDatasource(
       sourceEventType: 'http_api',
       input: work,
     })
-    await recordAct(transaction, caller, {
+    await recordSourceAct(transaction, caller, {
       action: 'datasource.refresh_queued',
-      target: input.datasourceId,
       projectId: input.projectId,
+      datasourceId: input.datasourceId,
       details: { job_id: job.id },
     })
     return job

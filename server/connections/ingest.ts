@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { Transaction } from 'kysely'
 import type { HttpConfiguration } from '../../api/connections.ts'
-import { recordAct, type Caller, type Vault } from '../access/index.ts'
+import type { Caller, Vault } from '../access/index.ts'
 import {
   compactedFrom,
   dataChanged,
@@ -33,6 +33,7 @@ import type { Outbound } from './outbound/send.ts'
 import type { TokenSource } from './oauth/token-source.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../clock.ts'
+import { recordSourceAct } from './source-acts.ts'
 
 export type IngestApp = {
   store: Database
@@ -253,10 +254,10 @@ async function recordVersion(
   if (parted !== null && heldBecause === null && hasManyParts(app, parted)) {
     await app.jobs.enqueue(transaction, { ...work, jobType: 'compact_table' })
   }
-  await recordAct(transaction, caller, {
+  await recordSourceAct(transaction, caller, {
     action: heldBecause === null ? 'datasource.refreshed' : 'datasource.version_held',
-    target: datasourceId,
     projectId,
+    datasourceId,
     details: {
       data_object_id: dataObjectId,
       version,
@@ -283,10 +284,10 @@ async function recordUnchanged(
   if (plan.live === null) throw new Failure('internal_error', { message: 'Nothing is unchanged where nothing was.' })
   const { dataObjectId, version, truncated } = plan.live
   await noteUnchanged(transaction, dataObjectId, { at, lastValue: stored.lastValue })
-  await recordAct(transaction, caller, {
+  await recordSourceAct(transaction, caller, {
     action: 'datasource.refreshed',
-    target: datasourceId,
     projectId,
+    datasourceId,
     details: { data_object_id: dataObjectId, version, unchanged: true },
   })
   return { jobs: [], dataObjectId, truncated, heldBecause: null }

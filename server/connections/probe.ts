@@ -14,6 +14,7 @@ import {
 } from '../rows/index.ts'
 import { answerType } from './answer-type.ts'
 import { buildRequest } from './build-request.ts'
+import { parseCut } from './cut-json.ts'
 import { detect } from './detect.ts'
 import type { CursorValue } from '../store/index.ts'
 import { fillVariables, type NamedValues } from './variables.ts'
@@ -117,7 +118,11 @@ async function contentOf(
   const isPacked = packed.test(bytes.subarray(0, 4).toString('hex'))
   const isXmlRows =
     extractor !== '' && /^\s*<\?xml|^[^<]*<(?!!doctype|html)[a-z]/i.test(bytes.toString('latin1', 0, 200))
-  const plain = { data: preview(bytes, contentType, maxDepth), isExtracted: false, isCut: false }
+  const plain = {
+    data: preview(bytes, { contentType, maxDepth, isCut: sent.truncated }),
+    isExtracted: false,
+    isCut: false,
+  }
   const isPeeked = (isPacked || isXmlRows) && !sent.truncated && !isRefusal(sent)
   if (options.peek === undefined || !isPeeked) return plain
   try {
@@ -126,7 +131,7 @@ async function contentOf(
     const isExtracted = extractor !== '' && peeked.extractor === undefined
     const isRows = peeked.isLines && (extractor === '' || isExtracted)
     const rows = isRows ? linesOf(inside, peeked.truncated) : null
-    const data = rows ?? preview(inside, peeked.contentType ?? '', maxDepth)
+    const data = rows ?? preview(inside, { contentType: peeked.contentType ?? '', maxDepth, isCut: peeked.truncated })
     return { data, isExtracted, isCut: peeked.truncated }
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'overloaded') throw error
@@ -201,8 +206,13 @@ function pickLines(data: unknown, path: JsonPath, isCut: boolean): unknown[] | n
   return values.flatMap((value) => pick(value, path))
 }
 
-/** Parsed JSON, text, or a placeholder that says how much of what was there. Nothing for an empty body. */
-function preview(body: Buffer, contentType: string, maxDepth: number): unknown {
+type Previewed = { contentType: string; maxDepth: number; isCut: boolean }
+
+/**
+ * Parsed JSON, text, or a placeholder that says how much of what was there. Nothing for an empty body. Of JSON that was
+ * cut the rows that are whole: execute takes it all, so a test must show where its rows are.
+ */
+function preview(body: Buffer, { contentType, maxDepth, isCut }: Previewed): unknown {
   if (body.length === 0) return null
   const charset = charsetOf(contentType, body)
   const isWide = charset?.startsWith('utf-16') ?? false
@@ -217,6 +227,6 @@ function preview(body: Buffer, contentType: string, maxDepth: number): unknown {
   try {
     return parseExact(text)
   } catch {
-    return text
+    return (isCut ? parseCut(text) : undefined) ?? text
   }
 }

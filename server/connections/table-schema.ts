@@ -1,8 +1,9 @@
-import { recordAct, requireRole, type Caller } from '../access/index.ts'
+import { requireRole, type Caller } from '../access/index.ts'
 import { dataChanged, liveDataVersion, type Catalogs, type LiveData, type QueryGate } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import type { ColumnRule, Database } from '../store/index.ts'
 import { readRules, type TableRules } from './table-rules.ts'
+import { recordSourceAct } from './source-acts.ts'
 
 /** A table as its author sees it: what its columns are, and what data must be to serve. */
 export type TableSchema = {
@@ -80,10 +81,10 @@ export async function changeSchema(
       })
       .where('id', '=', datasourceId)
       .execute()
-    await recordAct(transaction, caller, {
+    await recordSourceAct(transaction, caller, {
       action: 'datasource.schema_changed',
-      target: datasourceId,
       projectId,
+      datasourceId,
       details: { changed: ['columns', 'onMismatch', 'onBreaking', 'checks'].filter((name) => name in input) },
     })
     await app.store.notify(transaction, dataChanged, projectId)

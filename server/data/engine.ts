@@ -14,6 +14,7 @@ import type {
   FileCall,
   InspectCall,
   Inspection,
+  Plan,
   MergeCall,
   Merged,
   NativeCall,
@@ -187,9 +188,9 @@ export async function openEngine(options: EngineOptions) {
       catalog: Catalog,
       input: { sql: string; slots: SlotValue[] },
       limits?: CallLimits,
-    ): Promise<string> {
+    ): Promise<Plan> {
       const { head } = await reads.run(scoped(scope, catalog, { verb: 'explain', ...input }, limits))
-      return (head as { plan: string }).plan
+      return head as Plan
     },
 
     /** Writes the rows of one page of an answer behind those of the pages before. */

@@ -15,6 +15,7 @@ export type {
   Converted,
   ConvertedColumn,
   Inspection,
+  Plan,
   Merged,
   PartedTable,
   RowsPageCall,

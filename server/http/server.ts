@@ -51,12 +51,12 @@ import { serveDataVersions, serveTableSchemas } from './routes/table-schemas.ts'
 import { serveSharedReferences } from './routes/shared-references.ts'
 import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
-import { serveRequestEvents, serveUsage } from './routes/usage.ts'
+import { serveRequest, serveRequestEvents, serveUsage } from './routes/usage.ts'
 import { serveVariables } from './routes/variables.ts'
 import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
 import { openSessionStore, sessionCookie } from './session-store.ts'
 import { endSilentConnections } from './silent-connections.ts'
-import { serveWeb } from './web.ts'
+import { isLostVisitor, openWebPage, serveWeb, type WebPage } from './web.ts'
 
 /** Builds the server without listening, so that a test can call it without a port. */
 export async function buildHttp(app: App): Promise<Http> {
@@ -80,13 +80,15 @@ export async function buildHttp(app: App): Promise<Http> {
   http.decorateRequest('keyCaller', null)
 
   const routes = openRouteTable(http)
+  const page = await openWebPage()
+  const nowhere = { routes, page }
   http.setErrorHandler<Parameters<typeof answerError>[1]>((error, request, reply) =>
     // Whatever is wrong with a request to nowhere, that is what it is told.
     request.is404 && !(error instanceof Failure)
-      ? answerNowhere(routes, request, reply)
+      ? answerNowhere(nowhere, request, reply)
       : answerError(app, error, request, reply),
   )
-  http.setNotFoundHandler((request, reply) => answerNowhere(routes, request, reply))
+  http.setNotFoundHandler((request, reply) => answerNowhere(nowhere, request, reply))
   separateSample(http)
   acceptJsonOnly(http, limits)
   observeRequests(http, app)
@@ -98,15 +100,18 @@ export async function buildHttp(app: App): Promise<Http> {
   await http.register(async (calls) => serveCalls(calls.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (mcp) => serveMcp(mcp.withTypeProvider<ZodTypeProvider>(), app))
   await http.register(async (clients) => serveClients(clients.withTypeProvider<ZodTypeProvider>(), app))
-  await http.register(async (pages) => servePages(pages.withTypeProvider<ZodTypeProvider>(), app))
+  await http.register(async (pages) => servePages(pages.withTypeProvider<ZodTypeProvider>(), app, page))
   await http.ready()
   return http
 }
 
-function answerNowhere(routes: RouteTable, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+type Nowhere = { routes: RouteTable; page: WebPage | null }
+
+function answerNowhere({ routes, page }: Nowhere, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   // A browser may have been sent here.
   void reply.headers(dataHeaders).header('content-security-policy', dataPolicy)
   const allowed = routes.methodsOf(request.url)
+  if (allowed.length === 0 && page !== null && isLostVisitor(request)) return page.answer(request, reply.code(404))
   if (allowed.length === 0) {
     const failure = new Failure('not_found', { message: `There is nothing at ${request.method} ${pathOf(request)}.` })
     return sendFailure(failure, request, reply)
@@ -117,7 +122,7 @@ function answerNowhere(routes: RouteTable, request: FastifyRequest, reply: Fasti
 }
 
 /** Everything but calls: what browsers see, and so what Helmet's headers are for. */
-async function servePages(http: Http, app: App): Promise<void> {
+async function servePages(http: Http, app: App, page: WebPage | null): Promise<void> {
   await http.register(fastifyHelmet, {
     // Answers of the API are data: nothing in them may load or run. The web app's page sets its own.
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
@@ -126,7 +131,7 @@ async function servePages(http: Http, app: App): Promise<void> {
   serveDiscovery(http, app)
   serveSample(http, app)
   await http.register(async (management) => serveManagement(management.withTypeProvider<ZodTypeProvider>(), app))
-  await serveWeb(http)
+  await serveWeb(http, page)
 }
 
 /** Whose connections to the database a request takes: its project's, and in it those of who asks. */
@@ -190,6 +195,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   })
   serveJobEvents(http, app, streams)
   serveUsage(http, app)
+  serveRequest(http, app)
   serveRequestEvents(http, app, streams)
   serveAlerts(http, app)
   serveAlertActs(http, app)

@@ -2,6 +2,7 @@ import fastifyStatic from '@fastify/static'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../failure.ts'
 import type { Http } from './http.ts'
 import { sessionCookie } from './session-store.ts'
@@ -25,28 +26,23 @@ const nonceMark = '__STYLE_NONCE__'
 /** Stands there where the page is told that nobody is signed in, so that it need not ask. */
 const visitorMark = '__VISITOR__'
 
-/** Serves the built web app. Nothing it loads comes from elsewhere, and the policy says so to the browser. */
-export async function serveWeb(http: Http): Promise<void> {
-  const index = await readFile(join(dist, 'index.html'), 'utf8').catch(() => undefined)
-  if (index !== undefined) {
-    await http.register(fastifyStatic, {
-      root: join(dist, 'assets'),
-      prefix: '/assets/',
-      // File names carry a hash of their content.
-      immutable: true,
-      maxAge: '1y',
-      // The build puts brotli and gzip copies beside them.
-      preCompressed: true,
-      wildcard: false,
-      decorateReply: false,
-    })
-  }
-  if (index !== undefined) await serveEmbedded(http)
-  for (const url of pages) {
-    http.get(url, { config: { door: 'open' }, schema: { hide: true } }, async (request, reply) => {
-      if (index === undefined) {
-        throw new Failure('not_found', { message: 'The web app is not built. Run npm run build, then start again.' })
-      }
+/** Paths of programs, which read no pages whatever they accept. */
+const programPaths = /^\/(v1|mcp|assets|embed|sample|oauth|\.well-known|healthz|readyz|metrics)(\/|$)/
+
+/** Whether a browser was led here by an address that nothing is at: it shows the app's page, which says so. */
+export function isLostVisitor({ method, url, headers }: FastifyRequest): boolean {
+  const [path = ''] = url.split('?')
+  return method === 'GET' && headers.accept?.includes('text/html') === true && !programPaths.test(path)
+}
+
+/** The one page of the web app; null where it is not built. */
+export type WebPage = { answer(request: FastifyRequest, reply: FastifyReply): FastifyReply }
+
+export async function openWebPage(): Promise<WebPage | null> {
+  const index = await readFile(join(dist, 'index.html'), 'utf8').catch(() => null)
+  if (index === null) return null
+  return {
+    answer(request, reply) {
       const nonce = randomBytes(16).toString('base64url')
       const isStranger = request.headers.cookie?.includes(`${sessionCookie}=`) !== true
       return (
@@ -58,6 +54,32 @@ export async function serveWeb(http: Http): Promise<void> {
           .serializer(String)
           .send(index.replaceAll(nonceMark, nonce).replace(visitorMark, isStranger ? 'stranger' : 'perhaps-known'))
       )
+    },
+  }
+}
+
+/** Serves the built web app. Nothing it loads comes from elsewhere, and the policy says so to the browser. */
+export async function serveWeb(http: Http, page: WebPage | null): Promise<void> {
+  if (page !== null) {
+    await http.register(fastifyStatic, {
+      root: join(dist, 'assets'),
+      prefix: '/assets/',
+      // File names carry a hash of their content.
+      immutable: true,
+      maxAge: '1y',
+      // The build puts brotli and gzip copies beside them.
+      preCompressed: true,
+      wildcard: false,
+      decorateReply: false,
+    })
+    await serveEmbedded(http)
+  }
+  for (const url of pages) {
+    http.get(url, { config: { door: 'open' }, schema: { hide: true } }, async (request, reply) => {
+      if (page === null) {
+        throw new Failure('not_found', { message: 'The web app is not built. Run npm run build, then start again.' })
+      }
+      return page.answer(request, reply)
     })
   }
 }

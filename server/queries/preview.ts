@@ -7,7 +7,7 @@ import { examine } from './inspection.ts'
 import { runQuery, type RunAnswer } from './run.ts'
 import { checkSlots, sentence } from './slots.ts'
 import type { Database } from '../store/index.ts'
-import type { Catalogs, Engine } from '../data/index.ts'
+import type { Catalogs, Engine, Plan } from '../data/index.ts'
 import type { Answers } from './answers.ts'
 import type { QueryCallers } from './callers.ts'
 import type { CallWatch } from './call-watch.ts'
@@ -59,7 +59,7 @@ export async function previewQuery(
 }
 
 /** DuckDB's plan of a draft. */
-export async function explainQuery(app: Parts, caller: Caller, input: PreviewInput): Promise<string> {
+export async function explainQuery(app: Parts, caller: Caller, input: PreviewInput): Promise<Plan> {
   const { version, left } = await draftVersion(app, caller, input)
   const { slots } = checkedParameters(version, input.parameters)
   const catalog = await app.catalogs.get(input.projectId)

@@ -1,7 +1,13 @@
 export { openRouter, type Router, type RouterOptions } from './indexes/open.ts'
 export { adviseQuery } from './verbs/advise.ts'
 export { ask } from './verbs/ask.ts'
-export { groupQuestions, listQuestions, type LoggedQuestion, type QuestionGroup } from './verbs/asked-questions.ts'
+export {
+  findAsked,
+  groupQuestions,
+  listQuestions,
+  type LoggedQuestion,
+  type QuestionGroup,
+} from './verbs/asked-questions.ts'
 export type { EvaluationCase } from './verbs/evaluation-cases.ts'
 export {
   createCase,

@@ -219,5 +219,7 @@ describe('inspect and preview', () => {
   test('200 explains', async () => {
     const answer = await t.operator.post(`${path}/orders_by_region/explain`, { parameters: { region: 'north' } })
     expect(answer.body.plan).toMatch(/orders|SCAN|FILTER/i)
+    expect(answer.body.steps[0]).toMatchObject({ operator: expect.stringMatching(/SCAN|READ/), table: 'orders' })
+    expect(answer.body.steps.every((step: { operator: string }) => step.operator !== 'PROJECTION')).toBe(true)
   })
 })

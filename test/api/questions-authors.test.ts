@@ -244,6 +244,40 @@ describe('…/questions', () => {
     })
   })
 
+  test('an example has the values that were said, not those that were read, and none without a required one', async () => {
+    await expectStatus(
+      201,
+      t.operator.post(`${path}/queries`, {
+        name: 'latest_of_region',
+        sql: 'select * from orders where region = $region limit $count',
+        description: 'The latest orders of one region.',
+        slots: {
+          properties: { region: { type: 'string' }, count: { type: 'integer', default: 20 } },
+          required: ['region'],
+        },
+      }),
+    )
+    const teach = (question: string, parameters?: Record<string, unknown>) =>
+      t.operator.post(`${path}/questions/resolve`, {
+        questions: [question],
+        as: 'example',
+        query: 'latest_of_region',
+        ...(parameters && { parameters }),
+      })
+    const unsaid = await teach('latest orders of shop 3')
+    expect(unsaid).toMatchObject({ status: 400, body: { details: [{ field: 'parameters.region' }] } })
+    expect((await t.operator.get(`${path}/queries/latest_of_region`)).body.examples).toEqual([])
+    const taught = await teach('latest orders of shop 3', { region: 'north', count: null })
+    expect(taught.body.query.examples).toEqual([
+      { question: 'latest orders of shop 3', parameters: { region: 'north' } },
+    ])
+    // Said again with other values, it is put right and not there twice.
+    const corrected = await teach('latest orders of shop 3', { region: 'south', count: 3 })
+    expect(corrected.body.query.examples).toEqual([
+      { question: 'latest orders of shop 3', parameters: { region: 'south', count: 3 } },
+    ])
+  })
+
   test('the same question twice is one example, and one with a NUL is as it is kept', async () => {
     const questions = ['eastern orders, once', 'eastern orders, once', 'eastern\0orders, twice']
     await ask('eastern\0orders, twice')
@@ -251,6 +285,7 @@ describe('…/questions', () => {
       questions,
       as: 'example',
       query: 'orders_in_region',
+      parameters: { region: 'east' },
     })
     expect(answer).toMatchObject({ status: 200, body: { resolved: 1 } })
     const added = answer.body.query.examples.map(({ question }: { question: string }) => question)
@@ -262,7 +297,12 @@ describe('…/questions', () => {
 
   test('of examples that two people add at the same time none is lost', async () => {
     const add = (question: string) =>
-      t.operator.post(`${path}/questions/resolve`, { questions: [question], as: 'example', query: 'orders_in_region' })
+      t.operator.post(`${path}/questions/resolve`, {
+        questions: [question],
+        as: 'example',
+        query: 'orders_in_region',
+        parameters: { region: 'north' },
+      })
     const texts = ['northern ones of today', 'southern ones of today', 'eastern ones of today']
     const answers = await Promise.all(texts.map(async (text) => ({ text, status: (await add(text)).status })))
     const { body } = await t.operator.get(`${path}/queries/orders_in_region`)

@@ -132,6 +132,23 @@ describe('200', () => {
     expect(missed.body).toMatchObject({ success: false, error: { code: 'extractor_no_match' } })
   })
 
+  test('of JSON that is longer than a preview the whole rows are shown, and where they are', async () => {
+    const row = (id: number) => ({ id, text: 'x, ] } "'.repeat(12) })
+    const rows = Array.from({ length: 20 }, (_, id) => row(id))
+    source.answer(JSON.stringify({ meta: { tags: { a: 1, b: 2 } }, items: rows }), {
+      'content-type': 'application/json',
+    })
+    const { body } = await call({ detect: true })
+    expect(body).toMatchObject({ success: true, truncated: true, detected: { rows: { path: 'items' } } })
+    expect(body.data.meta).toEqual({ tags: { a: 1, b: 2 } })
+    expect(body.data.items.length).toBeGreaterThan(2)
+    expect(body.data.items).toEqual(rows.slice(0, body.data.items.length))
+    const { body: taken } = await call({ responsePathExtractor: 'items' })
+    expect(taken).toMatchObject({ success: true, truncated: true, data: body.data.items })
+    source.answer(JSON.stringify(Array.from({ length: 900 }, (_, id) => id)), { 'content-type': 'application/json' })
+    expect((await call()).body.data.slice(0, 3)).toEqual([0, 1, 2])
+  })
+
   test('a charset that the API does not name is the one the request accepts', async () => {
     source.answer(Buffer.from('id;name\n1;K\xe4se \x80\n', 'latin1'), { 'content-type': 'text/csv' })
     const { body } = await call({ headers: { 'Accept-Charset': 'windows-1252' } })

@@ -23,6 +23,20 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
+describe('GET /v1/projects/{project_id}/requests/{request_id}', () => {
+  test('200 tells one call with who called, and 404 for what the log does not have', async () => {
+    const calls = await expectStatus(200, t.operator.get(`${path}?entry=direct&status=200&limit=1`))
+    const id = String(calls.body.data[0].id)
+    const { body } = await expectStatus(200, t.operator.get(`${path}/${id}`))
+    expect(body).toMatchObject({ id, query: 'one', status: 200, rows: 1, key_name: expect.any(String), asked: null })
+    for (const unknown of ['req_1', 'req_01M7JPS9S4JPDJSZ741TGWDD2K', `${id}x`, 'events2', id.toLowerCase()]) {
+      await expectStatus(404, t.operator.get(`${path}/${unknown}`))
+    }
+    const elsewhere = await t.project('Elsewhere')
+    await expectStatus(404, t.operator.get(`/v1/projects/${elsewhere}/requests/${id}`))
+  })
+})
+
 function answered(more: Partial<Extract<Observation, { kind: 'query-answered' }>> = {}): Observation {
   return {
     kind: 'query-answered',

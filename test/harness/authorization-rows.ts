@@ -239,6 +239,7 @@ const questions: Record<string, Row> = {
 const usage: Record<string, Row> = {
   'GET /v1/projects/:project_id/metrics': viewer(),
   'GET /v1/projects/:project_id/requests': viewer(),
+  'GET /v1/projects/:project_id/requests/:request_id': viewer(),
   'GET /v1/projects/:project_id/requests/events': viewer({ stream: true }),
   'GET /v1/projects/:project_id/alerts': viewer(),
   'POST /v1/projects/:project_id/alerts': editor({ status: 201, body: alert }),

@@ -171,6 +171,10 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
       .insertInto('questions')
       .values({ id: newId('question'), projectId: own.projectId, requestId, text: unique(), ...asked, ...nothing })
       .execute()
+    const call = { requestId, projectId: own.projectId, environment: 'production', query: inRegion.name, version: 1 }
+    const took = { totalMs: 1, queueMs: 0, sqlMs: 1, rows: 1, bytes: 1, cache: null }
+    const outcome = { keyId: null, code: null, reason: null }
+    t.app.observe({ kind: 'query-answered', entry: 'question', ...call, ...outcome, ...took })
     return requestId
   }
   const counterExample = async () => made(`${path}/questions/${await question()}/report`, { expected_query: null })

@@ -74,7 +74,7 @@ test('an empty project says what to do in three steps, and its sample works from
   expect(await page.getByLabel('Address').inputValue()).toMatch(/^http:\/\/sample\.localhost:\d+\/sample\/products$/)
   await page.getByRole('button', { name: 'Test' }).click()
   await page.getByRole('button', { name: /^items .* use as rows/ }).click()
-  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   await heading(page, 'products')
   await page.getByRole('list', { name: 'Columns' }).waitFor()
   expect(complaints.splice(0)).toEqual([])

@@ -67,7 +67,7 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await page.getByRole('tab', { name: 'Extract' }).click()
   expect(await page.getByLabel('Rows are at').inputValue()).toBe('data.items')
 
-  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   await heading(page, 'orders')
   expect(new URL(page.url()).pathname).toBe(at('data/orders/columns'))
   await page.getByRole('list', { name: 'Commonest values of region' }).getByText('north').waitFor()
@@ -99,11 +99,32 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   const result = page.getByRole('table', { name: 'Rows of the result' })
   await result.getByRole('cell', { name: 'north' }).waitFor()
   await page.getByRole('tab', { name: 'Plan' }).click()
+  await page.getByRole('list', { name: 'Steps' }).getByText('Read orders').waitFor()
+  await page.getByText('As the engine draws it').click()
   await page.getByRole('region', { name: 'Plan' }).waitFor()
 
   await page.getByLabel('Description').fill('Revenue of one region.')
   await page.getByLabel('Another question').fill('revenue in the north')
-  await page.getByRole('button', { name: 'Add with the values above' }).click()
+  // The Run form says north, too; what is added is what was read, or typed, for this question.
+  await slot.fill('west')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Add as an example…' }).click()
+  const added = page.getByRole('region', { name: 'New example' })
+  await added.getByLabel('region').fill('')
+  expect(await added.getByRole('button', { name: 'Add this example' }).isDisabled()).toBe(true)
+  await added.getByText('region needs a value.').waitFor()
+  await added.getByLabel('region').fill('south')
+  await page.keyboard.press('Escape')
+  await added.getByRole('button', { name: 'Add this example' }).click()
+  await added.waitFor({ state: 'detached' })
+  // The values of an example can be put right later.
+  await page.getByRole('button', { name: 'Edit values of question 1' }).click()
+  await page
+    .getByRole('textbox', { name: 'Question 1' })
+    .locator('xpath=../../../..')
+    .getByLabel('region')
+    .fill('north')
+  await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Save draft' }).click()
   await page.getByText('The draft is saved.').waitFor()
   const saved = await expectStatus(200, t.operator.get(`/v1/projects/${projectId}/queries/sales_by_region`))
@@ -163,7 +184,7 @@ test('a refresh that loses a column waits, and names the queries that read it', 
   source.answer({ data: { items: latestOrders } })
   await page.goto(at('connections'))
   await page.getByRole('link', { name: 'Orders', exact: true }).click()
-  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   await heading(page, 'orders')
   await page.getByText('Version 2 waits, version 1 serves').waitFor()
   await page.getByRole('link', { name: 'sales_by_region' }).waitFor()
@@ -187,7 +208,7 @@ test('a viewer reads everything and is offered nothing that changes it', async (
   await page.getByRole('link', { name: 'Orders', exact: true }).click()
   await heading(page, 'Orders')
   expect(await page.getByLabel('Address').isDisabled()).toBe(true)
-  for (const name of ['Test', 'Execute', 'Refresh', 'Save', 'Delete', 'Paste curl']) {
+  for (const name of ['Test', 'Fetch data', 'Save', 'Delete', 'Paste curl']) {
     expect(await page.getByRole('button', { name }).count(), name).toBe(0)
   }
   await page.goto(at('queries/sales_by_region'))

@@ -80,12 +80,12 @@ test('what a test recognises is taken over with one click, and a long load tells
   await page.getByText('As a table: 50 rows, 4 columns').waitFor()
   await page.getByRole('tab', { name: 'Pages' }).click()
   expect(await page.getByLabel('Where it stands in the response').inputValue()).toBe('meta.next_cursor')
-  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   await page.getByRole('heading', { level: 1, name: 'orders' }).waitFor()
   await page.getByText(/^1,200 rows/).waitFor()
   expect(await found('orders')).toMatchObject({ pagination: { type: 'cursor', path: 'meta.next_cursor' } })
 
-  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   await page.getByText(/Fetching the data again… \d+ pages, [\d,]+ of about 1,200 rows, [\d.]+ KB/).waitFor()
   await page.getByText(/version 2 of/).waitFor()
   expect(complaints).toEqual([])
@@ -124,7 +124,7 @@ test('the columns of a table are a contract that is set, saved and kept by the n
     ],
   })
   serveInPages(orders(1_200))
-  await page.getByRole('button', { name: 'Fetch again' }).click()
+  await page.getByRole('status').getByRole('button', { name: 'Fetch data' }).click()
   await expect.poll(() => page.getByText('the data that serves was fetched before').count()).toBe(0)
   // What is refused is said where it is saved.
   await page.getByLabel('Name of status').fill('amount')
@@ -143,7 +143,7 @@ test('data that waits says why, and goes forward or back in one step', async () 
   const before = await total()
   serveInPages(orders(100, (id) => (id === 7 ? 'unknown' : id)))
   const { page, complaints } = await open(editor, 'data/orders')
-  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   const notice = page.getByRole('status').filter({ hasText: 'waits' })
   await notice.waitFor()
   expect(await notice.textContent()).toMatch(
@@ -176,7 +176,7 @@ test('data that waits says why, and goes forward or back in one step', async () 
   await expect.poll(total).toBe(before)
 
   serveInPages(orders(10))
-  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   await page
     .getByText(/^10 rows/)
     .first()
@@ -206,7 +206,7 @@ test('a connection loads only what is new, and everything when asked to', async 
   await page.getByLabel('Parameter that takes it').fill('updated_since')
   await page.getByLabel('Look back').fill('1d')
   expect(await findBarriers(page, 'connection-load')).toEqual([])
-  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   await page.getByRole('heading', { level: 1, name: 'visits', exact: true }).waitFor()
   await page.getByText(/^3 rows/).waitFor()
   expect(await found('visits')).toMatchObject({
@@ -217,13 +217,13 @@ test('a connection loads only what is new, and everything when asked to', async 
     },
   })
   visits.push({ id: 4, page: '/4', updated_at: '2026-01-04T00:00:00Z' })
-  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   await page.getByText(/^4 rows/).waitFor()
   expect(asked.at(-1)).toMatch(/^2026-01-02T00:00:00/)
   await page.getByRole('tab', { name: 'Versions' }).click()
   await page.getByText(/^4 rows, \d+ of them new.*up to 2026-01-04/).waitFor()
   await page.getByRole('link', { name: 'Visits', exact: true }).click()
-  await page.getByRole('button', { name: 'Load everything again' }).click()
+  await page.getByRole('button', { name: 'Fetch everything again' }).click()
   await page.getByRole('heading', { level: 1, name: 'visits', exact: true }).waitFor()
   expect(asked.at(-1)).toBe(null)
   // What is stored stands in the form again.
@@ -251,7 +251,7 @@ test('a request with a body becomes a table by itself, and keeps its body', asyn
   await page.getByRole('button', { name: 'Test' }).click()
   await page.getByText('Recognised: 2 rows at data.books.nodes.').waitFor()
   await page.getByRole('button', { name: 'Use it' }).click()
-  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   await page.getByRole('heading', { level: 1, name: 'books' }).waitFor()
   await page.getByText(/^2 rows/).waitFor()
   expect(bodies.map((body) => JSON.parse(body) as unknown)).toEqual(

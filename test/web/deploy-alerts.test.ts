@@ -56,6 +56,8 @@ test(
 
     for (let count = 0; count < 3; count += 1) await caller.post('/v1/queries/sales_by_region', {})
     await row.getByText('Firing').waitFor()
+    // Seen from every page.
+    await page.getByRole('link', { name: '1 alert fires: Broken calls' }).waitFor()
     await takePicture(page, 'alert-firing-light-1280')
     await expect
       .poll(() => arrived('alert.firing', secret), { timeout: waitMs })
@@ -160,6 +162,14 @@ test('a webhook gets a new secret, which is shown once and signs from then on be
   const first = await page.getByLabel('Webhook secret').inputValue()
   await page.getByRole('button', { name: 'I have stored it' }).click()
   const row = alertNamed(page, 'Well kept')
+  await row.getByRole('button', { name: 'Send a test of Well kept' }).click()
+  await row.getByText('The test of Well kept was delivered.').waitFor()
+  receiver.answer(404)
+  await row.getByRole('button', { name: 'Send a test of Well kept' }).click()
+  await row.getByText('The test of Well kept was not delivered.').waitFor()
+  await row.getByText(/404/).waitFor()
+  receiver.answer(204)
+  receiver.received.length = 0
 
   const rotate = async (grace: string): Promise<string> => {
     await row.getByRole('button', { name: `Rotate secret of ${hook}` }).click()

@@ -44,7 +44,7 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   await page.getByRole('cell', { name: 'north' }).waitFor()
   await page.getByText('With a key', { exact: true }).click()
   await page.getByLabel('API key', { exact: true }).fill(secret)
-  await page.getByRole('textbox', { name: 'region' }).fill('south')
+  await page.getByRole('combobox', { name: 'region' }).fill('south')
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.getByRole('cell', { name: 'south' }).waitFor()
   await page.getByText('Headers', { exact: true }).click()

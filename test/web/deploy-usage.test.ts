@@ -31,14 +31,19 @@ test('calls appear in the live tail and in the metrics, and a missed question be
     'Errors25 %',
     expect.stringMatching(/^95 of 100 within\d[\d.]*\sms$/),
   ])
-  // All of it happened just now: each line ends at the right, at its height.
-  for (const line of await trends.locator('polyline').all())
-    expect(await line.getAttribute('points')).toMatch(/56\.0,1\.0$/)
+  // All of it happened just now: one bar each, the last, at its full height over a line for the whole day.
+  for (const spark of await trends.locator('svg').all()) {
+    expect(await spark.locator('line').count()).toBe(1)
+    expect(await spark.locator('rect').last().getAttribute('y')).toBe('1.0')
+  }
   expect(await trends.locator('svg[data-bad]').count()).toBe(1)
 
   await rail(page, 'Metrics').click()
   const tiles = page.getByRole('main').locator('dl').first()
   await expect.poll(() => tiles.textContent()).toMatch(/^Calls4Errors25 %1 of 4Average\d.*95 of 100 within\d/)
+  // All of it in one piece of time: a dot for each line, where a line has nowhere to go.
+  await expect.poll(() => page.locator('circle[data-lone="p95_ms"]').count()).toBe(1)
+  expect(await page.locator('circle[data-lone="error_percent"]').count()).toBe(1)
   await page.getByRole('button', { name: 'Show response time as a table' }).click()
   const times = page.getByRole('region', { name: 'Response time' }).getByRole('row')
   expect(await times.first().textContent()).toBe('TimeAverageMedian95th percentile99th percentile')
@@ -61,7 +66,7 @@ test('calls appear in the live tail and in the metrics, and a missed question be
     .getByRole('list', { name: 'Unanswered questions' })
     .getByRole('listitem')
     .filter({ hasText: question })
-  await missed.getByRole('button', { name: 'Make it an example' }).waitFor()
+  await missed.getByRole('button', { name: 'Make it an example…' }).waitFor()
   // What is filtered is the page as a whole: nothing of it happened elsewhere.
   await page.getByRole('combobox', { name: 'Query', exact: true }).click()
   await page.getByRole('option', { name: 'all_orders' }).click()
@@ -69,9 +74,19 @@ test('calls appear in the live tail and in the metrics, and a missed question be
   await page.goto(`/p/${stage.projectId}/deploy/metrics?environment=staging`)
   await expect.poll(() => tiles.textContent()).toMatch(/^Calls0/)
   await page.goto(`/p/${stage.projectId}/deploy/questions`)
-  await missed.getByLabel('Query that should answer').click()
+  await missed.getByRole('button', { name: 'Make it an example…' }).click()
+  const teaching = page.getByRole('dialog', { name: 'Which query answers this?' })
+  // Nothing is taught that nobody chose: not what came nearest, and not without the values that it needs.
+  expect(await teaching.getByRole('combobox', { name: 'Query' }).inputValue()).toBe('')
+  expect(await teaching.getByRole('button', { name: 'Make it an example' }).count()).toBe(0)
+  await teaching.getByRole('combobox', { name: 'Query' }).click()
+  await page.getByRole('option', { name: 'sales_by_region' }).click()
+  await teaching.getByText('The question does not say it. Which one is meant?').waitFor()
+  expect(await teaching.getByRole('button', { name: 'Make it an example' }).isDisabled()).toBe(true)
+  await teaching.getByRole('combobox', { name: 'Query' }).click()
   await page.getByRole('option', { name: 'all_orders' }).click()
-  await missed.getByRole('button', { name: 'Make it an example' }).click()
+  await teaching.getByLabel('Keep as an evaluation case').uncheck()
+  await teaching.getByRole('button', { name: 'Make it an example' }).click()
   await missed.waitFor({ state: 'detached' })
   const taught = await stage.owner.get(`${stage.path}/all_orders`)
   expect(taught.body.examples).toMatchObject([{ question }])

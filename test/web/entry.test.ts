@@ -45,6 +45,10 @@ test('nobody is asked who they are before they have signed in, and the browser h
   await page.getByRole('heading', { name: 'Projects' }).waitFor()
   await page.getByRole('button', { name: 'Your account' }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  // Without a password there is no way back, which is said before it is so.
+  const leaving = page.getByRole('dialog', { name: 'You could not come back' })
+  await leaving.getByRole('link', { name: 'Set a password' }).waitFor()
+  await leaving.getByRole('button', { name: 'Sign out all the same' }).click()
   await page.waitForURL(`${t.origin}/sign-in`)
   await page.reload()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()

@@ -37,7 +37,7 @@ test('from the address of an API to a call that is seen in the metrics, in one g
   await page.getByRole('button', { name: 'Open result' }).click()
   await page.getByRole('button', { name: /^stays .* use as rows/ }).click()
   await page.getByText('As a table: 300 rows, 4 columns').waitFor()
-  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   // Nobody works on it yet, so that it can be seen; then it is done before one's eyes.
   await page.getByText('Looking at the columns… waiting').waitFor()
   await page.getByRole('progressbar', { name: 'Progress', exact: true }).waitFor()

@@ -45,7 +45,7 @@ test('keys, console, metrics, alerts and requests work by the keyboard alone', {
   await page.keyboard.press('ArrowRight')
   await tabTo(page, page.getByLabel('API key', { exact: true }))
   await page.keyboard.type(secret)
-  await tabTo(page, page.getByRole('textbox', { name: 'region' }))
+  await tabTo(page, page.getByRole('combobox', { name: 'region' }))
   await page.keyboard.press('Control+a')
   await page.keyboard.type('east')
   await page.keyboard.press('Escape')

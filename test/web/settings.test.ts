@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findBarriers } from './barriers.ts'
+import { expectStatus } from '../harness/app.ts'
 import { openTestWeb, type TestWeb } from '../harness/web.ts'
 
 let t: TestWeb
@@ -220,6 +221,17 @@ test('the audit log tells in sentences who did what, page by page', async () => 
   expect(await acts.last().textContent()).toMatch(/The operator created the project as Stadium/)
   await acts.first().getByRole('button').click()
   await acts.first().getByText(/^req_/).waitFor()
+
+  // What was acted on is named, not numbered.
+  const permissions = [{ project_id: projectId, environments: '*' }]
+  const key = await expectStatus(201, owner.post('/v1/api-keys', { name: 'Scoreboard', permissions }))
+  await expectStatus(200, owner.post(`/v1/api-keys/${key.body.id}/disable`))
+  await expectStatus(200, owner.post(`/v1/api-keys/${key.body.id}/rotate`, {}))
+  await expectStatus(204, owner.delete(`/v1/api-keys/${key.body.id}`))
+  await page.reload()
+  for (const act of ['revoked the API key Scoreboard', 'gave the API key Scoreboard a new secret'])
+    await acts.filter({ hasText: act }).waitFor()
+  await acts.filter({ hasText: 'disabled the API key Scoreboard' }).waitFor()
 })
 
 test('how long questions are kept is said by an owner and seen by everyone', async () => {

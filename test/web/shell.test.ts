@@ -47,7 +47,7 @@ test('a running job stands under the header on every page, and is cancelled ther
   const held = source.hold()
   const { page, complaints } = await t.visitAs(editor, `/p/${projectId}/build/connections`)
   await page.getByRole('link', { name: 'Stations of the north' }).click()
-  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByRole('button', { name: 'Fetch data' }).click()
   const bar = page.getByRole('region', { name: 'Running jobs' })
   await bar.getByText('1 job: fetching the data again').waitFor()
   await page.getByRole('link', { name: 'Deploy', exact: true }).click()

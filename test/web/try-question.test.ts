@@ -90,7 +90,7 @@ test('a wrong answer of a key is heeded at once', async () => {
   await page.getByText(/^Answered by sales_by_region/).waitFor()
   await page.getByRole('button', { name: 'This answer is wrong' }).click()
   await choose(page, 'It should be answered by', 'nothing: it should be refused')
-  await page.getByRole('dialog').getByRole('button', { name: 'Keep it as a case' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click()
   await page.getByText('Heeded from now on, and kept as an evaluation case.').waitFor()
   await page.getByRole('button', { name: 'Start anew' }).click()
   await expect
@@ -143,15 +143,21 @@ test('a wrong answer becomes an evaluation case with the right query and values'
   await page.getByText(/^Answered by sales_by_region/).waitFor()
   await page.getByRole('button', { name: 'This answer is wrong' }).click()
   const dialog = page.getByRole('dialog', { name: 'What would be right?' })
-  const keep = dialog.getByRole('button', { name: 'Keep it as a case' })
+  const keep = dialog.getByRole('button', { name: 'Keep it' })
   // Nothing is confirmed that nobody chose.
-  expect(await keep.isDisabled()).toBe(true)
+  expect(await keep.count()).toBe(0)
   await choose(page, 'It should be answered by', 'sales_by_region')
   expect(await dialog.getByRole('combobox', { name: 'region' }).inputValue()).toBe('east')
   await choose(page, 'region', 'south')
   expect(await findBarriers(page, 'try-wrong')).toEqual([])
   await keep.click()
-  await page.getByText('Kept as an evaluation case: every deployment asks it again.').waitFor()
+  await page
+    .getByText(
+      'Kept as an evaluation case: every deployment asks it again. An example of sales_by_region, too, from its next deployment on.',
+    )
+    .waitFor()
+  const taught = await expectStatus(200, stage.owner.get(`${stage.path}/sales_by_region`))
+  expect(taught.body.examples).toContainEqual({ question: 'what does the east earn', parameters: { region: 'south' } })
   const cases = await expectStatus(200, stage.owner.get(`/v1/projects/${stage.projectId}/evaluations`))
   expect(cases.body.data).toContainEqual(
     expect.objectContaining({

@@ -3,7 +3,7 @@ import { BookOpen, LogOut, UserRound } from 'lucide-react'
 import { Link } from 'wouter'
 import { paths } from '../paths.ts'
 import { useUser } from '../queries.ts'
-import { useSignOut } from '../sign-out.ts'
+import { useLeave } from '../sign-out.ts'
 
 export const schemes: ReadonlyArray<{ value: MantineColorScheme; label: string }> = [
   { value: 'auto', label: 'Like the system' },
@@ -17,7 +17,7 @@ function asScheme(value: string): MantineColorScheme {
 
 export function AccountMenu() {
   const user = useUser()
-  const signOut = useSignOut()
+  const leave = useLeave()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (
     <Menu
@@ -61,7 +61,7 @@ export function AccountMenu() {
           ))}
         </Menu.RadioGroup>
         <Menu.Divider />
-        <Menu.Item leftSection={<LogOut size={15} aria-hidden />} onClick={() => signOut.mutate()}>
+        <Menu.Item leftSection={<LogOut size={15} aria-hidden />} onClick={leave}>
           Sign out
         </Menu.Item>
       </Menu.Dropdown>

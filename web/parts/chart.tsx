@@ -1,65 +1,88 @@
 import '@mantine/charts/styles.layer.css'
-import { AreaChart, BarChart, LineChart } from '@mantine/charts'
+import { BarChart, LineChart } from '@mantine/charts'
+import { useElementSize } from '@mantine/hooks'
+import type { ReactNode } from 'react'
+import { timeAxis } from './time-axis.ts'
 
 export type ChartLine = { name: string; label: string; color: string; dashed?: boolean }
 export type ChartPoint = Record<string, number | string | null>
 
 type Props = {
-  kind: 'area' | 'line' | 'bar'
+  kind: 'line' | 'bar'
   points: ChartPoint[]
   lines: ChartLine[]
   unit: string
+  /** Bars of one point stand on one another: parts of a whole. */
+  stacked?: boolean
+  /** Where `time` is a moment of even steps: how the reader says it. Otherwise it stands there as it is. */
+  sayMoment?: (time: string) => string
 }
+
+/** So wide is the room of one mark of time. */
+const tickWidth = 76
 
 /** Drawn by a library that is loaded only here. The table behind it says the same, so readers skip the drawing. */
-export function Chart({ kind, points, lines, unit }: Props) {
-  if (kind === 'bar') return <Bars points={points} lines={lines} unit={unit} />
-  const Drawn = kind === 'area' ? AreaChart : LineChart
+export function Chart({ kind, points, lines, unit, stacked = false, sayMoment }: Props) {
+  const { ref, width } = useElementSize()
+  const axis = sayMoment && timeAxis(points.map(timeOf), Math.max(2, Math.floor(width / tickWidth)))
+  const common = {
+    h: 220,
+    data: points,
+    dataKey: 'time',
+    withLegend: lines.length > 1,
+    tickLine: 'none' as const,
+    gridAxis: 'x' as const,
+    valueFormatter: (value: number) => sayNumber(value, unit),
+    yAxisProps: { allowDecimals: !areWhole(points, lines), width: 64 },
+    ...(axis !== undefined && {
+      xAxisProps: { ticks: axis.ticks, interval: 0 as const, tickFormatter: axis.label },
+      // Asked also where no point is pointed at.
+      tooltipProps: { labelFormatter: (time: unknown) => (typeof time === 'string' ? sayMoment?.(time) : '') },
+    }),
+  }
   return (
-    <div aria-hidden>
-      <Drawn
-        h={220}
-        data={points}
-        dataKey="time"
-        series={lines.map(({ name, label, color, dashed }) => ({
-          name,
-          label,
-          color,
-          ...(dashed === true && { strokeDasharray: '5 4' }),
-        }))}
-        withLegend={lines.length > 1}
-        withDots={false}
-        curveType="linear"
-        strokeWidth={2}
-        tickLine="none"
-        gridAxis="x"
-        valueFormatter={(value) => sayNumber(value, unit)}
-        yAxisProps={{ allowDecimals: !areWhole(points, lines) }}
-        {...(kind === 'area' && { fillOpacity: 0.15, withGradient: false })}
-        areaChartProps={{ accessibilityLayer: false }}
-        lineChartProps={{ accessibilityLayer: false }}
-      />
+    <div aria-hidden ref={ref}>
+      {kind === 'bar' ? (
+        <BarChart
+          {...common}
+          series={lines.map(({ name, label, color }) => ({ name, label, color }))}
+          type={stacked ? 'stacked' : 'default'}
+          maxBarWidth={28}
+          barChartProps={{ accessibilityLayer: false }}
+        />
+      ) : (
+        <LineChart
+          {...common}
+          series={lines.map(({ name, label, color, dashed }) => ({
+            name,
+            label,
+            color,
+            ...(dashed === true && { strokeDasharray: '5 4' }),
+          }))}
+          withDots={false}
+          curveType="linear"
+          strokeWidth={2}
+          lineProps={({ name }) => ({ dot: lonePoint(points, name) })}
+          lineChartProps={{ accessibilityLayer: false }}
+        />
+      )}
     </div>
   )
 }
 
-function Bars({ points, lines, unit }: Omit<Props, 'kind'>) {
-  return (
-    <div aria-hidden>
-      <BarChart
-        h={220}
-        data={points}
-        dataKey="time"
-        series={lines.map(({ name, label, color }) => ({ name, label, color }))}
-        withLegend={lines.length > 1}
-        tickLine="none"
-        gridAxis="x"
-        valueFormatter={(value) => sayNumber(value, unit)}
-        yAxisProps={{ allowDecimals: !areWhole(points, lines) }}
-        barChartProps={{ accessibilityLayer: false }}
-      />
-    </div>
-  )
+type Drawn = { cx?: number | undefined; cy?: number | undefined; index: number; stroke?: string | undefined }
+
+/** A line needs two points: one that stands alone is drawn as a dot, or it would not be seen. */
+function lonePoint(points: ChartPoint[], name: string): (drawn: Drawn) => ReactNode {
+  const isKnown = (at: number): boolean => typeof points[at]?.[name] === 'number'
+  return ({ cx, cy, index, stroke }) => {
+    if (!isKnown(index) || isKnown(index - 1) || isKnown(index + 1) || cx === undefined || cy === undefined) return null
+    return <circle key={index} cx={cx} cy={cy} r={4} fill={stroke} data-lone={name} />
+  }
+}
+
+function timeOf({ time }: ChartPoint): string {
+  return String(time)
 }
 
 /** Half a call is no mark on an axis. */

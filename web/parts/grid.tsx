@@ -2,7 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useEffectEvent, useRef } from 'react'
 import classes from './grid.module.css'
-import { isNumeric, sayType, sayValue } from '../words.ts'
+import { isNumeric, sayNumber, sayType, sayValue } from '../words.ts'
 
 type Column = { name: string; type: string }
 type Row = Record<string, unknown>
@@ -34,7 +34,9 @@ export function Grid({ label, columns, count, rowAt, onSight }: Props) {
   const last = items.at(-1)?.index ?? 0
   const tell = useEffectEvent(() => onSight?.(first, last))
   useEffect(() => tell(), [first, last])
-  const template = `3.5rem ${columns.map(({ name, type }) => widthOf(name, type)).join(' ')}`
+  // As wide as the number of the last row.
+  const indexWidth = Math.max(3.5, sayNumber(count).length * 0.55 + 1.5)
+  const template = `${indexWidth}rem ${columns.map(({ name, type }) => widthOf(name, type)).join(' ')}`
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by the keyboard
     <section ref={place} className={classes.scroll} aria-label={label} tabIndex={0}>
@@ -60,7 +62,7 @@ export function Grid({ label, columns, count, rowAt, onSight }: Props) {
               style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
             >
               <span role="rowheader" className={classes.index}>
-                {index + 1}
+                {sayNumber(index + 1)}
               </span>
               <Cells columns={columns} row={rowAt(index)} />
             </div>

@@ -6,7 +6,7 @@ import { useLocation } from 'wouter'
 import { deployPath, paths } from '../paths.ts'
 import { useProjects } from '../queries.ts'
 import { buildSections, deploySections, settingsSections, type Section } from '../sections.ts'
-import { useSignOut } from '../sign-out.ts'
+import { useLeave } from '../sign-out.ts'
 import { useDatasources, useQueriesOf } from '../things.ts'
 import type { Project } from '../wire.ts'
 import classes from './jump.module.css'
@@ -59,7 +59,7 @@ type Jumps = SpotlightActionGroupData[]
 function useJumps({ project, onCreate }: Props): Jumps {
   const [, navigate] = useLocation()
   const projects = useProjects()
-  const signOut = useSignOut()
+  const leave = useLeave()
   const { toggleColorScheme } = useMantineColorScheme()
   const others = (projects.data ?? []).map(({ id, name }): SpotlightActionData => ({
     id,
@@ -92,7 +92,7 @@ function useJumps({ project, onCreate }: Props): Jumps {
       id: 'sign-out',
       label: 'Sign out',
       leftSection: <LogOut size={18} aria-hidden />,
-      onClick: () => signOut.mutate(),
+      onClick: leave,
     },
   ]
   return [

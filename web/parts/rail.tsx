@@ -9,15 +9,13 @@ type Props<Name extends string> = {
   /** The one that is shown. */
   current: string
   to: (section: Name) => string
-  /** For pages of two panes. */
-  wide?: boolean
   children: ReactNode
 }
 
 /** The pages of a tab on the left, the one that is shown beside them. */
-export function Rail<Name extends string>({ label, sections, current, to, wide = false, children }: Props<Name>) {
+export function Rail<Name extends string>({ label, sections, current, to, children }: Props<Name>) {
   return (
-    <div className={classes.page} data-wide={wide || undefined}>
+    <div className={classes.page}>
       <nav className={classes.rail} aria-label={label}>
         {sections.map(({ section, label: name, icon: Icon }) => (
           <Link

@@ -5,6 +5,7 @@ import { Link, useLocation } from 'wouter'
 import { paths, signInPath } from '../paths.ts'
 import type { Project } from '../wire.ts'
 import { AccountMenu } from './account-menu.tsx'
+import { AlertBell } from './alert-bell.tsx'
 import { JobBar } from './job-bar.tsx'
 import { Jump, JumpButton } from './jump.tsx'
 import { Logo } from './logo.tsx'
@@ -12,6 +13,7 @@ import { NewProjectDialog } from './new-project-dialog.tsx'
 import { PasswordPrompt } from './password-prompt.tsx'
 import { ProjectSwitch } from './project-switch.tsx'
 import classes from './shell.module.css'
+import { SignOutDialog } from './sign-out-dialog.tsx'
 
 /** A project's tabs, in their fixed order. */
 const tabs = [
@@ -52,6 +54,7 @@ export function Shell({
         {project !== undefined && <Tabs projectId={project.id} />}
         <div className={classes.end}>
           <JumpButton />
+          {project !== undefined && <AlertBell project={project} />}
           {environment !== undefined && <div className={classes.environment}>{environment}</div>}
           <AccountMenu />
         </div>
@@ -61,6 +64,7 @@ export function Shell({
         <PasswordPrompt />
         {children}
       </main>
+      <SignOutDialog />
       <Jump project={project} onCreate={create} />
       <NewProjectDialog opened={creating} onClose={() => setCreating(false)} />
     </>

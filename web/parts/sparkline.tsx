@@ -2,11 +2,13 @@ import classes from './sparkline.module.css'
 
 const width = 56
 const height = 20
+/** What is known and nothing is still seen. */
+const least = 1
 
-type Point = [x: number, y: number]
-
-/** A line of a few centimetres beside its figure, which says the same in words. Gaps are left out. */
+/** A row of small bars beside its figure, which says the same in words. Where nothing is known no bar stands. */
 export function Sparkline({ values, bad = false }: { values: Array<number | null>; bad?: boolean }) {
+  const most = Math.max(...values.map((value) => value ?? 0), 0)
+  const room = width / Math.max(values.length, 1)
   return (
     <svg
       className={classes.spark}
@@ -17,38 +19,23 @@ export function Sparkline({ values, bad = false }: { values: Array<number | null
       aria-hidden
       focusable="false"
     >
-      {stretchesOf(values).map((points) => {
-        const line = points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ')
-        const [from, to] = [points[0]?.[0] ?? 0, points.at(-1)?.[0] ?? 0]
+      {/* The whole time, also where nothing happened in most of it. */}
+      <line className={classes.base} x1="0" x2={width} y1={height - 0.5} y2={height - 0.5} />
+      {values.map((value, at) => {
+        if (value === null) return null
+        const tall = most === 0 ? 0 : (value / most) * (height - 1)
         return (
-          <g key={from}>
-            <polygon className={classes.area} points={`${from},${height} ${line} ${to},${height}`} />
-            {/* A line that goes nowhere is drawn as a dot. */}
-            <polyline
-              className={classes.line}
-              data-dot={points.length === 1 || undefined}
-              points={points.length === 1 ? `${line} ${line}` : line}
-            />
-          </g>
+          <rect
+            // oxlint-disable-next-line react/no-array-index-key -- a piece of time is its place
+            key={at}
+            className={classes.bar}
+            x={(at * room).toFixed(1)}
+            width={Math.max(room - 0.6, 1).toFixed(1)}
+            y={(height - Math.max(tall, value === 0 ? 0 : least)).toFixed(1)}
+            height={Math.max(tall, value === 0 ? 0 : least).toFixed(1)}
+          />
         )
       })}
     </svg>
   )
-}
-
-/** What lies between the gaps. */
-function stretchesOf(values: Array<number | null>): Point[][] {
-  const most = Math.max(...values.map((value) => value ?? 0), 0)
-  const stretches: Point[][] = []
-  let before: number | null = null
-  for (const [at, value] of values.entries()) {
-    if (value !== null) {
-      const x = values.length < 2 ? width : (at / (values.length - 1)) * width
-      const point: Point = [x, height - 1 - (value / (most === 0 ? 1 : most)) * (height - 2)]
-      if (before === null) stretches.push([point])
-      else stretches.at(-1)?.push(point)
-    }
-    before = value
-  }
-  return stretches
 }

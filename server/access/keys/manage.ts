@@ -227,10 +227,11 @@ async function changeKey(
       .set(({ fn }) => ({ ...change.columns, changedAt: fn<Date>('clock_timestamp', []) }))
       .where('id', '=', keyId)
       .execute()
-    const { action, details = {}, permissions = [] } = change
+    const { action, details, permissions = [] } = change
     await announce(app, transaction, caller, {
       action,
-      details,
+      // By the name it has from now on: an id tells nobody which key it was.
+      details: { name: change.columns.name ?? key.name, ...details },
       key: { id: keyId, permissions: [...key.permissions, ...permissions] },
     })
   })

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import type { ForEach, HttpConfiguration } from '../../../api/connections.ts'
-import { recordAct, requireRole, resealColumn, type Caller, type UserCaller, type Vault } from '../../access/index.ts'
+import { requireRole, resealColumn, type Caller, type UserCaller, type Vault } from '../../access/index.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import { Failure } from '../../failure.ts'
@@ -17,6 +17,7 @@ import { fillVariables } from '../variables.ts'
 import { bindingOf, purposeOf, storeGrant, type CodeAuth } from './grants.ts'
 import { parametersOf } from './parameters.ts'
 import { askForTokens, refusalWords } from './token-endpoint.ts'
+import { recordSourceAct } from '../source-acts.ts'
 
 type App = { store: Database; vault: Vault; now: Clock; config: Pick<Config, 'limits'> }
 type SourceKey = { projectId: string; datasourceId: string }
@@ -121,7 +122,7 @@ export async function finishAuthorization(
     const grant = { projectId, datasourceId, boundTo: attempt.boundTo, tokens, connectedBy: caller.label }
     await storeGrant(app, transaction, grant)
     const details = { token_endpoint: new URL(auth.token_url).origin, renews: tokens.refreshToken !== null }
-    await recordAct(transaction, caller, { action: 'datasource.connected', target: datasourceId, projectId, details })
+    await recordSourceAct(transaction, caller, { action: 'datasource.connected', projectId, datasourceId, details })
   })
   return { projectId, datasourceId }
 }
@@ -173,7 +174,7 @@ export async function endAuthorization(app: App, caller: Caller, input: SourceKe
       .returning('id')
       .executeTakeFirst()
     if (gone === undefined) throw new Failure('not_found', { message: 'This connection is not connected.' })
-    await recordAct(transaction, caller, { action: 'datasource.disconnected', target: datasourceId, projectId })
+    await recordSourceAct(transaction, caller, { action: 'datasource.disconnected', projectId, datasourceId })
   })
 }
 

@@ -5,7 +5,8 @@ import { inspectSql, type Sighting } from './inspect.ts'
 import { prepare, withConnection, type Cancellable, type Instance } from './instances.ts'
 import { withPivotValues } from './open-pivot.ts'
 import { planFor, resultTypes, uniqueNames } from './plan.ts'
-import type { Catalog, InspectCall, Inspection, SlotValue, SlotType } from './protocol.ts'
+import { stepsOf } from './plan-steps.ts'
+import type { Catalog, InspectCall, Inspection, Plan, SlotValue, SlotType } from './protocol.ts'
 import { bindableSlots, bindStatement, castOf } from './slots.ts'
 import { castSlots, withoutSemicolon } from './sql-text.ts'
 import { suggestTypes } from './suggest.ts'
@@ -38,19 +39,22 @@ export function inspect(instance: Instance, call: Cancellable, input: InspectCal
   })
 }
 
-/** DuckDB's plan of a statement, as it prints it. */
+/** DuckDB's plan of a statement, as it draws it and step by step. */
 export async function explainSql(
   instance: Instance,
   call: Cancellable,
   input: { sql: string; slots: SlotValue[] },
-): Promise<{ plan: string }> {
+): Promise<Plan> {
   const slots = bindableSlots(input.slots)
   const { sql } = await planFor(instance, call, { sql: input.sql, slots })
   return withConnection(instance, call, async ({ connection }) => {
-    const statement = await connection.prepare(`EXPLAIN ${sql}`)
-    bindStatement(statement, slots)
-    const rows = await (await statement.run()).getRows()
-    return { plan: rows.map(([, text]) => String(text)).join('\n') }
+    const explain = async (form: string): Promise<string> => {
+      const statement = await connection.prepare(`EXPLAIN ${form} ${sql}`)
+      bindStatement(statement, slots)
+      const rows = await (await statement.run()).getRows()
+      return rows.map(([, text]) => String(text)).join('\n')
+    }
+    return { plan: await explain(''), steps: stepsOf(await explain('(FORMAT JSON)'), instance.catalog) }
   })
 }
 

@@ -47,6 +47,21 @@ export type ReadCall = ReadLimits & { sql: string; slots: SlotValue[]; format: R
 /** Slots of SQL that nobody calls yet: a type where the author gave one. */
 export type InspectCall = { sql: string; slots: { name: string; type: SlotType }[] }
 
+/** One thing that the engine does for a statement. */
+export type PlanStep = {
+  /** As DuckDB calls it: `HASH_JOIN`. */
+  operator: string
+  table: string | null
+  details: Record<string, string>
+  estimatedRows: number | null
+}
+
+export type Plan = {
+  /** As DuckDB draws it. */
+  plan: string
+  steps: PlanStep[]
+}
+
 export type Inspection = {
   tables: string[]
   columnsByTable: Record<string, string[]>

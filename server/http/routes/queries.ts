@@ -179,9 +179,10 @@ export function serveAuthoring(http: Http, app: App): void {
         response: { 200: explainAnswer, ...runRefusals },
       },
     },
-    async (request) => ({
-      plan: await queries.explainQuery(app, callerOf(request), { ...named(request.params), ...request.body }),
-    }),
+    async (request) => {
+      const input = { ...named(request.params), ...request.body }
+      return toWire(explainAnswer, await queries.explainQuery(app, callerOf(request), input))
+    },
   )
 }
 

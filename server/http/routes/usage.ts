@@ -4,11 +4,13 @@ import {
   keyUsageQuery,
   metrics,
   metricsQuery,
+  requestDetail,
   requestEntry,
   requestsQuery,
   requestsTailQuery,
 } from '../../../api/usage.ts'
 import type { App } from '../../app.ts'
+import * as questions from '../../questions/index.ts'
 import * as usage from '../../usage/index.ts'
 import { refusals } from '../answers.ts'
 import { callerOf, requireStill } from '../caller.ts'
@@ -73,6 +75,37 @@ export function serveUsage(http: Http, app: App): void {
       const input = { projectId: request.params.project_id, keyId, ...query }
       const page = await usage.listRequests(app, callerOf(request), input)
       return { data: page.items.map(wireRequest), next_cursor: page.nextCursor }
+    },
+  )
+}
+
+/** One call with all that is known of it: the log of calls, and what the log of questions has beside it. */
+export function serveRequest(http: Http, app: App): void {
+  http.get(
+    '/v1/projects/:project_id/requests/:request_id',
+    {
+      schema: {
+        tags,
+        summary: 'One call, by the request id of its answer',
+        params: z.object({ project_id: z.string(), request_id: z.string() }),
+        response: { 200: requestDetail, ...refusals },
+      },
+    },
+    async (request) => {
+      const { project_id: projectId, request_id: requestId } = request.params
+      const input = { projectId, requestId }
+      const found = await usage.findRequest(app, callerOf(request), input)
+      const asked = found.entry === 'direct' ? null : await questions.findAsked(app, callerOf(request), input)
+      return {
+        ...wireRequest(found),
+        key_name: found.keyName,
+        asked: asked && {
+          outcome: asked.outcome,
+          query: asked.query,
+          parameters: asked.parameters,
+          confidence: asked.confidence,
+        },
+      }
     },
   )
 }

@@ -71,6 +71,26 @@ export async function listQuestions(
   )
 }
 
+/** What the log has of one question, by the request id of its answer; null where it has none, or was told to keep none. */
+export async function findAsked(
+  app: { store: Database; questionLog: QuestionLog },
+  caller: Caller,
+  { projectId, requestId }: { projectId: string; requestId: string },
+): Promise<LoggedQuestion | null> {
+  await requireRole(app, caller, projectId, 'viewer')
+  await app.questionLog.flush()
+  const found = await app.store.db
+    .selectFrom('questions')
+    .select(['id', 'environment', 'at', 'text', 'outcome', 'query', 'parameters', 'confidence', 'resolved'])
+    .select(['keyId', 'requestId'])
+    .where('projectId', '=', projectId)
+    .where('requestId', '=', requestId)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return found ?? null
+}
+
 /** So many different texts are compared with each other, the newest first. */
 const maxTexts = 500
 /** From this cosine on two questions count as wanting the same. A first setting, tried on few groups. */

@@ -102,19 +102,38 @@ type Named = Resolve & { name: string }
 async function addExamples(app: Parts, caller: Caller, input: Named): Promise<Query> {
   const { projectId, name, questions } = input
   const draft = await findQuery(app, caller, { projectId, name })
-  const known = new Set(draft.examples.map(({ question }) => question))
+  // What is an example already stays as it is, unless somebody says which values it means.
+  const isSaid = Object.keys(input.parameters).length > 0
+  const kept = draft.examples.filter(({ question }) => !isSaid || !questions.includes(question))
+  const known = new Set(kept.map(({ question }) => question))
   const fresh = questions.filter((question) => !known.has(question))
   const index = await app.router.trial({ projectId, environment: '', only: [] }, [routable(draft)])
-  const examples = [...draft.examples]
+  const examples = [...kept]
   for (const question of fresh) {
     const options = { name, given: input.parameters, timeZone: 'UTC', now: new Date(app.now()) }
     const { explanation } = await routePinned(index, question, options)
     const slots = Object.keys(draft.slots.properties)
     const found = Object.entries({ ...explanation.parameters, ...input.parameters })
-    examples.push({ question, parameters: Object.fromEntries(found.filter(([slot]) => slots.includes(slot))) })
+    const given = found.filter(([slot, value]) => slots.includes(slot) && value !== null)
+    const parameters = Object.fromEntries(given)
+    requireWhole(draft, question, parameters)
+    examples.push({ question, parameters })
   }
   // What somebody else has added meanwhile must not be lost.
   return changeQuery(app, caller, { projectId, name, changes: { examples }, revision: draft.revision })
+}
+
+/** An example without a value that every call needs would teach that questions need not say it. */
+function requireWhole({ name, slots }: Query, question: string, parameters: Record<string, unknown>): void {
+  const missing = slots.required.filter((slot) => !Object.hasOwn(parameters, slot))
+  if (missing.length === 0) return
+  throw new Failure('invalid_request', {
+    reason: 'invalid_field',
+    details: missing.map((slot) => ({
+      field: `parameters.${slot}`,
+      message: `is required: ${name} needs it, and “${question}” does not say it`,
+    })),
+  })
 }
 
 /** Without SQL it begins as all rows of the first table, for its author to narrow. */

@@ -199,7 +199,7 @@ export async function testAlert(app: Parts, caller: Caller, place: Place): Promi
   const deliveryIds = await app.store.db.transaction().execute(async (transaction) => {
     const { projectId, alertId: target } = place
     await hold(transaction, target)
-    await recordAct(transaction, caller, { action: 'alert.tested', target, projectId })
+    await recordAct(transaction, caller, { action: 'alert.tested', target, projectId, details: { name: alert.name } })
     return announce(transaction, { alert, verdict: alert, kind: 'test', value: alert.value, at })
   })
   return { deliveryIds }
@@ -212,7 +212,7 @@ export async function rotateAlertSecret(
   { projectId, alertId, channelId, graceSeconds }: Place & { channelId: string; graceSeconds: number },
 ): Promise<Channel> {
   await requireRole(app, caller, projectId, 'editor')
-  await read(app, { projectId, alertId })
+  const { name } = await read(app, { projectId, alertId })
   return app.store.db.transaction().execute(async (transaction) => {
     const row = await transaction
       .selectFrom('alertChannels')
@@ -231,7 +231,7 @@ export async function rotateAlertSecret(
     const previous = { secret: old ?? '', untilMs: app.now() + graceSeconds * 1000 }
     const sealed = app.vault.seal({ url, secret, ...(graceSeconds > 0 && { previous }) })
     await transaction.updateTable('alertChannels').set({ sealedSecrets: sealed }).where('id', '=', channelId).execute()
-    const details = { channel_id: channelId }
+    const details = { name, channel_id: channelId }
     await recordAct(transaction, caller, { action: 'alert.secret_rotated', target: alertId, projectId, details })
     return { id: row.id, type: row.type, target: row.target, secret }
   })

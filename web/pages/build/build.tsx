@@ -69,13 +69,7 @@ function Frame({ project, children }: { project: Project; children: React.ReactN
   const [, , , , current = ''] = path.split('/')
   return (
     <Shell project={project} wide>
-      <Rail
-        wide
-        label="Build"
-        sections={buildSections}
-        current={current}
-        to={(section) => paths.build(project.id, section)}
-      >
+      <Rail label="Build" sections={buildSections} current={current} to={(section) => paths.build(project.id, section)}>
         {children}
       </Rail>
     </Shell>

@@ -12,12 +12,10 @@ import type { Datasource, HeldBecause } from './wire.ts'
 type Props = {
   project: Project
   source: Datasource
-  /** The page has a button of its own for it. */
-  onRefresh?: (() => void) | undefined
 }
 
 /** New data that waits: why, what serves meanwhile, and the ways out. Nothing where none waits. */
-export function HeldNotice({ project, source, onRefresh }: Props) {
+export function HeldNotice({ project, source }: Props) {
   const { held } = source
   const versions = useVersions(project.id, source.id)
   if (held === null) return null
@@ -38,11 +36,6 @@ export function HeldNotice({ project, source, onRefresh }: Props) {
       </Text>
       <WhyHeld projectId={project.id} because={held.held_because} />
       <Group gap="xs" mt="sm">
-        {editor && onRefresh !== undefined && (
-          <Button size="xs" onClick={onRefresh}>
-            Fetch again
-          </Button>
-        )}
         {editor && (
           <ServeVersion
             projectId={project.id}

@@ -32,6 +32,7 @@ export type ObjectRows = z.output<typeof data.objectRows>
 export type Lineage = z.output<typeof data.lineageGraph>
 export type Inspection = z.output<typeof queries.inspection>
 export type QueryAdvice = z.output<typeof queries.queryAdvice>
+export type Explained = z.output<typeof queries.explainAnswer>
 export type Preview = z.output<typeof queries.previewAnswer>
 export type TriedQuestion = z.output<typeof questions.triedQuestion>
 export type SlotsSchema = slots.SlotsSchema

@@ -11,14 +11,15 @@ import { RefusalNotice } from '../../parts/refusal.tsx'
 import { RotateDialog } from '../../parts/rotate-dialog.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Verdict } from '../../parts/verdict.tsx'
 import { useAct } from '../../queries.ts'
+import { alertsKey } from '../../parts/alert-bell.tsx'
 import { AlertDialog } from './alert-dialog.tsx'
 import { AlertHistory } from './alert-history.tsx'
 import { sayRule } from './alert-kinds.ts'
 import type { Place } from './place.ts'
-import type { Alert } from './usage-wire.ts'
-
-export const alertsKey = (projectId: string) => ['projects', projectId, 'deploy', 'alerts']
+import type { Page } from '../../wire.ts'
+import type { Alert, AlertDelivery } from './usage-wire.ts'
 
 /** Who is told when something is not as it should be. */
 export function AlertsPage({ place }: { place: Place }) {
@@ -76,10 +77,7 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
   const [asking, setAsking] = useState(false)
   const [open, setOpen] = useState(false)
   const [editing, setEditing] = useState(false)
-  const test = useAct(() => call<{ delivery_ids: string[] }>('POST', `${path}/test`), {
-    refresh,
-    say: () => `A test of ${alert.name} is on its way.`,
-  })
+  const test = useAct(() => sendTest(path), { refresh })
   const change = useAct((enabled: boolean) => call<Alert>('PATCH', path, { body: { enabled } }), {
     refresh,
     say: ({ name, enabled }) => `${name} is ${enabled ? 'on' : 'off'}.`,
@@ -157,11 +155,54 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
       {alert.channels.map((channel) => (
         <ChannelLine key={channel.id} place={place} alert={alert} channel={channel} />
       ))}
+      {test.data !== undefined && <TestResult name={alert.name} deliveries={test.data} />}
       <RefusalNotice error={test.error ?? change.error} />
       <Modal opened={open} onClose={() => setOpen(false)} title={`History of ${alert.name}`} size="lg">
         <AlertHistory path={path} alert={alert} />
       </Modal>
     </Row>
+  )
+}
+
+/** What became of a test, looked for while the channels take it; so often and so long at most. */
+const looks = 12
+const lookMs = 500
+
+async function sendTest(path: string): Promise<AlertDelivery[]> {
+  const { delivery_ids: ids } = await call<{ delivery_ids: string[] }>('POST', `${path}/test`)
+  let found: AlertDelivery[] = []
+  for (let look = 0; look < looks; look += 1) {
+    const page = await call<Page<AlertDelivery>>('GET', `${path}/deliveries?limit=50`)
+    found = page.data.filter(({ id }) => ids.includes(id))
+    if (found.length === ids.length && found.every(isKnown)) break
+    await new Promise((resolve) => setTimeout(resolve, lookMs))
+  }
+  return found
+}
+
+/** Delivered, given up, or refused once and to be tried again. */
+function isKnown({ status, attempt, error, response_status: answer }: AlertDelivery): boolean {
+  return status !== 'pending' || (attempt > 0 && (error !== null || answer !== null))
+}
+
+function TestResult({ name, deliveries }: { name: string; deliveries: AlertDelivery[] }) {
+  const failed = deliveries.filter((each) => isKnown(each) && each.status !== 'delivered')
+  const open = deliveries.filter((each) => !isKnown(each))
+  const says =
+    failed.length > 0
+      ? `The test of ${name} was not delivered.`
+      : open.length > 0
+        ? `The test of ${name} is still on its way. Its history says what becomes of it.`
+        : `The test of ${name} was delivered.`
+  return (
+    <Verdict says={says} bad={failed.length > 0}>
+      {failed.map(({ id, channel_type: type, target, error, response_status: answer, status }) => (
+        <Text key={id} size="sm">
+          {type} {target}: {error ?? `it answered with ${answer}`}
+          {status === 'pending' && '; it is tried again'}
+        </Text>
+      ))}
+    </Verdict>
   )
 }
 

@@ -1,9 +1,10 @@
 import { Badge, Button, Group, Menu } from '@mantine/core'
-import { ChevronDown, Rocket } from 'lucide-react'
+import { ChevronDown, FileCode2, Rocket } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { deployPath, paths } from '../../paths.ts'
 import { useEnvironments } from '../../queries.ts'
 import { NotFoundPage } from '../not-found.tsx'
 import { AskedQuestions } from './asked-questions.tsx'
@@ -89,7 +90,17 @@ function Standing({ place, query, live }: Shown) {
       {query.deployments
         .filter(({ environment }) => environment !== place.environment)
         .map(({ environment, version }) => (
-          <Badge key={environment} variant="default" tt="none" radius="sm" size="lg" className="numbers">
+          <Badge
+            key={environment}
+            component={Link}
+            href={deployPath(place.project.id, `endpoints/${query.name}`, environment)}
+            variant="default"
+            tt="none"
+            radius="sm"
+            size="lg"
+            className="numbers"
+            style={{ cursor: 'pointer' }}
+          >
             Version {version} in {environment}
           </Badge>
         ))}
@@ -112,13 +123,24 @@ function Acts({ place, query, live }: Shown) {
   const history = useHistory({ projectId: project.id, name: query.name })
   const changed = useChanged(place, query, live)
   const [open, setOpen] = useState<Open>(null)
-  if (!editor) return null
+  const toDraft = (
+    <Button
+      component={Link}
+      href={paths.query(project.id, query.name)}
+      variant="default"
+      leftSection={<FileCode2 size={16} aria-hidden />}
+    >
+      {editor ? 'Edit query' : 'Open query'}
+    </Button>
+  )
+  if (!editor) return toDraft
   const others = (environments.data ?? []).filter(({ name }) => name !== environment)
   const previous = findPrevious(history.data ?? [], environment)
   const deployable = live === null || changed
   const close = (): void => setOpen(null)
   return (
     <Group gap="sm">
+      {toDraft}
       <Button
         leftSection={<Rocket size={16} aria-hidden />}
         variant={deployable ? 'filled' : 'default'}

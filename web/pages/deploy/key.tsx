@@ -1,4 +1,5 @@
-import { Code, List, Stack, Text } from '@mantine/core'
+import { Anchor, Code, Group, List, Stack, Text, Title } from '@mantine/core'
+import { Link } from 'wouter'
 import { Card } from '../../parts/card.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -7,8 +8,11 @@ import { NotFoundPage } from '../not-found.tsx'
 import classes from './deploy.module.css'
 import { KeyActs } from './key-acts.tsx'
 import { KeyStart, StatusBadge } from './keys.tsx'
+import { KeyMetrics } from './metrics.tsx'
 import type { Place } from './place.ts'
-import { useApiKeys, usePlans, useReach } from './queries.ts'
+import { useApiKeys, usePlans, useReach, useVersion, useDeployments } from './queries.ts'
+import { exampleValues } from './slot-values.ts'
+import { Snippets } from './snippets.tsx'
 import { PlainTable } from '../../parts/plain-table.tsx'
 import { sayCount, sayNumber } from '../../words.ts'
 import type { ApiKey, Plan } from './wire.ts'
@@ -73,9 +77,46 @@ function KeyFacts({ place, apiKey: key }: { place: Place; apiKey: ApiKey }) {
             </dd>
           </dl>
         </Card>
+        <TestCall place={place} apiKey={key} />
         <ReachCard apiKey={key} />
+        <section>
+          <Group justify="space-between" mb="sm">
+            <Title order={2}>Usage in {place.project.name}</Title>
+            <Anchor component={Link} href={withKey(place.to('requests'), key.id)}>
+              Its calls, one by one
+            </Anchor>
+          </Group>
+          <KeyMetrics place={place} keyId={key.id} />
+        </section>
       </Stack>
     </>
+  )
+}
+
+function withKey(path: string, keyId: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}key=${keyId}`
+}
+
+/** A call that works with this key, to be pasted where it is tried out. */
+function TestCall({ place: { project, environment }, apiKey }: { place: Place; apiKey: ApiKey }) {
+  const reach = useReach(apiKey.id)
+  const deployments = useDeployments(project.id)
+  const reached = reach.data?.find(({ project_id: id }) => id === project.id)?.environments ?? []
+  const here = reached.find(({ name }) => name === environment) ?? reached.find(({ deployed }) => deployed.length > 0)
+  const name = here?.deployed[0]
+  const live = deployments.data?.find((each) => each.name === name && each.environment === here?.name)
+  const version = useVersion({ projectId: project.id, name: name ?? '' }, live?.version)
+  if (here === undefined || name === undefined || version.data === undefined) return null
+  const { slots, examples } = version.data
+  const fixed = Object.keys(apiKey.fixed_parameters)
+  const values = Object.entries(exampleValues(slots, examples[0]?.parameters)).filter(([slot]) => !fixed.includes(slot))
+  return (
+    <Card title="A call with it" about={`Put its secret into the environment as SLUICE_API_KEY. It calls ${name}.`}>
+      <Snippets
+        target={{ kind: 'direct', projectId: project.id, environment: here.name, name }}
+        body={Object.fromEntries(values)}
+      />
+    </Card>
   )
 }
 

@@ -1,5 +1,5 @@
-import { Badge, Button, Group, Text } from '@mantine/core'
-import { KeyRound, Plus } from 'lucide-react'
+import { Badge, Button, Group, Text, TextInput } from '@mantine/core'
+import { KeyRound, Plus, Search } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { Empty } from '../../parts/empty.tsx'
@@ -8,14 +8,19 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Growing } from '../../parts/more.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago, Day } from '../../parts/time.tsx'
+import { sayCount, sayNumber } from '../../words.ts'
 import { KeyActs } from './key-acts.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import type { Place } from './place.ts'
 import { useApiKeys } from './queries.ts'
 import { reaches, sayReach } from './reaches.ts'
+import { useMetrics } from './usage-queries.ts'
+import type { Metrics } from './usage-wire.ts'
 import type { ApiKey } from './wire.ts'
 
 const rank: Record<ApiKey['status'], number> = { active: 0, disabled: 1, expired: 2, revoked: 3 }
+
+const weekHours = 168
 
 /** The keys that reach this project. */
 export function KeysPage({ place }: { place: Place }) {
@@ -28,9 +33,13 @@ export function KeysPage({ place }: { place: Place }) {
       New API key
     </Button>
   )
+  const usage = useMetrics(project.id, { environment: null }, weekHours, owner)
+  const [sought, setSought] = useState('')
   const here = (keys.data ?? [])
     .filter((key) => reaches(key, { projectId: project.id }))
     .toSorted((a, b) => rank[a.status] - rank[b.status] || a.name.localeCompare(b.name))
+  const words = sought.trim().toLowerCase()
+  const found = here.filter(({ name, start, last4 }) => `${name} ${start} ${last4}`.toLowerCase().includes(words))
   return (
     <>
       <Heading title="API keys" within={project.name} action={owner && here.length > 0 ? button : undefined}>
@@ -46,15 +55,32 @@ export function KeysPage({ place }: { place: Place }) {
                 A key lets an application call what is deployed in this project. None does so far.
               </Empty>
             ) : (
-              <Growing items={here} what="keys">
-                {(shown) => (
-                  <Rows label="API keys">
-                    {shown.map((key) => (
-                      <KeyRow key={key.id} place={place} apiKey={key} />
-                    ))}
-                  </Rows>
-                )}
-              </Growing>
+              <>
+                <TextInput
+                  aria-label="Find a key"
+                  placeholder="Find a key by name, or by the beginning or end of its secret"
+                  leftSection={<Search size={16} aria-hidden />}
+                  maw="28rem"
+                  mb="md"
+                  value={sought}
+                  onChange={(event) => setSought(event.currentTarget.value)}
+                />
+                {found.length === 0 && <Text c="dimmed">No key is called like that.</Text>}
+                <Growing items={found} what="keys">
+                  {(shown) => (
+                    <Rows label="API keys">
+                      {shown.map((key) => (
+                        <KeyRow
+                          key={key.id}
+                          place={place}
+                          apiKey={key}
+                          usage={usage.data?.by_key.find(({ key_id: id }) => id === key.id)}
+                        />
+                      ))}
+                    </Rows>
+                  )}
+                </Growing>
+              </>
             )
           }
         </Loaded>
@@ -66,7 +92,9 @@ export function KeysPage({ place }: { place: Place }) {
   )
 }
 
-function KeyRow({ place, apiKey: key }: { place: Place; apiKey: ApiKey }) {
+type KeyUsage = Metrics['by_key'][number] | undefined
+
+function KeyRow({ place, apiKey: key, usage }: { place: Place; apiKey: ApiKey; usage: KeyUsage }) {
   const over = key.status === 'revoked' || key.status === 'expired'
   return (
     <Row
@@ -99,6 +127,7 @@ function KeyRow({ place, apiKey: key }: { place: Place; apiKey: ApiKey }) {
             used <Ago at={key.last_used_at} />
           </>
         )}
+        {usage !== undefined && ` · ${sayUsage(usage)} in a week`}
         {key.expires_at !== null && (
           <>
             {key.status === 'expired' ? ' · ended ' : ' · until '}
@@ -108,6 +137,11 @@ function KeyRow({ place, apiKey: key }: { place: Place; apiKey: ApiKey }) {
       </Text>
     </Row>
   )
+}
+
+function sayUsage({ requests, rejected }: NonNullable<KeyUsage>): string {
+  const away = rejected === 0 ? '' : `, ${sayNumber(rejected)} turned away`
+  return `${sayCount(requests, 'call')}${away}`
 }
 
 export function KeyStart({ apiKey: { start, last4 } }: { apiKey: ApiKey }) {

@@ -33,6 +33,7 @@ export function MetricsPage({ place }: { place: Place }) {
         {(found) => (
           <Stack gap="lg">
             <Figures place={place} metrics={found} before={before.data} hours={hours} />
+            <Callers place={place} metrics={found} />
             <QuestionInsights place={place} metrics={found} />
           </Stack>
         )}
@@ -57,15 +58,33 @@ export function EndpointMetrics({ place, name }: { place: Place; name: string })
   )
 }
 
+/** The same of one key, in whatever environment. */
+export function KeyMetrics({ place, keyId }: { place: Place; keyId: string }) {
+  const { hours } = useUsageFilter()
+  const filter = { environment: null, key: keyId }
+  const metrics = useMetrics(place.project.id, filter, hours)
+  const before = useMetricsBefore(place.project.id, filter, hours)
+  return (
+    <>
+      <UsageFilterBar place={place} withRange withQuery={false} />
+      <Loaded query={metrics}>
+        {(found) => <Figures place={place} metrics={found} before={before.data} hours={hours} />}
+      </Loaded>
+    </>
+  )
+}
+
 type FiguresProps = { place: Place; metrics: Metrics; before: Metrics | undefined; hours: number }
 
 function Figures({ place, metrics, before, hours }: FiguresProps) {
   const { totals, series } = metrics
   const label = labelOf(metrics)
   const points = series.map(({ time, ...figures }): ChartPoint => ({
-    time: label(time),
+    time,
     requests: figures.requests,
+    answered: figures.requests - figures.errors,
     errors: figures.errors,
+    rejected: figures.rejected,
     average_ms: figures.average_ms,
     p50_ms: figures.p50_ms,
     p95_ms: figures.p95_ms,
@@ -96,11 +115,13 @@ function Figures({ place, metrics, before, hours }: FiguresProps) {
       <Figure
         title="Calls"
         unit=""
-        kind="area"
+        kind="bar"
         points={points}
+        label={label}
         lines={[
-          { name: 'requests', label: 'Calls', color: 'var(--sluice-chart-strong)' },
-          { name: 'errors', label: 'Errors', color: 'red.7', dashed: true },
+          { name: 'answered', label: 'Answered', color: 'var(--sluice-chart-strong)' },
+          { name: 'errors', label: 'Errors', color: 'red.7' },
+          ...(totals.rejected === 0 ? [] : [{ name: 'rejected', label: 'Turned away', color: 'gray.6' }]),
         ]}
       />
       <Figure
@@ -108,6 +129,7 @@ function Figures({ place, metrics, before, hours }: FiguresProps) {
         unit=" ms"
         kind="line"
         points={points}
+        label={label}
         lines={[
           { name: 'average_ms', label: 'Average', color: 'gray.6', dashed: true },
           { name: 'p50_ms', label: 'Median', color: 'var(--sluice-chart-soft)' },
@@ -118,8 +140,9 @@ function Figures({ place, metrics, before, hours }: FiguresProps) {
       <Figure
         title="Error rate"
         unit=" %"
-        kind="area"
+        kind="line"
         points={points}
+        label={label}
         lines={[{ name: 'error_percent', label: 'Error rate', color: 'red.7' }]}
       />
       <Popular place={place} metrics={metrics} />
@@ -148,9 +171,16 @@ function Tile({ label, value, more }: { label: string; value: string; more: stri
   )
 }
 
-type FigureProps = { title: string; unit: string; kind: 'area' | 'line'; points: ChartPoint[]; lines: ChartLine[] }
+type FigureProps = {
+  title: string
+  unit: string
+  kind: 'bar' | 'line'
+  points: ChartPoint[]
+  label: (time: string) => string
+  lines: ChartLine[]
+}
 
-function Figure({ title, unit, kind, points, lines }: FigureProps) {
+function Figure({ title, unit, kind, points, label, lines }: FigureProps) {
   const [tabled, setTabled] = useState(false)
   return (
     <Card
@@ -167,11 +197,11 @@ function Figure({ title, unit, kind, points, lines }: FigureProps) {
           head={['Time', ...lines.map((line) => line.label)]}
           rows={points
             .toReversed()
-            .map((point) => [String(point['time']), ...lines.map(({ name }) => sayValue(point[name], unit))])}
+            .map((point) => [label(String(point['time'])), ...lines.map(({ name }) => sayValue(point[name], unit))])}
         />
       ) : (
         <Suspense fallback={<Skeleton height={220} />}>
-          <Chart kind={kind} points={points} lines={lines} unit={unit} />
+          <Chart kind={kind} points={points} lines={lines} unit={unit} sayMoment={label} stacked />
         </Suspense>
       )}
     </Card>
@@ -204,6 +234,36 @@ function Popular({ place, metrics: { popular_queries: popular } }: { place: Plac
   )
 }
 
+/** Who called, and who was turned away. */
+function Callers({ place, metrics: { by_key: keys } }: { place: Place; metrics: Metrics }) {
+  if (keys.length === 0) return null
+  const isOwner = place.project.role === 'owner'
+  const figures = ['Calls', 'Errors', 'Turned away', 'Average']
+  return (
+    <Card title="Keys" about="Who called. Turned away are calls without the right, or beyond a limit of the key.">
+      <PlainTable
+        label="Keys"
+        head={['Key', ...figures]}
+        figures={figures}
+        whole="Key"
+        rows={keys.map(({ key_id: id, name, requests, error_rate: errors, rejected, average_ms: average }) => [
+          isOwner ? (
+            <Link key={id} href={place.to(`keys/${id}`)}>
+              {name ?? id}
+            </Link>
+          ) : (
+            (name ?? id)
+          ),
+          sayNumber(requests),
+          sayShare(errors),
+          sayNumber(rejected),
+          sayMs(average),
+        ])}
+      />
+    </Card>
+  )
+}
+
 function Errors({ metrics: { errors } }: { metrics: Metrics }) {
   if (errors.length === 0) return null
   return (
@@ -211,6 +271,8 @@ function Errors({ metrics: { errors } }: { metrics: Metrics }) {
       <PlainTable
         label="What went wrong"
         head={['Status', 'Error', 'Reason', 'Calls']}
+        figures={['Calls']}
+        whole="Error"
         rows={errors.map(({ status, error, reason, count }) => [
           String(status),
           error,

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { call } from '../../api.ts'
+import { deployPath } from '../../paths.ts'
 import { useAct } from '../../queries.ts'
 import { thingKeys } from '../../things.ts'
 import { deployKeys } from './queries.ts'
@@ -50,6 +51,10 @@ export function useMove(of: OfQuery, move: Move) {
   return useAct((force: boolean) => makeMove(of, move, force), {
     refresh: changedBy(of.projectId),
     say: ({ name, version, environment }) => `Version ${version} of ${name} now answers in ${environment}.`,
+    lead: ({ name, environment }) => ({
+      to: deployPath(of.projectId, `endpoints/${name}`, environment),
+      label: 'Open the endpoint',
+    }),
   })
 }
 

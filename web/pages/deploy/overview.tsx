@@ -1,10 +1,13 @@
-import { Code, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Code, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { lazy, Suspense } from 'react'
+import { Link } from 'wouter'
 import { Card } from '../../parts/card.tsx'
 import { CopyMark } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { Radio } from 'lucide-react'
+import { paths } from '../../paths.ts'
 import { sayNumber, sayType } from '../../words.ts'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
@@ -14,6 +17,8 @@ import { exampleValues } from './slot-values.ts'
 import { PlainTable } from '../../parts/plain-table.tsx'
 import { Who } from './who.tsx'
 import type { Query, SlotSchema, SlotsSchema, Version } from './wire.ts'
+
+const SqlText = lazy(async () => ({ default: (await import('../build/queries/sql-text.tsx')).SqlText }))
 
 /** What a caller has to know. */
 export function Overview({ place, query, live }: { place: Place; query: Query; live: number | null }) {
@@ -32,6 +37,7 @@ function Facts({ place, name, version }: { place: Place; name: string; version: 
   const { project, environment } = place
   const deployments = useDeployments(project.id)
   const live = deployments.data?.find((each) => each.name === name && each.environment === environment)
+  const tables = Object.keys(version.tables)
   const url = `${location.origin}/v1/queries/${name}`
   return (
     <Stack gap="lg">
@@ -53,7 +59,16 @@ function Facts({ place, name, version }: { place: Place; name: string; version: 
             </>
           )}
           <dt>Reads</dt>
-          <dd>{Object.keys(version.tables).join(', ') || 'no table'}</dd>
+          <dd>
+            {tables.length === 0
+              ? 'no table'
+              : tables.map((table, at) => (
+                  <span key={table}>
+                    {at > 0 && ', '}
+                    <Link href={paths.table(project.id, table)}>{table}</Link>
+                  </span>
+                ))}
+          </dd>
           <dt>Kept answers</dt>
           <dd>
             {version.cache_seconds === null || version.cache_seconds === 0
@@ -64,6 +79,21 @@ function Facts({ place, name, version }: { place: Place; name: string; version: 
       </Card>
       <Card title="Slots" about="What a caller sends, as a JSON object.">
         <Slots slots={version.slots} />
+      </Card>
+      <Card
+        title="SQL"
+        about={
+          <>
+            Version {version.version}, as it answers here.{' '}
+            <Anchor component={Link} href={paths.query(project.id, name)} underline="always">
+              {place.editor ? 'Edit the query' : 'Open the query'}
+            </Anchor>
+          </>
+        }
+      >
+        <Suspense fallback={<Skeleton height={96} />}>
+          <SqlText sql={version.sql} label={`SQL of ${name}`} />
+        </Suspense>
       </Card>
       <Card title="Columns" about="What comes back in each row.">
         <PlainTable

@@ -1,48 +1,76 @@
-import { Badge, Paper, Switch, Text } from '@mantine/core'
-import { Activity } from 'lucide-react'
+import { Anchor, Badge, Button, Group, Paper, Switch, Text, VisuallyHidden } from '@mantine/core'
+import { Activity, Download } from 'lucide-react'
 import { useState } from 'react'
 import { CopyMark } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Older } from '../../parts/more.tsx'
+import { RefusalNotice } from '../../parts/refusal.tsx'
 import { Second } from '../../parts/time.tsx'
+import { useAct } from '../../queries.ts'
+import { sayCount } from '../../words.ts'
 import { PlainTable } from '../../parts/plain-table.tsx'
 import type { Place } from './place.ts'
-import { UsageFilterBar, useUsageFilter } from './usage-filter.tsx'
+import { exportRequests } from './export-requests.ts'
+import { RequestDrawer } from './request-drawer.tsx'
+import { RequestsFilterBar, searchOf, useRequestsFilter } from './requests-filter.tsx'
 import { useRequests } from './usage-queries.ts'
 import type { RequestEntry } from './usage-wire.ts'
 import { sayMs } from './words.ts'
 
-/** Calls as they come. */
+/** Calls as they come. What is looked at, and which call is open, stands in the address. */
 export function RequestsPage({ place }: { place: Place }) {
   const { project, environment } = place
-  const { query } = useUsageFilter()
+  const { filter, request, choose } = useRequestsFilter()
   const [live, setLive] = useState(true)
-  const requests = useRequests(project.id, { environment, query }, live)
+  const [nowMs] = useState(() => Date.now())
+  const search = searchOf(environment, filter, nowMs)
+  const requests = useRequests(project.id, search, live)
+  const save = useAct(() => exportRequests(project.id, search), {
+    refresh: [],
+    say: ({ count, isCut }) =>
+      `${isCut ? 'The newest ' : ''}${sayCount(count, 'call')} ${count === 1 ? 'is' : 'are'} in requests.csv.`,
+  })
+  const isFiltered = Object.values(filter).some((value) => value !== null)
   return (
     <>
       <Heading
         title="Requests"
         within={project.name}
-        action={<Switch label="Live" checked={live} onChange={(event) => setLive(event.currentTarget.checked)} />}
+        action={
+          <Group gap="md">
+            <Switch label="Live" checked={live} onChange={(event) => setLive(event.currentTarget.checked)} />
+            <Button
+              variant="default"
+              leftSection={<Download size={16} aria-hidden />}
+              loading={save.isPending}
+              onClick={() => save.mutate()}
+            >
+              Export CSV
+            </Button>
+          </Group>
+        }
       >
         The last calls in {environment}. {live ? 'New ones appear as they are made.' : 'New ones wait until you go on.'}
         {requests.hasGap && ' More came at once than are shown; load this page anew to see them all.'}
       </Heading>
-      <UsageFilterBar place={place} />
+      <RequestsFilterBar place={place} />
+      <RefusalNotice error={save.error} />
       <Loaded query={requests}>
         {(list) =>
           list.length === 0 ? (
             <Empty icon={<Activity size={20} />} guide="metrics-and-alerts">
-              Nothing was called yet. Calls appear here a second or two after.
+              {isFiltered
+                ? 'No call fits what is chosen above.'
+                : 'Nothing was called yet. Calls appear here a second or two after.'}
             </Empty>
           ) : (
             <Paper radius="lg" p="md" bg="var(--sluice-surface)" bd="1px solid var(--sluice-line)">
               <PlainTable
                 label="Requests"
                 head={['Time', 'Query', 'Status', 'Took', 'Rows', 'Request']}
-                rows={list.map(cellsOf)}
+                rows={list.map((entry) => cellsOf(entry, (id) => choose({ request: id })))}
                 figures={['Took', 'Rows']}
                 whole="Query"
               />
@@ -51,6 +79,12 @@ export function RequestsPage({ place }: { place: Place }) {
         }
       </Loaded>
       <Older pages={requests} what="calls" />
+      <RequestDrawer
+        place={place}
+        requestId={request}
+        onClose={() => choose({ request: '' })}
+        onFilter={(name, value) => choose({ [name]: value, request: '' })}
+      />
     </>
   )
 }
@@ -62,10 +96,13 @@ const entries: Record<RequestEntry['entry'], string> = {
   preview: 'preview',
 }
 
-function cellsOf(entry: RequestEntry) {
+function cellsOf(entry: RequestEntry, open: (id: string) => void) {
   const { id, at, query, status, reason, error, total_ms: tookMs, rows, question, version } = entry
   return [
-    <Second key="at" at={at} />,
+    <Anchor key="at" component="button" ta="left" onClick={() => open(id)}>
+      <Second at={at} />
+      <VisuallyHidden>, open call {id}</VisuallyHidden>
+    </Anchor>,
     <div key="query">
       {query ?? 'no query'} {version !== null && <span className="numbers">v{version}</span>}
       {(question !== null || entries[entry.entry] !== '') && (

@@ -1,8 +1,11 @@
-import { Select, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { Autocomplete, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { useOffered } from '../build/offered.ts'
 import type { Typed } from './slot-values.ts'
 import type { SlotSchema, SlotsSchema } from './wire.ts'
 
 type Props = {
+  /** Whose tables offer values, to those who may read them. */
+  projectId?: string | undefined
   slots: SlotsSchema
   values: Typed
   errors: Record<string, string>
@@ -10,7 +13,7 @@ type Props = {
 }
 
 /** One field for each slot, drawn from its schema. */
-export function SlotsForm({ slots: { properties, required }, values, errors, onChange }: Props) {
+export function SlotsForm({ projectId, slots: { properties, required }, values, errors, onChange }: Props) {
   const entries = Object.entries(properties)
   if (entries.length === 0) return <Text c="dimmed">It takes no slots.</Text>
   return (
@@ -18,6 +21,7 @@ export function SlotsForm({ slots: { properties, required }, values, errors, onC
       {entries.map(([name, slot]) => (
         <SlotField
           key={name}
+          projectId={projectId}
           name={name}
           slot={slot}
           required={required.includes(name)}
@@ -31,6 +35,7 @@ export function SlotsForm({ slots: { properties, required }, values, errors, onC
 }
 
 type FieldProps = {
+  projectId: string | undefined
   name: string
   slot: SlotSchema
   required: boolean
@@ -39,7 +44,10 @@ type FieldProps = {
   onChange: (value: string | string[]) => void
 }
 
-function SlotField({ name, slot, required, value, error, onChange }: FieldProps) {
+function SlotField({ projectId, name, slot, required, value, error, onChange }: FieldProps) {
+  const from = slot['x-values-from'] ?? (slot.type === 'array' ? slot.items['x-values-from'] : undefined)
+  const isOffered = projectId !== undefined && from !== undefined
+  const offered = useOffered(projectId ?? '', isOffered ? from : undefined)
   const usual = slot.default === undefined || slot.default === null ? undefined : JSON.stringify(slot.default)
   const shared = {
     label: name,
@@ -54,6 +62,7 @@ function SlotField({ name, slot, required, value, error, onChange }: FieldProps)
       <TagsInput
         {...shared}
         placeholder="Enter after each"
+        data={offered}
         value={[value].flat().filter((each) => each !== '')}
         onChange={onChange}
         acceptValueOnBlur
@@ -76,11 +85,27 @@ function SlotField({ name, slot, required, value, error, onChange }: FieldProps)
       />
     )
   }
+  const type = inputTypeOf(slot)
+  const inputMode = slot.type === 'integer' ? 'numeric' : slot.type === 'number' ? 'decimal' : 'text'
+  if (isOffered && type === 'text') {
+    return (
+      <Autocomplete
+        {...shared}
+        data={offered}
+        limit={20}
+        inputMode={inputMode}
+        value={text}
+        onChange={onChange}
+        autoComplete="off"
+        spellCheck={false}
+      />
+    )
+  }
   return (
     <TextInput
       {...shared}
-      type={inputTypeOf(slot)}
-      inputMode={slot.type === 'integer' ? 'numeric' : slot.type === 'number' ? 'decimal' : 'text'}
+      type={type}
+      inputMode={inputMode}
       autoComplete="off"
       spellCheck={false}
       value={text}

@@ -7,7 +7,7 @@ import { useComeIntoView } from '../../parts/come-into-view.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { sentence } from '../../refusals.ts'
+import { sentence } from '../../field-words.ts'
 import { CallAnswer, CallButtons, useCall, useCaller } from './call.tsx'
 import { makeCall, refusalOf, type Outcome } from './calls.ts'
 import classes from './deploy.module.css'
@@ -56,15 +56,38 @@ export function TryPage({ place }: { place: Place }) {
           onAsk={(question) => choose('question', question)}
         />
       ) : (
-        <AnyEndpoint place={place} wanted={asked.get('query')} onChoose={(name) => choose('query', name)} />
+        <AnyEndpoint
+          place={place}
+          wanted={asked.get('query')}
+          values={valuesIn(asked.get('values'))}
+          onChoose={(name) => {
+            asked.delete('values')
+            choose('query', name)
+          }}
+        />
       )}
     </>
   )
 }
 
-type AnyProps = { place: Place; wanted: string | null; onChoose: (name: string) => void }
+/** Values that came with the address, of a call that was made before. */
+function valuesIn(text: string | null): Record<string, unknown> | undefined {
+  try {
+    const values: unknown = JSON.parse(text ?? '')
+    return typeof values === 'object' && values !== null ? (values as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
 
-function AnyEndpoint({ place, wanted, onChoose }: AnyProps) {
+type AnyProps = {
+  place: Place
+  wanted: string | null
+  values: Record<string, unknown> | undefined
+  onChoose: (name: string) => void
+}
+
+function AnyEndpoint({ place, wanted, values, onChoose }: AnyProps) {
   const { project, environment } = place
   const deployments = useDeployments(project.id)
   return (
@@ -88,16 +111,32 @@ function AnyEndpoint({ place, wanted, onChoose }: AnyProps) {
             searchable={here.length > 8}
           />
         )
-        return <Console key={chosen.name} place={place} name={chosen.name} version={chosen.version} choice={choice} />
+        return (
+          <Console
+            key={chosen.name}
+            place={place}
+            name={chosen.name}
+            version={chosen.version}
+            choice={choice}
+            values={chosen.name === wanted ? values : undefined}
+          />
+        )
       }}
     </Loaded>
   )
 }
 
-type ConsoleProps = { place: Place; name: string; version: number | null; choice?: ReactNode }
+type ConsoleProps = {
+  place: Place
+  name: string
+  version: number | null
+  choice?: ReactNode
+  /** What stands in the fields to begin with; else what the first example says. */
+  values?: Record<string, unknown> | undefined
+}
 
 /** Calls one endpoint. */
-export function Console({ place, name, version, choice }: ConsoleProps) {
+export function Console({ place, name, version, choice, values }: ConsoleProps) {
   const found = useVersion({ projectId: place.project.id, name }, version ?? undefined)
   if (version === null) {
     return (
@@ -108,16 +147,24 @@ export function Console({ place, name, version, choice }: ConsoleProps) {
   }
   return (
     <Loaded query={found}>
-      {(content) => <DirectCall key={content.version} place={place} name={name} content={content} choice={choice} />}
+      {(content) => (
+        <DirectCall key={content.version} place={place} name={name} content={content} choice={choice} values={values} />
+      )}
     </Loaded>
   )
 }
 
-type DirectProps = { place: Place; name: string; content: Version; choice: ReactNode }
+type DirectProps = {
+  place: Place
+  name: string
+  content: Version
+  choice: ReactNode
+  values: Record<string, unknown> | undefined
+}
 
-function DirectCall({ place, name, content, choice }: DirectProps) {
+function DirectCall({ place, name, content, choice, values }: DirectProps) {
   const { project, environment } = place
-  const [typed, setTyped] = useState<Typed>(() => showValues(content.examples[0]?.parameters))
+  const [typed, setTyped] = useState<Typed>(() => showValues(values ?? content.examples[0]?.parameters))
   const caller = useCaller(place.editor)
   const body = readValues(content.slots, typed)
   const target: CallTarget = { kind: 'direct', projectId: project.id, environment, name }
@@ -150,7 +197,13 @@ function DirectCall({ place, name, content, choice }: DirectProps) {
             <Stack gap="md">
               {choice}
               {caller.field}
-              <SlotsForm slots={content.slots} values={typed} errors={errorsOf(call.outcome)} onChange={setTyped} />
+              <SlotsForm
+                projectId={project.id}
+                slots={content.slots}
+                values={typed}
+                errors={errorsOf(call.outcome)}
+                onChange={setTyped}
+              />
               <CallButtons call={call} verb="Call" ready={caller.key !== ''} />
             </Stack>
           </form>

@@ -1,4 +1,4 @@
-import { Button, Group, Select, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { MessageCircleQuestion } from 'lucide-react'
 import { useState } from 'react'
@@ -12,7 +12,7 @@ import { useAct } from '../../queries.ts'
 import type { Page } from '../../wire.ts'
 import { questionsKey } from './asked-questions.tsx'
 import type { Place } from './place.ts'
-import { deployKeys, useQueryList } from './queries.ts'
+import { TeachDialog } from './teach-dialog.tsx'
 import type { QuestionGroup } from './wire.ts'
 
 /** What nobody could answer, in groups of about the same, those asked most first. */
@@ -44,23 +44,15 @@ export function Unanswered({ place, most = 200 }: { place: Place; most?: number 
   )
 }
 
-function GroupRow({ place: { project, editor }, group }: { place: Place; group: QuestionGroup }) {
-  const queries = useQueryList(project.id)
-  const [chosen, setChosen] = useState(group.nearest ?? '')
-  const resolve = useAct(
-    (as: 'example' | 'dismissed') =>
+function GroupRow({ place, group }: { place: Place; group: QuestionGroup }) {
+  const { project, editor } = place
+  const [teaching, setTeaching] = useState(false)
+  const dismiss = useAct(
+    () =>
       call<{ resolved: number }>('POST', `/v1/projects/${project.id}/questions/resolve`, {
-        body: {
-          questions: group.questions.map(({ text }) => text),
-          as,
-          ...(as === 'example' && { query: chosen }),
-        },
+        body: { questions: group.questions.map(({ text }) => text), as: 'dismissed' },
       }),
-    {
-      refresh: [questionsKey(project.id), deployKeys.queries(project.id)],
-      say: (_, as) =>
-        as === 'example' ? `An example of ${chosen}'s draft now. Deploy it to have it answered.` : 'Set aside.',
-    },
+    { refresh: [questionsKey(project.id)], say: () => 'Set aside.' },
   )
   const others = group.questions.filter(({ text }) => text !== group.question)
   return (
@@ -68,25 +60,16 @@ function GroupRow({ place: { project, editor }, group }: { place: Place; group: 
       end={
         editor && (
           <Group gap="xs">
-            <Select
-              aria-label={`Query that should answer “${group.question}”`}
-              placeholder="Query"
-              size="xs"
-              w={180}
-              data={queries.data?.map(({ name }) => name) ?? []}
-              value={chosen === '' ? null : chosen}
-              onChange={(name) => setChosen(name ?? '')}
-            />
+            <Button size="xs" variant="default" onClick={() => setTeaching(true)}>
+              Make it an example…
+            </Button>
             <Button
               size="xs"
-              variant="default"
-              disabled={chosen === ''}
-              loading={resolve.isPending}
-              onClick={() => resolve.mutate('example')}
+              variant="subtle"
+              color="gray"
+              loading={dismiss.isPending}
+              onClick={() => dismiss.mutate()}
             >
-              Make it an example
-            </Button>
-            <Button size="xs" variant="subtle" color="gray" onClick={() => resolve.mutate('dismissed')}>
               Set aside
             </Button>
           </Group>
@@ -107,7 +90,8 @@ function GroupRow({ place: { project, editor }, group }: { place: Place; group: 
         {group.count === 1 ? 'once' : `${group.count} times`}, last <Ago at={group.last_at} />
         {group.nearest !== null && ` · nearest: ${group.nearest}`}
       </Text>
-      <RefusalNotice error={resolve.error} />
+      <RefusalNotice error={dismiss.error} />
+      <TeachDialog place={place} group={group} opened={teaching} onClose={() => setTeaching(false)} />
     </Row>
   )
 }

@@ -111,7 +111,7 @@ function NextSteps({ place, told, question, requestId, onAsk }: Omit<Props, 'bef
           }}
         >
           <Stack gap="sm" maw="22rem">
-            <SlotsForm slots={missing} values={typed} errors={{}} onChange={setTyped} />
+            <SlotsForm projectId={place.project.id} slots={missing} values={typed} errors={{}} onChange={setTyped} />
             <Button type="submit" style={{ alignSelf: 'flex-start' }}>
               Ask with {Object.keys(missing.properties).length === 1 ? 'this value' : 'these values'}
             </Button>

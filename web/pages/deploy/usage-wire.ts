@@ -3,9 +3,10 @@ import type * as alerts from '../../../api/alerts.ts'
 import type * as usage from '../../../api/usage.ts'
 
 export type Metrics = z.output<typeof usage.metrics>
+export type RequestDetail = z.output<typeof usage.requestDetail>
 export type RequestEntry = z.output<typeof usage.requestEntry>
-export type Alert = z.output<typeof alerts.alert>
-export type AlertType = Alert['type']
+export type { Alert } from '../../wire.ts'
+export type AlertType = z.output<typeof alerts.alert>['type']
 export type NewAlert = z.input<typeof alerts.newAlert>
 export type ChangeAlert = z.input<typeof alerts.changeAlert>
 export type AlertEvent = z.output<typeof alerts.alertEvent>

@@ -37,4 +37,5 @@ export type QuestionGroup = z.output<typeof questions.questionGroup>
 export type CounterExample = z.output<typeof questions.counterExample>
 export type Evaluation = z.output<typeof questions.evaluation>
 export type EvaluationRun = z.output<typeof questions.evaluationRun>
+export type TriedQuestion = z.output<typeof questions.triedQuestion>
 export type LoggedQuestion = z.output<typeof questions.loggedQuestion>

@@ -1,13 +1,17 @@
-import { Modal, Select, Stack, Text } from '@mantine/core'
+import { Checkbox, Modal, Select, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api.ts'
 import { FormEnd } from '../../parts/form-end.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
 import { useAct } from '../../queries.ts'
 import type { Place } from './place.ts'
-import { useDeployments, useVersion } from './queries.ts'
+import { deployKeys, useDeployments, useVersion } from './queries.ts'
+import { missingOf, readingOf, saidValues } from './reading.ts'
 import { readValues, showValues, type Typed } from './slot-values.ts'
 import { SlotsForm } from './slots-form.tsx'
 import type { Told } from './told.ts'
+import type { LiveDeployment, SlotsSchema } from './wire.ts'
 
 type Props = {
   place: Place
@@ -19,7 +23,7 @@ type Props = {
   requestId: string | null
 }
 
-/** Says what the right answer is: a query with its values, or none. It becomes an evaluation case. */
+/** Says what the right answer is: a query with its values, or none. It becomes an evaluation case and an example. */
 export function WrongAnswer({ opened, onClose, ...props }: Props) {
   return (
     <Modal opened={opened} onClose={onClose} title="What would be right?">
@@ -37,36 +41,98 @@ function RightAnswer({ place, question, told, requestId, onClose }: Omit<Props, 
   const here = (deployments.data ?? []).filter((each) => each.environment === environment)
   // Nothing is chosen beforehand: what was answered is wrong, and a guess would be confirmed unread.
   const [chosen, setChosen] = useState<string | null>(null)
-  const [typed, setTyped] = useState<Typed>({})
   const live = here.find(({ name }) => name === chosen)
-  const version = useVersion({ projectId: project.id, name: chosen ?? '' }, live?.version)
-  const slots = live === undefined ? undefined : version.data?.slots
+  return (
+    <Stack gap="md">
+      <Text>“{question}”</Text>
+      <Select
+        label="It should be answered by"
+        placeholder="Choose"
+        data={[
+          ...here.map(({ name }) => ({ value: name, label: name })),
+          { value: none, label: 'nothing: it should be refused' },
+        ]}
+        searchable={here.length > 8}
+        value={chosen}
+        onChange={setChosen}
+        data-autofocus
+      />
+      {chosen === none && (
+        <Right key={none} place={place} question={question} told={told} requestId={requestId} onClose={onClose} />
+      )}
+      {live !== undefined && (
+        <RightQuery
+          key={live.name}
+          place={place}
+          question={question}
+          told={told}
+          requestId={requestId}
+          live={live}
+          onClose={onClose}
+        />
+      )}
+    </Stack>
+  )
+}
+
+type RightProps = Omit<Props, 'opened'>
+
+/** Its values as the question gives them, to be put right. */
+function RightQuery({ live, ...props }: RightProps & { live: LiveDeployment }) {
+  const { project, environment } = props.place
+  const version = useVersion({ projectId: project.id, name: live.name }, live.version)
+  const isTold = live.name === props.told.query
+  const reading = useQuery({
+    ...readingOf({ projectId: project.id, environment, question: props.question, query: live.name }),
+    enabled: !isTold,
+  })
+  const read = isTold ? props.told.parameters : reading.isError ? {} : reading.data
+  return (
+    <Loaded query={version}>
+      {({ slots }) => read !== undefined && <Right {...props} meant={{ query: live.name, slots, read }} />}
+    </Loaded>
+  )
+}
+
+type Meant = { query: string; slots: SlotsSchema; read: Record<string, unknown> }
+
+function Right({ place, question, told, requestId, meant, onClose }: RightProps & { meant?: Meant }) {
+  const { project } = place
+  const [typed, setTyped] = useState<Typed>(() => showValues(meant?.read))
+  const [asExample, setAsExample] = useState(true)
   const path = `/v1/projects/${project.id}`
-  const expected = chosen === none ? null : chosen
+  const expected = meant?.query ?? null
+  const values = meant === undefined ? null : readValues(meant.slots, typed)
   // The router heeds which query is right; values are checked by the case alone.
   const isHeeded = requestId !== null && expected !== told.query
+  const missing = meant === undefined || !asExample ? [] : missingOf(meant.slots, values ?? {})
   const keep = useAct(
     async () => {
-      const values = slots === undefined ? null : readValues(slots, typed)
       const body = { question, expected_query: expected, expected_parameters: values }
       await call('POST', `${path}/evaluations`, { body })
+      if (meant !== undefined && asExample) {
+        const example = { questions: [question], as: 'example', query: meant.query }
+        const parameters = saidValues(meant.slots, values ?? {})
+        await call('POST', `${path}/questions/resolve`, { body: { ...example, parameters } })
+      }
       if (!isHeeded) return
       const report = { body: { expected_query: expected } }
       const { id } = await call<{ id: string }>('POST', `${path}/questions/${requestId}/report`, report)
       await call('POST', `${path}/counter-examples/${id}/confirm`)
     },
     {
-      refresh: [['projects', project.id, 'questions']],
+      refresh: [['projects', project.id, 'questions'], deployKeys.queries(project.id)],
       say: () =>
-        isHeeded
-          ? 'Heeded from now on, and kept as an evaluation case.'
-          : 'Kept as an evaluation case: every deployment asks it again.',
+        [
+          isHeeded
+            ? 'Heeded from now on, and kept as an evaluation case.'
+            : 'Kept as an evaluation case: every deployment asks it again.',
+          meant !== undefined && asExample ? `An example of ${meant.query}, too, from its next deployment on.` : '',
+        ]
+          .join(' ')
+          .trim(),
     },
   )
-  const choose = (name: string | null): void => {
-    setChosen(name)
-    setTyped(name === told.query ? showValues(told.parameters) : {})
-  }
   return (
     <form
       noValidate
@@ -76,33 +142,27 @@ function RightAnswer({ place, question, told, requestId, onClose }: Omit<Props, 
       }}
     >
       <Stack gap="md">
-        <Text>“{question}”</Text>
-        <Select
-          label="It should be answered by"
-          placeholder="Choose"
-          data={[
-            ...here.map(({ name }) => ({ value: name, label: name })),
-            { value: none, label: 'nothing: it should be refused' },
-          ]}
-          searchable={here.length > 8}
-          value={chosen}
-          onChange={choose}
-          data-autofocus
-        />
-        {slots !== undefined && (
+        {meant !== undefined && (
           <>
             <Text size="xs" c="dimmed">
-              With these values. What is left empty may be anything.
+              With these values. {asExample ? '' : 'What is left empty may be anything.'}
             </Text>
-            <SlotsForm slots={slots} values={typed} errors={{}} onChange={setTyped} />
+            <SlotsForm
+              projectId={project.id}
+              slots={meant.slots}
+              values={typed}
+              errors={Object.fromEntries(missing.map((slot) => [slot, 'An example needs it.']))}
+              onChange={setTyped}
+            />
+            <Checkbox
+              label={`Make it an example of ${meant.query}, too`}
+              description="Questions like it are understood from its next deployment on."
+              checked={asExample}
+              onChange={(event) => setAsExample(event.currentTarget.checked)}
+            />
           </>
         )}
-        <FormEnd
-          act={keep}
-          verb="Keep it as a case"
-          disabled={chosen === null || (live !== undefined && slots === undefined)}
-          onClose={onClose}
-        />
+        <FormEnd act={keep} verb="Keep it" disabled={missing.length > 0} onClose={onClose} />
       </Stack>
     </form>
   )

@@ -40,7 +40,7 @@ function AuditLog({ project }: { project: Project }) {
           <div className={classes.log}>
             <Rows label="Acts">
               {entries.map((entry) => (
-                <Entry key={entry.id} entry={entry} members={members.data ?? []} />
+                <Entry key={entry.id} entry={entry} members={members.data ?? []} log={entries} />
               ))}
             </Rows>
           </div>
@@ -59,14 +59,14 @@ function AuditLog({ project }: { project: Project }) {
   )
 }
 
-function Entry({ entry, members }: { entry: AuditEntry; members: Member[] }) {
+function Entry({ entry, members, log }: { entry: AuditEntry; members: Member[]; log: AuditEntry[] }) {
   const [open, setOpen] = useState(false)
   return (
     <li className={classes.entry}>
       <UnstyledButton className={classes.line ?? ''} onClick={() => setOpen(!open)} aria-expanded={open}>
         <ChevronRight size={14} aria-hidden className={classes.arrow} data-open={open || undefined} />
         <span className={classes.words}>
-          <strong>{whoDid(entry, members)}</strong> {describeAct(entry, members)}
+          <strong>{whoDid(entry, members)}</strong> {describeAct(entry, members, log)}
         </span>
         <Text component="span" size="xs" c="dimmed" className={classes.when ?? ''}>
           <Ago at={entry.at} />

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Tabs, Text, TextInput } from '@mantine/core'
-import { ClipboardPaste, RefreshCw, Save } from 'lucide-react'
+import { ClipboardPaste, Save } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Heading } from '../../../parts/heading.tsx'
@@ -58,6 +58,8 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
   }
   const load = (full: boolean): void => acts.refresh.mutate({ full }, { onSuccess: (job) => setJobId(job.id) })
   const refresh = (): void => load(false)
+  // What is stored as it stands here is fetched in the background, whoever looks on.
+  const isStored = source !== null && source.status !== 'new' && !dirty
   const objects = useObjectsOf(project.id, source?.id)
   const served = servedRows(objects.data ?? []).get(source?.id ?? '')
   const fields = (served?.columns ?? []).map(({ name, source_key: key }) => key ?? name)
@@ -76,18 +78,9 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
               )}
               {source !== null && (
                 <>
-                  <Button
-                    variant="default"
-                    leftSection={<RefreshCw size={16} aria-hidden />}
-                    loading={acts.refresh.isPending}
-                    disabled={source.status === 'new'}
-                    onClick={refresh}
-                  >
-                    Refresh
-                  </Button>
                   {source.load.mode !== 'replace' && source.status !== 'new' && (
                     <Button variant="default" loading={acts.refresh.isPending} onClick={() => load(true)}>
-                      Load everything again
+                      Fetch everything again
                     </Button>
                   )}
                   <DeleteConnection project={project} source={source} />
@@ -105,11 +98,18 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
       </Heading>
       {source !== null && (
         <>
-          <HeldNotice project={project} source={source} onRefresh={refresh} />
+          <HeldNotice project={project} source={source} />
           <NewestDrift project={project} source={source} />
         </>
       )}
-      <RequestBar draft={draft} onChange={change} acts={acts} named={named} editor={editor} onExecute={execute} />
+      <RequestBar
+        draft={draft}
+        onChange={change}
+        acts={acts}
+        named={named}
+        editor={editor}
+        onFetch={isStored ? refresh : execute}
+      />
       {acts.execute.isPending && (
         <ProgressLine words={`Calling ${hostOf(draft.url)}…`} percent={100} onCancel={acts.execute.stop} />
       )}

@@ -127,7 +127,7 @@ export function PaginationFields({ draft: { pagination }, onChange, disabled }: 
         )}
       {pagination !== null && (
         <Text size="xs" c="dimmed">
-          Test looks at the first page. Execute fetches them all into one table.
+          Test looks at the first page. Fetching the data takes them all into one table.
         </Text>
       )}
     </Stack>

@@ -71,7 +71,7 @@ export function ForEachFields({ project, tableName, draft: { forEach }, onChange
             onChange={(count) => set({ maxRequests: Number(count) || 1 })}
           />
           <Text size="xs" c="dimmed">
-            Test cannot know a row: it needs a value in its place. Execute fetches them all, in the background.
+            Test cannot know a row: it needs a value in its place. Fetching the data takes them all, in the background.
           </Text>
         </>
       )}

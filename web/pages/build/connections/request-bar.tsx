@@ -9,15 +9,15 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 type Props = {
   draft: Draft
   onChange: (part: Partial<Draft>) => void
-  acts: Pick<ConnectionActs, 'test' | 'execute'>
-  /** It can be stored, and so executed. */
+  acts: Pick<ConnectionActs, 'test' | 'execute' | 'refresh'>
+  /** It can be stored, and so fetched. */
   named: boolean
   editor: boolean
-  onExecute: () => void
+  onFetch: () => void
 }
 
 /** Which address is called and how, and the two ways to call it. */
-export function RequestBar({ draft, onChange, acts, named, editor, onExecute }: Props) {
+export function RequestBar({ draft, onChange, acts, named, editor, onFetch }: Props) {
   const ready = draft.url.trim() !== ''
   return (
     <form
@@ -65,11 +65,11 @@ export function RequestBar({ draft, onChange, acts, named, editor, onExecute }: 
           )}
           <Button
             disabled={!named}
-            loading={acts.execute.isPending}
-            onClick={onExecute}
+            loading={acts.execute.isPending || acts.refresh.isPending}
+            onClick={onFetch}
             leftSection={<Play size={16} aria-hidden />}
           >
-            Execute
+            Fetch data
           </Button>
         </>
       )}

@@ -22,7 +22,7 @@ type Props = {
 
 const rowsShown = 20
 
-/** What the test brought: the facts, the response, and the table that Execute would store. */
+/** What the test brought: the facts, the response, and the table that fetching the data would store. */
 export function ResponsePane({ tested, error, busy, stopped, draft, onChange }: Props) {
   const { extractor } = draft
   const facts = useComeIntoView<HTMLDivElement>(tested)

@@ -130,7 +130,7 @@ function LaterNotice({ schema, onRefresh }: Pick<FormProps, 'schema' | 'onRefres
         set.
       </Text>
       <Button size="xs" variant="default" onClick={onRefresh}>
-        Fetch again
+        Fetch data
       </Button>
     </output>
   )

@@ -19,7 +19,7 @@ export function Profile({ columns, rowCount }: { columns: ColumnProfile[]; rowCo
             </Text>
           </div>
           <Spread column={column} rowCount={rowCount} />
-          <Text size="xs" c="dimmed">
+          <Text size="xs" c="dimmed" className={classes.range ?? ''}>
             {column.distinct_is_exact ? '' : 'about '}
             {sayCount(column.distinct_count, 'different value')}
             {column.min !== null && column.max !== null && column.histogram.length > 0 && (
@@ -44,7 +44,11 @@ function Spread({ column, rowCount }: { column: ColumnProfile; rowCount: number 
   }
   // Where every value is its own, bars say nothing.
   if (most === 1) {
-    return <Text className={classes.examples ?? ''}>For example {telling.map(({ value }) => value).join(', ')}</Text>
+    return (
+      <Text className={classes.examples ?? ''}>
+        For example {telling.map(({ value }) => shorten(value, 80)).join(', ')}
+      </Text>
+    )
   }
   return (
     <ul className={classes.values} aria-label={`Commonest values of ${column.name}`}>
@@ -110,9 +114,9 @@ function sayLooks(looks: string): string {
   return looks === 'url' ? 'an address' : looks === 'email' ? 'an e-mail address' : `${an} ${looks}`
 }
 
-function shorten(text: string): string {
+function shorten(text: string, most = 24): string {
   const plain = /^-?\d+\.\d{4,}$/.test(text) ? String(round(Number(text))) : text
-  return plain.length > 24 ? `${plain.slice(0, 24)}…` : plain
+  return plain.length > most ? `${plain.slice(0, most)}…` : plain
 }
 
 function round(number: number): number {

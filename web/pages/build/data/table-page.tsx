@@ -115,7 +115,7 @@ function Described({ project, source, object, view }: DescribedProps) {
                 loading={refreshing.isPending}
                 onClick={refreshing.start}
               >
-                Refresh
+                Fetch data
               </Button>
             )}
             <Button component={Link} href={`${paths.queries(project.id)}?new=${object.table_name}`}>
@@ -129,7 +129,7 @@ function Described({ project, source, object, view }: DescribedProps) {
         <Ago at={object.created_at} />
         {object.truncated && '. Not all of it was fetched: the source has more than the limits allow'}
       </Heading>
-      <HeldNotice project={project} source={source} onRefresh={refreshing.start} />
+      <HeldNotice project={project} source={source} />
       {refreshing.progress}
       {source.held === null && <DriftWarning projectId={project.id} drift={object.drift} />}
       <Tabs

@@ -36,7 +36,7 @@ export function TablesSection({ project }: { project: Project }) {
                   </Button>
                 }
               >
-                There is no table yet. Executing a connection makes one.
+                There is no table yet. Fetching the data of a connection makes one.
               </Empty>
             )
           }

@@ -11,8 +11,9 @@ export function Tried({ name, tried, error }: Props) {
   if (error !== null) return <RefusalNotice error={error} />
   if (tried === undefined) return null
   const found = Object.entries(tried.parameters)
+  const leftOut = wordsLeftOut(tried)
   return (
-    <Verdict says={sayOutcome(name, tried)} bad={tried.query_used !== name || tried.unexpressed.length > 0}>
+    <Verdict says={sayOutcome(name, tried)} bad={tried.query_used !== name || leftOut.length > 0}>
       {found.length > 0 && (
         <Group gap={6} mt={4}>
           {found.map(([slot, value]) => (
@@ -22,9 +23,9 @@ export function Tried({ name, tried, error }: Props) {
           ))}
         </Group>
       )}
-      {tried.unexpressed.length > 0 && (
+      {leftOut.length > 0 && (
         <Text size="sm" mt={4}>
-          Not expressed: {tried.unexpressed.map(({ text }) => `“${text}”`).join(', ')}
+          Not expressed: {leftOut.map((text) => `“${text}”`).join(', ')}
         </Text>
       )}
       {tried.candidates.length > 0 && (
@@ -38,6 +39,14 @@ export function Tried({ name, tried, error }: Props) {
       )}
     </Verdict>
   )
+}
+
+/** Words that the query does not express, and values of the question that fill no slot. */
+function wordsLeftOut({ unexpressed, routing }: TriedQuestion): string[] {
+  const unused = (routing?.unused ?? []).filter(
+    ({ start }) => !unexpressed.some((each) => each.start <= start && start < each.end),
+  )
+  return [...unexpressed, ...unused].map(({ text }) => text)
 }
 
 function sayOutcome(name: string, { outcome, query_used: used, message, routing }: TriedQuestion): string {

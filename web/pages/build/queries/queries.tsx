@@ -9,7 +9,7 @@ import { Heading } from '../../../parts/heading.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
 import { FormEnd } from '../../../parts/form-end.tsx'
 import { Ago } from '../../../parts/time.tsx'
-import { paths } from '../../../paths.ts'
+import { deployPath, paths } from '../../../paths.ts'
 import { useAct } from '../../../queries.ts'
 import { fieldErrors } from '../../../refusals.ts'
 import { servedRows, thingKeys, useObjects, useQueriesOf } from '../../../things.ts'
@@ -69,7 +69,7 @@ function Line({ project, query }: { project: Project; query: Query }) {
         )}
       </td>
       <td>
-        <DeployedIn query={query} />
+        <DeployedIn project={project} query={query} />
       </td>
       <td>
         <Text component="span" c="dimmed">
@@ -80,7 +80,8 @@ function Line({ project, query }: { project: Project; query: Query }) {
   )
 }
 
-export function DeployedIn({ query }: { query: Pick<Query, 'deployments' | 'changed'> }) {
+/** Where it answers, each the way to its endpoint. */
+export function DeployedIn({ project, query }: { project: Project; query: Query }) {
   if (query.deployments.length === 0) {
     return (
       <Text component="span" c="dimmed">
@@ -91,7 +92,18 @@ export function DeployedIn({ query }: { query: Pick<Query, 'deployments' | 'chan
   return (
     <Group gap={6} component="span" display="inline-flex">
       {query.deployments.map(({ environment, version }) => (
-        <Badge key={environment} variant="default" radius="sm" tt="none" fw={500} c="var(--sluice-accent-text)">
+        <Badge
+          key={environment}
+          component={Link}
+          href={deployPath(project.id, `endpoints/${query.name}`, environment)}
+          variant="default"
+          radius="sm"
+          tt="none"
+          fw={500}
+          c="var(--sluice-accent-text)"
+          className={shared.badge ?? ''}
+          aria-label={`${environment} v${version}, the endpoint`}
+        >
           {environment} v{version}
         </Badge>
       ))}

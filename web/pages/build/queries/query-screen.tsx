@@ -12,11 +12,13 @@ import { DeployDraft } from './deploy-draft.tsx'
 import { DeleteQuery } from './delete-query.tsx'
 import { Description } from './description.tsx'
 import { Examples } from './examples.tsx'
+import { KeptAnswers } from './kept-answers.tsx'
 import { DeployedIn } from './queries.tsx'
 import classes from './query.module.css'
 import { Result } from './result.tsx'
 import { SlotDialog } from './slot-dialog.tsx'
 import { SlotField } from './slot-field.tsx'
+import { slotNames } from './slots.ts'
 import { SqlEditor } from './sql-editor.tsx'
 import { TablesList } from './tables-list.tsx'
 import { useQueryDraft, type QueryDraft } from './use-query-draft.ts'
@@ -40,7 +42,7 @@ export function QueryScreen({ project, query, tables }: Props) {
         within={project.name}
         action={editor ? <Acts project={project} query={query} draft={draft} onDeploy={openSheet} /> : undefined}
       >
-        <DeployedIn query={query} />
+        <DeployedIn project={project} query={query} />
         {!editor && ' · You are a viewer here: an editor changes and runs it.'}
       </Heading>
       <RefusalNotice error={draft.save.error} />
@@ -84,14 +86,21 @@ export function QueryScreen({ project, query, tables }: Props) {
         )}
       </div>
       <div className={classes.about}>
-        <Description
-          key={draft.generation}
-          value={content.description}
-          disabled={!editor}
-          onChange={(description) => change({ description })}
-        />
-        <Examples name={query.name} draft={draft} />
-        {editor && <AdviceList project={project} query={query} draft={draft} />}
+        <Stack gap="lg">
+          <Description
+            key={draft.generation}
+            value={content.description}
+            disabled={!editor}
+            onChange={(description) => change({ description })}
+          />
+          <KeptAnswers
+            value={content.cache_seconds}
+            disabled={!editor}
+            onChange={(seconds) => change({ cache_seconds: seconds })}
+          />
+          {editor && <AdviceList project={project} query={query} draft={draft} />}
+        </Stack>
+        <Examples project={project} name={query.name} draft={draft} />
       </div>
       {deploying && <DeployDraft project={project} name={query.name} onClose={() => setDeploying(false)} />}
     </>
@@ -132,6 +141,29 @@ function readsOf({ inspection: { data } }: QueryDraft): string {
   return `${tables.length === 0 ? 'Reads no table' : `Reads ${tables.join(', ')}`}; gives ${columns}`
 }
 
+/** The SQL may name slots that are not known yet: the server reads them once it understands the rest. */
+function NoSlots({ named, isMistaken }: { named: string[]; isMistaken: boolean }) {
+  if (named.length === 0) {
+    return (
+      <Text c="dimmed">
+        No slots. Write <Code>$name</Code> in the SQL where callers choose a value.
+      </Text>
+    )
+  }
+  return (
+    <Text c="dimmed">
+      {named.map((name) => (
+        <Code key={name} mr={4}>
+          ${name}
+        </Code>
+      ))}
+      {isMistaken
+        ? `${named.length === 1 ? 'has its field' : 'have their fields'} here once the mistake in the SQL is mended.`
+        : `${named.length === 1 ? 'is' : 'are'} being looked at.`}
+    </Text>
+  )
+}
+
 type SlotsProps = { project: Project; draft: QueryDraft; tables: Record<string, string[]> }
 
 function Slots({ project, draft, tables }: SlotsProps) {
@@ -149,11 +181,7 @@ function Slots({ project, draft, tables }: SlotsProps) {
         }}
       >
         <Stack gap="md">
-          {slots.length === 0 && (
-            <Text c="dimmed">
-              No slots. Write <Code>$name</Code> in the SQL where callers choose a value.
-            </Text>
-          )}
+          {slots.length === 0 && <NoSlots named={slotNames(content.sql)} isMistaken={draft.mistake !== null} />}
           {slots.map(([name, slot]) => (
             <div key={name} className={classes.slot}>
               <SlotField
@@ -181,7 +209,6 @@ function Slots({ project, draft, tables }: SlotsProps) {
           {editor && (
             <Button
               type="submit"
-              variant="light"
               loading={run.isPending}
               leftSection={<Play size={16} aria-hidden />}
               rightSection={

@@ -4,6 +4,7 @@ import { RefusalNotice } from '../../../parts/refusal.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { Grid } from '../../../parts/grid.tsx'
 import { sayCount, sayTime } from '../../../words.ts'
+import { PlanSteps } from './plan-steps.tsx'
 import classes from './query.module.css'
 import { canChart, ResultChart } from './result-chart.tsx'
 import type { QueryDraft } from './use-query-draft.ts'
@@ -61,12 +62,7 @@ export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
         </Tabs.Panel>
         <Tabs.Panel value="plan" pt="sm">
           <RefusalNotice error={plan.error} />
-          {plan.data !== undefined && (
-            // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by the keyboard
-            <section className={classes.plan} tabIndex={0} aria-label="Plan">
-              {plan.data.plan}
-            </section>
-          )}
+          {plan.data !== undefined && <PlanSteps explained={plan.data} />}
           {plan.isPending && <Loader size="xs" aria-label="Asking for the plan" />}
           {plan.error !== null && (
             <Button variant="default" size="xs" onClick={() => plan.mutate()}>

@@ -1,6 +1,5 @@
 import { Autocomplete, Select, TagsInput, TextInput } from '@mantine/core'
-import { servedRows, useObjects } from '../../../things.ts'
-import { useObject } from '../asked.ts'
+import { useOffered } from '../offered.ts'
 import type { SlotSchema } from '../wire.ts'
 import { slotRow, slotTypeOf } from './slot-types.ts'
 import type { SlotValue } from './slots.ts'
@@ -62,15 +61,4 @@ export function SlotField({ projectId, name, slot, required, value, onChange, er
       inputMode={input}
     />
   )
-}
-
-/** The commonest values of the column that a slot takes its values from. */
-function useOffered(projectId: string, from: string | undefined): string[] {
-  const objects = useObjects(projectId)
-  const [table = '', ...column] = from?.split('.') ?? []
-  const rows = [...servedRows(objects.data ?? []).values()].find(({ table_name: name }) => name === table)
-  const described = useObject(projectId, rows?.id)
-  if (from === undefined) return []
-  const profile = described.data?.profile?.columns.find(({ name }) => name === column.join('.'))
-  return profile?.top_values.map(({ value }) => value).filter((value) => value !== '') ?? []
 }

@@ -53,9 +53,15 @@ function typed(slot: { type: string; format?: string | undefined }, text: string
 /** Parameters of an example as they stand in the form. */
 export function valuesOf(parameters: Record<string, unknown>): SlotValues {
   return Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.map(String) : String(value as string | number | boolean),
-    ]),
+    Object.entries(parameters).flatMap(([name, value]) =>
+      value === null || value === undefined
+        ? []
+        : [[name, Array.isArray(value) ? value.map(String) : String(value as string | number | boolean)]],
+    ),
   )
+}
+
+/** The slots that every call needs and these parameters lack. */
+export function missingIn({ required }: SlotsSchema, parameters: Record<string, unknown>): string[] {
+  return required.filter((name) => parameters[name] === undefined || parameters[name] === null)
 }

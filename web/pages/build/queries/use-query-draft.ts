@@ -6,12 +6,12 @@ import { keep, readKept } from '../../../kept.ts'
 import { useAct, useStoppable, useUser } from '../../../queries.ts'
 import type { Project } from '../../../wire.ts'
 import { buildKeys } from '../asked.ts'
-import type { Preview, Query, SlotsSchema, TriedQuestion } from '../wire.ts'
+import type { Explained, Preview, Query, SlotsSchema, TriedQuestion } from '../wire.ts'
 import { inspect } from './inspect.ts'
 import { parametersOf, type SlotValues } from './slots.ts'
 import type { SqlMistake } from './sql-editor.tsx'
 
-export type Content = Pick<Query, 'sql' | 'slots' | 'description' | 'examples'>
+export type Content = Pick<Query, 'sql' | 'slots' | 'description' | 'examples' | 'cache_seconds'>
 
 /** A query while it is edited: what differs from what is saved, what the server makes of it, and its acts. */
 export function useQueryDraft(project: Project, query: Query) {
@@ -76,12 +76,37 @@ export function useQueryDraft(project: Project, query: Query) {
   const run = useStoppable((_input: void, signal) =>
     call<Preview>('POST', `${path}/preview`, { body: body(), timeoutMs: 120_000, signal }),
   )
-  const plan = useAct(() => call<{ plan: string }>('POST', `${path}/explain`, { body: body() }), { refresh: [] })
+  const plan = useAct(() => call<Explained>('POST', `${path}/explain`, { body: body() }), { refresh: [] })
   const ask = useAct(
     (question: string) =>
       call<TriedQuestion>('POST', `/v1/projects/${project.id}/ask`, {
         body: { question, draft: query.name, time_zone: new Intl.DateTimeFormat().resolvedOptions().timeZone },
       }),
+    { refresh: [] },
+  )
+  /** Which values the words of a question give to this query, as it is saved; none where it cannot be read. */
+  const read = useAct(
+    async (question: string) => {
+      const body = {
+        question,
+        draft: query.name,
+        query_name: query.name,
+        time_zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+      }
+      const tried = await call<TriedQuestion>('POST', `/v1/projects/${project.id}/ask`, { body }).catch(
+        (error: unknown) => {
+          // What is saved may not run yet: the values are then typed by hand.
+          if (isRefusal(error)) return null
+          throw error
+        },
+      )
+      const found = { ...tried?.routing?.parameters, ...tried?.parameters }
+      const known = Object.keys(latest.current.slots.properties)
+      const parameters = Object.fromEntries(
+        Object.entries(found).filter(([slot, value]) => known.includes(slot) && value !== null),
+      )
+      return { question, parameters }
+    },
     { refresh: [] },
   )
   return {
@@ -107,13 +132,14 @@ export function useQueryDraft(project: Project, query: Query) {
     run,
     plan,
     ask,
+    read,
   }
 }
 
 export type QueryDraft = ReturnType<typeof useQueryDraft>
 
-function contentOf({ sql, slots, description, examples }: Query): Content {
-  return { sql, slots: plain(slots), description, examples }
+function contentOf({ sql, slots, description, examples, cache_seconds }: Query): Content {
+  return { sql, slots: plain(slots), description, examples, cache_seconds }
 }
 
 /** In one order, so that equal schemas are equal text. */
