@@ -31,6 +31,9 @@ const redirectUri = givenUri.refine(
   'must be an https address, an http address of this machine, or one with a scheme of its own',
 )
 
+/** What registration gave, or the address at which a client says who it is. */
+const clientId = z.string().max(2_000)
+
 /** What a client says of itself (RFC 7591). More may be said; what is not named here is not heeded. */
 export const registerClient = z.looseObject({
   redirect_uris: z.array(redirectUri).min(1).max(20),
@@ -43,6 +46,9 @@ export const registerClient = z.looseObject({
     .default('A client without a name'),
   token_endpoint_auth_method: z.literal('none').default('none'),
 })
+
+/** What a client says of itself at the address that is its name. One that proves itself by a key of its own is not heeded. */
+export const clientDocument = registerClient.extend({ client_id: z.string() })
 
 export const registeredClient = z
   .object({
@@ -59,12 +65,12 @@ export const registeredClient = z
 const codeChallenge = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the SHA-256 of the verifier in base64url')
 
 /** What a page asks before it shows who wants to be let in. */
-export const askedClient = z.object({ client_id: z.string().max(200), redirect_uri: givenUri })
+export const askedClient = z.object({ client_id: clientId, redirect_uri: givenUri })
 export const shownClient = z.object({ client_id: z.string(), client_name: z.string(), redirect_uri: z.string() })
 
 /** A person lets a client in. */
 export const approveClient = z.strictObject({
-  client_id: z.string().max(200),
+  client_id: clientId,
   redirect_uri: givenUri,
   code_challenge: codeChallenge,
   code_challenge_method: z.literal('S256'),

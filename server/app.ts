@@ -5,6 +5,7 @@ import {
   openInstalledVault,
   openKeyAccess,
   type Attempts,
+  type ClientDocuments,
   type KeyAccess,
   type PasswordCost,
   type Passwords,
@@ -14,6 +15,7 @@ import {
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import {
+  createClientDocuments,
   createPost,
   createTokenSource,
   openDatasourceDirectory,
@@ -77,6 +79,7 @@ import {
   engineOptions,
   jobOptions,
   languageModelOptions,
+  clientDocumentOptions,
   outboundOptions,
   routerOptions,
   usageOptions,
@@ -156,6 +159,8 @@ export type App = KeyAccess & {
   authenticationAttempts: Attempts
   /** Of clients that ask to be let in, by address. */
   clientRegistrations: Attempts
+  /** What clients say of themselves at an address of theirs. */
+  clientDocuments: ClientDocuments
   readiness(): Promise<Readiness>
   close(): Promise<void>
 }
@@ -170,6 +175,8 @@ export type AppOptions = {
   passwordCost?: PasswordCost
   /** Of several on one database, each with a data folder of its own: nothing of the others' data can be read. */
   sharesDatabase?: boolean
+  /** A further certificate authority that outbound calls trust, in PEM. */
+  outboundCa?: string
   /** How the processes for queries and for questions are started, where several apps share them. */
   openEngine?: typeof openEngine
   openEncoder?: RouterOptions['openEncoder']
@@ -186,6 +193,7 @@ export async function openApp(
     readerDir = join(import.meta.dirname, '../models/question-reader'),
     passwordCost,
     sharesDatabase = false,
+    outboundCa,
     openEngine: startEngine = openEngine,
     openEncoder,
   }: AppOptions = {},
@@ -224,7 +232,10 @@ export async function openApp(
     const engine = opened(await startEngine({ ...engineOptions(config), observe, now }), (part) =>
       part.close(limits.shutdownTimeoutMs),
     )
-    const outbound = opened(openOutbound({ ...outboundOptions(config), now }), (part) => part.close())
+    const outbound = opened(
+      openOutbound({ ...outboundOptions(config), ...(outboundCa !== undefined && { ca: outboundCa }), now }),
+      (part) => part.close(),
+    )
     const post = createPost(outbound)
     const jobs = opened(await openJobs({ ...jobOptions(config), store, observe }), (part) => part.close())
     const keyAccess = opened(await openKeyAccess({ store, vault, config, now, observe }), (part) => part.close())
@@ -294,6 +305,7 @@ export async function openApp(
       signInAttempts: openAttempts(limits.failedSignInsPerMinute, now),
       authenticationAttempts: openAttempts(limits.failedAuthenticationsPerMinute, now),
       clientRegistrations: openAttempts(limits.oauthRegistrationsPerMinute, now),
+      clientDocuments: createClientDocuments({ ...clientDocumentOptions(config), outbound, now }),
       readiness: async () => ({
         database: await checkDatabase(store),
         executors: checkExecutors(engine),

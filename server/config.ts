@@ -372,6 +372,12 @@ export const limits = {
   oauthAccessSeconds: limit(3_600, [60, 86_400], 'How long the access of a client that a person let in is good.'),
   oauthRefreshSeconds: limit(2_592_000, [600, 31_536_000], 'How long such a client may ask for access again.'),
   oauthClients: limit(10_000, [1, 1_000_000], 'Clients that may be registered to be let in by people.'),
+  clientDocumentBytes: limit(
+    16_384,
+    [1_024, 1_048_576],
+    'Size of the document in which a client that is named by its address says who it is.',
+  ),
+  clientDocumentTimeoutMs: limit(5_000, [100, 60_000], 'Longest wait for that document.'),
   oauthRegistrationsPerMinute: limit(10, [1, 10_000], 'Clients that one address may register in a minute.'),
   browserTokenSeconds: limit(3_600, [60, 86_400], 'Longest life of a browser token.'),
   projects: limit(10_000, [1, 1_000_000], 'Projects of the installation.'),

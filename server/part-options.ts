@@ -49,6 +49,10 @@ export function languageModelOptions({ languageModelUrl, languageModel, language
   }
 }
 
+export function clientDocumentOptions({ limits }: Config) {
+  return { maxBytes: limits.clientDocumentBytes, timeoutMs: limits.clientDocumentTimeoutMs }
+}
+
 export function outboundOptions({ outboundAllow, example, port, limits }: Config) {
   // The sample API is this server under a name of its own, by which nothing else of it can be reached.
   const sample = example === 'on' ? [`sample.localhost:${port}`] : []

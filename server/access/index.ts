@@ -37,6 +37,7 @@ export { placeFor, resolveCall, resolveScope } from './keys/resolve.ts'
 export type { KeyUses } from './keys/uses.ts'
 export type { Buckets } from './limits/buckets.ts'
 export type { Standing } from './limits/limiter.ts'
+export type { ClientDocuments } from './oauth/client-documents.ts'
 export { findClient, registerClient } from './oauth/clients.ts'
 export {
   approveClient,

@@ -41,6 +41,7 @@ export {
 export { forgetOldGrants, openGrants, resealGrants } from './oauth/grants.ts'
 export { createTokenSource, type TokenSource } from './oauth/token-source.ts'
 export { memorySink } from './outbound/receive.ts'
+export { createClientDocuments } from './outbound/client-documents.ts'
 export { createPost } from './outbound/post.ts'
 export { openOutbound, type Outbound } from './outbound/send.ts'
 export { hidden, maskConfiguration, restoreConfiguration } from './secrets/mask.ts'

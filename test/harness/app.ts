@@ -49,7 +49,7 @@ export type TestApp = {
   close(): Promise<void>
 }
 
-type TestOptions = Pick<AppOptions, 'modelDir'> & {
+type TestOptions = Pick<AppOptions, 'modelDir' | 'outboundCa'> & {
   /** Executors and encoders that no other app uses: for tests that kill or flood them. */
   ownProcesses?: boolean
 }

@@ -32,11 +32,14 @@ export type TestWeb = TestApp & {
 type VisitOptions = { scheme?: 'light' | 'dark' }
 
 /** A real app that listens, and a real browser that visits it. */
-export async function openTestWeb(environment: Record<string, string> = {}): Promise<TestWeb> {
+export async function openTestWeb(
+  environment: Record<string, string> = {},
+  options: Parameters<typeof openTestApp>[1] = {},
+): Promise<TestWeb> {
   if (!existsSync(join(import.meta.dirname, '../../web/dist/index.html'))) {
     throw new Error('The web app is not built: run npm run build first.')
   }
-  const app = await openTestApp(environment)
+  const app = await openTestApp(environment, options)
   const origin = await listenAsBefore(app)
   const quiet = watchRequests(app)
 

@@ -10,6 +10,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
+import { certificate, openSecureServer, type SecureServer } from '../harness/tls.ts'
 import { openTestWeb, type TestWeb } from '../harness/web.ts'
 
 let t: TestWeb
@@ -17,8 +18,10 @@ let q: QueryProject
 let returned: URL[]
 let assistant: Server
 let back: string
+let published: SecureServer
 beforeAll(async () => {
-  t = await openTestWeb()
+  published = await openSecureServer()
+  t = await openTestWeb({ SLUICE_OUTBOUND_ALLOW: published.host }, { outboundCa: certificate })
   q = await openQueryProject(t)
   await q.deploy({ name: 'only_in_staging', sql: 'SELECT 1 AS n' }, 'staging')
   returned = []
@@ -31,11 +34,12 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   assistant.close()
+  published.close()
   await t.close()
 })
 
 /** Keeps what a client must keep, and notes where it sends the person. */
-function providerOf(sent: URL[]): OAuthClientProvider {
+function providerOf(sent: URL[], more: Partial<OAuthClientProvider> = {}): OAuthClientProvider {
   const kept: {
     client?: StoredOAuthClientInformation
     tokens?: StoredOAuthTokens
@@ -51,6 +55,7 @@ function providerOf(sent: URL[]): OAuthClientProvider {
     redirectToAuthorization: (url) => void sent.push(url),
     saveCodeVerifier: (verifier) => void (kept.verifier = verifier),
     codeVerifier: () => kept.verifier ?? '',
+    ...more,
   }
 }
 
@@ -83,6 +88,33 @@ test('an assistant that was given the address alone is let in by an owner, and c
   const result = await client.callTool({ name: 'only_in_staging', arguments: {} })
   expect(result.structuredContent).toMatchObject({ data: [{ n: 1 }] })
   await client.close()
+})
+
+test('an assistant that says at its own address who it is needs no registration', async () => {
+  const owner = await t.member(q.projectId, 'owner')
+  const clientMetadataUrl = `https://${published.host}/oauth/client.json`
+  published.answer({ client_id: clientMetadataUrl, client_name: 'Hosted assistant', redirect_uris: [back] })
+  const sent: URL[] = []
+  const authProvider = providerOf(sent, { clientMetadataUrl })
+  const address = new URL('/mcp', t.origin)
+  const transport = new StreamableHTTPClientTransport(address, { authProvider })
+  const options = { versionNegotiation: { mode: { pin: '2026-07-28' as const } } }
+  await expect(new Client({ name: 'a', version: '1' }, options).connect(transport)).rejects.toThrow(UnauthorizedError)
+  const asked = sent[0]
+  expect(asked?.searchParams.get('client_id')).toBe(clientMetadataUrl)
+  const { page } = await t.visitAs(owner, `${asked?.pathname}${asked?.search}`)
+  await page.getByRole('heading', { name: 'Let Hosted assistant in?' }).waitFor()
+  await page.getByText(`It is known by its address, ${clientMetadataUrl}.`).waitFor()
+  await page.getByLabel('Environment').selectOption('staging')
+  await page.getByRole('button', { name: 'Let it in' }).click()
+  await page.waitForURL(`${back}**`)
+  await transport.finishAuth(new URLSearchParams(returned.at(-1)?.search))
+  const client = new Client({ name: 'a', version: '1' }, options)
+  await client.connect(new StreamableHTTPClientTransport(address, { authProvider }))
+  const result = await client.callTool({ name: 'only_in_staging', arguments: {} })
+  expect(result.structuredContent).toMatchObject({ data: [{ n: 1 }] })
+  await client.close()
+  expect(published.requests).toBe(1)
 })
 
 test('a person may refuse, and is shown nothing to agree to where the request is not as it should be', async () => {

@@ -123,9 +123,11 @@ function Choice({ asked, client, projects }: { asked: Asked; client: ShownClient
         data={names.length === 0 ? [environment] : names}
         onChange={(event) => setEnvironment(event.currentTarget.value)}
       />
-      <Text size="sm" c="dimmed">
-        You are signed in as {user.name}. {client.client_name} returns to {hostOf(client.redirect_uri)}. Its access is
-        an API key that you can revoke under Deploy, API keys.
+      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        You are signed in as {user.name}.{' '}
+        {client.client_id.startsWith('https:') && `It is known by its address, ${client.client_id}. `}
+        {client.client_name} returns to {hostOf(client.redirect_uri)}. Its access is an API key that you can revoke
+        under Deploy, API keys.
       </Text>
       <RefusalNotice error={approve.error} />
       <Group justify="flex-end">

@@ -1,12 +1,11 @@
+import type { Transaction } from 'kysely'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import { lockQuota, type Database } from '../../store/index.ts'
+import { lockQuota, type Database, type Tables } from '../../store/index.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { Attempts } from '../attempts.ts'
-
-/** A program that acts for people who let it: an assistant that is given a link. */
-export type RegisteredClient = { id: string; name: string; redirectUris: string[] }
+import { isClientAddress, readClientDocument, type ClientDocuments, type RegisteredClient } from './client-documents.ts'
 
 type Parts = {
   store: Database
@@ -33,44 +32,61 @@ export async function registerClient(
   }
   app.clientRegistrations.recordFailure(address)
   const client = { id: newId('oauthClient'), name, redirectUris }
-  await app.store.db.transaction().execute(async (transaction) => {
-    await lockQuota(transaction, 'oauth_clients')
-    const { count } = await transaction
-      .selectFrom('oauthClients')
-      .select((row) => row.fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow()
-    if (count >= app.config.limits.oauthClients) {
-      const { numDeletedRows } = await transaction
-        .deleteFrom('oauthClients')
-        .where('createdAt', '<', new Date(app.now() - unusedMs))
-        .where('id', 'not in', (row) => row.selectFrom('oauthGrants').select('clientId'))
-        .executeTakeFirstOrThrow()
-      if (numDeletedRows === 0n) throw new Failure('overloaded', { message: 'No more clients can be registered.' })
-    }
-    await transaction.insertInto('oauthClients').values(client).execute()
-  })
+  await app.store.db.transaction().execute(async (transaction) => keepClient(app, transaction, client))
   return client
+}
+
+/** A client that is named by its address is kept with what it says now; any other is new. */
+export async function keepClient(
+  app: Pick<Parts, 'now' | 'config'>,
+  transaction: Transaction<Tables>,
+  client: RegisteredClient,
+): Promise<void> {
+  await lockQuota(transaction, 'oauth_clients')
+  const { count } = await transaction
+    .selectFrom('oauthClients')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  if (count >= app.config.limits.oauthClients) {
+    const { numDeletedRows } = await transaction
+      .deleteFrom('oauthClients')
+      .where('createdAt', '<', new Date(app.now() - unusedMs))
+      .where('id', 'not in', (row) => row.selectFrom('oauthGrants').select('clientId'))
+      .executeTakeFirstOrThrow()
+    if (numDeletedRows === 0n) throw new Failure('overloaded', { message: 'No more clients can be registered.' })
+  }
+  const { name, redirectUris } = client
+  await transaction
+    .insertInto('oauthClients')
+    .values(client)
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ name, redirectUris }))
+    .execute()
 }
 
 /** The client that asks to be let in, if it says where to return to as it did when it registered. */
 export async function findClient(
-  app: { store: Database },
+  app: { store: Database; clientDocuments: ClientDocuments },
   { clientId, redirectUri }: { clientId: string; redirectUri: string },
 ): Promise<RegisteredClient> {
-  const client = await app.store.db
-    .selectFrom('oauthClients')
-    .select(['id', 'name', 'redirectUris'])
-    .where('id', '=', clientId)
-    .executeTakeFirst()
-  if (client === undefined) {
-    throw new Failure('not_found', { message: 'This client is not registered here. Connect it anew.' })
-  }
+  const client = isClientAddress(clientId)
+    ? await readClientDocument(app, clientId)
+    : await findRegistered(app, clientId)
   if (client.redirectUris.some((known) => isSameReturn(known, redirectUri))) return client
   throw new Failure('invalid_request', {
     reason: 'invalid_field',
     message: 'The client asks to return to an address that it has not registered. Nothing was sent there.',
     details: [{ field: 'redirect_uri', message: 'is not one that the client registered' }],
   })
+}
+
+async function findRegistered({ store: { db } }: { store: Database }, clientId: string): Promise<RegisteredClient> {
+  const client = await db
+    .selectFrom('oauthClients')
+    .select(['id', 'name', 'redirectUris'])
+    .where('id', '=', clientId)
+    .executeTakeFirst()
+  if (client !== undefined) return client
+  throw new Failure('not_found', { message: 'This client is not registered here. Connect it anew.' })
 }
 
 const loopback = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(?=[/?]|$)/

@@ -8,7 +8,8 @@ import { hashCredential } from '../credential.ts'
 import { createKey, renewKey, revokeKey } from '../keys/manage.ts'
 import { requireScope } from '../keys/scope.ts'
 import { actAs, type UserCaller } from '../people.ts'
-import { findClient } from './clients.ts'
+import { isClientAddress, type ClientDocuments } from './client-documents.ts'
+import { findClient, keepClient } from './clients.ts'
 
 /**
  * A person lets a client call the queries of one environment. What the client gets is an API key that lives for an hour:
@@ -38,13 +39,18 @@ type Approval = {
 }
 
 /** The person's yes: a code that the client exchanges once, within a minute. */
-export async function approveClient(app: Parts, caller: UserCaller, input: Approval): Promise<string> {
+export async function approveClient(
+  app: Parts & { clientDocuments: ClientDocuments },
+  caller: UserCaller,
+  input: Approval,
+): Promise<string> {
   const { projectId, environment, redirectUri, codeChallenge } = input
   await requireScope(app, caller, [{ projectId, environments: [environment], queries: null }])
   const client = await findClient(app, input)
   const code = randomBytes(32).toString('base64url')
   const id = newId('oauthGrant')
   await app.store.db.transaction().execute(async (transaction) => {
+    if (isClientAddress(client.id)) await keepClient(app, transaction, client)
     await transaction
       .insertInto('oauthGrants')
       .values({

@@ -58,6 +58,7 @@ export function serveDiscovery(http: Http, app: App): void {
         token_endpoint_auth_methods_supported: ['none'],
         code_challenge_methods_supported: ['S256'],
         authorization_response_iss_parameter_supported: true,
+        client_id_metadata_document_supported: true,
       }
     })
   }
