@@ -12,6 +12,7 @@ import { readWorlds, type World } from './world.ts'
  */
 const { values } = parseArgs({ options: { questions: { type: 'string', default: '1500' } } })
 const queriesWanted = 1_000
+const warmUps = 200
 const now = new Date('2026-11-16T12:00:00Z')
 const clock = { now, timeZone: 'UTC' }
 const goals = { unread: { p50: 3, p95: 10 }, read: { p50: Infinity, p95: 40 } }
@@ -30,10 +31,13 @@ const index = await buildIndex(counting, merge([...asked, ...others]))
 const pids = await childrenOf()
 const times: Timed[] = []
 const bare: number[] = []
+// A service that has answered before: its code is compiled, and what building the index left behind is gone.
+for (const question of questionsOf(asked, warmUps)) await route(index, question, clock)
+globalThis.gc?.()
 for (const question of questionsOf(asked, Number(values.questions))) {
-  const before = await encoderMs()
+  const before = encoderMs()
   await encoder.encode([question])
-  bare.push((await encoderMs()) - before)
+  bare.push(encoderMs() - before)
   times.push(await ask(question))
 }
 await encoder.close()
@@ -60,17 +64,16 @@ print(
 )
 
 async function ask(question: string): Promise<Timed> {
-  const [before, encoderBefore] = [looks(), await encoderMs()]
+  const [before, encoderBefore] = [looks(), encoderMs()]
   const [begun, used] = [performance.now(), process.cpuUsage()]
   await route(index, question, clock)
   const [wallMs, { user, system }] = [performance.now() - begun, process.cpuUsage(used)]
-  const cpuMs = (user + system) / 1_000 + (await encoderMs()) - encoderBefore
+  const cpuMs = (user + system) / 1_000 + encoderMs() - encoderBefore
   return { looks: looks() - before, wallMs, cpuMs }
 }
 
-async function encoderMs(): Promise<number> {
-  const all = await Promise.all(pids.map((pid) => cpuMsOf(pid)))
-  return all.reduce((sum, each) => sum + each, 0)
+function encoderMs(): number {
+  return pids.reduce((sum, pid) => sum + cpuMsOf(pid), 0)
 }
 
 function countLooks(open: Encoder): { counting: Encoder; looks: () => number } {

@@ -1,6 +1,7 @@
 import type { Filled } from './fill.ts'
 import type { ProjectIndex } from './project-index.ts'
-import { ambiguousMargin, type Ranked } from './ranking/confidence.ts'
+import type { Candidate } from './ranking/compare.ts'
+import { ambiguousMargin } from './ranking/confidence.ts'
 import { shareRight } from './ranking/share.ts'
 import type { Explanation } from './routing.ts'
 
@@ -8,8 +9,11 @@ const shownCandidates = 5
 
 type Signs = { lead: number | null; margin: number | null; match?: number; ahead?: number | null }
 
+/** A query with its nearest text, and how near that comes. */
+type Placed = { candidate: Pick<Candidate, 'query' | 'bestText'>; score: number }
+
 /** Why the first of the ranked queries was chosen, with what was found for its slots. */
-export function explain(index: ProjectIndex, ranked: Ranked[], filled: Filled, signs: Signs): Explanation {
+export function explain(index: ProjectIndex, ranked: Placed[], filled: Filled, signs: Signs): Explanation {
   const { lead, margin, match = null, ahead = null } = signs
   const confidence =
     lead === null

@@ -39,6 +39,8 @@ export type ProjectIndex = {
   contexts: Contexts
   queries: IndexedQuery[]
   texts: IndexedText[]
+  /** The rows of examples by their wording, with a gap for each value. */
+  ownWordings: Map<string, number[]>
   /** Words that name some slot: beside a number they say what it counts. */
   labels: Set<string>
   /** Words of its texts, for those that are misspelled. */

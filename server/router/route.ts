@@ -6,10 +6,11 @@ import { candidateReach, judge, rerank, type Judged } from './judge.ts'
 import { lack } from './lack.ts'
 import { objectionTo } from './objections.ts'
 import { explain, lowered } from './explain.ts'
+import { answerOwnWording } from './own-wording.ts'
 import type { ProjectIndex } from './project-index.ts'
 import { ambiguousMargin, type Ranked } from './ranking/confidence.ts'
 import { shareRight } from './ranking/share.ts'
-import { gather, lexicalEvidence, rawEvidence, type Evidence } from './ranking/evidence.ts'
+import { gather, lexicalEvidence, rawEvidence, type Asked, type Evidence } from './ranking/evidence.ts'
 import { conclude, type RouteOptions, type Routing } from './routing.ts'
 import { spell, type Spelled } from './spell.ts'
 import { vectorOf } from './vector-of.ts'
@@ -28,8 +29,12 @@ export async function route(index: ProjectIndex, question: string, options: Rout
 }
 
 async function routeText(index: ProjectIndex, { text, linked }: Spelled, options: RouteOptions): Promise<Routing> {
-  const first = judge(index, await read(index, text, options, linked))
+  const shaped = shapeOf(index, linked ?? link(index.linker, text, options))
+  const own = answerOwnWording(index, shaped, options)
+  if (own !== null && options.explain !== true) return own
+  const first = judge(index, await encode(index, shaped))
   const judged = (await rerank(index, first)) ?? first
+  if (own !== null) return answerOwnWording(index, shaped, options, judged.ranked) ?? own
   const { evidence } = judged
   const told = heedCounterExamples(index, evidence.asked)
   const { ranked, sure } = withMeant(index, judged, told)
@@ -118,21 +123,26 @@ function unopposed(index: ProjectIndex, { asked, ranked, told, options }: Judgin
 }
 
 /** Links, masks and embeds a question: all that the ranker needs of it. */
-export async function read(
-  index: ProjectIndex,
-  text: string,
-  clock: CallerTime,
-  known: Linked | null = null,
-): Promise<Evidence> {
+export function read(index: ProjectIndex, text: string, clock: CallerTime): Promise<Evidence> {
+  return encode(index, shapeOf(index, link(index.linker, text, clock)))
+}
+
+type Shaped = Pick<Asked, 'linked' | 'shape'>
+
+function shapeOf({ contexts }: ProjectIndex, linked: Linked): Shaped {
+  return { linked, shape: shape(linked, contexts) }
+}
+
+async function encode(index: ProjectIndex, shaped: Shaped): Promise<Evidence> {
+  const { text } = shaped.linked
+  const { masked } = shaped.shape
   // The encoder takes longer than all the rest: what can be done without its answers is done while it works.
   const reading = embed(index, text)
-  const linked = known ?? link(index.linker, text, clock)
-  const shaped = shape(linked, index.contexts)
-  const masking = shaped.masked === text ? reading : embed(index, shaped.masked)
-  const heard = lexicalEvidence(index, { linked, shape: shaped })
+  const masking = masked === text ? reading : embed(index, masked)
+  const heard = lexicalEvidence(index, shaped)
   const raw = await reading
   const seen = rawEvidence(index, raw)
-  return gather(index, { linked, shape: shaped, raw, masked: await masking }, { ...heard, ...seen })
+  return gather(index, { ...shaped, raw, masked: await masking }, { ...heard, ...seen })
 }
 
 function embed(index: ProjectIndex, text: string): Promise<Float32Array> {

@@ -61,6 +61,8 @@ export type RouteOptions = CallerTime & {
    * refused where that is sure, answered with the words where it is likely. `strict` refuses both, `partial` answers both.
    */
   completeness?: 'strict' | 'sure' | 'partial' | undefined
+  /** Whoever wants to know why is told how near the other queries come, also where that decides nothing. */
+  explain?: boolean | undefined
 }
 
 /**

@@ -74,7 +74,7 @@ async function readCandidates(
     if (query === undefined || card === undefined) throw new TypeError('A ranked query is not in the index.')
     const filled = fill(index, asked, query, options)
     const objection = reportedWrong(query, told) ?? objectionTo(index, asked, query, filled)
-    const read = await readQuestionWhole(reader, card, { text: asked.linked.text, sources: filled.sources })
+    const read = await readQuestionWhole(reader, card, { text: asked.linked.text, sources: filled.sources }, reading)
     return { each, query, filled, objection, read }
   }
   const worth = ({ each, objection, read }: Candidate): number =>
@@ -204,7 +204,7 @@ export async function checkWhole(
   const card = reading?.cards[at]
   if (reader === null || reading === null || card === undefined || card.isBare) return routing
   const { sources, unused } = routing.explanation
-  const read = await readQuestionWhole(reader, card, { text: asked.linked.text, sources })
+  const read = await readQuestionWhole(reader, card, { text: asked.linked.text, sources }, reading)
   const { match } = read
   const doubted = doubtedIn({ doubts, options }, read)
   if (doubted !== null && !index.rulesOff.has('doubted value'))

@@ -6,7 +6,10 @@ import numpy as np
 import onnxruntime
 
 folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-session = onnxruntime.InferenceSession(f"{folder}/model_quantized.onnx")
+options = onnxruntime.SessionOptions()
+# As the product opens it: see `export.py`.
+options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+session = onnxruntime.InferenceSession(f"{folder}/model_quantized.onnx", options)
 checks = json.load(open(f"{folder}/check.json"))
 for check in checks:
     ids = np.array([check["input_ids"]], np.int64)

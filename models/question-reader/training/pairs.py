@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 
 CLS, SEP = 101, 102
 SLOT_FIRST, EXAMPLE, END = 1, 20, 21
-MAX_TOKENS, MAX_QUESTION_TOKENS, VALUE_TOKENS, MIN_EXAMPLE_TOKENS = 128, 48, 8, 4
+MAX_TOKENS, MAX_QUESTION_TOKENS, MIN_EXAMPLE_TOKENS = 128, 48, 4
 
 here = os.path.dirname(os.path.abspath(__file__))
 _tokenizer = Tokenizer.from_file(os.environ.get("TOKENIZER", f"{here}/../../question-encoder/tokenizer.json"))
@@ -66,28 +66,22 @@ def bound_of(ids, places):
     return bound
 
 
-def assemble(question, description, slots, examples, values=None):
+def assemble(question, description, slots, examples):
     """As `inputOf` of the product: ids, and how many of them are the question with its two ends."""
     ids = [CLS] + [token for token, _, _ in question] + [SEP]
     question_tokens = len(ids)
     room = MAX_TOKENS - 1
     ids += description
     for slot in slots:
-        part = slot + (values or {}).get(slot[0] - SLOT_FIRST, [])
-        if len(ids) + len(part) > room:
+        if len(ids) + len(slot) > room:
             break
-        ids += part
+        ids += slot
     for example in examples:
         fitting = example[: max(0, room - len(ids))]
         if len(fitting) < MIN_EXAMPLE_TOKENS:
             break
         ids += fitting
     return (ids + [SEP])[:MAX_TOKENS], question_tokens
-
-
-def values_of(read):
-    """What a slot is given, where the question does not say it word for word."""
-    return {place: ids[:VALUE_TOKENS] for place, ids, is_literal in read["values"] if not is_literal}
 
 
 def read_worlds(folder):
@@ -119,31 +113,11 @@ def with_typo(rng, text, bound):
     return text[: at - 1] + text[at] + text[at - 1] + text[at + 1 :]
 
 
-def other_value(rng, said):
-    """A value that is not the one that was said; None where nothing is known of its kind."""
-    if said in ("true", "false"):
-        return "false" if said == "true" else "true"
-    day = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)", said)
-    if day:
-        year, month, date = map(int, day.groups())
-        turn = rng.randrange(3)
-        if turn == 0:
-            year += rng.choice((-1, 1))
-        elif turn == 1:
-            month = (month - 1 + rng.choice((-2, -1, 1, 2))) % 12 + 1
-        else:
-            date = rng.choice([d for d in (1, 5, 10, 15, 20, 28) if d != date])
-        return f"{year:04}-{month:02}-{min(date, 28):02}"
-    if re.fullmatch(r"-?\d+(\.\d+)?", said):
-        return rng.choice([said + "0", said + "000", "-" + said.lstrip("-"), str(float(said) + rng.choice((1, 2, 10))).removesuffix(".0")])
-    return None
-
-
 class Pairs:
     """Training pairs of some worlds. A unit is one question with the queries it is read beside."""
 
-    def __init__(self, worlds, config):
-        self.worlds, self.config = worlds, config
+    def __init__(self, worlds):
+        self.worlds = worlds
         self.tails, self.groups, self.by_query = [], [], {}
         for name, world in worlds.items():
             pairs, by = {}, {}
@@ -162,6 +136,7 @@ class Pairs:
                     world["questions"][at]["twins"] = [other for other in members if other != at]
             self.groups += [(name, members) for members in pairs.values()]
             self.groups += [(name, [at]) for at in range(len(world["questions"])) if at not in paired]
+        self.own_tails = {name: [each for each in self.tails if each[0] == name] for name in worlds}
 
     def view(self, rng, card):
         """A card as another author might have left it."""
@@ -176,22 +151,15 @@ class Pairs:
             description = []
         return description, slots, examples[: rng.choice((1, 2, 2))]
 
-    def sequence(self, rng, world, question, query, unexpressed, text=None, dropped=None, wrong_value=False):
-        """(ids, question tokens, labels of the question's tokens or None); None where no value can be made wrong."""
+    def sequence(self, rng, world, question, query, unexpressed, text=None, dropped=None):
+        """(ids, question tokens, labels of the question's tokens or None)."""
         read = question["read"][query]
         description, slots, examples = self.view(rng, world["cards"][query])
         bound = read["bound"]
-        values = values_of(read) if self.config.get("values") else {}
         if dropped is not None:
             slots = [slot for slot in slots if slot[0] - SLOT_FIRST not in dropped]
             bound = [each for each in bound if each[2] not in dropped]
             examples = [unmarked(example, dropped) for example in examples]
-        if wrong_value:
-            changed = [(place, other) for place, ids in values.items() for other in [other_value(rng, decoded(ids))] if other]
-            if not changed:
-                return None
-            place, other = rng.choice(changed)
-            values = {**values, place: pieces(f"= {other}")[0][:VALUE_TOKENS]}
         said, shift = (question["text"] if text is None else text), 0
         if text is None:
             turn = rng.random()
@@ -204,7 +172,7 @@ class Pairs:
                 said = said.rstrip(" ?.!")
         # A slot that takes nothing looks the same as one whose words were not found.
         marked = with_marks(said, [(start + shift, end + shift, place) for start, end, place in bound])
-        ids, question_tokens = assemble(marked, description, slots, examples, values)
+        ids, question_tokens = assemble(marked, description, slots, examples)
         labels = None
         if unexpressed is not None:
             spans = [(start + shift, end + shift) for start, end in unexpressed]
@@ -212,14 +180,15 @@ class Pairs:
         return ids, question_tokens, labels
 
     def unit(self, rng, name, at):
+        """A question beside queries: (ids, question tokens, labels, target, weight, world that lent words), and which must
+        come before which. The last three are what the product would read, for a teacher to judge: they have no weight.
+        """
         world = self.worlds[name]
         question = world["questions"][at]
-        sequences, targets, weights, pairs = [], [], [], []
+        sequences, pairs = [], []
 
-        def add(sequence, target, weight=1.0):
-            sequences.append(sequence)
-            targets.append(target)
-            weights.append(weight)
+        def add(sequence, target, weight=1.0, lender=name):
+            sequences.append((*sequence, target, weight, lender))
             return len(sequences) - 1
 
         def make(query, unexpressed, **more):
@@ -230,7 +199,7 @@ class Pairs:
         words = [question["words"]] if question["words"] else None
         if meant >= 0:
             others = [query for query in ranked if query != meant]
-            is_right = question["read"][meant]["isRight"] or not self.config.get("bindings", True)
+            is_right = question["read"][meant]["isRight"]
             if is_right:
                 own = add(make(meant, []), 1, 1.5)
             else:
@@ -241,7 +210,8 @@ class Pairs:
                 if is_right:
                     pairs.append((own, other))
             if is_right:
-                pairs += [(own, add(made, 0)) for made in self.made_wrong(rng, world, name, question, meant)]
+                for made, lender in self.made_wrong(rng, world, name, question, meant):
+                    pairs.append((own, add(made, 0, lender=lender)))
         elif asks >= 0:
             if words is None:
                 own = add(make(asks, None), 1, 0.5)
@@ -263,24 +233,22 @@ class Pairs:
         else:
             for query in rng.sample(ranked[:5], min(2, len(ranked))):
                 add(make(query, None), 0, 0.7)
-        return sequences, targets, weights, pairs
+        for query in ranked[:3]:
+            add(self.sequence(rng, world, question, query, None), 0, 0.0)
+        return sequences, pairs
 
     def made_wrong(self, rng, world, name, question, meant):
-        """The same question with something in it that the query does not express."""
+        """The same question with something in it that the query does not express, and the world that lent those words."""
         bound = question["read"][meant]["bound"]
         if bound and rng.random() < 0.45:
             start, end, _ = rng.choice(bound)
             dropped = {place for a, b, place in bound if (a, b) == (start, end)}
-            yield self.sequence(rng, world, question, meant, [(start, end)], dropped=dropped)
-        if self.config.get("values") and rng.random() < 0.3:
-            made = self.sequence(rng, world, question, meant, None, wrong_value=True)
-            if made is not None:
-                yield made
+            yield self.sequence(rng, world, question, meant, [(start, end)], dropped=dropped), name
         if rng.random() < 0.4:
-            base = question["text"].rstrip(" ?.!")
+            base, lender = question["text"].rstrip(" ?.!"), name
             if rng.random() < 0.7 and self.tails:
-                own = [tail for other, tail in self.tails if other == name]
-                tail = rng.choice(own) if own and rng.random() < 0.5 else rng.choice(self.tails)[1]
+                own = self.own_tails.get(name)
+                lender, tail = rng.choice(own) if own and rng.random() < 0.5 else rng.choice(self.tails)
                 said = base + rng.choice((" ", " ", " ", " ", ", ")) + tail
             else:
                 other = rng.choice(world["questions"])
@@ -288,7 +256,7 @@ class Pairs:
                     return
                 said = base + rng.choice(joins) + other["text"][:1].lower() + other["text"][1:]
             if len(said) < 400:
-                yield self.sequence(rng, world, question, meant, [(len(base), len(said))], text=said)
+                yield self.sequence(rng, world, question, meant, [(len(base), len(said))], text=said), lender
 
 
 def unmarked(example, dropped):
@@ -303,6 +271,3 @@ def unmarked(example, dropped):
             kept.append(token)
     return kept
 
-
-def decoded(ids):
-    return re.sub(r"\s+", "", _tokenizer.decode(ids)).lstrip("=")

@@ -32,6 +32,7 @@ export type Asking = {
   given: Record<string, unknown>
   queryName?: string | undefined
   completeness?: RouteOptions['completeness']
+  explain?: boolean | undefined
   /** What the question before this one was answered with. */
   earlier?: Earlier | null
   signal?: AbortSignal | undefined
@@ -44,8 +45,8 @@ export async function decide(
   asking: Asking,
 ): Promise<Decision> {
   const startedMs = performance.now()
-  const { question, timeZone, given, queryName: name, completeness } = asking
-  const options = { timeZone, given, completeness, now: new Date(app.now()) }
+  const { question, timeZone, given, queryName: name, completeness, explain } = asking
+  const options = { timeZone, given, completeness, explain, now: new Date(app.now()) }
   const done = (routing: Routing, decidedBy: Decision['decidedBy']): Decision => ({
     routing,
     decidedBy,

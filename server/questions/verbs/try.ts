@@ -75,7 +75,17 @@ export async function tryQuestion(app: Parts, caller: Caller, input: Trial): Pro
   }
   const asker = { projectId, keyId: '' }
   const { completeness, earlier = null } = input
-  const asking: Asking = { asker, question, timeZone, given, queryName, completeness, earlier, signal: signal() }
+  const asking: Asking = {
+    asker,
+    question,
+    timeZone,
+    given,
+    queryName,
+    completeness,
+    earlier,
+    explain: true,
+    signal: signal(),
+  }
   const leave = app.router.admission.enter(asker)
   const decision = await decide(app, index, asking).finally(leave)
   const { routing } = decision

@@ -2,7 +2,7 @@ import { readSync, writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { leaveSignalsToParent } from '../../leave-signals.ts'
 import { headBytes, packWords } from './encoder-pipe.ts'
-import { feedsOf, openModel } from './model-session.ts'
+import { encoderLevel, feedsOf, openModel, readerLevel } from './model-session.ts'
 
 /**
  * The encoder: a process that holds the models and turns the tokens its parent sends into vectors, or into what the
@@ -13,8 +13,8 @@ leaveSignalsToParent()
 const [, , packedFolder = '', modelPath = '', readerPath = ''] = process.argv
 const parent = 3
 
-const encoder = await openModel(modelPath, packedFolder)
-const reader = readerPath === '' ? null : await openModel(readerPath, packedFolder)
+const encoder = await openModel(modelPath, encoderLevel, packedFolder)
+const reader = readerPath === '' ? null : await openModel(readerPath, readerLevel, packedFolder)
 
 // It is killed, not ended: what was compiled would be kept at its end only, and stripping types takes 10 MB.
 flushCompileCache()

@@ -42,7 +42,7 @@ const dimensions = 384
 const maxTokens = 64
 const modelSha256 = '02aec35ab40fdd590ab3c22916df49ecba022f0e848fef5c797f337b9a53ec70'
 const tokenizerSha256 = 'aa5777dd801854afc1818a8e20820806261c9497db9593a220b646bedfbc0fef'
-const readerSha256 = '1a3f53d47d7fab7be45f5d77e69ae457210debffacc172182f97814cd0fade61'
+const readerSha256 = '4141004ef4604e0b9aaa8f88bc0260f4a422a14c6b513da0a550a8bf6212736f'
 
 type ReaderFiles = { path: string; constants: ReaderConstants }
 
@@ -231,8 +231,11 @@ async function openAll(count: number, open: (place: number) => Promise<Worker>, 
 
 // What it allocates in JavaScript is little, and it does one thing at a time.
 const lean = ['--no-warnings', '--max-semi-space-size=1', '--single-threaded']
-/** What opening a model needs for a moment goes back to the system (Linux with glibc). */
-const givingBack = 'glibc.malloc.mmap_threshold=131072:glibc.malloc.arena_max=1'
+/**
+ * What opening a model needs for a moment goes back to the system, and what each run needs anew does not: a quarter of the
+ * time of a reading would be spent on taking pages and giving them back (Linux with glibc).
+ */
+const givingBack = 'glibc.malloc.mmap_threshold=1048576:glibc.malloc.trim_threshold=8388608:glibc.malloc.arena_max=1'
 
 /** `onLost` is called once, and only for one that was open. */
 async function openWorker(args: string[], onLost: (error: Error) => void): Promise<Worker> {

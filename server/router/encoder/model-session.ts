@@ -28,8 +28,19 @@ export function packedFiles(
   }
 }
 
+/** How far the runtime rewrites the graph of a model before it runs it. */
+export type GraphLevel = NonNullable<InferenceSession.SessionOptions['graphOptimizationLevel']>
+
+export const encoderLevel: GraphLevel = 'all'
+/** Its graph is written as it runs best: the runtime would join a sum and its normalisation, which takes six times as long. */
+export const readerLevel: GraphLevel = 'basic'
+
 /** A model as it was shipped. With `save` it is also written down as it is when it is ready to run. */
-export function openShipped(path: string, save?: { graph: string; weightsName: string }): Promise<InferenceSession> {
+export function openShipped(
+  path: string,
+  level: GraphLevel,
+  save?: { graph: string; weightsName: string },
+): Promise<InferenceSession> {
   const saving = {
     optimized_model_external_initializers_file_name: save?.weightsName ?? '',
     optimized_model_external_initializers_min_size_in_bytes: '16384',
@@ -38,7 +49,7 @@ export function openShipped(path: string, save?: { graph: string; weightsName: s
   const session = { model_external_initializers_file_folder_path: dirname(path), ...(save !== undefined && saving) }
   return InferenceSession.create(mappedModel(path), {
     ...options,
-    graphOptimizationLevel: 'all',
+    graphOptimizationLevel: level,
     ...(save !== undefined && { optimizedModelFilePath: save.graph }),
     extra: { session },
   })
@@ -50,8 +61,8 @@ export function openPacked(graph: string): Promise<InferenceSession> {
 }
 
 /** As it was packed, where that is there and still says what it said; else as it was shipped. No folder: as shipped. */
-export async function openModel(path: string, packedFolder: string): Promise<InferenceSession> {
-  if (packedFolder === '') return openShipped(path)
+export async function openModel(path: string, level: GraphLevel, packedFolder: string): Promise<InferenceSession> {
+  if (packedFolder === '') return openShipped(path, level)
   const { graph, said } = packedFiles(packedFolder, path)
   try {
     const packed = await openPacked(graph)
@@ -60,7 +71,7 @@ export async function openModel(path: string, packedFolder: string): Promise<Inf
   } catch {
     // Damaged or gone: what was shipped is there.
   }
-  return openShipped(path)
+  return openShipped(path, level)
 }
 
 export function feedsOf(ids: BigInt64Array, types: BigInt64Array): Record<string, Tensor> {
@@ -73,11 +84,13 @@ export function feedsOf(ids: BigInt64Array, types: BigInt64Array): Record<string
 }
 
 const probedTokens = 32
+/** A reader takes those after so many for a card. */
+const probedQuestion = 12
 
 /** What a model says to a text that is always the same, bit by bit: two that agree are the same model. */
 export async function probeModel(session: InferenceSession): Promise<Buffer> {
   const ids = BigInt64Array.from({ length: probedTokens }, (_, at) => BigInt(1_000 + at * 797))
-  const output = await session.run(feedsOf(ids, new BigInt64Array(probedTokens)))
+  const output = await session.run(feedsOf(ids, new BigInt64Array(probedTokens).fill(1n, probedQuestion)))
   const states = Object.keys(output)
     .sort()
     .map((name) => output[name]?.data)

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { leaveSignalsToParent } from '../../leave-signals.ts'
-import { openPacked, openShipped, packedFiles, probeModel } from './model-session.ts'
+import { encoderLevel, openPacked, openShipped, packedFiles, probeModel, readerLevel } from './model-session.ts'
 
 /**
  * A process that opens models once and writes them down as they are when they are ready to run: optimised, and with
@@ -9,9 +9,10 @@ import { openPacked, openShipped, packedFiles, probeModel } from './model-sessio
  */
 leaveSignalsToParent()
 const [, , folder = '', ...paths] = process.argv
-for (const path of paths) {
+// The encoder comes first, and the reader, if there is one, second.
+for (const [at, path] of paths.entries()) {
   const { graph, weightsName, said } = packedFiles(folder, path)
-  const shipped = await openShipped(path, { graph, weightsName })
+  const shipped = await openShipped(path, at === 0 ? encoderLevel : readerLevel, { graph, weightsName })
   const says = await probeModel(shipped)
   const packed = await openPacked(graph)
   if (!says.equals(await probeModel(packed))) throw new Error(`${path} says another thing once it is packed.`)

@@ -31,7 +31,7 @@ export async function packedModels(
 }
 
 /** To be changed with the runtime or what is written: packed models of before are then left alone. */
-const packingVersion = 'onnxruntime-node 1.30.0'
+const packingVersion = 'onnxruntime-node 1.30.0, the reader as it was written'
 
 async function pack(folder: string, models: Array<{ path: string }>): Promise<boolean> {
   const making = `${folder}.${process.pid}`

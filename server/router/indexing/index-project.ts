@@ -12,6 +12,7 @@ import { yieldToEventLoop } from '../../flow/index.ts'
 import { calibrate } from './calibrate.ts'
 import { readFarBank } from './far-bank.ts'
 import { indexText, reread, type IndexedText } from './index-text.ts'
+import { ownWordingsOf } from './own-wordings.ts'
 import { makeLinker } from './make-linker.ts'
 import type { Embed, IndexedQuery, ProjectIndex, Uncalibrated, VectorCache } from '../project-index.ts'
 import { indexCounterExamples } from '../counter-examples.ts'
@@ -71,6 +72,7 @@ export async function buildIndex(
       contexts,
       queries,
       texts,
+      ownWordings: ownWordingsOf(texts),
       labels: await slotWords(queries),
       spelling: await spellingOf(project, queries, texts),
     },
@@ -85,7 +87,7 @@ export async function buildIndex(
   return { ...unread, reading }
 }
 
-type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts' | 'labels' | 'spelling'>
+type Parts = Pick<ProjectIndex, 'linker' | 'contexts' | 'queries' | 'texts' | 'ownWordings' | 'labels' | 'spelling'>
 
 async function assemble(
   encoder: Encoder,

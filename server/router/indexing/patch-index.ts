@@ -12,6 +12,7 @@ import { cardOf } from '../reader/card.ts'
 import { yieldToEventLoop } from '../../flow/index.ts'
 import { centroids, embedder, fixedValues, wordsSaid } from './index-project.ts'
 import { indexText, reread, type IndexedText } from './index-text.ts'
+import { ownWordingsOf } from './own-wordings.ts'
 
 /** Below this many queries an index is built as fast as it is patched. */
 const minQueries = 100
@@ -63,6 +64,7 @@ export async function patchIndex(
     linker,
     queries,
     texts,
+    ownWordings: ownWordingsOf(texts),
     labels: new Set([...old.labels, ...changed.flatMap(labelStems)]),
     spelling: await spellingWith(old.spelling, changed),
     ...settled,

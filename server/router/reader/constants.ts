@@ -44,12 +44,16 @@ const constantsSchema = z.strictObject({
     cls: count,
     sep: count,
   }),
-  /** So many examples a project must have; where so many of them, and such a share, are read below a logit, it is misread. */
+  /**
+   * So many examples a project must have. The share of them that is read below a logit in any project; where chance
+   * would give as many as there are more seldom than this, it is misread. What is usual counts as so many examples.
+   */
   guard: z.strictObject({
     least_examples: count,
     match_below: z.number(),
-    least_below: count,
-    least_share: z.number(),
+    usual_share: z.number(),
+    usual_examples: count,
+    least_chance: z.number(),
   }),
 })
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { RoutableProject } from '../project.ts'
 import { yieldToEventLoop } from '../../flow/index.ts'
+import type { Constants } from '../constants.ts'
+import type { RoutableProject } from '../project.ts'
 import { fill } from '../fill.ts'
 import type { ProjectIndex } from '../project-index.ts'
 import { rowOf } from '../ranking/vectors.ts'
@@ -59,17 +60,46 @@ export async function prepareReading(
     await yieldToEventLoop()
   }
   const isBare = cards.filter((card) => card.isBare).length * 2 > cards.length
+  const isBelieved = !isBare && isUnderstood(reader.constants, logits)
   return {
     cards,
     matches,
-    isBelieved: !isBare && isUnderstood(reader.constants, logits),
+    isBelieved,
     flagBelow: Math.min(0, ...logits),
+    allowance: isBelieved ? allowanceFor(reader.constants, index.encoder.constants, logits) : 0,
   }
 }
 
-/** Whether enough of a project's own examples tell that their queries are read rightly; without any nothing does. */
+/**
+ * Whether enough of a project's own examples tell that their queries are read rightly; without any nothing does. Some
+ * are misread in any project: it is misread itself where chance would seldom give as many.
+ */
 export function isUnderstood({ guard }: Reader['constants'], logits: number[]): boolean {
   const below = logits.filter((logit) => logit < guard.match_below).length
-  const isMisread = below >= guard.least_below && below > guard.least_share * logits.length
-  return logits.length >= guard.least_examples && !isMisread
+  return (
+    logits.length >= guard.least_examples &&
+    chanceOf(below, { of: logits.length, share: guard.usual_share }) >= guard.least_chance
+  )
+}
+
+/** The chance of so many or more of a number where each comes with a share. */
+function chanceOf(count: number, { of, share }: { of: number; share: number }): number {
+  let exactly = (1 - share) ** of
+  let fewer = 0
+  for (let at = 0; at < count; at += 1) {
+    fewer += exactly
+    exactly *= ((of - at) / (at + 1)) * (share / (1 - share))
+  }
+  return 1 - fewer
+}
+
+/**
+ * What a logit below zero is raised by: how much more often than usual the reader takes a right query for a wrong one
+ * here, as its own examples tell, few of them with caution, is how much likelier one that it finds wrong is right.
+ */
+export function allowanceFor({ guard }: Reader['constants'], { share }: Constants, logits: number[]): number {
+  const below = logits.filter((logit) => logit < guard.match_below).length
+  const usual = guard.usual_share * guard.usual_examples
+  const misread = (below + usual) / (logits.length + guard.usual_examples)
+  return Math.max(0, Math.log(misread / guard.usual_share)) / share.read.weights.matchLow
 }

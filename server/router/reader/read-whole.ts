@@ -1,5 +1,6 @@
 import type { SlotSource } from '../gaps/gap.ts'
 import { boundIn, inputOf, withMarks, type Card } from './card.ts'
+import type { ProjectReading } from './project-reading.ts'
 import type { Reader } from './reader.ts'
 import { unexpressedIn, type ReadPlace, type Unexpressed } from './unexpressed.ts'
 
@@ -11,6 +12,7 @@ export async function readQuestionWhole(
   reader: Reader,
   card: Card,
   { text, sources }: { text: string; sources: Record<string, SlotSource> },
+  { allowance }: Pick<ProjectReading, 'allowance'>,
 ): Promise<WholeReading> {
   const bound = boundIn(sources)
   const { constants, tokenizer } = reader
@@ -20,7 +22,7 @@ export async function readQuestionWhole(
   const [match, ...logits] = await reader.score(inputOf(constants, question, card))
   if (match === undefined) throw new TypeError('The reader gave no logit.')
   return {
-    match,
+    match: match < 0 ? Math.min(0, match + allowance) : match,
     unexpressed: () => {
       const places = question.flatMap(({ place }, at): ReadPlace[] => {
         const logit = logits[at]

@@ -7,8 +7,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packedModels } from '../../../server/router/encoder/packed-models.ts'
 
 const run = promisify(execFile)
-const path = join(process.cwd(), 'models/question-encoder/model_quantized.onnx')
-const models = [{ path, sha256: 'of the encoder' }]
+const pathOf = (name: string): string => join(process.cwd(), 'models', name, 'model_quantized.onnx')
+const models = [
+  { path: pathOf('question-encoder'), sha256: 'of the encoder' },
+  { path: pathOf('question-reader'), sha256: 'of the reader' },
+]
 
 let cache: string
 let folder: string
@@ -18,43 +21,53 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => rm(cache, { recursive: true, force: true }))
 
-/** What a model says that is opened as the encoder's process opens it, and which weights it has mapped. */
-async function opened(packedFolder: string): Promise<{ says: string; mapsPacked: boolean }> {
+/** What the models say that are opened as the encoder's process opens them, and which weights they have mapped. */
+async function opened(packedFolder: string): Promise<{ says: string[]; maps: string[] }> {
   const script = join(cache, 'open.mjs')
   const from = join(process.cwd(), 'server/router/encoder/model-session.ts')
   await writeFile(
     script,
     `import { readFileSync } from 'node:fs'
      import { createHash } from 'node:crypto'
-     import { openModel, probeModel } from ${JSON.stringify(from)}
-     const says = await probeModel(await openModel(${JSON.stringify(path)}, ${JSON.stringify(packedFolder)}))
-     const mapsPacked = readFileSync('/proc/self/maps', 'utf8').includes('.weights')
-     console.log(JSON.stringify({ says: createHash('sha256').update(says).digest('hex'), mapsPacked }))`,
+     import { encoderLevel, openModel, probeModel, readerLevel } from ${JSON.stringify(from)}
+     const opened = []
+     for (const [path, level] of ${JSON.stringify(models.map(({ path }) => path))}.map((path, at) => [path, [encoderLevel, readerLevel][at]])) {
+       opened.push(await probeModel(await openModel(path, level, ${JSON.stringify(packedFolder)})))
+     }
+     const says = opened.map((said) => createHash('sha256').update(said).digest('hex'))
+     const maps = [...new Set(readFileSync('/proc/self/maps', 'utf8').match(/question-\\w+\\.weights/g) ?? [])].sort()
+     console.log(JSON.stringify({ says, maps }))`,
   )
   const { stdout } = await run(process.execPath, ['--no-warnings', script], { timeout: 60_000 })
-  return JSON.parse(stdout) as { says: string; mapsPacked: boolean }
+  return JSON.parse(stdout) as { says: string[]; maps: string[] }
 }
 
-test('a model is packed once, says the same as before, and its weights are mapped', async () => {
+test('each model is packed once, says the same as before, and its weights are mapped', async () => {
   expect((await readdir(folder)).toSorted()).toEqual([
     'question-encoder.onnx',
     'question-encoder.said',
     'question-encoder.weights',
+    'question-reader.onnx',
+    'question-reader.said',
+    'question-reader.weights',
   ])
   const { ctimeMs } = await stat(folder)
   expect(await packedModels(models, cache)).toBe(folder)
   expect((await stat(folder)).ctimeMs).toBe(ctimeMs)
   const shipped = await opened('')
-  expect(shipped.mapsPacked).toBe(false)
-  expect(await opened(folder)).toEqual({ says: shipped.says, mapsPacked: true })
+  expect(shipped.maps).toEqual([])
+  expect(await opened(folder)).toEqual({
+    says: shipped.says,
+    maps: ['question-encoder.weights', 'question-reader.weights'],
+  })
 }, 60_000)
 
 test('one that says another thing than when it was packed, or is gone, is passed over', async () => {
   const shipped = await opened('')
   await writeFile(join(folder, 'question-encoder.said'), 'another thing')
-  expect((await opened(folder)).says).toBe(shipped.says)
+  expect((await opened(folder)).says).toEqual(shipped.says)
   await truncate(join(folder, 'question-encoder.onnx'), 10)
-  expect(await opened(folder)).toEqual(shipped)
+  expect(await opened(folder)).toEqual({ says: shipped.says, maps: ['question-reader.weights'] })
 }, 60_000)
 
 test('where nothing can be packed, nothing is', async () => {

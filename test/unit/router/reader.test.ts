@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openEncoder, type Encoder, type RoutableProject, type RoutableQuery } from '../../../server/router/index.ts'
 import { cardOf, inputOf, withMarks, type Bound } from '../../../server/router/reader/card.ts'
-import { isUnderstood } from '../../../server/router/reader/guard.ts'
+import { allowanceFor, isUnderstood } from '../../../server/router/reader/guard.ts'
 import type { Reader } from '../../../server/router/reader/reader.ts'
 import { unexpressedIn } from '../../../server/router/reader/unexpressed.ts'
 
@@ -73,14 +73,36 @@ test.each([
   expect(unexpressedIn(text, places, 0)).toEqual([{ start, end: start + said.length, text: said, kind }])
 })
 
-test('a project is understood where its own examples say so, and misread where many look wrong', () => {
+/** Logits of a project's own examples, so many of them wrong. */
+function withWrong(count: number, of: number): number[] {
+  const { match_below: limit } = reader.constants.guard
+  return Array.from({ length: of }, (_, at) => (at < count ? limit - 1 : limit + 1))
+}
+
+test('a project is understood where its own examples say so, and misread where more look wrong than chance would give', () => {
   const { constants } = reader
-  const { match_below: limit, least_share: share, least_examples: least } = constants.guard
-  const withWrong = (count: number, of = 100): number[] =>
-    Array.from({ length: of }, (_, at) => (at < count ? limit - 1 : limit + 1))
-  expect(isUnderstood(constants, withWrong(Math.floor(share * 100)))).toBe(true)
-  expect(isUnderstood(constants, withWrong(Math.floor(share * 100) + 1))).toBe(false)
-  expect(isUnderstood(constants, withWrong(2, least))).toBe(true)
-  expect(isUnderstood(constants, withWrong(3, 6))).toBe(false)
-  expect(isUnderstood(constants, withWrong(0, least - 1))).toBe(false)
+  const isUnderstoodWith = (count: number, of: number): boolean => isUnderstood(constants, withWrong(count, of))
+  // One of twenty is usual: of 120 chance gives 12 or more once in fifty times.
+  expect(isUnderstoodWith(11, 120)).toBe(true)
+  expect(isUnderstoodWith(13, 120)).toBe(false)
+  // The same share of a few says less.
+  expect(isUnderstoodWith(3, 20)).toBe(true)
+  expect(isUnderstoodWith(18, 120)).toBe(false)
+  expect(isUnderstoodWith(3, 6)).toBe(false)
+  expect(isUnderstoodWith(120, 120)).toBe(false)
+  const { least_examples: least } = constants.guard
+  expect(isUnderstoodWith(0, least)).toBe(true)
+  expect(isUnderstoodWith(0, least - 1)).toBe(false)
+})
+
+test('what the reader says against a query weighs less where it misreads more than usual', () => {
+  const allowance = (count: number, of: number): number =>
+    allowanceFor(reader.constants, encoder.constants, withWrong(count, of))
+  expect(allowance(0, 30)).toBe(0)
+  expect(allowance(1, 20)).toBe(0)
+  expect(allowance(3, 16)).toBeGreaterThan(0)
+  expect(allowance(11, 120)).toBeGreaterThan(allowance(8, 120))
+  // Twice as often as usual: a query that it finds wrong is right with twice the odds.
+  const odds = Math.exp(allowance(5, 40) * encoder.constants.share.read.weights.matchLow)
+  expect(odds).toBeCloseTo(2, 6)
 })

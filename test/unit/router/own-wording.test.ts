@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildIndex, route, type Encoder, type ProjectIndex } from '../../../server/router/index.ts'
+import { openSharedEncoder } from '../../harness/shared-parts.ts'
+import { garage } from './garage.ts'
+
+const clock = { now: new Date('2026-03-09T10:00:00Z'), timeZone: 'UTC' }
+
+let encoder: Encoder
+let index: ProjectIndex
+let work: string[] = []
+beforeAll(async () => {
+  encoder = await openSharedEncoder({
+    modelDir: 'models/question-encoder',
+    readerDir: 'models/question-reader',
+    threads: 2,
+  })
+  index = counting(await buildIndex(encoder, garage))
+})
+afterAll(async () => {
+  await encoder.close()
+})
+
+/** The index with an encoder and a reader that tell what they were given. */
+function counting(built: ProjectIndex): ProjectIndex {
+  const { reader } = encoder
+  if (reader === null) throw new Error('The reader runs beside the encoder.')
+  return {
+    ...built,
+    encoder: {
+      ...encoder,
+      encode: (texts) => (work.push(...texts), encoder.encode(texts)),
+      reader: { ...reader, score: (input) => (work.push('read'), reader.score(input)) },
+    },
+  }
+}
+
+test.each([
+  ['jobs of Tomas Ruiz', 'jobs_of_mechanic', { mechanic: 'Tomas Ruiz' }],
+  ['Jobs of Wei Chen?', 'jobs_of_mechanic', { mechanic: 'Wei Chen' }],
+  ['details of lorry 23', 'vehicle_details', { lorry_id: 23 }],
+  ['fuel costs by month in 2024', 'fuel_costs_by_month', { year: 2024 }],
+])(
+  '%j is an example but for its values: answered without encoding or reading it',
+  async (question, query, parameters) => {
+    work = []
+    const routing = await route(index, question, clock)
+    expect(routing).toMatchObject({ outcome: 'answer', query, parameters })
+    expect(work).toEqual([])
+    const { confidence } = routing.explanation
+    expect(confidence).toBeGreaterThan(0.9)
+    // Who asks why hears the same answer, and of the queries beside it.
+    const told = await route(index, question, { ...clock, explain: true })
+    expect(told).toMatchObject({ outcome: 'answer', query, parameters, explanation: { confidence } })
+    expect(told.explanation.candidates.length).toBeGreaterThan(1)
+    expect(told.explanation.margin).toEqual(expect.any(Number))
+  },
+)
+
+test.each(['jobs of Tomas Ruiz in Bergen', 'the jobs that Tomas Ruiz did'])(
+  '%j is not, and is read',
+  async (question) => {
+    work = []
+    await route(index, question, clock)
+    expect(work).toContain('read')
+  },
+)
+
+test('a wording that two queries have as an example is compared', async () => {
+  const again = garage.queries
+    .slice(0, 1)
+    .map((query) => ({ ...query, name: 'jobs_again', description: 'Jobs of a mechanic, oldest first' }))
+  const shared = counting(await buildIndex(encoder, { ...garage, queries: [...garage.queries, ...again] }))
+  work = []
+  const { explanation } = await route(shared, 'jobs of Tomas Ruiz', clock)
+  expect(work).not.toEqual([])
+  expect(explanation.candidates.length).toBeGreaterThan(1)
+})
+
+test('what was reported as wrong is not answered because an example says so', async () => {
+  const counterExamples = [{ question: 'jobs of Anna Berg', notQuery: 'jobs_of_mechanic', meantQuery: null }]
+  const reported = await buildIndex(encoder, { ...garage, counterExamples })
+  const routing = await route(reported, 'jobs of Tomas Ruiz', clock)
+  expect('query' in routing ? routing.query : null).not.toBe('jobs_of_mechanic')
+})
