@@ -5,7 +5,7 @@ import type { Database } from '../store/index.ts'
 import type { Usage } from './record.ts'
 import type { RequestEntry } from './requests.ts'
 
-export type FoundRequest = RequestEntry & { keyName: string | null }
+type FoundRequest = RequestEntry & { keyName: string | null }
 
 const secondMs = 1_000
 /**

@@ -24,8 +24,9 @@ test('a database belongs to the first data folder that is opened on it, until so
 
   await isOpened('first')
   await isOpened('first')
-  const refusal = expect(isOpened('second')).rejects
-  await refusal.toThrow(`belongs to another data folder: ${join(folder, 'first')} on ${hostname()}`)
+  await expect(isOpened('second')).rejects.toThrow(
+    `belongs to another data folder: ${join(folder, 'first')} on ${hostname()}`,
+  )
   await expect(isOpened('second')).rejects.toThrow('SLUICE_DATABASE_URL')
 
   // What is restored belongs to the folder it is restored into.
