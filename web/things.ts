@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { callAll } from './api.ts'
-import type { DataObject, Datasource, Query } from './wire.ts'
+import type { ApiKey, DataObject, Datasource, Query } from './wire.ts'
 
 /** What a project holds: lists that more than one place shows. */
 export const thingKeys = {
   sources: (projectId: string) => ['projects', projectId, 'datasources'],
   objects: (projectId: string) => ['projects', projectId, 'data-objects'],
   queries: (projectId: string) => ['projects', projectId, 'queries'],
+  apiKeys: ['api-keys'],
 }
 
 export function useDatasources(projectId: string, enabled = true) {
@@ -30,6 +31,15 @@ export function useQueriesOf(projectId: string, enabled = true) {
     queryKey: thingKeys.queries(projectId),
     enabled,
     queryFn: ({ signal }) => callAll<Query>(`/v1/projects/${projectId}/queries`, signal),
+  })
+}
+
+/** Only those whose every project the reader owns are in the list. */
+export function useApiKeys(enabled = true) {
+  return useQuery({
+    queryKey: thingKeys.apiKeys,
+    enabled,
+    queryFn: ({ signal }) => callAll<ApiKey>('/v1/api-keys', signal),
   })
 }
 

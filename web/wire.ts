@@ -4,6 +4,7 @@ import type * as authorization from '../api/authorization-server.ts'
 import type * as data from '../api/data.ts'
 import type * as datasources from '../api/datasources.ts'
 import type * as jobs from '../api/jobs.ts'
+import type * as apiKeys from '../api/keys.ts'
 import type * as oauth from '../api/oauth.ts'
 import type * as people from '../api/people.ts'
 import type * as projects from '../api/projects.ts'
@@ -48,6 +49,7 @@ export type AcceptInvitation = z.input<typeof people.acceptInvitation>
 export type NewManagementToken = z.input<typeof people.newManagementToken>
 export type UpdateSelf = z.input<typeof people.updateSelf>
 
+export type ApiKey = z.output<typeof apiKeys.apiKey>
 export type Alert = z.output<typeof alerts.alert>
 
 export type Page<Item> = { data: Item[]; next_cursor: string | null }

@@ -3,11 +3,12 @@ import { Spotlight, spotlight, type SpotlightActionData, type SpotlightActionGro
 import { BookOpen, FolderOpen, LogOut, Plus, Search, SunMoon, UserRound } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
+import { contents } from '../pages/docs/contents.ts'
 import { deployPath, paths } from '../paths.ts'
 import { useProjects } from '../queries.ts'
 import { buildSections, deploySections, settingsSections, type Section } from '../sections.ts'
 import { useLeave } from '../sign-out.ts'
-import { useDatasources, useQueriesOf } from '../things.ts'
+import { servedRows, useApiKeys, useDatasources, useObjects, useQueriesOf } from '../things.ts'
 import type { Project } from '../wire.ts'
 import classes from './jump.module.css'
 
@@ -18,22 +19,29 @@ type Props = { project: Project | undefined; onCreate: () => void }
 /** Anywhere in a few letters. What the project holds is asked for when someone first looks here. */
 export function Jump({ project, onCreate }: Props) {
   const [used, setUsed] = useState(false)
-  const things = useThings(project?.id, used)
+  const [typed, setTyped] = useState('')
+  const things = useThings(project, used)
+  const call = useCallById(project?.id, typed.trim())
+  const guides = useGuides()
   return (
     <Spotlight
-      actions={[...useJumps({ project, onCreate }), ...things].filter(({ actions }) => actions.length > 0)}
+      query={typed}
+      onQueryChange={setTyped}
+      actions={[...useJumps({ project, onCreate }), ...things, ...call, ...guides].filter(
+        ({ actions }) => actions.length > 0,
+      )}
       shortcut={['mod + K']}
       nothingFound="Nothing is called like that."
       highlightQuery
       scrollable
       maxHeight={420}
-      limit={20}
+      limit={30}
       onSpotlightOpen={() => setUsed(true)}
       overlayProps={{ blur: 0 }}
       attributes={{ content: { 'aria-label': 'Jump' } }}
       searchProps={{
         leftSection: <Search size={18} aria-hidden />,
-        placeholder: 'Jump to a page, a query, a table, a project or an action',
+        placeholder: 'Jump to a page, a query, a table, a column, a key, a call or a guide',
         'aria-label': 'Jump to',
       }}
     />
@@ -122,10 +130,12 @@ function pagesOf(project: Project, navigate: (to: string) => void): SpotlightAct
 }
 
 /** What the project holds, by name. */
-function useThings(projectId: string | undefined, used: boolean): Jumps {
+function useThings(project: Project | undefined, used: boolean): Jumps {
   const [, navigate] = useLocation()
-  const enabled = used && projectId !== undefined
-  const id = projectId ?? ''
+  const enabled = used && project !== undefined
+  const id = project?.id ?? ''
+  const objects = useObjects(id, enabled).data ?? []
+  const keys = useApiKeys(enabled && project.role === 'owner').data ?? []
   const queries = useQueriesOf(id, enabled).data ?? []
   const sources = useDatasources(id, enabled).data ?? []
   const jump = (what: string, label: string, to: string): SpotlightActionData => ({
@@ -154,5 +164,42 @@ function useThings(projectId: string | undefined, used: boolean): Jumps {
       group: 'Connections',
       actions: sources.map((source) => jump('Connection', source.name, paths.connection(id, source.id))),
     },
+    {
+      group: 'Columns',
+      actions: [...servedRows(objects).values()].flatMap(({ table_name: table, columns }) =>
+        (columns ?? []).map(({ name }) => jump(`Column of ${table}`, name, paths.table(id, table))),
+      ),
+    },
+    {
+      group: 'API keys',
+      actions: keys.map((key) => jump('API key', key.name, deployPath(id, `keys/${key.id}`))),
+    },
   ]
+}
+
+/** A call by the id that its answer carried, as an error message shows it. */
+function useCallById(projectId: string | undefined, typed: string): Jumps {
+  const [, navigate] = useLocation()
+  if (projectId === undefined || !/^req_\w{26}$/.test(typed)) return []
+  const to = `${deployPath(projectId, 'requests')}?request=${typed}`
+  return [
+    {
+      group: 'Calls',
+      actions: [{ id: `call ${typed}`, label: typed, description: 'Call', onClick: () => navigate(to) }],
+    },
+  ]
+}
+
+function useGuides(): Jumps {
+  const [, navigate] = useLocation()
+  const actions = contents.flatMap(({ entries }) =>
+    entries.map(({ page, title, about }): SpotlightActionData => ({
+      id: `guide ${page}`,
+      label: title,
+      description: `Guide: ${about}`,
+      leftSection: <BookOpen size={18} aria-hidden />,
+      onClick: () => navigate(paths.docs(page)),
+    })),
+  )
+  return [{ group: 'Guides', actions }]
 }

@@ -11,8 +11,8 @@ type Form = 'table' | 'json' | 'headers'
 /** A long answer as text would freeze the page. */
 const maxTextLength = 200_000
 
-/** What came back: as rows, as sent, and with its headers. */
-export function Answer({ outcome }: { outcome: Outcome }) {
+/** What came back: as rows, as sent, and with its headers. What is explained beside it is not said twice. */
+export function Answer({ outcome, isExplained = false }: { outcome: Outcome; isExplained?: boolean }) {
   const rows = rowsOf(outcome.body)
   const refusal = refusalOf(outcome.body)
   const [wanted, setForm] = useState<Form>('table')
@@ -47,7 +47,7 @@ export function Answer({ outcome }: { outcome: Outcome }) {
           ]}
         />
       </Group>
-      {refusal !== null && <Text>{refusal.message}</Text>}
+      {refusal !== null && !isExplained && <Text>{refusal.message}</Text>}
       {form === 'table' && rows !== null && <Rows rows={rows} />}
       {form === 'json' && (
         <Scroll look="code" label="Answer as JSON">

@@ -4,13 +4,16 @@ import { Older } from '../../parts/more.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { usePages } from '../../queries.ts'
+import { Link } from 'wouter'
 import type { Place } from './place.ts'
 import type { LoggedQuestion } from './wire.ts'
+import { sayShare } from './words.ts'
 
 export const questionsKey = (projectId: string) => ['projects', projectId, 'deploy', 'questions']
 
 /** What was asked, newest first: everything, or what one query answered or came nearest to. */
-export function AskedQuestions({ place: { project, environment }, query }: { place: Place; query: string | null }) {
+export function AskedQuestions({ place, query }: { place: Place; query: string | null }) {
+  const { project, environment } = place
   const asked = usePages<LoggedQuestion>(
     [...questionsKey(project.id), 'asked', environment, query],
     `/v1/projects/${project.id}/questions?environment=${environment}&limit=50${query === null ? '' : `&query=${query}`}`,
@@ -26,7 +29,7 @@ export function AskedQuestions({ place: { project, environment }, query }: { pla
           ) : (
             <Rows label="Latest questions">
               {list.map((each) => (
-                <AskedRow key={each.id} asked={each} />
+                <AskedRow key={each.id} place={place} asked={each} />
               ))}
             </Rows>
           )
@@ -45,8 +48,9 @@ const outcomes: Record<LoggedQuestion['outcome'], string> = {
   unexpressed: 'Not in whole',
 }
 
-function AskedRow({ asked }: { asked: LoggedQuestion }) {
-  const { text, outcome, query, at } = asked
+function AskedRow({ place, asked }: { place: Place; asked: LoggedQuestion }) {
+  const { text, outcome, query, at, confidence, request_id: requestId } = asked
+  const calls = place.to('requests')
   return (
     <Row
       end={
@@ -64,7 +68,14 @@ function AskedRow({ asked }: { asked: LoggedQuestion }) {
       <Text>{text === null ? 'The text is not kept' : `“${text}”`}</Text>
       <Text size="xs" c="dimmed">
         {query !== null && `${outcome === 'answered' ? 'by' : 'nearest'} ${query} · `}
+        {confidence !== null && `${sayShare(confidence)} sure · `}
         <Ago at={at} />
+        {requestId !== null && (
+          <>
+            {' · '}
+            <Link href={`${calls}${calls.includes('?') ? '&' : '?'}request=${requestId}`}>the call</Link>
+          </>
+        )}
       </Text>
     </Row>
   )

@@ -44,7 +44,9 @@ export function CallButtons({ call, verb, ready }: { call: Shown; verb: string; 
   )
 }
 
-export function CallAnswer({ call, waiting }: { call: Shown; waiting: string }) {
+type AnswerProps = { call: Shown; waiting: string; isExplained?: boolean }
+
+export function CallAnswer({ call, waiting, isExplained = false }: AnswerProps) {
   return (
     <section>
       <Title order={2} mb="sm">
@@ -58,7 +60,7 @@ export function CallAnswer({ call, waiting }: { call: Shown; waiting: string }) 
           </Text>
         )
       ) : (
-        <Answer outcome={call.outcome} />
+        <Answer outcome={call.outcome} isExplained={isExplained} />
       )}
     </section>
   )

@@ -1,17 +1,8 @@
 import { keepPreviousData, useQuery, type QueryKey } from '@tanstack/react-query'
 import { call, callAll } from '../../api.ts'
+import { thingKeys } from '../../things.ts'
 import type { Page } from '../../wire.ts'
-import type {
-  ApiKey,
-  HistoryEntry,
-  LiveDeployment,
-  Plan,
-  Query,
-  Reach,
-  Version,
-  VersionEntry,
-  VersionsDiff,
-} from './wire.ts'
+import type { HistoryEntry, LiveDeployment, Plan, Query, Reach, Version, VersionEntry, VersionsDiff } from './wire.ts'
 
 type OfQuery = { projectId: string; name: string }
 
@@ -19,7 +10,7 @@ export const deployKeys = {
   /** Whatever a deployment changes. */
   queries: (projectId: string): QueryKey => ['projects', projectId, 'deploy', 'queries'],
   deployments: (projectId: string): QueryKey => ['projects', projectId, 'deploy', 'live'],
-  apiKeys: ['api-keys'] as const,
+  apiKeys: thingKeys.apiKeys,
 }
 
 const pathOf = ({ projectId, name }: OfQuery): string => `/v1/projects/${projectId}/queries/${name}`
@@ -78,15 +69,6 @@ export function useHistory(of: OfQuery) {
   return useQuery({
     queryKey: [...deployKeys.queries(of.projectId), of.name, 'history'],
     queryFn: ({ signal }) => callAll<HistoryEntry>(`${pathOf(of)}/history`, signal),
-  })
-}
-
-/** Only those whose every project the reader owns are in the list. */
-export function useApiKeys(enabled = true) {
-  return useQuery({
-    queryKey: deployKeys.apiKeys,
-    enabled,
-    queryFn: ({ signal }) => callAll<ApiKey>('/v1/api-keys', signal),
   })
 }
 

@@ -104,7 +104,11 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
         </Paper>
         <Stack gap="lg" ref={answered}>
           {!isAnswered && understood}
-          <CallAnswer call={call} waiting="Ask to see the answer, which query gives it, and with which values." />
+          <CallAnswer
+            call={call}
+            waiting="Ask to see the answer, which query gives it, and with which values."
+            isExplained={told !== null}
+          />
           {isAnswered && understood}
         </Stack>
       </div>

@@ -37,6 +37,9 @@ export function RequestDrawer({ place, requestId, onClose, onFilter }: Props) {
       size="lg"
       title="Call"
       closeButtonProps={{ 'aria-label': 'Close' }}
+      // As with dialogs: its element is a <header>, which would pass for a second banner of the page.
+      attributes={{ header: { role: 'presentation' } }}
+      styles={{ title: { fontWeight: 600, fontSize: '1rem' } }}
     >
       {requestId !== null && (
         <Loaded query={found}>{(detail) => <Detail place={place} detail={detail} onFilter={onFilter} />}</Loaded>
@@ -91,7 +94,7 @@ function Detail({ place, detail, onFilter }: { place: Place; detail: RequestDeta
             'none'
           ) : (
             <>
-              <Anchor component={Link} href={place.to(`endpoints/${query}`)}>
+              <Anchor component={Link} underline="always" href={place.to(`endpoints/${query}`)}>
                 {query}
               </Anchor>
               {version !== null && `, version ${version}`}
@@ -108,7 +111,7 @@ function Detail({ place, detail, onFilter }: { place: Place; detail: RequestDeta
           ) : (
             <Group gap="xs">
               {isOwner ? (
-                <Anchor component={Link} href={place.to(`keys/${keyId}`)}>
+                <Anchor component={Link} underline="always" href={place.to(`keys/${keyId}`)}>
                   {keyName ?? keyId}
                 </Anchor>
               ) : (
@@ -129,7 +132,7 @@ function Detail({ place, detail, onFilter }: { place: Place; detail: RequestDeta
           <>
             <dt>Error</dt>
             <dd>
-              <Anchor href={`/docs/troubleshooting#${error}`} target="_blank" rel="noreferrer">
+              <Anchor underline="always" href={`/docs/troubleshooting#${error}`} target="_blank" rel="noreferrer">
                 {error}
               </Anchor>
               {reason !== null && `: ${reason.replaceAll('_', ' ')}`}

@@ -11,6 +11,7 @@ import { Ago } from '../../parts/time.tsx'
 import { useAct } from '../../queries.ts'
 import type { Page } from '../../wire.ts'
 import { questionsKey } from './asked-questions.tsx'
+import { DraftDialog } from './draft-dialog.tsx'
 import type { Place } from './place.ts'
 import { TeachDialog } from './teach-dialog.tsx'
 import type { QuestionGroup } from './wire.ts'
@@ -47,6 +48,7 @@ export function Unanswered({ place, most = 200 }: { place: Place; most?: number 
 function GroupRow({ place, group }: { place: Place; group: QuestionGroup }) {
   const { project, editor } = place
   const [teaching, setTeaching] = useState(false)
+  const [drafting, setDrafting] = useState(false)
   const dismiss = useAct(
     () =>
       call<{ resolved: number }>('POST', `/v1/projects/${project.id}/questions/resolve`, {
@@ -62,6 +64,9 @@ function GroupRow({ place, group }: { place: Place; group: QuestionGroup }) {
           <Group gap="xs">
             <Button size="xs" variant="default" onClick={() => setTeaching(true)}>
               Make it an example…
+            </Button>
+            <Button size="xs" variant="default" onClick={() => setDrafting(true)}>
+              New query…
             </Button>
             <Button
               size="xs"
@@ -90,8 +95,30 @@ function GroupRow({ place, group }: { place: Place; group: QuestionGroup }) {
         {group.count === 1 ? 'once' : `${group.count} times`}, last <Ago at={group.last_at} />
         {group.nearest !== null && ` · nearest: ${group.nearest}`}
       </Text>
+      <Text size="xs">{whatToDo(group)}</Text>
       <RefusalNotice error={dismiss.error} />
+      <DraftDialog place={place} group={group} opened={drafting} onClose={() => setDrafting(false)} />
       <TeachDialog place={place} group={group} opened={teaching} onClose={() => setTeaching(false)} />
     </Row>
   )
+}
+
+/** What would have them answered, by why most of them were not. */
+function whatToDo({ outcomes, nearest }: QuestionGroup): string {
+  const [most = 'no_match'] = Object.entries(outcomes)
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([outcome]) => outcome)
+  const query = nearest ?? 'a query'
+  switch (most) {
+    case 'missing_slots':
+      return `${query} needs a value that it does not say. Callers are asked for it; a default in ${query} would answer it as it is.`
+    case 'unexpressed':
+      return `${query} would leave out a part of it. A query that takes that part answers it.`
+    case 'ambiguous':
+      return 'Several queries could answer it. Make it an example of the one that should.'
+    default:
+      return nearest === null
+        ? 'Nothing here is about it. Write a query for it, or set it aside.'
+        : `If ${nearest} answers it, make it an example; if not, write a query for it.`
+  }
 }

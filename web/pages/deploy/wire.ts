@@ -23,7 +23,7 @@ export type ReplayCall = z.output<typeof replays.replayCall>
 export type ReplayOutcome = ReplayCallEntry['outcome']
 export type ReleaseEntry = z.output<typeof releases.releaseEntry>
 
-export type ApiKey = z.output<typeof keys.apiKey>
+export type { ApiKey } from '../../wire.ts'
 export type CreatedApiKey = z.output<typeof keys.createdApiKey>
 export type NewApiKey = z.input<typeof keys.newApiKey>
 export type ChangeApiKey = z.input<typeof keys.changeApiKey>

@@ -15,6 +15,7 @@ import { useRefreshing } from '../refreshing.tsx'
 import type { Datasource, DescribedObject } from '../wire.ts'
 import { sayCount, saySize } from '../../../words.ts'
 import { Profile } from './profile.tsx'
+import { UsedBy } from './used-by.tsx'
 
 const RowsView = lazy(async () => ({ default: (await import('./rows-view.tsx')).RowsView }))
 const ContractView = lazy(async () => ({ default: (await import('./contract-view.tsx')).ContractView }))
@@ -132,6 +133,7 @@ function Described({ project, source, object, view }: DescribedProps) {
       <HeldNotice project={project} source={source} />
       {refreshing.progress}
       {source.held === null && <DriftWarning projectId={project.id} drift={object.drift} />}
+      <UsedBy project={project} object={object} />
       <Tabs
         value={shown}
         keepMounted={false}
