@@ -91,11 +91,12 @@ test('for how long answers are kept is set where the query is written, and said 
 test('a table says which queries use it, and how much', async () => {
   await stage.deploy('sales_by_region')
   await stage.callWith(await stage.key('reader', { plan: 'unlimited' }), 'sales_by_region')
-  const { page } = await stage.visitAs(stage.owner, build('data/orders'))
+  const { page, complaints } = await stage.visitAs(stage.owner, build('data/orders'))
   page.setDefaultTimeout(waitMs)
   await page.getByText(/^Used by sales_by_region \(1 call in a day\)$/).waitFor()
   await page.getByRole('main').getByRole('link', { name: 'sales_by_region' }).click()
   await page.getByRole('heading', { level: 1, name: 'sales_by_region' }).waitFor()
+  expect(complaints).toEqual([])
 })
 
 test('an address that nothing is at shows a page to people and an error to programs', async () => {
