@@ -45,7 +45,7 @@ const sentences: Record<string, Describe> = {
   'datasource.deleted': ({ details }, { named }) =>
     `deleted ${named('the connection', 'a connection')} and its table ${text(details['table_name'])}`,
   'datasource.refreshed': ({ details }, { named }) =>
-    `fetched ${named('', 'a table')}, version ${count(details['version'])}: ${details['unchanged'] === true ? 'nothing new' : rows(details['row_count'])}`,
+    `fetched ${named('', 'a table')}, version ${count(details['version'])}: ${details['unchanged'] === true ? 'nothing new' : rows(details['row_count'] ?? details['rowCount'])}`,
   'datasource.version_held': ({ details }, { named }) =>
     `fetched ${named('', 'a table')}, version ${count(details['version'])}, which waits: ${text(details['reason']).replaceAll('_', ' ')}`,
   'datasource.refresh_queued': (_, { named }) => `asked for ${named('', 'a table')} to be fetched again`,

@@ -261,8 +261,8 @@ async function recordVersion(
     details: {
       data_object_id: dataObjectId,
       version,
-      rowCount,
-      ...(parted !== null && { newRows }),
+      row_count: rowCount,
+      ...(parted !== null && { new_rows: newRows }),
       ...(input.from.kind === 'file' && { file: input.from.filename ?? null, file_bytes: input.from.sizeBytes }),
       ...(heldBecause !== null && { reason: heldBecause.reason }),
     },

@@ -198,7 +198,12 @@ describe('a file becomes a version of a table', () => {
     const { body } = await expectStatus(200, t.operator.get(`/v1/audit?project_id=${projectId}`))
     expect(body.data[0]).toMatchObject({
       action: 'datasource.refreshed',
-      details: { file: 'orders.csv', file_bytes: csv.length + 1 },
+      details: {
+        name: expect.any(String),
+        file: 'orders.csv',
+        file_bytes: csv.length + 1,
+        row_count: expect.any(Number),
+      },
     })
   })
 })

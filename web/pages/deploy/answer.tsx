@@ -49,11 +49,19 @@ export function Answer({ outcome, isExplained = false }: { outcome: Outcome; isE
       </Group>
       {refusal !== null && !isExplained && <Text>{refusal.message}</Text>}
       {form === 'table' && rows !== null && <Rows rows={rows} />}
-      {form === 'json' && (
-        <Scroll look="code" label="Answer as JSON">
-          {textOf(outcome.body)}
-        </Scroll>
-      )}
+      {form === 'json' &&
+        (isExplained && rows === null ? (
+          <details>
+            <summary>As it was sent</summary>
+            <Scroll look="code" label="Answer as JSON">
+              {textOf(outcome.body)}
+            </Scroll>
+          </details>
+        ) : (
+          <Scroll look="code" label="Answer as JSON">
+            {textOf(outcome.body)}
+          </Scroll>
+        ))}
       {form === 'headers' && (
         <Scroll look="code" label="Headers of the answer">
           {outcome.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
