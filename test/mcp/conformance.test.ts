@@ -109,9 +109,9 @@ test('the conformance suite finds nothing in what it asks of any server', async 
   expect(results.filter(({ passed }) => !passed)).toEqual([])
 })
 
-test('the suite can fail: a tool that we do not have', async () => {
+test('the suite can fail: a picture that no tool of ours gives', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-conformance-'))
-  const scenario = ['--scenario', 'tools-call-simple-text']
+  const scenario = ['--scenario', 'tools-call-image']
   const { code } = await run('conformance', ['server', '--url', withKey.url, ...scenario], folder)
   await rm(folder, { recursive: true, force: true })
   expect(code).not.toBe(0)
