@@ -97,6 +97,10 @@ async function startAndLook(home) {
       .then((answer) => answer.text())
       .catch(String)
     check('the web app is there', page.includes('<div id="root"') || page.includes('<script type="module"'))
+    const element = await fetch(`${url}/embed/sluice-ask.js`)
+      .then((answer) => answer.text())
+      .catch(String)
+    check('the element for pages of others is there', element.includes('customElements.define'))
     const files = readdirSync(join(home, 'node_modules/sluice/dist/web/dist/assets'))
     check(
       'the guides are there',
