@@ -1,4 +1,4 @@
-import { shape, type Linked, type TextShape } from '../language/index.ts'
+import { shape, type Linked, type Span, type TextShape, type ValueType } from '../language/index.ts'
 import { bareWording, heedCounterExamples, reportedWrong } from './counter-examples.ts'
 import { explain } from './explain.ts'
 import { fill } from './fill.ts'
@@ -44,17 +44,20 @@ export function answerOwnWording(
   return conclude(query, filled, { explanation: { ...known, match: null, margin }, given: options.given })
 }
 
+type Mark = TextShape['marks'][number]
 type OwnExample = { row: number; shape: TextShape }
 
 /** The example with the same wording whose values are of the same types, or can be; null where several queries have one. */
 function ownExample(index: ProjectIndex, shaped: Shaped): OwnExample | null {
-  const rows = index.ownWordings.get(openWording(shaped.shape)) ?? []
   const wording = bareWording(shaped.shape.masked)
-  const same = rows.filter((row) => bareWording(index.texts[row]?.shape.masked ?? '') === wording)
+  const alike = index.ownWordings.get(openWording(shaped.shape)) ?? []
+  const same = alike.filter((row) => bareWording(index.texts[row]?.shape.masked ?? '') === wording)
+  const literal = index.ownWordings.get(bareWording(shaped.linked.text)) ?? []
+  const rows = literal.length > 0 ? literal : alike
   const fitting =
     same.length > 0
       ? same.map((row) => ({ row, shape: shaped.shape }))
-      : rows.flatMap((row) => maskedAs(index, shaped, row))
+      : rows.flatMap((row) => maskedAs(index, shaped, row) ?? [])
   const [first] = fitting
   if (first === undefined) return null
   const isShared = fitting.some(({ row }) => index.texts[row]?.query !== index.texts[first.row]?.query)
@@ -62,18 +65,56 @@ function ownExample(index: ProjectIndex, shaped: Shaped): OwnExample | null {
 }
 
 /** The question with its values masked as those of an example are, if they can be read so. */
-function maskedAs({ texts, contexts }: ProjectIndex, { linked, shape: { marks } }: Shaped, row: number): OwnExample[] {
-  const example = texts[row]?.shape
-  if (example === undefined) return []
-  const decided = new Map(
-    marks.flatMap(({ span }, at) => {
-      const type = example.marks[at]?.type
-      return type !== undefined && span.readings.some((each) => each.type.key === type.key)
-        ? [[span, type] as const]
-        : []
-    }),
-  )
-  if (decided.size < marks.length) return []
-  const again = shape(linked, contexts, decided)
-  return bareWording(again.masked) === bareWording(example.masked) ? [{ row, shape: again }] : []
+function maskedAs(index: ProjectIndex, { linked, shape: { marks } }: Shaped, row: number): OwnExample | null {
+  const example = index.texts[row]
+  if (example === undefined) return null
+  const wanted = example.shape.marks
+  const decided =
+    bareWording(example.text) === bareWording(linked.text)
+      ? readWhere(linked, wanted)
+      : readInGaps(linked, gapsOf(linked, marks), gapsOf(example.linked, wanted))
+  if (decided === null) return null
+  const again = shape(linked, index.contexts, new Map(decided))
+  return bareWording(again.masked) === bareWording(example.shape.masked) ? { row, shape: again } : null
+}
+
+type Decided = Array<[Span, ValueType]>
+
+const isOf = (span: Span, type: ValueType): boolean => span.readings.some((each) => each.type.key === type.key)
+
+/** The values of a question that is an example word for word: they stand where the example's stand. */
+function readWhere({ spans }: Linked, marks: Mark[]): Decided | null {
+  const decided = marks.flatMap(({ span: { start, end }, type }): Decided => {
+    const span = spans.find((each) => each.start === start && each.end === end && isOf(each, type))
+    return span === undefined ? [] : [[span, type]]
+  })
+  return decided.length === marks.length ? decided : null
+}
+
+/** The values of a question that has an example's wording, gap by gap. */
+function readInGaps(linked: Linked, gaps: Mark[][], wanted: Mark[][]): Decided | null {
+  const decided = gaps.map((gap, at) => readAs(linked, gap, wanted[at]?.map(({ type }) => type) ?? []))
+  return decided.includes(null) ? null : decided.flatMap((each) => each ?? [])
+}
+
+/** Marks that nothing stands between are one gap of the wording. */
+function gapsOf({ text }: Linked, marks: Mark[]): Mark[][] {
+  const gaps: Mark[][] = []
+  for (const mark of marks) {
+    const last = gaps.at(-1)?.at(-1)
+    if (last !== undefined && text.slice(last.span.end, mark.span.start).trim() === '') gaps.at(-1)?.push(mark)
+    else gaps.push([mark])
+  }
+  return gaps
+}
+
+/** The values of a gap as those types, one by one or all of them together; null where they cannot be read so. */
+function readAs({ spans }: Linked, gap: Mark[], types: ValueType[]): Decided | null {
+  const single = gap.flatMap(({ span }, at) => types.slice(at, at + 1).map((type): [Span, ValueType] => [span, type]))
+  if (gap.length === types.length && single.every(([span, type]) => isOf(span, type))) return single
+  const [type, ...more] = types
+  const [start, end] = [gap[0]?.span.start, gap.at(-1)?.span.end]
+  if (type === undefined || more.length > 0) return null
+  const joined = spans.find((span) => span.start === start && span.end === end && isOf(span, type))
+  return joined === undefined ? null : [[joined, type]]
 }

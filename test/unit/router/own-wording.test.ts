@@ -56,6 +56,40 @@ test.each([
   },
 )
 
+test('values side by side may be one in the example', async () => {
+  const day = { type: 'string', format: 'date' } as const
+  const months = ['January', 'February', 'March', 'April', 'May', 'June']
+  const ofMonth = { month: { type: 'string', enum: months }, year: { type: 'integer', minimum: 2000 } } as const
+  const bills = ['bills', 'reminders', 'refunds'].map((name) => ({
+    name,
+    description: `${name} written in a month of a year`,
+    slots: { properties: ofMonth, required: ['month', 'year'] },
+    examples: [{ question: `${name} written during March 2026`, parameters: { month: 'March', year: 2026 } }],
+  }))
+  const rents = {
+    name: 'rents',
+    description: 'Rent that came in between two days',
+    slots: { properties: { from_day: day, to_day: day }, required: ['from_day', 'to_day'] },
+    examples: [
+      {
+        question: 'rent that came in during March 2026',
+        parameters: { from_day: '2026-03-01', to_day: '2026-03-31' },
+      },
+    ],
+  }
+  const periods = counting(await buildIndex(encoder, { values: {}, queries: [...bills, rents] }))
+  work = []
+  const routing = await route(periods, 'rent that came in during May 2025', clock)
+  expect(routing).toMatchObject({ outcome: 'answer', parameters: { from_day: '2025-05-01', to_day: '2025-05-31' } })
+  expect(work).toEqual([])
+  // And word for word.
+  expect(await route(periods, 'Rent that came in during March 2026', clock)).toMatchObject({
+    outcome: 'answer',
+    parameters: { from_day: '2026-03-01', to_day: '2026-03-31' },
+  })
+  expect(work).toEqual([])
+})
+
 test.each(['jobs of Tomas Ruiz in Bergen', 'the jobs that Tomas Ruiz did'])(
   '%j is not, and is read',
   async (question) => {
