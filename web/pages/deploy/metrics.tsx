@@ -44,24 +44,16 @@ export function MetricsPage({ place }: { place: Place }) {
 
 /** The same of one endpoint. */
 export function EndpointMetrics({ place, name }: { place: Place; name: string }) {
-  const { hours } = useUsageFilter()
-  const filter = { environment: place.environment, query: name }
-  const metrics = useMetrics(place.project.id, filter, hours)
-  const before = useMetricsBefore(place.project.id, filter, hours)
-  return (
-    <>
-      <UsageFilterBar place={place} withRange withQuery={false} />
-      <Loaded query={metrics}>
-        {(found) => <Figures place={place} metrics={found} before={before.data} hours={hours} />}
-      </Loaded>
-    </>
-  )
+  return <MetricsOf place={place} filter={{ environment: place.environment, query: name }} />
 }
 
 /** The same of one key, in whatever environment. */
 export function KeyMetrics({ place, keyId }: { place: Place; keyId: string }) {
+  return <MetricsOf place={place} filter={{ environment: null, key: keyId }} />
+}
+
+function MetricsOf({ place, filter }: { place: Place; filter: Parameters<typeof useMetrics>[1] }) {
   const { hours } = useUsageFilter()
-  const filter = { environment: null, key: keyId }
   const metrics = useMetrics(place.project.id, filter, hours)
   const before = useMetricsBefore(place.project.id, filter, hours)
   return (

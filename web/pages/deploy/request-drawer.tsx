@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Code, Drawer, Group, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Button, Code, Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { SquareTerminal } from 'lucide-react'
 import { Link } from 'wouter'
@@ -9,6 +9,7 @@ import { PlainTable } from '../../parts/plain-table.tsx'
 import { Ago, Moment } from '../../parts/time.tsx'
 import { saySize, sayNumber, sayValue } from '../../words.ts'
 import classes from './deploy.module.css'
+import { Outcome } from './outcome.tsx'
 import type { Place } from './place.ts'
 import type { RequestDetail } from './usage-wire.ts'
 import { sayMs, sayShare } from './words.ts'
@@ -67,16 +68,7 @@ function Detail({ place, detail, onFilter }: { place: Place; detail: RequestDeta
   return (
     <Stack gap="lg">
       <Group gap="xs">
-        <Badge
-          variant="light"
-          tt="none"
-          radius="sm"
-          size="lg"
-          color={status >= 400 ? 'red' : reason === null ? 'tide' : 'yellow'}
-          c="var(--mantine-color-text)"
-        >
-          {status} {reason ?? error ?? 'OK'}
-        </Badge>
+        <Outcome size="lg" status={status} reason={reason} error={error} good="OK" />
         <TryAgain place={place} detail={detail} />
       </Group>
       <dl className={classes['facts']}>

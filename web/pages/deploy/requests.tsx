@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Group, Paper, Switch, Text, VisuallyHidden } from '@mantine/core'
+import { Anchor, Button, Group, Paper, Switch, Text, VisuallyHidden } from '@mantine/core'
 import { Activity, Download } from 'lucide-react'
 import { useState } from 'react'
 import { CopyMark } from '../../parts/copy.tsx'
@@ -13,6 +13,7 @@ import { sayCount } from '../../words.ts'
 import { PlainTable } from '../../parts/plain-table.tsx'
 import type { Place } from './place.ts'
 import { exportRequests } from './export-requests.ts'
+import { Outcome } from './outcome.tsx'
 import { RequestDrawer } from './request-drawer.tsx'
 import { RequestsFilterBar, searchOf, useRequestsFilter } from './requests-filter.tsx'
 import { useRequests } from './usage-queries.ts'
@@ -111,18 +112,7 @@ function cellsOf(entry: RequestEntry, open: (id: string) => void) {
         </Text>
       )}
     </div>,
-    <Badge
-      key="status"
-      miw="max-content"
-      variant="light"
-      tt="none"
-      radius="sm"
-      color={status >= 400 ? 'red' : reason === null ? 'tide' : 'yellow'}
-      c="var(--mantine-color-text)"
-    >
-      {/* An answer has a reason where it says what it leaves out of the question. */}
-      {status} {reason ?? error ?? ''}
-    </Badge>,
+    <Outcome key="status" status={status} reason={reason} error={error} />,
     sayMs(tookMs),
     rows.toLocaleString('en'),
     <CopyMark key="id" text={id} what={`request id ${id}`} />,
