@@ -218,11 +218,13 @@ describe('inspection', () => {
   })
 
   test('shows the plan', async () => {
-    const plan = await fixture.engine.explain('project', fixture.catalog, {
+    const { plan, steps } = await fixture.engine.explain('project', fixture.catalog, {
       sql: 'SELECT * FROM orders WHERE id = $id',
       slots: [{ name: 'id', type: 'integer', value: 3 }],
     })
     expect(plan).toMatch(/PARQUET_SCAN|READ_PARQUET/i)
     expect(plan).not.toContain(fixture.dir)
+    expect(steps.length).toBeGreaterThan(0)
+    expect(JSON.stringify(steps)).not.toContain(fixture.dir)
   })
 })
