@@ -110,14 +110,13 @@ async function refuseFilled(server: Server): Promise<void> {
 /** The migrations that the copies were made with, which this version must know as they were. */
 async function writeMigrations(wanted: AppliedMigration[]): Promise<string> {
   const known = await readMigrations(migrationsDir)
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-migrations-'))
-  for (const [at, { number, name, sha256 }] of wanted.entries()) {
+  const files = wanted.map(({ number, name, sha256 }, at) => {
     const file = `${String(number).padStart(4, '0')}_${name}.sql`
-    if (known[at]?.sha256 !== sha256) {
-      throw new Error(`The back-up was made by a newer or another version: ${file} is not known here as it was there.`)
-    }
-    await copyFile(join(migrationsDir, file), join(folder, file))
-  }
+    if (known[at]?.sha256 === sha256) return file
+    throw new Error(`The back-up was made by a newer or another version: ${file} is not known here as it was there.`)
+  })
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-migrations-'))
+  for (const file of files) await copyFile(join(migrationsDir, file), join(folder, file))
   return folder
 }
 

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { takePicture } from './barriers.ts'
 import { deployedList, openStage, rail, waitMs, type Stage } from './stage.ts'
 
@@ -62,7 +62,9 @@ test('a query is deployed, called with a new key by the copied line, broken, rol
   expect(JSON.stringify(pasted)).not.toContain(secret)
   const byCurl = await run('bash', ['-c', pasted['curl'] ?? ''], { env, timeout: waitMs })
   expect(JSON.parse(byCurl.stdout)).toMatchObject({ data: [{ region: 'south' }], version: 1 })
-  const script = join(await mkdtemp(join(tmpdir(), 'sluice-snippet-')), 'snippet.mts')
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-snippet-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const script = join(folder, 'snippet.mts')
   await writeFile(script, pasted['TypeScript'] ?? '')
   const byTypeScript = await run(process.execPath, [script], { env, timeout: waitMs })
   expect(byTypeScript.stdout).toContain("region: 'south'")
