@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildIndex, openEncoder, route, type ProjectIndex } from '../../server/router/index.ts'
 import type { RuleName } from '../../server/router/rules.ts'
@@ -74,6 +75,7 @@ printBy('class', asked, (each) => each.class)
 printTimes(asked)
 printShares(asked)
 if (values.rules) printRules(withoutRules)
+await mkdir(dirname(values.silent), { recursive: true })
 await writeFile(values.silent, silentLines(asked))
 console.log(`${asked.filter(({ verdict }) => verdict === 'silent').length} silent ones in ${values.silent}`)
 if (values.rows !== undefined) {
