@@ -242,6 +242,11 @@ export const limits = {
     'Slowest pace at which a large or streamed answer may be read; slower connections are ended.',
   ),
   projectIdleSeconds: limit(300, [1, 86_400], "How long a project's tables stay open in an executor without use."),
+  restAfterSeconds: limit(
+    300,
+    [0, 86_400],
+    'How long nothing is asked until processes that run queries and read questions are ended, all but one that runs queries; the next call starts them again. 0: never.',
+  ),
   encoderThreads: limit(2, [1, 16], 'Threads that read questions.'),
   questionQueueLength: limit(1_000, [1, 10_000], 'Texts that may wait for a thread that reads questions.'),
   questionWaitMs: limit(

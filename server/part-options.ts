@@ -25,6 +25,7 @@ export function engineOptions({ dataDir, limits }: Config): Omit<EngineOptions, 
     // Many small queries at once do better than one on all cores; and one thread keeps the order of a result.
     threads: 1,
     idleCloseMs: limits.projectIdleSeconds * 1000,
+    restAfterMs: limits.restAfterSeconds * 1000,
     sqlLimits: { chars: limits.sqlChars, nodes: limits.sqlNodes, levels: limits.sqlLevels },
     inspectionTimeoutMs: limits.inspectionTimeoutMs,
   }
@@ -33,6 +34,7 @@ export function engineOptions({ dataDir, limits }: Config): Omit<EngineOptions, 
 export function routerOptions({ limits }: Config) {
   return {
     threads: limits.encoderThreads,
+    restAfterMs: limits.restAfterSeconds * 1000,
     queueLength: limits.questionQueueLength,
     questionWaitMs: limits.questionWaitMs,
     waitMs: limits.questionIndexWaitMs,

@@ -50,6 +50,8 @@ export type EngineOptions = {
   /** Threads of one query. */
   threads: number
   idleCloseMs: number
+  /** How long nothing runs until all processes but one are ended; 0: never. */
+  restAfterMs: number
   sqlLimits: SqlLimits
   /** Longest time that finding out what a statement reads may take. */
   inspectionTimeoutMs: number
@@ -98,16 +100,26 @@ const behindConcurrency = 2
 /** Starts the executors. Every call names a scope (a project); reads also name the catalog of tables they may see. */
 // Over 70 lines: one method for each thing the engine does, over the same pools.
 export async function openEngine(options: EngineOptions) {
-  const { runDir, memoryBytes, threads, idleCloseMs, sqlLimits, queueLength, observe, now } = options
+  const { runDir, memoryBytes, threads, idleCloseMs, restAfterMs, sqlLimits, queueLength, observe, now } = options
   await rm(runDir, { recursive: true, force: true })
   await mkdir(runDir, { recursive: true, mode: 0o700 })
-  const shared = { runDir, memoryBytes, threads, idleCloseMs, sqlLimits, queueLength, observe, now }
+  const shared = { runDir, memoryBytes, threads, idleCloseMs, restAfterMs, sqlLimits, queueLength, observe, now }
   const { executors, spareExecutors: spares, quarantineMs, concurrencyPerExecutor: concurrency } = options
-  const reads = createPool({ ...shared, name: 'read', executors, spares, quarantineMs, concurrency, background: false })
+  const reads = createPool({
+    ...shared,
+    name: 'read',
+    keeps: 1,
+    executors,
+    spares,
+    quarantineMs,
+    concurrency,
+    background: false,
+  })
   // Background work never takes a slot, a thread or the memory of a read.
   const files = createPool({
     ...shared,
     name: 'files',
+    keeps: 0,
     executors: 1,
     spares: 0,
     quarantineMs,
@@ -118,6 +130,7 @@ export async function openEngine(options: EngineOptions) {
   const behind = createPool({
     ...shared,
     name: 'behind',
+    keeps: 0,
     executors: 1,
     spares: 0,
     quarantineMs,

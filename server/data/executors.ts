@@ -9,6 +9,10 @@ export type ExecutorsOptions = Omit<ChildSettings, 'name'> & {
   executors: number
   /** Processes beyond `executors` that wait to take the place of one that died. */
   spares: number
+  /** How many stay when nothing runs. */
+  keeps: number
+  /** How long nothing runs until the others are ended; 0: never. */
+  restAfterMs: number
   observe: Observe
   now: () => number
 }
@@ -34,6 +38,7 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
   const { observe, now } = options
   const readyWaiters = new Set<() => void>()
   let closing = false
+  let usedAtMs = performance.now()
 
   const seats = Array.from({ length: options.executors + options.spares }, (_, index) =>
     newSeat(index, index >= options.executors),
@@ -41,6 +46,7 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
 
   function start(seat: Seat): void {
     seat.startedMs = now()
+    seat.resting = false
     seat.known.clear()
     try {
       seat.child = startExecutor(
@@ -66,11 +72,17 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
 
   function lose(seat: Seat, lost: Lost): void {
     const tickets = [...seat.tickets.values()]
-    const { outOfMemory: wasOutOfMemory, stopped: wasStopped } = seat
+    const { outOfMemory: wasOutOfMemory, stopped: wasStopped, resting: wasResting } = seat
     const wasReady = seat.ready || wasOutOfMemory
     Object.assign(seat, { child: null, ready: false, reserved: false, outOfMemory: false, stopped: false, groups: 0 })
     seat.tickets.clear()
     seat.lookups.clear()
+    if (wasResting) {
+      // Somebody may have come for it while it ended.
+      if (readyWaiters.size > 0 && !closing) start(seat)
+      else on.changed()
+      return
+    }
     const { code, signal, stderr } = lost
     const crashed = signal !== 'SIGKILL' && signal !== 'SIGTERM'
     on.lost(tickets, wasStopped ? 'innocent' : crashed && tickets.length === 1 ? 'guilty' : 'suspect')
@@ -105,8 +117,40 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
     setTimeout(() => seat.child === child && child?.kill(), killAfterMs).unref()
   }
 
+  /** Each holds 50 MB: where nothing has run for a while, those that know most of what is asked stay, and no other. */
+  function rest(): void {
+    if (
+      closing ||
+      performance.now() - usedAtMs < options.restAfterMs ||
+      seats.some(({ tickets }) => tickets.size > 0)
+    ) {
+      return
+    }
+    const running = seats.filter(({ ready, standby }) => ready && !standby)
+    const kept = running.toSorted((left, right) => right.known.size - left.known.size).slice(0, options.keeps)
+    if (kept.length < options.keeps) return
+    for (const seat of seats.filter((each) => each.ready && !kept.includes(each))) {
+      seat.resting = true
+      replace(seat)
+    }
+  }
+
+  const resting = options.restAfterMs === 0 ? undefined : setInterval(rest, Math.max(20, options.restAfterMs / 4))
+  resting?.unref()
+
+  /** For whatever runs next. */
+  function noteUse(): void {
+    usedAtMs = performance.now()
+  }
+
+  /** Starts those that were ended because nothing ran: there is more to do than those that are left should do alone. */
+  function wake(): void {
+    for (const seat of seats) if (seat.resting && seat.child === null) start(seat)
+  }
+
   /** Starts those that are missing, and waits until those that work are ready. */
   async function open(timeoutMs: number): Promise<void> {
+    noteUse()
     const working = seats.filter((seat) => !seat.standby)
     startMissing(working)
     await until(() => working.every((seat) => seat.ready), timeoutMs, readyWaiters)
@@ -121,6 +165,7 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
   /** Lets what runs finish for at most so long, then ends every process. */
   async function close(timeoutMs: number): Promise<void> {
     closing = true
+    clearInterval(resting)
     const deadlineMs = performance.now() + timeoutMs
     while (seats.some((seat) => seat.tickets.size > 0) && performance.now() < deadlineMs) await pause(5)
     const left = seats.flatMap((seat) => (seat.respawn === null ? [] : [seat.respawn]))
@@ -142,7 +187,7 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
     }
   }
 
-  return { seats, isClosing: () => closing, open, replace, close, health }
+  return { seats, isClosing: () => closing, open, noteUse, wake, replace, close, health }
 }
 
 function pause(delayMs: number): Promise<void> {

@@ -145,6 +145,13 @@ export function createPool(options: PoolOptions) {
 
   function pump(): void {
     pumpSuspects()
+    pumpWaiting()
+    // Calls would wait for one another, or for a process of their own.
+    if (suspects.length > 0 || lane.waitingCount() > 0 || seats.some(({ groups }) => groups > 1)) processes.wake()
+    lookAgain()
+  }
+
+  function pumpWaiting(): void {
     for (;;) {
       const open = seats.filter(
         (seat) => seat.ready && !seat.standby && !seat.reserved && seat.groups < concurrency + express,
@@ -160,7 +167,6 @@ export function createPool(options: PoolOptions) {
       const tickets = [ticket, ...others]
       dispatch(seat, { tickets, left: tickets.length, lookup, place })
     }
-    lookAgain()
   }
 
   /** That a call takes long shows only later, and no other call need end or come for it. */
@@ -175,6 +181,7 @@ export function createPool(options: PoolOptions) {
 
   function dispatch(seat: Seat, group: TaskGroup<Seat>): void {
     seat.groups += 1
+    processes.noteUse()
     if (group.lookup !== null) seat.lookups.add(group.lookup)
     for (const ticket of group.tickets) {
       ticket.seat = seat

@@ -22,6 +22,8 @@ export type Seat = {
   outOfMemory: boolean
   /** Killed by us for a call that could not be stopped: the others in it are innocent. */
   stopped: boolean
+  /** Has nothing to do and was ended for that: another starts when there is. */
+  resting: boolean
   respawn: NodeJS.Timeout | null
 }
 
@@ -40,6 +42,7 @@ export function newSeat(index: number, standby: boolean): Seat {
     reserved: false,
     outOfMemory: false,
     stopped: false,
+    resting: false,
     respawn: null,
   }
 }

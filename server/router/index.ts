@@ -1,5 +1,6 @@
 export { closeExamples, type CloseExample } from './close-examples.ts'
-export { cannotRead, openEncoder, type Encoder } from './encoder/encoder.ts'
+export { openEncoder, type Encoder } from './encoder/encoder.ts'
+export { cannotRead } from './encoder/encoder-children.ts'
 export { buildIndex } from './indexing/index-project.ts'
 export { patchIndex } from './indexing/patch-index.ts'
 export { routeFollowUp, type Earlier } from './follow-up.ts'

@@ -11,6 +11,7 @@ export const engineOptions = {
   timeoutMs: 25_000,
   threads: 1,
   idleCloseMs: 60_000,
+  restAfterMs: 0,
   sqlLimits: { chars: 100_000, nodes: 30_000, levels: 200 },
   inspectionTimeoutMs: 25_000,
   observe: () => undefined,

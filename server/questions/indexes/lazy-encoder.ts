@@ -15,6 +15,7 @@ type LazyOptions = {
   openEncoder: typeof openEncoder | undefined
   threads: number
   queueLength: number
+  restAfterMs: number
   store: Pick<Database, 'db'>
   observe: Observe
   now: () => number
@@ -32,6 +33,7 @@ export function lazyEncoder({
   openEncoder: start = openEncoder,
   threads,
   queueLength,
+  restAfterMs,
   store,
   observe,
   now,
@@ -43,7 +45,7 @@ export function lazyEncoder({
   const open = async (): Promise<Opened> => {
     const startedMs = performance.now()
     try {
-      const encoder = await start({ modelDir, readerDir, threads, queueLength, onFault })
+      const encoder = await start({ modelDir, readerDir, threads, queueLength, restAfterMs, onFault })
       const elapsedMs = Math.round(performance.now() - startedMs)
       observe({ kind: 'encoder-opened', encoder: encoder.kind, fallbackReason: encoder.fallbackReason, elapsedMs })
       opened = { encoder, vectors: keepVectors(encoder, { store, observe, now }) }

@@ -47,6 +47,8 @@ export type RouterOptions = {
   openEncoder: typeof openEncoder | undefined
   threads: number
   queueLength: number
+  /** How long nobody asks until the encoder's processes are ended; 0: never. */
+  restAfterMs: number
   /** Longest expected wait of a question for its turn. */
   questionWaitMs: number
   /** Longest wait of a question for its first index. */

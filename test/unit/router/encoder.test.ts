@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -102,6 +102,34 @@ test('where one process does not open, none stays behind', async () => {
   expect([kind, fallbackReason]).toEqual(['lexical', expect.stringContaining('The encoder has ended')])
   expect(await fresh()).toEqual([])
   await close()
+})
+
+test('processes that nobody asks for a while are ended, and the next text starts them again', async () => {
+  const faults: unknown[] = []
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-encoder-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const ownDir = join(folder, 'model')
+  await symlink(resolve(modelDir), ownDir)
+  const running = (): Promise<number[]> => encoderProcesses(ownDir)
+  const onFault = (error: unknown): void => void faults.push(error)
+  const resting = await openEncoder({ modelDir: ownDir, threads: 2, restAfterMs: 200, onFault })
+  onTestFinished(() => resting.close())
+  const [before] = await resting.encode(['which orders are late'])
+  await expect.poll(running, { timeout: 60_000 }).toEqual([])
+  const texts = ['which orders are late', 'top ten customers', 'a recipe for soup']
+  const again = await Promise.all(texts.map((text) => resting.encode([text])))
+  expect(again[0]?.[0]).toEqual(before)
+  expect(resting.isDown()).toBe(false)
+  await expect.poll(running, { timeout: 60_000 }).toEqual([])
+  // Other vectors than those it was opened with: nobody gets one, and the words say which file.
+  const copy = await readFile(join(modelDir, 'model_quantized.onnx'))
+  await rm(ownDir)
+  await mkdir(ownDir)
+  await writeFile(join(ownDir, 'model_quantized.onnx'), copy.fill((copy[9] ?? 0) ^ 1, 9, 10))
+  expect(faults).toEqual([])
+  await expect(resting.encode(['which orders are late'])).rejects.toMatchObject({ code: 'overloaded' })
+  expect(String(faults[0])).toMatch(/model_quantized.onnx is not the file this version was made with/)
+  expect(resting.isDown()).toBe(true)
 })
 
 /** Children of this process that hold the model. */
