@@ -131,6 +131,7 @@ export const timeline = z
 
 const requestFilter = {
   ...filter,
+  version: z.coerce.number().int().min(1).max(1_000_000).optional().meta({ description: 'Of the query.' }),
   entry: z.enum(['direct', 'question', 'tool', 'preview']).optional(),
   status: z.coerce.number().int().min(100).max(599).optional(),
   error: z.string().max(63).optional(),
@@ -175,7 +176,7 @@ export const requestDetail = requestEntry
       .meta({ description: 'Of the key that called; null without one, or once it is gone.' }),
     parameters: z.record(z.string(), z.unknown()).nullable().meta({
       description:
-        'The values it was called with, where the project records calls and this was among them; `***` for what goes by the name of a secret. Null: not recorded, or no longer.',
+        'For editors: the values it was called with, where the project records calls and this was among them; `***` for what goes by the name of a secret. Null: not recorded, or no longer.',
     }),
     recording: z.boolean().meta({ description: 'Whether the project records the values of calls now.' }),
     asked: z

@@ -10,7 +10,7 @@ const [beforeMs, afterMs] = [60_000, 7_200_000]
 const hiddenValue = '***'
 
 /**
- * The values of one call of the log, where its project records them and it was among those that are. What goes by the
+ * The values of one call of the log, where its project records them and it was among those that are; for its editors. What goes by the
  * name of a secret is not told.
  */
 export async function findCallValues(
@@ -18,10 +18,11 @@ export async function findCallValues(
   caller: Caller,
   { projectId, requestId }: { projectId: string; requestId: string },
 ): Promise<{ recording: boolean; parameters: Record<string, unknown> | null }> {
-  await requireRole(app, caller, projectId, 'viewer')
+  const role = await requireRole(app, caller, projectId, 'viewer')
   const { recording } = await readReplaySettings(app.store, projectId)
   const begunMs = timeOfId('request', requestId)
-  if (begunMs === null) return { recording, parameters: null }
+  // As with replays: values of callers are for those who change what answers them.
+  if (begunMs === null || role === 'viewer') return { recording, parameters: null }
   if (recording) await app.recorder.flush()
   const { rows } = await app.store.pool.query<{ sealed: Buffer }>(
     `select sealed_parameters as sealed from recorded_calls

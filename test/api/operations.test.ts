@@ -47,6 +47,11 @@ describe('metrics', () => {
     expect((await t.operator.get(`${path}/metrics/queries?environment=staging`)).body.data).toEqual([])
   })
 
+  test('and the calls of a version, one by one', async () => {
+    const { body } = await expectStatus(200, t.operator.get(`${path}/requests?query=one&version=1`))
+    expect(body.data.map(({ version }: { version: number }) => version)).toEqual([1, 1, 1, 1])
+  })
+
   test('400 for a version, status or entry that cannot be', async () => {
     for (const search of ['version=0', 'status=99', 'entry=preview', 'outcome=well']) {
       expect((await t.operator.get(`${path}/metrics?${search}`)).status, search).toBe(400)
@@ -212,6 +217,9 @@ describe('the values of a call', () => {
       const { parameters } = await detail(headers['x-request-id'])
       expect(parameters).toEqual({ access_token: '***', least: 3 })
     }
+    const viewer = await t.member(q.projectId, 'viewer')
+    const seen = await expectStatus(200, viewer.get(`${path}/requests/${String(good.headers['x-request-id'])}`))
+    expect(seen.body).toMatchObject({ recording: true, parameters: null })
     const bad = await expectStatus(400, q.caller.post('/v1/queries/by_token', { ...values, least: 'many' }))
     expect(await detail(bad.headers['x-request-id'])).toMatchObject({ status: 400, parameters: { least: 'many' } })
     await expectStatus(200, t.operator.put(settings, { ...on, recording: false }))

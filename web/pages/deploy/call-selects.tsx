@@ -22,6 +22,25 @@ export function QuerySelect({ place, value, onChange }: Props & { place: Place }
   )
 }
 
+/** The versions of a query that were called within a month. */
+export function VersionSelect({ place, query, value, onChange }: Props & { place: Place; query: string }) {
+  const usage = useMetrics(place.project.id, { environment: place.environment, query }, { hours: 720 })
+  const versions = new Set((usage.data?.by_version ?? []).map(({ version }) => String(version)))
+  if (value !== null) versions.add(value)
+  return (
+    <Select
+      aria-label="Version"
+      w={150}
+      data={[
+        { value: '', label: 'Every version' },
+        ...[...versions].map((version) => ({ value: version, label: `Version ${version}` })),
+      ]}
+      value={value ?? ''}
+      onChange={(chosen) => onChange(chosen ?? '')}
+    />
+  )
+}
+
 /** The keys that called within a week, whatever else is chosen. */
 export function KeySelect({ place, value, onChange }: Props & { place: Place }) {
   const usage = useMetrics(place.project.id, { environment: place.environment }, { hours: 168 })

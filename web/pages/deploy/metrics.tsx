@@ -138,7 +138,7 @@ function Nothing({ place, view, filter }: Omit<OfProps, 'whole'>) {
 /** The same choice in the list of calls. */
 function ShownCalls({ place, view: { span, chosen } }: { place: Place; view: UsageView }) {
   const search = new URLSearchParams('from' in span ? span : { hours: String(span.hours) })
-  for (const [name, value] of Object.entries(chosen)) if (value !== null && name !== 'version') search.set(name, value)
+  for (const [name, value] of Object.entries(chosen)) if (value !== null) search.set(name, value)
   const page = place.to('requests')
   return (
     <Anchor component={Link} href={`${page}${page.includes('?') ? '&' : '?'}${search}`} size="sm" w="fit-content">

@@ -184,9 +184,11 @@ function Values({ place, detail }: { place: Place; detail: RequestDetail }) {
         <Text c="dimmed">
           {version === null || environment === null
             ? 'It came to no query, so there were no values to keep.'
-            : recording
-              ? 'The values of this call are not, or no longer, among the recorded ones.'
-              : 'The values of calls are not recorded.'}{' '}
+            : !place.editor
+              ? 'Editors see the values of calls that are recorded.'
+              : recording
+                ? 'The values of this call are not, or no longer, among the recorded ones.'
+                : 'The values of calls are not recorded.'}{' '}
           <Anchor component={Link} underline="always" href={paths.settings(place.project.id, 'retention')}>
             {recording ? 'What is recorded' : 'Record calls'}
           </Anchor>

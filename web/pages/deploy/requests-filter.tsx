@@ -1,14 +1,14 @@
 import { Button, Group } from '@mantine/core'
 import { X } from 'lucide-react'
 import { useAddress } from '../../parts/address.ts'
-import { EntrySelect, KeySelect, OutcomeSelect, QuerySelect, StatusSelect } from './call-selects.tsx'
+import { EntrySelect, KeySelect, OutcomeSelect, QuerySelect, StatusSelect, VersionSelect } from './call-selects.tsx'
 import type { Place } from './place.ts'
 import { momentsOf, spanIn, SpanPicker, type Span } from '../../parts/time-span.tsx'
 
 /** What of the log is looked at. All of it is in the address, so that a link shows what its sender saw. */
 export type RequestsFilter = Record<(typeof names)[number], string | null> & { span: Span | null }
 
-const names = ['query', 'key', 'entry', 'outcome', 'status', 'error'] as const
+const names = ['query', 'version', 'key', 'entry', 'outcome', 'status', 'error'] as const
 
 type Chosen = { filter: RequestsFilter; request: string | null; choose: (changes: Record<string, string>) => void }
 
@@ -32,7 +32,15 @@ export function RequestsFilterBar({ place }: { place: Place }) {
   const none = Object.fromEntries([...names, 'hours', 'from', 'to'].map((name) => [name, '']))
   return (
     <Group gap="sm" mb="lg">
-      <QuerySelect place={place} value={filter.query} onChange={(query) => choose({ query })} />
+      <QuerySelect place={place} value={filter.query} onChange={(query) => choose({ query, version: '' })} />
+      {filter.query !== null && (
+        <VersionSelect
+          place={place}
+          query={filter.query}
+          value={filter.version}
+          onChange={(version) => choose({ version })}
+        />
+      )}
       <KeySelect place={place} value={filter.key} onChange={(key) => choose({ key })} />
       <OutcomeSelect value={filter.outcome} onChange={(outcome) => choose({ outcome })} />
       <StatusSelect value={filter.status} onChange={(status) => choose({ status })} />

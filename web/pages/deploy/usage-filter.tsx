@@ -1,10 +1,10 @@
-import { Button, Group, Select, Switch } from '@mantine/core'
+import { Button, Group, Switch } from '@mantine/core'
 import { X } from 'lucide-react'
 import { useAddress } from '../../parts/address.ts'
-import { EntrySelect, KeySelect, OutcomeSelect, QuerySelect, StatusSelect } from './call-selects.tsx'
+import { EntrySelect, KeySelect, OutcomeSelect, QuerySelect, StatusSelect, VersionSelect } from './call-selects.tsx'
 import type { Place } from './place.ts'
 import { spanIn, SpanPicker, type Span } from '../../parts/time-span.tsx'
-import { useMetrics, type UsageFilter } from './usage-queries.ts'
+import type { UsageFilter } from './usage-queries.ts'
 
 const names = ['query', 'version', 'key', 'outcome', 'status', 'entry'] as const
 type Chosen = Record<(typeof names)[number], string | null>
@@ -50,7 +50,14 @@ export function UsageFilterBar({ place }: { place: Place }) {
     <Group gap="sm" mb="lg">
       <SpanPicker span={span} onChange={choose} />
       <QuerySelect place={place} value={chosen.query} onChange={(query) => choose({ query, version: '' })} />
-      {chosen.query !== null && <VersionSelect place={place} query={chosen.query} />}
+      {chosen.query !== null && (
+        <VersionSelect
+          place={place}
+          query={chosen.query}
+          value={chosen.version}
+          onChange={(version) => choose({ version })}
+        />
+      )}
       <KeySelect place={place} value={chosen.key} onChange={(key) => choose({ key })} />
       <OutcomeSelect value={chosen.outcome} onChange={(outcome) => choose({ outcome })} />
       <StatusSelect value={chosen.status} onChange={(status) => choose({ status })} />
@@ -76,26 +83,6 @@ function Compare({ compare, choose }: Pick<UsageView, 'compare' | 'choose'>) {
       label="Compare with the time before"
       checked={compare}
       onChange={(event) => choose({ compare: event.currentTarget.checked ? 'before' : '' })}
-    />
-  )
-}
-
-/** The versions that were called in the time that is looked at. */
-function VersionSelect({ place, query }: { place: Place; query: string }) {
-  const { span, chosen, choose } = useUsageFilter()
-  const usage = useMetrics(place.project.id, { environment: place.environment, query }, span)
-  const versions = new Set((usage.data?.by_version ?? []).map(({ version }) => String(version)))
-  if (chosen.version !== null) versions.add(chosen.version)
-  return (
-    <Select
-      aria-label="Version"
-      w={150}
-      data={[
-        { value: '', label: 'Every version' },
-        ...[...versions].map((version) => ({ value: version, label: `Version ${version}` })),
-      ]}
-      value={chosen.version ?? ''}
-      onChange={(version) => choose({ version: version ?? '' })}
     />
   )
 }
