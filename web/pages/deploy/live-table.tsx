@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Paper, Text, Tooltip } from '@mantine/core'
+import { Anchor, Badge, Button, Group, Paper, Text, Tooltip } from '@mantine/core'
 import { Link } from 'wouter'
 import { SortableTable, type SortColumn } from '../../parts/sortable-table.tsx'
 import { Sparkline } from '../../parts/sparkline.tsx'
@@ -73,9 +73,9 @@ function columnsOf(place: Place, onDeploy: (name: string) => void): Array<SortCo
         <Group gap="xs" justify="flex-end" wrap="nowrap">
           {figures !== undefined && <Sparkline values={figures.days} />}
           {isKnown && (
-            <Link href={withQuery(place.to('metrics'), live.name)} className="numbers">
+            <Anchor component={Link} href={withQuery(place.to('metrics'), live.name)} className="numbers">
               {(figures?.requests ?? 0).toLocaleString('en')}
-            </Link>
+            </Anchor>
           )}
         </Group>
       ),

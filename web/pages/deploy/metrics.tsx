@@ -30,8 +30,7 @@ export function MetricsPage({ place }: { place: Place }) {
   return (
     <>
       <Heading title="Metrics" within={project.name} action={<SavedViews place={place} page="metrics" />}>
-        Calls in {environment}, as they were answered. New ones appear within half a minute. Drag over a chart to look
-        closer.
+        Calls in {environment}. New ones appear within half a minute; drag over a chart to look closer.
       </Heading>
       <UsageFilterBar place={place} />
       <MetricsOf place={place} view={view} filter={filterOf(environment, view)} whole />
@@ -84,7 +83,7 @@ function MetricsOf({ place, view, filter, whole = false }: OfProps) {
               marks={timeline.data?.data ?? []}
             />
           )}
-          {whole && <ShownCalls place={place} view={view} />}
+          {whole && !isNothing(found) && <ShownCalls place={place} view={view} />}
           {whole && <Callers place={place} metrics={found} />}
           {whole && <QuestionInsights place={place} metrics={found} />}
         </Stack>

@@ -52,7 +52,7 @@ export function TimeChart({ place, kind, points, lines, unit, sayMoment, marks, 
         <ul className={classes.lane} aria-label="What happened">
           {groups.map(({ piece, marks: those }) => (
             <li key={piece}>
-              <MarkSign place={place} marks={those} left={leftOf(piece)} />
+              <MarkSign place={place} marks={those} left={leftOf(piece)} side={sideOf(piece / times.length)} />
             </li>
           ))}
         </ul>
@@ -172,7 +172,13 @@ function wayTo({ project, to }: Place, { kind, id, title }: Mark): string {
   return `${page}${page.includes('?') ? '&' : '?'}alert=${id}`
 }
 
-function MarkSign({ place, marks, left }: { place: Place; marks: Mark[]; left: number }) {
+/** What opens at a sign stays within the chart, on a phone too. */
+function sideOf(share: number): Side {
+  return share < 1 / 3 ? 'bottom-start' : share > 2 / 3 ? 'bottom-end' : 'bottom'
+}
+type Side = 'bottom-start' | 'bottom' | 'bottom-end'
+
+function MarkSign({ place, marks, left, side }: { place: Place; marks: Mark[]; left: number; side: Side }) {
   const [first] = marks
   if (first === undefined) return null
   const bad = marks.some(isBad) || undefined
@@ -193,7 +199,7 @@ function MarkSign({ place, marks, left }: { place: Place; marks: Mark[]; left: n
     )
   }
   return (
-    <Popover position="bottom" withinPortal={false} width={280}>
+    <Popover position={side} withinPortal={false} width={250}>
       <Popover.Target>
         <UnstyledButton
           className={classes.mark ?? ''}
