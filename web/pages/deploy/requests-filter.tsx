@@ -3,7 +3,8 @@ import { X } from 'lucide-react'
 import { useAddress } from '../../parts/address.ts'
 import { EntrySelect, KeySelect, OutcomeSelect, QuerySelect, StatusSelect, VersionSelect } from './call-selects.tsx'
 import type { Place } from './place.ts'
-import { momentsOf, spanIn, SpanPicker, type Span } from '../../parts/time-span.tsx'
+import { momentsOf, spanIn, type Span } from '../../parts/spans.ts'
+import { SpanPicker } from '../../parts/time-span.tsx'
 
 /** What of the log is looked at. All of it is in the address, so that a link shows what its sender saw. */
 export type RequestsFilter = Record<(typeof names)[number], string | null> & { span: Span | null }

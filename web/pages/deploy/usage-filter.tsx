@@ -3,7 +3,8 @@ import { X } from 'lucide-react'
 import { useAddress } from '../../parts/address.ts'
 import { EntrySelect, KeySelect, OutcomeSelect, QuerySelect, StatusSelect, VersionSelect } from './call-selects.tsx'
 import type { Place } from './place.ts'
-import { spanIn, SpanPicker, type Span } from '../../parts/time-span.tsx'
+import { spanIn, type Span } from '../../parts/spans.ts'
+import { SpanPicker } from '../../parts/time-span.tsx'
 import type { UsageFilter } from './usage-queries.ts'
 
 const names = ['query', 'version', 'key', 'outcome', 'status', 'entry'] as const

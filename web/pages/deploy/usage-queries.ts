@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useEffect, useState } from 'react'
 import { call } from '../../api.ts'
 import { usePages } from '../../queries.ts'
-import { momentsOf, spanBefore, type Span } from '../../parts/time-span.tsx'
+import { momentsOf, spanBefore, type Span } from '../../parts/spans.ts'
 import type { Metrics, QueryFigures, RequestEntry, Timeline } from './usage-wire.ts'
 
 const refreshMs = 30_000

@@ -7,7 +7,8 @@ import type { z } from 'zod'
 import type { auditChoices } from '../../../api/people.ts'
 import { call } from '../../api.ts'
 import { useAddress, type Address } from '../../parts/address.ts'
-import { momentsOf, spanIn, SpanPicker, type Span } from '../../parts/time-span.tsx'
+import { momentsOf, spanIn, type Span } from '../../parts/spans.ts'
+import { SpanPicker } from '../../parts/time-span.tsx'
 import type { Member, Project } from '../../wire.ts'
 
 type Choices = z.output<typeof auditChoices>
