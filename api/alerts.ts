@@ -37,6 +37,10 @@ const newChannel = z.discriminatedUnion('type', [
     to: recipients,
   }),
 ])
+const sharedChannel = z
+  .strictObject({ type: z.literal('shared'), id: z.string().max(63) })
+  .meta({ description: 'A channel of the project, by its id.' })
+
 /** As a definition names it. `target` tells channels apart whose address is not shown. */
 const definedAddress = {
   url: address.meta({ description: '`***` where a part of it is secret: the stored one of the same `target` stays.' }),
@@ -52,6 +56,9 @@ export const definedChannel = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('slack'), ...definedAddress }),
   z.strictObject({ type: z.literal('email'), to: recipients }),
+  z
+    .strictObject({ type: z.literal('shared'), name: displayName })
+    .meta({ description: 'A channel that the project has for all its alerts, by its name.' }),
 ])
 
 const keptChannel = z.strictObject({ id: z.string().max(63) }).meta({ description: 'One that is there, as it is.' })
@@ -95,7 +102,10 @@ export const alertFields = {
 
 export const newAlert = z.strictObject({
   ...alertFields,
-  channels: z.array(newChannel).max(fixedLimits.alertChannels.value).default([]),
+  channels: z
+    .array(z.union([newChannel, sharedChannel]))
+    .max(fixedLimits.alertChannels.value)
+    .default([]),
 })
 
 export const changeAlert = z.strictObject({
@@ -111,7 +121,7 @@ export const changeAlert = z.strictObject({
   query: fields.query.optional(),
   enabled: fields.enabled.optional(),
   channels: z
-    .array(z.union([newChannel, keptChannel]))
+    .array(z.union([newChannel, sharedChannel, keptChannel]))
     .max(fixedLimits.alertChannels.value)
     .optional()
     .meta({ description: 'All channels from now on: new ones, and those that stay by their id.' }),
@@ -123,6 +133,10 @@ export const alertChannel = z
     type: z.enum(['webhook', 'email', 'slack']),
     target: z.string().meta({ description: 'Where it leads, without what is secret of it.' }),
     secret: z.string().optional().meta({ description: 'Only in the answer to the call that made it.' }),
+    shared: z
+      .object({ id: z.string(), name: z.string() })
+      .nullable()
+      .meta({ description: 'The channel of the project that it stands for; null for one that is its own.' }),
   })
   .meta({ id: 'AlertChannel' })
 
@@ -135,6 +149,10 @@ export const alert = z
     state: z.enum(['ok', 'firing']),
     value: z.number().nullable().meta({ description: 'As last measured, in the unit of the threshold.' }),
     started_at: timestamp.nullable().meta({ description: 'Since when it fires.' }),
+    silenced: z
+      .object({ until: timestamp, by: z.string(), reason: z.string() })
+      .nullable()
+      .meta({ description: 'Until when it tells nobody, who wanted so and why.' }),
     evaluated_at: timestamp.nullable(),
     created_at: timestamp,
   })
@@ -147,6 +165,7 @@ export const alertEvent = z
     kind: z.enum(['firing', 'resolved', 'reminder', 'test']),
     value: z.number().nullable(),
     threshold: z.number().nullable(),
+    silenced: z.boolean().meta({ description: 'Nobody was told: the alert was silenced.' }),
   })
   .meta({ id: 'AlertEvent' })
 
@@ -175,5 +194,57 @@ export const rotateAlertSecret = z.strictObject({
     .default(86_400)
     .meta({ description: 'How long messages are signed with the old secret too.' }),
 })
+
+export const silenceAlert = z.strictObject({
+  minutes: z.int().min(1).max(43_200).optional().meta({ description: 'How long, from now; at most 30 days.' }),
+  until: timestamp.optional().meta({ description: 'Instead of `minutes`: until when.' }),
+  reason: z.string().trim().max(500).default('').meta({ description: 'Why, for those who wonder.' }),
+})
+
+const { enabled: _enabled, name: _name, ...ruleFields } = alertFields
+export const alertPreviewInput = z.strictObject({
+  ...ruleFields,
+  days: z.int().min(1).max(30).default(7).meta({ description: 'How far back it is tried.' }),
+})
+
+export const alertPreview = z
+  .object({
+    supported: z.boolean().meta({ description: 'False where nothing is kept of the past that it would look at.' }),
+    from: timestamp,
+    to: timestamp,
+    fired: z.int().meta({ description: 'How often it would have fired.' }),
+    firings: z
+      .array(
+        z.object({
+          started_at: timestamp,
+          ended_at: timestamp.nullable().meta({ description: 'Null: it would fire now.' }),
+          worst: z.number().meta({ description: 'The worst value meanwhile.' }),
+        }),
+      )
+      .meta({ description: 'The newest first, at most 50.' }),
+    value: z.number().nullable().meta({ description: 'As it would be measured now.' }),
+  })
+  .meta({ id: 'AlertPreview' })
+
+export const newNotificationChannel = z.strictObject({ name: displayName, channel: newChannel })
+export const changeNotificationChannel = z.strictObject({
+  name: displayName.optional(),
+  channel: newChannel.optional().meta({ description: 'Where it leads from now on, for every alert that uses it.' }),
+})
+
+export const notificationChannel = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    type: z.enum(['webhook', 'email', 'slack']),
+    target: z.string().meta({ description: 'Where it leads, without what is secret of it.' }),
+    secret: z.string().optional().meta({ description: 'Only in the answer to the call that made it.' }),
+    alerts: z.array(z.object({ id: z.string(), name: z.string() })).meta({ description: 'Those that use it.' }),
+    tested_at: timestamp.nullable(),
+    test_error: z.string().nullable().meta({ description: 'Why the last test did not arrive; null where it did.' }),
+    created_at: timestamp,
+    created_by: z.string(),
+  })
+  .meta({ id: 'NotificationChannel' })
 
 export const alertTest = z.object({ delivery_ids: z.array(z.string()) })

@@ -40,6 +40,12 @@ const fixedParameters = z
     maxProperties: fixedLimits.fixedParameters.value,
   })
 
+const tagList = z
+  .array(z.string().trim().min(1).max(40))
+  .max(fixedLimits.keyTags.value)
+  .refine((all) => new Set(all).size === all.length, 'name a tag twice')
+  .meta({ description: 'Words by which people find and group keys.', uniqueItems: true })
+
 export const newApiKey = z.strictObject({
   name: displayName,
   permissions,
@@ -48,6 +54,7 @@ export const newApiKey = z.strictObject({
   daily_quota: dailyQuota.optional().meta({ description: 'Calls from midnight to midnight, UTC.' }),
   expires_at: timestamp.optional(),
   fixed_parameters: fixedParameters.optional(),
+  tags: tagList.optional(),
 })
 
 export const changeApiKey = z.strictObject({
@@ -58,6 +65,7 @@ export const changeApiKey = z.strictObject({
   daily_quota: dailyQuota.nullable().optional().meta({ description: 'Null: as the plan says.' }),
   expires_at: timestamp.nullable().optional().meta({ description: 'Null: never.' }),
   fixed_parameters: fixedParameters.optional(),
+  tags: tagList.optional(),
 })
 
 export const newBrowserToken = z.strictObject({
@@ -119,6 +127,7 @@ export const apiKey = z
     plan: z.string(),
     rate_limit: z.object({ per_minute: z.number(), burst: z.number() }).nullable(),
     daily_quota: z.number().nullable(),
+    tags: z.array(z.string()),
     status: z.enum(['active', 'disabled', 'expired', 'revoked']),
     created_by: z.string().nullable(),
     created_at: timestamp,
@@ -133,6 +142,8 @@ export const apiKey = z
 export const createdApiKey = apiKey
   .extend({ secret: z.string().meta({ description: 'Shown once.' }) })
   .meta({ id: 'CreatedApiKey' })
+
+export const keyAddress = z.object({ address: z.string(), last_used_at: timestamp }).meta({ id: 'KeyAddress' })
 
 export const reach = z
   .object({

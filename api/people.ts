@@ -93,6 +93,35 @@ export const createdManagementToken = managementToken
   .extend({ secret: z.string().meta({ description: 'Shown once.' }) })
   .meta({ id: 'CreatedManagementToken' })
 
+const moment = z.iso
+  .datetime({ offset: true, error: 'must be a moment such as 2026-01-31T08:00:00Z' })
+  .transform((text) => new Date(text))
+  .optional()
+
+export const auditFilter = {
+  project_id: z.string().optional(),
+  actor: z.string().max(100).optional().meta({
+    description: 'Who: the id of a person or of a management token, or `operator` or `system`.',
+  }),
+  action: z.string().max(100).optional().meta({ description: 'What: `alert.created`, or `alert` for all of it.' }),
+  target: z.string().max(200).optional().meta({ description: 'To what: a part of its id or name.' }),
+  from: moment,
+  to: moment,
+}
+
+export const auditChoices = z
+  .object({
+    actors: z.array(
+      z.object({
+        kind: z.enum(['user', 'token', 'operator', 'system']),
+        id: z.string().nullable(),
+        label: z.string(),
+      }),
+    ),
+    actions: z.array(z.string()),
+  })
+  .meta({ id: 'AuditChoices' })
+
 export const auditEntry = z
   .object({
     id: z.string(),

@@ -12,8 +12,14 @@ const filter = {
   key_id: z.string().max(63).optional(),
 }
 
+const callEntry = z.enum(['direct', 'question', 'tool'])
+
 export const metricsQuery = z.strictObject({
   ...filter,
+  version: z.coerce.number().int().min(1).max(1_000_000).optional().meta({ description: 'Of the query.' }),
+  entry: callEntry.optional().meta({ description: 'By name, by a question, or as a tool of an assistant (MCP).' }),
+  status: z.coerce.number().int().min(100).max(599).optional(),
+  outcome: z.enum(['answered', 'failed']).optional(),
   from: moment.meta({ description: 'A day before `to` unless given. Taken to the whole minute.' }),
   to: moment.meta({ description: 'Now unless given.' }),
   interval: z.enum(['1m', '5m', '1h', '1d']).optional().meta({ description: 'Chosen by the length of the range.' }),
@@ -21,6 +27,13 @@ export const metricsQuery = z.strictObject({
 })
 
 export const keyUsageQuery = metricsQuery.omit({ key_id: true })
+
+export const queryFiguresQuery = z.strictObject({
+  environment: filter.environment,
+  from: moment.meta({ description: 'A week before `to` unless given. Taken to the whole minute.' }),
+  to: moment.meta({ description: 'Now unless given.' }),
+  time_zone: z.string().max(64).optional().meta({ description: 'Where days begin, e.g. Europe/Berlin.' }),
+})
 
 const ms = z.number().nullable().meta({ description: 'Milliseconds; null without requests.' })
 const counts = {
@@ -78,8 +91,47 @@ export const metrics = z
   })
   .meta({ id: 'Metrics' })
 
+const figures = z.object({ ...counts, p95_ms: ms })
+
+export const queryFigures = z
+  .object({
+    from: timestamp,
+    to: timestamp,
+    before_from: timestamp.meta({ description: 'As long a time, just before.' }),
+    data: z.array(
+      figures.extend({
+        query: z.string(),
+        before: figures.meta({ description: 'The same of the time before.' }),
+        days: z.array(z.int()).meta({ description: 'Its requests by day, the oldest first.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'QueryFigures' })
+
+export const timelineQuery = z.strictObject({
+  environment: filter.environment,
+  from: moment.meta({ description: 'A day before `to` unless given.' }),
+  to: moment.meta({ description: 'Now unless given.' }),
+})
+
+export const timeline = z
+  .object({
+    data: z.array(
+      z.object({
+        at: timestamp,
+        kind: z.enum(['release', 'alert_firing', 'alert_resolved', 'data_held']),
+        id: z.string().meta({ description: 'Of the release, the alert or the datasource.' }),
+        title: z.string(),
+        environment: z.string().nullable(),
+      }),
+    ),
+    truncated: z.boolean().meta({ description: 'There were more than are told.' }),
+  })
+  .meta({ id: 'Timeline' })
+
 const requestFilter = {
   ...filter,
+  version: z.coerce.number().int().min(1).max(1_000_000).optional().meta({ description: 'Of the query.' }),
   entry: z.enum(['direct', 'question', 'tool', 'preview']).optional(),
   status: z.coerce.number().int().min(100).max(599).optional(),
   error: z.string().max(63).optional(),
@@ -122,6 +174,11 @@ export const requestDetail = requestEntry
       .string()
       .nullable()
       .meta({ description: 'Of the key that called; null without one, or once it is gone.' }),
+    parameters: z.record(z.string(), z.unknown()).nullable().meta({
+      description:
+        'For editors: the values it was called with, where the project records calls and this was among them; `***` for what goes by the name of a secret. Null: not recorded, or no longer.',
+    }),
+    recording: z.boolean().meta({ description: 'Whether the project records the values of calls now.' }),
     asked: z
       .object({
         outcome: z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed']),
@@ -133,3 +190,33 @@ export const requestDetail = requestEntry
       .meta({ description: 'How a question was understood, where the log of questions has it.' }),
   })
   .meta({ id: 'RequestDetail' })
+
+const viewName = z.string().trim().min(1).max(60)
+const viewFilter = z
+  .record(z.string().min(1).max(40), z.string().max(200))
+  .refine((value) => Object.keys(value).length <= 20, 'must have at most 20 names')
+  .meta({ description: 'What stands in the address of the page.', maxProperties: 20 })
+const viewPage = z.enum(['metrics', 'requests', 'audit'])
+
+export const newView = z.strictObject({
+  page: viewPage,
+  name: viewName,
+  filter: viewFilter,
+  shared: z.boolean().default(false).meta({ description: "Everyone's in the project; only one's own otherwise." }),
+})
+
+export const changeView = z.strictObject({ name: viewName.optional(), filter: viewFilter.optional() })
+
+export const viewsQuery = z.strictObject({ page: viewPage.optional() })
+
+export const savedView = z
+  .object({
+    id: z.string(),
+    page: viewPage,
+    name: z.string(),
+    filter: z.record(z.string(), z.string()),
+    shared: z.boolean(),
+    created_at: timestamp,
+    created_by: z.string(),
+  })
+  .meta({ id: 'SavedView' })

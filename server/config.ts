@@ -398,6 +398,9 @@ export const limits = {
   queriesPerProject: limit(2_000, [1, 100_000], 'Queries of a project.'),
   keysPerProject: limit(1_000, [1, 100_000], 'API keys that reach a project, those that are revoked not counted.'),
   alertsPerProject: limit(200, [1, 10_000], 'Alerts of a project.'),
+  channelsPerProject: limit(100, [1, 10_000], 'Channels that a project has for all its alerts.'),
+  viewsPerProject: limit(100, [1, 10_000], 'Saved views of a project, and of each person in it.'),
+  auditExportRows: limit(100_000, [100, 10_000_000], 'Entries of the audit log in one exported file.'),
   tokensPerPerson: limit(100, [1, 10_000], 'Management tokens of one person that are good.'),
   storedBytesPerProject: limit(
     107_374_182_400,

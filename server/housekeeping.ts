@@ -1,4 +1,4 @@
-import { endLapsedGrants, forgetExpired } from './access/index.ts'
+import { endLapsedGrants, forgetExpired, forgetOldAddresses } from './access/index.ts'
 import type { App } from './app.ts'
 import { forgetOldCalls, forgetOldGrants, maskStoredConfigurations } from './connections/index.ts'
 import { sweepFiles } from './data/index.ts'
@@ -17,6 +17,7 @@ export function keepHouse(app: App): () => Promise<void> {
   const acts = {
     sessions: forgetExpired,
     'access of assistants': endLapsedGrants,
+    'addresses of keys': forgetOldAddresses,
     jobs: forgetOldJobs,
     calls: forgetOldCalls,
     'upstream grants': forgetOldGrants,

@@ -36,6 +36,8 @@ const prefixes = {
   oauthClient: 'cli',
   oauthGrant: 'gra',
   browserToken: 'btk',
+  view: 'viw',
+  notificationChannel: 'nch',
 } as const
 
 /** Random bytes are drawn for many ids at once: asking for sixteen costs as much as asking for thousands. */

@@ -4,7 +4,7 @@ import { readConfig } from './config.ts'
 import { resealAttempts, resealDatasources, resealGrants, resealVariables } from './connections/index.ts'
 import { resealRecordedCalls, resealReplayCalls } from './rollout/index.ts'
 import { openDatabase } from './store/index.ts'
-import { resealChannels } from './usage/index.ts'
+import { resealChannels, resealSharedChannels } from './usage/index.ts'
 
 /**
  * `npm run rotate-secret-key`, while the service is stopped: seals every stored credential with a new key. Where
@@ -29,7 +29,7 @@ async function rotate(): Promise<void> {
   })
   try {
     const ofConnections = [resealDatasources, resealVariables, resealGrants, resealAttempts]
-    const reseals = [...ofConnections, resealChannels, resealRecordedCalls, resealReplayCalls]
+    const reseals = [...ofConnections, resealChannels, resealSharedChannels, resealRecordedCalls, resealReplayCalls]
     const { resealed } = await rotateVaultKey({ store, dataDir, secretKey }, { reseals, newKey })
     const next = newKey === undefined ? '' : ' Set SLUICE_SECRET_KEY to the new key before the next start.'
     process.stdout.write(`Sealed ${resealed} stored credentials with a new key.${next}\n`)

@@ -133,8 +133,12 @@ export function useTokens() {
   return usePages<ManagementToken>(keys.tokens, '/v1/management-tokens?limit=200')
 }
 
-export function useAudit(projectId: string) {
-  return usePages<AuditEntry>(keys.audit(projectId), `/v1/audit?project_id=${projectId}&limit=50`)
+/** `search`: what is looked for, as the API takes it. */
+export function useAudit(projectId: string, search = '') {
+  return usePages<AuditEntry>(
+    [...keys.audit(projectId), search],
+    `/v1/audit?project_id=${projectId}&limit=50${search === '' ? '' : `&${search}`}`,
+  )
 }
 
 /** A list that is read from its newest end, a page at a time. */

@@ -1,4 +1,5 @@
-import type { Kysely, Transaction } from 'kysely'
+import { sql, type Kysely, type Transaction } from 'kysely'
+import type { Config } from '../config.ts'
 import { newId } from '../ids.ts'
 import { pageAfter, type Page, type Tables, type Database } from '../store/index.ts'
 import { labelOf, type Caller } from './caller.ts'
@@ -45,36 +46,116 @@ export async function recordAct(transaction: Transaction<Tables>, caller: Caller
     .execute()
 }
 
-/** Newest first. One project's for its owners, everything for administrators. */
-export async function listAudit(
-  app: { store: Database },
-  caller: Caller,
-  input: { projectId?: string | undefined; limit: number; cursor?: string | undefined },
-): Promise<Page<AuditEntry>> {
-  if (input.projectId === undefined) requireAdministrator(caller)
-  else await requireRole(app, caller, input.projectId, 'owner')
-  return pageAfter(auditQuery(app.store.db, input.projectId), input, (entry) => entry.id)
+/** Which entries are looked for. Without a project: all of the installation. */
+export type AuditFilter = {
+  projectId?: string | undefined
+  /** Who: the id of a person or a token, or `operator` or `system`. */
+  actor?: string | undefined
+  /** What: an action, or all of a noun (`alert`). */
+  action?: string | undefined
+  /** To what: a part of its id or name. */
+  target?: string | undefined
+  from?: Date | undefined
+  to?: Date | undefined
 }
 
-function auditQuery(db: Kysely<Tables>, projectId: string | undefined) {
-  return (after: string | undefined, limit: number): Promise<AuditEntry[]> =>
-    db
-      .selectFrom('auditLog')
-      .select([
-        'id',
-        'at',
-        'actorKind',
-        'actorId',
-        'actorLabel',
-        'projectId',
-        'action',
-        'target',
-        'details',
-        'requestId',
-      ])
-      .$if(projectId !== undefined, (query) => query.where('projectId', '=', projectId ?? ''))
-      .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .execute()
+type Parts = { store: Database }
+
+/** Newest first. One project's for its owners, everything for administrators. */
+export async function listAudit(
+  app: Parts,
+  caller: Caller,
+  input: AuditFilter & { limit: number; cursor?: string | undefined },
+): Promise<Page<AuditEntry>> {
+  await requireReader(app, caller, input.projectId)
+  return pageAfter(
+    (after, limit) => readEntries(app.store.db, input, { after, limit }),
+    input,
+    (entry) => entry.id,
+  )
+}
+
+const pageSize = 1_000
+
+/** All that a filter lets through as far as a file may hold it, newest first, a page at a time. */
+export async function exportAudit(
+  app: Parts & { config: Pick<Config, 'limits'> },
+  caller: Caller,
+  filter: AuditFilter,
+): Promise<AsyncIterable<AuditEntry[]>> {
+  await requireReader(app, caller, filter.projectId)
+  const { auditExportRows } = app.config.limits
+  return (async function* pages() {
+    let after: string | undefined
+    for (let left = auditExportRows; left > 0; left -= pageSize) {
+      const page = await readEntries(app.store.db, filter, { after, limit: Math.min(left, pageSize) })
+      if (page.length > 0) yield page
+      if (page.length < pageSize) return
+      after = page.at(-1)?.id
+    }
+  })()
+}
+
+const maxChoices = 500
+
+/** Who did something, and what was done, to choose from. */
+export async function auditChoices(
+  app: Parts,
+  caller: Caller,
+  { projectId }: { projectId?: string | undefined },
+): Promise<{ actors: Array<Pick<AuditEntry, 'actorKind' | 'actorId' | 'actorLabel'>>; actions: string[] }> {
+  await requireReader(app, caller, projectId)
+  const entries = app.store.db
+    .selectFrom('auditLog')
+    .$if(projectId !== undefined, (query) => query.where('projectId', '=', projectId ?? ''))
+  const [actors, actions] = await Promise.all([
+    entries.select(['actorKind', 'actorId', 'actorLabel']).distinct().orderBy('actorLabel').limit(maxChoices).execute(),
+    entries.select('action').distinct().orderBy('action').limit(maxChoices).execute(),
+  ])
+  return { actors, actions: actions.map(({ action }) => action) }
+}
+
+async function requireReader(app: Parts, caller: Caller, projectId: string | undefined): Promise<void> {
+  if (projectId === undefined) requireAdministrator(caller)
+  else await requireRole(app, caller, projectId, 'owner')
+}
+
+const columns = [
+  'id',
+  'at',
+  'actorKind',
+  'actorId',
+  'actorLabel',
+  'projectId',
+  'action',
+  'target',
+  'details',
+  'requestId',
+] as const
+
+function readEntries(
+  db: Kysely<Tables>,
+  { projectId, actor, action, target, from, to }: AuditFilter,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<AuditEntry[]> {
+  const part = `%${(target ?? '').replaceAll(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+  return db
+    .selectFrom('auditLog')
+    .select(columns)
+    .$if(projectId !== undefined, (query) => query.where('projectId', '=', projectId ?? ''))
+    .$if(actor !== undefined, (query) =>
+      query.where((row) => row.or([row('actorId', '=', actor ?? ''), row('actorKind', '=', actor as 'operator')])),
+    )
+    .$if(action !== undefined, (query) =>
+      query.where((row) => row.or([row('action', '=', action ?? ''), row('action', 'like', `${action}.%`)])),
+    )
+    .$if(target !== undefined, (query) =>
+      query.where((row) => row.or([row('target', 'ilike', part), row(sql<string>`details ->> 'name'`, 'ilike', part)])),
+    )
+    .$if(from !== undefined, (query) => query.where('at', '>=', from ?? new Date(0)))
+    .$if(to !== undefined, (query) => query.where('at', '<', to ?? new Date(0)))
+    .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
 }

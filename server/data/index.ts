@@ -42,7 +42,14 @@ export type { BrokenQuery, QueryGate, TableChange } from './query-gate.ts'
 export type { DeployedQueries } from './readers.ts'
 export type { ReadStream } from './read-stream.ts'
 export { sweepFiles } from './sweep.ts'
-export { activateVersion, heldVersions, listDataVersions, readHeldTables, type DataVersion } from './version-acts.ts'
+export {
+  activateVersion,
+  heldBetween,
+  heldVersions,
+  listDataVersions,
+  readHeldTables,
+  type DataVersion,
+} from './version-acts.ts'
 export {
   fetchedAt,
   insertVersion,

@@ -135,6 +135,31 @@ export async function readHeldTables(
   return [...held.keys()].flatMap((id) => sources.get(id)?.tableName ?? [])
 }
 
+/** Versions that came in a span of time and were held back, the newest first, with their tables. */
+export async function heldBetween(
+  { store, datasources }: { store: Pick<Database, 'db'>; datasources: DatasourceDirectory },
+  projectId: string,
+  { from, to, limit }: { from: Date; to: Date; limit: number },
+): Promise<Array<{ at: Date; datasourceId: string; tableName: string }>> {
+  const rows = await store.db
+    .selectFrom('dataObjects')
+    .select(['createdAt', 'datasourceId'])
+    .where('projectId', '=', projectId)
+    .where('kind', '=', 'response_data')
+    .where('heldBecause', 'is not', null)
+    .where('createdAt', '>=', from)
+    .where('createdAt', '<', to)
+    .orderBy('createdAt', 'desc')
+    .limit(limit)
+    .execute()
+  if (rows.length === 0) return []
+  const sources = await datasources.ofProject(projectId)
+  return rows.flatMap(({ createdAt: at, datasourceId }) => {
+    const tableName = sources.get(datasourceId)?.tableName
+    return tableName === undefined ? [] : [{ at, datasourceId, tableName }]
+  })
+}
+
 function selectVersions(db: Database['db'], { projectId, datasourceId }: OfDatasource) {
   return db
     .selectFrom('dataObjects')

@@ -199,7 +199,7 @@ function settingsOf(given: DefinedAlert) {
 
 /** Of an address only where it leads, and nothing of a secret. */
 function shownGiven(channel: DefinedAlert['channels'][number]): object {
-  if (channel.type === 'email') return channel
+  if (channel.type === 'email' || channel.type === 'shared') return channel
   const target = URL.canParse(channel.url) ? new URL(channel.url).origin : (channel.target ?? null)
   return { type: channel.type, target }
 }

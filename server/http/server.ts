@@ -20,7 +20,9 @@ import { acceptJsonOnly } from './json-body.ts'
 import { openapiOptions } from './openapi.ts'
 import { limitRequestTime, maxRequestMs } from './request-time.ts'
 import { openRouteTable, type RouteTable } from './route-table.ts'
-import { serveAlertActs, serveAlerts } from './routes/alerts.ts'
+import { serveAlertChannels } from './routes/alert-channels.ts'
+import { serveAlertActs, serveAlerts, serveAlertTrials } from './routes/alerts.ts'
+import { serveAudit, serveAuditExport } from './routes/audit.ts'
 import { serveAskedQuestions, serveQuestionSettings, serveTrials } from './routes/asked-questions.ts'
 import { serveBrowserTokens } from './routes/browser-tokens.ts'
 import { serveConnections } from './routes/connections.ts'
@@ -33,7 +35,7 @@ import { serveJobEvents, serveJobs } from './routes/jobs.ts'
 import { serveDefinition } from './routes/definition.ts'
 import { serveDeploying, serveVersions } from './routes/deployments.ts'
 import { admitQueryCall, projectNamed } from './query-call.ts'
-import { serveKeyActs, serveKeys, servePlans } from './routes/keys.ts'
+import { serveKeyActs, serveKeyAddresses, serveKeys, servePlans } from './routes/keys.ts'
 import { serveMcp } from './routes/mcp.ts'
 import { serveMembers, serveInvitations } from './routes/members.ts'
 import { serveAuthorizations } from './routes/oauth.ts'
@@ -53,7 +55,9 @@ import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveRequest, serveRequestEvents, serveUsage } from './routes/usage.ts'
 import { serveVariables } from './routes/variables.ts'
-import { serveAudit, serveManagementTokens } from './routes/tokens.ts'
+import { serveManagementTokens } from './routes/tokens.ts'
+import { serveTimeline } from './routes/timeline.ts'
+import { serveViews } from './routes/views.ts'
 import { openSessionStore, sessionCookie } from './session-store.ts'
 import { endSilentConnections } from './silent-connections.ts'
 import { isLostVisitor, openWebPage, serveWeb, type WebPage } from './web.ts'
@@ -199,6 +203,10 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveRequestEvents(http, app, streams)
   serveAlerts(http, app)
   serveAlertActs(http, app)
+  serveAlertTrials(http, app)
+  serveAlertChannels(http, app)
+  serveTimeline(http, app)
+  serveViews(http, app)
   serveManagementTokens(http, app)
   serveQueries(http, app)
   serveAuthoring(http, app)
@@ -215,9 +223,11 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveCounterExamples(http, app)
   serveKeys(http, app)
   serveKeyActs(http, app)
+  serveKeyAddresses(http, app)
   serveApprovals(http, app)
   servePlans(http, app)
   serveAudit(http, app)
+  serveAuditExport(http, app)
   http.get('/v1/openapi.json', { config: { door: 'open' }, schema: { hide: true } }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(http.swagger()),
   )

@@ -2,4 +2,13 @@ export type { JobContext, JobRecord } from './job.ts'
 export { openJobs, type Jobs } from './open.ts'
 export { requeueUnfinished } from './restore.ts'
 export { nextRun } from './schedules.ts'
-export { cancelJob, countFailedJobs, findJob, forgetOldJobs, listJobs, retryJob, watchJobs } from './verbs.ts'
+export {
+  cancelJob,
+  countFailedJobs,
+  failedJobTimes,
+  findJob,
+  forgetOldJobs,
+  listJobs,
+  retryJob,
+  watchJobs,
+} from './verbs.ts'

@@ -162,6 +162,23 @@ export async function countFailedJobs(
   return count
 }
 
+/** When the jobs of a project failed in a span of time, its end included. */
+export async function failedJobTimes(
+  { db }: Pick<Database, 'db'>,
+  projectId: string,
+  { from, to }: { from: Date; to: Date },
+): Promise<number[]> {
+  const rows = await db
+    .selectFrom('jobs')
+    .select('finishedAt')
+    .where('projectId', '=', projectId)
+    .where('status', '=', 'failed')
+    .where('finishedAt', '>', from)
+    .where('finishedAt', '<=', to)
+    .execute()
+  return rows.flatMap(({ finishedAt }) => (finishedAt === null ? [] : [finishedAt.getTime()]))
+}
+
 /** Finished jobs are history for a while, and then nothing. */
 export async function forgetOldJobs(app: { store: Database; now: Clock; config: Config }): Promise<void> {
   const before = new Date(app.now() - app.config.limits.jobRetentionDays * 86_400_000)

@@ -1,6 +1,6 @@
 import type { LiveVersion } from './deployment-index.ts'
 
-/** A call that was answered, with the values as its caller gave them and its key fixed them. */
+/** A call that came to a run, with the values as its caller gave them and its key fixed them. */
 export type AnsweredCall = {
   projectId: string
   /** Null for a draft. */
@@ -9,10 +9,11 @@ export type AnsweredCall = {
   version: LiveVersion
   parameters: Readonly<Record<string, unknown>>
   caller: { key: { id: string } } | null
+  requestId?: string | null | undefined
 }
 
 /**
- * Hears of answered calls with the values of their slots, to record them or to run them again. A port that `server/app.ts`
+ * Hears of calls with the values of their slots, to record them or to run them again. A port that `server/app.ts`
  * fills; apart from observations, which carry no values and go to the log.
  */
 export type CallWatch = {
@@ -20,4 +21,6 @@ export type CallWatch = {
   readonly isOn: boolean
   /** Never waits and never throws. */
   heard(call: AnsweredCall): void
+  /** The same of a call that was not answered. */
+  heardFailed(call: AnsweredCall): void
 }

@@ -356,5 +356,7 @@ function tellRun(app: RunParts, run: Run, ended: Outcome & Measured & Executed &
     bytes: ended.bytes,
     cache: ended.cache,
   })
-  if (app.callWatch.isOn && ended.code === null) app.callWatch.heard(run)
+  if (!app.callWatch.isOn) return
+  if (ended.code === null) app.callWatch.heard(run)
+  else app.callWatch.heardFailed(run)
 }

@@ -1,4 +1,5 @@
 export type { BehindCalls } from './behind.ts'
+export { findCallValues } from './call-values.ts'
 export { openCanaries, type Canaries } from './canaries.ts'
 export { openRollout } from './open.ts'
 export { findReplay, findReplayCall, listReplayCalls, listReplays, type ReplayCall } from './read-replays.ts'

@@ -2,7 +2,7 @@ import type { Vault } from '../access/index.ts'
 import type { Config } from '../config.ts'
 import type { Catalogs, Engine } from '../data/index.ts'
 import type { Observe } from '../observe.ts'
-import type { CallWatch, Deployments } from '../queries/index.ts'
+import type { AnsweredCall, CallWatch, Deployments } from '../queries/index.ts'
 import type { Database } from '../store/index.ts'
 import { openBehindCalls, type BehindCalls } from './behind.ts'
 import { openCallRecorder, type CallRecorder } from './recorder.ts'
@@ -47,6 +47,13 @@ export async function openRollout(options: RolloutOptions): Promise<Rollout> {
   const recorder = openCallRecorder({ ...options, maxPerSecond, closeTimeoutMs })
   const behindCalls = openBehindCalls(options)
   const stop = deployments.onChange(update)
+  const note = (call: AnsweredCall, failed: boolean): void => {
+    const { projectId, environment, version, parameters, caller, requestId } = call
+    if (environment === null || !projects.has(projectId)) return
+    const { queryId, number } = version
+    const keyId = caller?.key.id ?? null
+    recorder.note({ projectId, environment, queryId, version: number, keyId, parameters, failed, requestId })
+  }
   return {
     recorder,
     behindCalls,
@@ -55,13 +62,11 @@ export async function openRollout(options: RolloutOptions): Promise<Rollout> {
         return isOn
       },
       heard(call) {
-        const { projectId, environment, version, parameters, caller } = call
-        if (environment === null) return
+        if (call.environment === null) return
         if (isComparing) behindCalls.heard(call)
-        if (!projects.has(projectId)) return
-        const { queryId, number } = version
-        recorder.note({ projectId, environment, queryId, version: number, keyId: caller?.key.id ?? null, parameters })
+        note(call, false)
       },
+      heardFailed: (call) => note(call, true),
     },
     async close() {
       stop()

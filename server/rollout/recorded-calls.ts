@@ -13,6 +13,10 @@ export type Recordable = {
   keyId: string | null
   at: number
   times: number
+  /** The answers it stands for. */
+  requestIds: string[]
+  /** Not answered. */
+  failed: boolean
   parameters: Readonly<Record<string, unknown>>
 }
 
@@ -71,7 +75,7 @@ export async function readRecordedCalls({ store, vault }: ReadParts, wanted: Wan
     `select id, query_id as "queryId", version, key_id as "keyId", at, times, sealed_parameters as sealed
        from (select *, row_number() over (partition by query_id order by at desc, id desc) as turn
                from recorded_calls
-              where project_id = $1 and environment = $2 and query_id = any($3) and at >= $4) as calls
+              where project_id = $1 and environment = $2 and query_id = any($3) and at >= $4 and not failed) as calls
       order by turn, query_id limit $5`,
     [projectId, environment, queryIds, from, limit],
   )

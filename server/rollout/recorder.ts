@@ -6,7 +6,7 @@ import { writeRecordedCalls, type Recordable } from './recorded-calls.ts'
 
 /** Writes calls down in batches, off the path of whoever calls. */
 export type CallRecorder = {
-  note(call: Omit<Recordable, 'at' | 'times'>): void
+  note(call: Omit<Recordable, 'at' | 'times' | 'requestIds'> & { requestId?: string | null | undefined }): void
   flush(): Promise<void>
   close(): Promise<void>
 }
@@ -26,6 +26,8 @@ const flushMs = 1_000
 const maxQueries = 500
 /** A call with more is an upload rather than a question; it is left out of the record. */
 const maxParameterChars = 16_384
+/** Of calls with the same values in one second; the log tells the values of as many. */
+const maxRequestIds = 200
 
 export function openCallRecorder({
   store,
@@ -47,9 +49,11 @@ export function openCallRecorder({
     observe,
   })
   return {
-    note(call) {
+    note({ requestId, ...call }) {
       const text = JSON.stringify(call.parameters)
-      if (text.length <= maxParameterChars) sample.add({ ...call, at: now(), times: 1 }, text)
+      if (text.length > maxParameterChars) return
+      const requestIds = typeof requestId === 'string' ? [requestId] : []
+      sample.add({ ...call, requestIds, at: now(), times: 1 }, call.failed ? `failed ${text}` : text)
     },
     flush: writer.flush,
     close: writer.close,
@@ -71,6 +75,7 @@ function openSample(maxEach: number): Sample {
     const known = calls.get(text)
     if (known !== undefined) {
       known.times += call.times
+      if (known.requestIds.length < maxRequestIds) known.requestIds.push(...call.requestIds)
       known.at = Math.max(known.at, call.at)
     } else if (calls.size < maxEach) calls.set(text, call)
   }
@@ -88,7 +93,7 @@ function openSample(maxEach: number): Sample {
       return taken
     },
     putBack(calls) {
-      for (const call of calls) add(call, JSON.stringify(call.parameters))
+      for (const call of calls) add(call, `${call.failed ? 'failed ' : ''}${JSON.stringify(call.parameters)}`)
       // It is a sample: what finds no room was one of many.
       return 0
     },

@@ -21,6 +21,10 @@ export type Filter = {
   environment?: string | undefined
   query?: string | undefined
   keyId?: string | undefined
+  version?: number | undefined
+  entry?: string | undefined
+  status?: number | undefined
+  outcome?: 'answered' | 'failed' | undefined
 }
 
 /** Counted by one thing; what it was not counted by is null. */
@@ -66,7 +70,7 @@ const groupingOf = new Map<number, keyof typeof groupings>(
 /** `summed`: whatever the query and key. */
 type Asked = { filter: Filter; range: Range; coarsest: Grain; summed?: boolean }
 
-const sums = `
+export const sums = `
   coalesce(sum(calls) filter (where not ${rejectedText}), 0)::bigint as requests,
   coalesce(sum(calls) filter (where status >= 400 and not ${rejectedText}), 0)::bigint as errors,
   coalesce(sum(calls) filter (where ${rejectedText}), 0)::bigint as rejected,
@@ -242,14 +246,15 @@ async function windowOf(run: Run, filter: WindowFilter, { from, to }: Window): P
   return { text: texts.join(' union all '), values }
 }
 
-async function sourceOf(
+export async function sourceOf(
   store: Pick<Database, 'pool'>,
   { filter, range, coarsest, summed = false }: Asked,
 ): Promise<Source> {
   const { rows } = await store.pool.query<{ grain: Stored; until: Date }>('select grain, until from usage_progress')
   const until = new Map(rows.map((row) => [row.grain, row.until.getTime()]))
   const fitting = grains.slice(0, grains.indexOf(coarsest) + 1).toReversed()
-  const isSummed = summed && filter.query === undefined && filter.keyId === undefined
+  const { query, keyId, version, entry, status, outcome } = filter
+  const isSummed = summed && [query, keyId, version, entry, status, outcome].every((each) => each === undefined)
   const pieces = cover({ from: range.from.getTime(), to: range.to.getTime() }, until, {
     stored: isSummed ? [...fitting.flatMap(sumOf), 'minute'] : fitting,
   })
@@ -257,8 +262,11 @@ async function sourceOf(
     filter.projectIds,
     range.starts,
     filter.environment ?? null,
-    filter.query ?? null,
-    filter.keyId ?? null,
+    query ?? null,
+    keyId ?? null,
+    version ?? null,
+    entry ?? null,
+    status ?? null,
   ]
   const texts = pieces.map(({ stored, from, to }) => {
     values.push(new Date(from), new Date(to))
@@ -266,10 +274,14 @@ async function sourceOf(
     return `select *, width_bucket(start, $2::timestamptz[]) - 1 as piece from usage_rollups
       where project_id = any($1) and grain = '${stored}' and start >= $${last - 1} and start < $${last}
         and ($3::text is null or environment = $3) and ($4::text is null or query = $4)
-        and ($5::text is null or key_id = $5)`
+        and ($5::text is null or key_id = $5) and ($6::int is null or version = $6)
+        and ($7::text is null or entry = $7) and ($8::int is null or status = $8)
+        ${outcome === undefined ? '' : outcomeTexts[outcome]}`
   })
   return { text: texts.join(' union all '), values }
 }
+
+const outcomeTexts = { answered: 'and status < 400', failed: 'and status >= 400' }
 
 function sumOf(grain: Grain): Stored[] {
   return grain === 'span' ? [] : [`${grain}-sum`]

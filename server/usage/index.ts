@@ -9,7 +9,19 @@ export {
   updateAlert,
   type AlertRecord,
 } from './alerts/manage.ts'
-export { resealChannels } from './alerts/channels.ts'
+export { resealChannels, resealSharedChannels } from './alerts/channels.ts'
+export { alertMarks } from './alerts/marks.ts'
+export { previewAlert, type AlertPreview } from './alerts/preview.ts'
+export {
+  createSharedChannel,
+  deleteSharedChannel,
+  listSharedChannels,
+  rotateSharedChannel,
+  testSharedChannel,
+  updateSharedChannel,
+  type SharedChannel,
+} from './alerts/shared-channels.ts'
+export { endSilence, silenceAlert } from './alerts/silence.ts'
 export { knownChannels, readStoredChannels, shownChannel, type StoredChannel } from './alerts/defined-channels.ts'
 export { openAlerts, type Alerts } from './alerts/open.ts'
 export type { AlertSources } from './alerts/sources.ts'
@@ -23,4 +35,6 @@ export { reportKeyUsage, reportUsage, type Report } from './report.ts'
 export { findRequest } from './find-request.ts'
 export { listRequests, tailRequests, type RequestEntry } from './requests.ts'
 export { keepUsage } from './rollup.ts'
+export { reportQueries, type QueryFigures } from './query-figures.ts'
+export { changeView, createView, deleteView, listViews, type SavedView } from './views.ts'
 export { openTraces, type Traces } from './traces.ts'

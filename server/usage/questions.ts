@@ -85,6 +85,8 @@ export async function readTopQuestions(
   filter: Filter,
   { from, to }: { from: Date; to: Date },
 ): Promise<TopQuestions> {
+  const refused = refusedOf(filter)
+  if (refused === 'none') return { top: [], unanswered: [] }
   const progress = await store.pool.query<{ until: Date }>('select until from usage_progress where grain = $1', [
     progressName,
   ])
@@ -100,12 +102,22 @@ export async function readTopQuestions(
     filter.keyId ?? null,
     new Date(begin),
     new Date(end),
+    refused,
   ]
   const [top, unanswered] = await Promise.all([
     store.pool.query<TopQuestions['top'][number]>(topText, values),
     store.pool.query<TopQuestions['unanswered'][number]>(unansweredText, values),
   ])
   return { top: top.rows, unanswered: unanswered.rows }
+}
+
+/** Which questions a filter by entry and outcome lets through: the refused, the answered, both (null) or none. */
+function refusedOf({ entry, status, outcome }: Filter): boolean | null | 'none' {
+  if (entry !== undefined && entry !== 'question') return 'none'
+  const byStatus = status === undefined ? null : status === 422 ? true : status < 400 ? false : 'none'
+  const byOutcome = outcome === undefined ? null : outcome === 'failed'
+  if (byStatus === null || byOutcome === null) return byStatus ?? byOutcome
+  return byStatus === byOutcome ? byStatus : 'none'
 }
 
 const filterText = `project_id = any($1) and ($4::text is null or environment = $4)
@@ -124,7 +136,8 @@ const asked = `asked as (
   union all ${single('start >= $8 and start < $3')})`
 
 const topText = `with ${asked},
-  kinds as (select same, query, min(question) as question, sum(calls)::bigint as calls from asked group by 1, 2)
+  kinds as (select same, query, min(question) as question, sum(calls)::bigint as calls from asked
+             where $9::boolean is null or refused = $9 group by 1, 2)
   select min(question) as question, sum(calls)::bigint as count,
          (array_agg(query order by calls desc, query) filter (where query <> ''))[1] as query
     from kinds group by same order by count desc, question limit ${maxQuestions}`
@@ -132,7 +145,8 @@ const topText = `with ${asked},
 const unansweredText = `with ${asked},
   kinds as (select same, reason, min(question) as question, sum(calls)::bigint as calls,
                    max(last_at) as last_at
-              from asked where refused group by 1, 2)
+              from asked
+             where refused and ($9::boolean is null or $9) group by 1, 2)
   select min(question) as question, sum(calls)::bigint as count,
          (array_agg(reason order by calls desc, reason) filter (where reason <> ''))[1] as reason,
          max(last_at) as "lastAskedAt"

@@ -93,8 +93,9 @@ async function read(
   input: Omit<RequestsInput, 'limit' | 'cursor'>,
   { limit, before, withoutPreviews = false }: Bounds,
 ): Promise<RequestEntry[]> {
-  const { projectId, environment, query, keyId, entry, status, error, from, to } = input
-  const values = [projectId, environment, query, keyId, entry, status, error, from, to, before?.at, before?.id, limit]
+  const { projectId, environment, query, keyId, entry, status, error, from, to, version } = input
+  const sought = [projectId, environment, query, keyId, entry, status, error, from, to]
+  const values = [...sought, before?.at, before?.id, limit, version]
   const { rows } = await store.pool.query<RequestEntry>(
     readText({ outcome: input.outcome, withoutPreviews }),
     values.map((value) => value ?? null),
@@ -113,6 +114,7 @@ function readText({ outcome, withoutPreviews }: Wanted): string {
   const batch = `project_id = $1 and ($2::text is null or environment = $2) and ($3::text is null or query = $3)
     and ($4::text is null or key_id = $4) and ($5::text is null or entry = $5)
     and ($6::int is null or status = $6) and ($7::text is null or error = $7)
+    and ($13::int is null or version = $13)
     and start < coalesce($9::timestamptz, 'infinity') ${outcome === undefined ? '' : outcomes[outcome]}
     ${withoutPreviews ? "and entry <> 'preview'" : ''}`
   return `with oldest as (

@@ -6,6 +6,7 @@ export type Sought = {
   projectId: string
   environment?: string | undefined
   query?: string | undefined
+  version?: number | undefined
   keyId?: string | undefined
   entry?: string | undefined
   status?: number | undefined
@@ -50,7 +51,7 @@ type Stretch = { stored: 'minute' | 'hour'; from: number; to: number }
 /** Newest first. A query that was not found is counted under no name, so figures without one may be of any. */
 async function startsOf(
   store: Pick<Database, 'pool'>,
-  { projectId, environment, query, keyId, entry, status, error, outcome }: Sought,
+  { projectId, environment, query, version, keyId, entry, status, error, outcome }: Sought,
   { stored, from, to }: Stretch,
 ): Promise<number[]> {
   if (from >= to) return []
@@ -61,9 +62,10 @@ async function startsOf(
         and ($5::text is null or environment in ($5, '')) and ($6::text is null or query in ($6, ''))
         and ($7::text is null or key_id = $7) and ($8::text is null or entry = $8)
         and ($9::int is null or status = $9) and ($10::text is null or error = $10)
+        and ($11::int is null or version = $11)
         ${outcome === undefined ? '' : outcomes[outcome]}
       order by start desc`,
-    [projectId, stored, new Date(from), new Date(to), environment, query, keyId, entry, status, error],
+    [projectId, stored, new Date(from), new Date(to), environment, query, keyId, entry, status, error, version],
   )
   return rows.map(({ start }) => start.getTime())
 }

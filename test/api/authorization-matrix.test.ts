@@ -283,7 +283,7 @@ async function fingerprint(): Promise<Record<string, string>> {
   const { db } = t.app.store
   const { rows: tables } = await sql<{ name: string }>`
     select tablename as name from pg_tables where schemaname = 'public'
-    and tablename not in ('sessions', 'management_tokens', 'api_keys', 'api_key_uses')
+    and tablename not in ('sessions', 'management_tokens', 'api_keys', 'api_key_uses', 'api_key_addresses')
     and tablename not like 'request%' and tablename not like 'usage%' order by 1`.execute(db)
   const prints: Record<string, string> = {}
   for (const { name } of tables) {

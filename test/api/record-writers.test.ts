@@ -68,10 +68,15 @@ test('who called is written after the database was away, and an older word never
 
 test('the use of a key that the database does not know keeps no other from being written', async () => {
   const uses = openKeyUses({ ...parts(), dailyStateOf: () => undefined })
-  for (const keyId of ['key_1', 'key_gone', 'key_2']) uses.note(keyId)
+  for (const keyId of ['key_1', 'key_gone', 'key_2']) uses.note(keyId, '192.0.2.7')
   await uses.close()
   const { rows } = await pool.query('select key_id from api_key_uses order by key_id')
   expect(rows).toEqual([{ key_id: 'key_1' }, { key_id: 'key_2' }])
+  const addresses = await pool.query('select key_id, address from api_key_addresses order by key_id')
+  expect(addresses.rows).toEqual([
+    { key_id: 'key_1', address: '192.0.2.7' },
+    { key_id: 'key_2', address: '192.0.2.7' },
+  ])
   expect(drops()).toMatchObject([{ where: 'api-key-uses', count: 1, reason: 'refused' }])
 })
 

@@ -173,6 +173,7 @@ test('values are sealed at rest, and gone once recording is switched off', async
     version: 1,
     keyId: null,
     parameters: { most: 1 },
+    failed: false,
   })
   expect(await recorded()).toBe(0)
 })

@@ -38,7 +38,9 @@ describe('201, 200 and 204', () => {
       channels: [{ type: 'webhook', target: 'http://hooks.test/a', secret: expect.stringMatching(/^whsec_.{44}$/) }],
     })
     const read = await t.operator.get(`${path}/${id}`)
-    expect(read.body.channels).toEqual([{ id: channels[0].id, type: 'webhook', target: 'http://hooks.test/a' }])
+    expect(read.body.channels).toEqual([
+      { id: channels[0].id, type: 'webhook', target: 'http://hooks.test/a', shared: null },
+    ])
     const change = {
       name: 'More errors',
       channels: [{ id: channels[0].id }, { type: 'slack', url: 'http://hooks.test/T/B/x' }],

@@ -11,6 +11,7 @@ const owners: Record<string, string> = {
   api_keys: 'server/access',
   api_key_permissions: 'server/access',
   api_key_uses: 'server/access',
+  api_key_addresses: 'server/access',
   oauth_clients: 'server/access',
   oauth_grants: 'server/access',
   vault_check: 'server/access',
@@ -64,6 +65,8 @@ const owners: Record<string, string> = {
   alert_events: 'server/usage',
   alert_deliveries: 'server/usage',
   alert_rounds: 'server/usage',
+  notification_channels: 'server/usage',
+  saved_views: 'server/usage',
 }
 
 /** Files that name a table of another room, each with its reason. */

@@ -78,4 +78,8 @@ const firing = {
   notifiedAt: null,
   evaluatedAt: null,
   createdAt: new Date(0),
+  silencedUntil: null,
+  silencedBy: null,
+  silencedReason: null,
+  unannounced: false,
 }

@@ -238,6 +238,15 @@ const questions: Record<string, Row> = {
 
 const usage: Record<string, Row> = {
   'GET /v1/projects/:project_id/metrics': viewer(),
+  'GET /v1/projects/:project_id/metrics/queries': viewer(),
+  'GET /v1/projects/:project_id/timeline': viewer(),
+  'GET /v1/projects/:project_id/views': viewer(),
+  'POST /v1/projects/:project_id/views': editor({
+    status: 201,
+    body: ({ unique }) => ({ page: 'requests', name: unique, filter: {}, shared: true }),
+  }),
+  'PATCH /v1/projects/:project_id/views/:view_id': editor({ body: { filter: { outcome: 'failed' } } }),
+  'DELETE /v1/projects/:project_id/views/:view_id': editor({ status: 204, fresh: { view_id: 'view' } }),
   'GET /v1/projects/:project_id/requests': viewer(),
   'GET /v1/projects/:project_id/requests/:request_id': viewer(),
   'GET /v1/projects/:project_id/requests/events': viewer({ stream: true }),
@@ -246,6 +255,21 @@ const usage: Record<string, Row> = {
   'GET /v1/projects/:project_id/alerts/:alert_id': viewer(),
   'PATCH /v1/projects/:project_id/alerts/:alert_id': editor({ body: { threshold: 90 } }),
   'DELETE /v1/projects/:project_id/alerts/:alert_id': editor({ status: 204, fresh: { alert_id: 'alert' } }),
+  'POST /v1/projects/:project_id/alerts/preview': viewer({ body: { type: 'requests_above', threshold: 100 } }),
+  'POST /v1/projects/:project_id/alerts/:alert_id/silence': editor({ body: { minutes: 5 } }),
+  'DELETE /v1/projects/:project_id/alerts/:alert_id/silence': editor(),
+  'GET /v1/projects/:project_id/alert-channels': viewer(),
+  'POST /v1/projects/:project_id/alert-channels': editor({
+    status: 201,
+    body: ({ unique }) => ({ name: unique, channel: { type: 'slack', url: 'https://hooks.example.com/x' } }),
+  }),
+  'PATCH /v1/projects/:project_id/alert-channels/:shared_channel_id': editor({ body: {} }),
+  'DELETE /v1/projects/:project_id/alert-channels/:shared_channel_id': editor({
+    status: 204,
+    fresh: { shared_channel_id: 'sharedChannel' },
+  }),
+  'POST /v1/projects/:project_id/alert-channels/:shared_channel_id/test': editor(),
+  'POST /v1/projects/:project_id/alert-channels/:shared_channel_id/rotate': editor(),
   'POST /v1/projects/:project_id/alerts/:alert_id/test': editor(),
   'POST /v1/projects/:project_id/alerts/:alert_id/channels/:channel_id/rotate': editor(),
   'GET /v1/projects/:project_id/alerts/:alert_id/history': viewer(),
@@ -266,6 +290,7 @@ const credentials: Record<string, Row | Row[]> = {
   'POST /v1/api-keys/:key_id/enable': ownerOfKey({ fresh: { key_id: 'key' } }),
   'GET /v1/api-keys/:key_id/reach': ownerOfKey(),
   'GET /v1/api-keys/:key_id/usage': ownerOfKey(),
+  'GET /v1/api-keys/:key_id/addresses': ownerOfKey(),
   'GET /v1/oauth/client': row('person')({ search: `?client_id=:client_id&redirect_uri=${returnAddress}` }),
   'POST /v1/oauth/approvals': row('owner-in-person')({
     status: 201,
@@ -286,6 +311,8 @@ const credentials: Record<string, Row | Row[]> = {
   }),
   'DELETE /v1/management-tokens/:token_id': row('owner-of-token')({ status: 204, fresh: { token_id: 'token' } }),
   'GET /v1/audit': [row('administrator')(), owner({ search: '?project_id=:project_id' })],
+  'GET /v1/audit/choices': [row('administrator')(), owner({ search: '?project_id=:project_id' })],
+  'GET /v1/audit/export': [row('administrator')(), owner({ search: '?project_id=:project_id' })],
 }
 
 const people: Record<string, Row> = {

@@ -27,6 +27,9 @@ export type Ids = {
   call_id: string
   alert_id: string
   channel_id: string
+  /** A channel of the project. */
+  shared_channel_id: string
+  view_id: string
   key_id: string
   token_id: string
   /** An authorization server, by the address that it sends browsers back to. */
@@ -244,6 +247,9 @@ function makersOf({ t, own, source, owner, unique }: Parts) {
     },
     query: () => made(`${path}/queries`, { name: unique(), sql: 'SELECT count(*) AS n FROM orders' }, 'name'),
     evaluation: () => made(`${path}/evaluations`, { question: `Is ${unique()} there?`, expected_query: null }),
+    sharedChannel: () =>
+      made(`${path}/alert-channels`, { name: unique(), channel: { type: 'webhook', url: source.url } }),
+    view: () => made(`${path}/views`, { page: 'requests', name: unique(), filter: {}, shared: true }),
     alert: () => made(`${path}/alerts`, { name: unique(), type: 'requests_above', threshold: 100 }),
     key: () =>
       made('/v1/api-keys', { name: unique(), permissions: [{ project_id: own.projectId, environments: '*' }] }),
@@ -288,6 +294,8 @@ async function makeIds(parts: Omit<Parts, 'unique'> & { makers: Makers }): Promi
     ...(await makeReplay(t, own.projectId)),
     alert_id: alert.id,
     channel_id: alert.channels[0].id,
+    shared_channel_id: await makers.sharedChannel(),
+    view_id: await makers.view(),
     key_id: await makers.key(),
     token_id: await makers.token(),
     server: 'a-server',

@@ -44,6 +44,7 @@ const secrets: Record<string, string> = {
   'a renewed access token of a grant': 'planted-grant-access-105',
   'a renewed refresh token of a grant': 'planted-grant-refresh-106',
   'the verifier of a client': 'planted-verifier-of-a-client-that-was-let-in-107',
+  'a secret of a shared channel': 'planted-shared-channel-110',
   'a value of a recorded call': 'planted-recorded-value-108',
   'a value that is kept out of the record': 'planted-redacted-value-109',
 }
@@ -448,6 +449,10 @@ async function watch(projectId: string): Promise<void> {
     rotated['secret'] ?? JSON.stringify(rotated).match(/whsec_[^"]+/)?.[0],
   )
   for (const page of ['', '/deliveries', '/history']) await call('GET', path + page)
+  const channel = { type: 'webhook', url: `${api()}?token=${secrets['a secret of a shared channel']}` }
+  const shared = await made(`/v1/projects/${projectId}/alert-channels`, { name: 'On call', channel }, true)
+  secrets['a secret of a shared channel that signs'] = String(shared['secret'])
+  await call('POST', `/v1/projects/${projectId}/alert-channels/${shared['id']}/test`, { body: {} })
 }
 
 /** Everything that can be read, as who may read the most. */
@@ -455,10 +460,12 @@ async function readAll(projectId: string): Promise<void> {
   const project = `/v1/projects/${projectId}`
   const pages = ['', '/members', '/invitations', '/datasources', '/data-objects', '/jobs', '/metrics', '/requests']
   const more = ['/variables', '/alerts', '/queries', '/deployments', '/questions', '/evaluations', '/definition']
+  const running = ['/alert-channels', '/timeline', '/views', '/metrics/queries']
   const releases = ['/openapi.json', '/releases', '/replays', '/replay-settings', '/counter-examples']
-  for (const page of [...pages, ...more, ...releases]) await call('GET', `${project}${page}`)
+  for (const page of [...pages, ...more, ...running, ...releases]) await call('GET', `${project}${page}`)
   for (const page of [
     '/v1/audit',
+    '/v1/audit/export',
     '/v1/limits',
     '/v1/api-keys',
     '/v1/management-tokens',

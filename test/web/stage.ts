@@ -76,7 +76,7 @@ const salesByRegion = {
 }
 
 export function deployedList(page: Page, environment = 'production') {
-  return page.getByRole('list', { name: `Deployed in ${environment}`, exact: true })
+  return page.getByRole('region', { name: `Deployed in ${environment}`, exact: true })
 }
 
 export function rail(page: Page, label: string) {

@@ -19,7 +19,10 @@ export function AlertBell({ project }: { project: Project }) {
     queryFn: ({ signal }) => callAll<Alert>(`/v1/projects/${project.id}/alerts`, signal, true),
     retry: false,
   })
-  const firing = (alerts.data ?? []).filter(({ state, enabled }) => state === 'firing' && enabled)
+  // What is silenced is known already.
+  const firing = (alerts.data ?? []).filter(
+    ({ state, enabled, silenced }) => state === 'firing' && enabled && silenced === null,
+  )
   const words =
     firing.length === 0
       ? 'Alerts: all well'

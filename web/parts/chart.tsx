@@ -4,7 +4,8 @@ import { useElementSize } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { timeAxis } from './time-axis.ts'
 
-export type ChartLine = { name: string; label: string; color: string; dashed?: boolean }
+/** `stack`: bars of the same one stand on one another, beside those of another. */
+export type ChartLine = { name: string; label: string; color: string; dashed?: boolean; stack?: string }
 export type ChartPoint = Record<string, number | string | null>
 
 type Props = {
@@ -45,8 +46,13 @@ export function Chart({ kind, points, lines, unit, stacked = false, sayMoment }:
       {kind === 'bar' ? (
         <BarChart
           {...common}
-          series={lines.map(({ name, label, color }) => ({ name, label, color }))}
-          type={stacked ? 'stacked' : 'default'}
+          series={lines.map(({ name, label, color, stack }) => ({
+            name,
+            label,
+            color,
+            ...(stack !== undefined && { stackId: stack }),
+          }))}
+          type={stacked && lines.every(({ stack }) => stack === undefined) ? 'stacked' : 'default'}
           maxBarWidth={28}
           barChartProps={{ accessibilityLayer: false }}
         />

@@ -113,7 +113,7 @@ function authenticate(
     const { key, secret, browserToken } = isFromBrowser
       ? findBehindToken(app, credential)
       : { ...findKey(app, credential), browserToken: null }
-    app.keyUses.note(key.id)
+    app.keyUses.note(key.id, isFromBrowser ? null : address)
     return { caller: { kind: 'key', key, secret, requestId, standings: [], isTold: false }, browserToken }
   } catch (error) {
     throw countedFailure(app, address, error)

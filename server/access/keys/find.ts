@@ -6,7 +6,7 @@ import { personBehind } from '../roles.ts'
 import type { Permission } from './permissions.ts'
 import type { KeyRow } from './record.ts'
 import { readKeys } from './rows.ts'
-import type { KeyUses } from './uses.ts'
+import { maxAddresses, type KeyUses } from './uses.ts'
 import type { Clock } from '../../clock.ts'
 
 /** A key as its owners see it. */
@@ -20,6 +20,7 @@ export type ApiKey = {
   plan: string
   rate: { perMinute: number; burst: number } | null
   perDay: number | null
+  tags: string[]
   status: 'active' | 'disabled' | 'expired' | 'revoked'
   createdBy: string | null
   createdAt: Date
@@ -60,6 +61,28 @@ export async function findKey(
   return key
 }
 
+/** From where a key was used lately, the last first. The database may be a minute behind what this process knows. */
+export async function addressesOfKey(
+  app: { store: Database; keyUses: KeyUses },
+  caller: Caller,
+  keyId: string,
+): Promise<Array<{ address: string; lastUsedAt: Date }>> {
+  await readKey(app.store.db, caller, keyId)
+  const written = await app.store.db
+    .selectFrom('apiKeyAddresses')
+    .select(['address', 'lastUsedAt'])
+    .where('keyId', '=', keyId)
+    .execute()
+  const known = new Map(written.map(({ address, lastUsedAt }) => [address, lastUsedAt.getTime()]))
+  for (const [address, usedMs] of app.keyUses.addresses(keyId)) {
+    known.set(address, Math.max(usedMs, known.get(address) ?? 0))
+  }
+  return [...known]
+    .toSorted(([, left], [, right]) => right - left)
+    .slice(0, maxAddresses)
+    .map(([address, usedMs]) => ({ address, lastUsedAt: new Date(usedMs) }))
+}
+
 /** What keys are called, for those who have seen them at work. One that is gone has no name. */
 export async function keyNames({ db }: Pick<Database, 'db'>, keyIds: readonly string[]): Promise<Map<string, string>> {
   if (keyIds.length === 0) return new Map()
@@ -95,6 +118,7 @@ async function asApiKeys(app: { store: Database; keyUses: KeyUses; now: Clock },
       plan: row.plan,
       rate: row.perMinute === null || row.burst === null ? null : { perMinute: row.perMinute, burst: row.burst },
       perDay: row.perDay,
+      tags: row.tags,
       status: statusOf(row, app.now()),
       createdBy: row.createdBy,
       createdAt: row.createdAt,

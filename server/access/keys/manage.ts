@@ -37,6 +37,7 @@ export type KeyInput = {
   perDay: number | null
   fixedParameters: Record<string, unknown>
   expiresAt: Date | null
+  tags: string[]
 }
 
 type Changes = { [Name in keyof KeyInput]?: KeyInput[Name] | undefined }
@@ -65,6 +66,7 @@ export async function createKey(
         plan: input.plan ?? app.config.defaultPlan,
         fixedParameters: JSON.stringify(input.fixedParameters ?? {}),
         expiresAt: input.expiresAt ?? null,
+        tags: input.tags ?? [],
         ...overridesOf(input),
         secretHash: hash,
         start,
@@ -92,7 +94,7 @@ export async function updateKey(
   requireSensible(app, changes)
   if (changes.permissions !== undefined) await requireScope(app, caller, changes.permissions)
   await changeKey(app, caller, keyId, async (transaction, key) => {
-    const { name, plan, permissions, fixedParameters, expiresAt } = changes
+    const { name, plan, permissions, fixedParameters, expiresAt, tags } = changes
     requireGrantableChange(app.config, caller, { key, changes })
     if (permissions !== undefined) {
       refuseNewKind(key, permissions)
@@ -110,6 +112,7 @@ export async function updateKey(
         ...(plan !== undefined && { plan }),
         ...(fixedParameters !== undefined && { fixedParameters: JSON.stringify(fixedParameters) }),
         ...(expiresAt !== undefined && { expiresAt }),
+        ...(tags !== undefined && { tags }),
         ...overridesOf(changes),
       },
     }
@@ -263,7 +266,7 @@ function overridesOf({ rate, perDay }: Changes): Pick<Columns, 'perMinute' | 'bu
 
 /** What the audit log says of a change, in wire names. */
 function detailsOf(changes: Changes): Record<string, unknown> {
-  const { name, plan, permissions, rate, perDay, expiresAt, fixedParameters } = changes
+  const { name, plan, permissions, rate, perDay, expiresAt, fixedParameters, tags } = changes
   return {
     name,
     plan,
@@ -274,6 +277,7 @@ function detailsOf(changes: Changes): Record<string, unknown> {
     })),
     rate_limit: rate === undefined || rate === null ? rate : { per_minute: rate.perMinute, burst: rate.burst },
     daily_quota: perDay,
+    tags,
     expires_at: expiresAt === null ? null : expiresAt?.toISOString(),
     // Values may say whose data it is; the names say what is bound.
     fixed_parameters: fixedParameters === undefined ? undefined : Object.keys(fixedParameters),

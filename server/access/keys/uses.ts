@@ -1,21 +1,29 @@
+import type { Clock } from '../../clock.ts'
+import type { Config } from '../../config.ts'
 import { openBatchWriter } from '../../flow/index.ts'
 import type { Observe } from '../../observe.ts'
 import { isRowRefused, type Database } from '../../store/index.ts'
 
 /** When and how much each key was used, noted in memory and written in batches, off the path of any call. */
 export type KeyUses = {
-  note(keyId: string): void
+  /** `address`: where the call came from; null where that is a visitor of a page rather than who holds the key. */
+  note(keyId: string, address: string | null): void
   /** As this process knows it: the database may be a minute behind. */
   lastUse(keyId: string): Date | undefined
+  /** Where it was used from, as this process knows it. */
+  addresses(keyId: string): ReadonlyMap<string, number>
   close(): Promise<void>
 }
 
-type Use = { keyId: string; usedMs: number; writtenMs: number }
+type Use = { keyId: string; usedMs: number; writtenMs: number; addresses: Map<string, number> }
 
 /** A first use shows within seconds; after that a key is written at most once a minute. */
 const flushMs = 2_000
 const grainMs = 60_000
 const pageSize = 1_000
+/** That are known of each key. */
+export const maxAddresses = 10
+const noAddresses: ReadonlyMap<string, number> = new Map()
 
 type Options = {
   store: Database
@@ -50,6 +58,7 @@ export function openKeyUses({ store, now, dailyStateOf, closeTimeoutMs, observe 
     },
     async write(page) {
       await writeUses(store, page, dailyStateOf)
+      await writeAddresses(store, page)
       for (const use of page) use.writtenMs = now()
     },
     isRefused: isRowRefused,
@@ -60,21 +69,32 @@ export function openKeyUses({ store, now, dailyStateOf, closeTimeoutMs, observe 
   })
 
   return {
-    note(keyId) {
+    note(keyId, address) {
       let use = uses.get(keyId)
       if (use === undefined) {
-        use = { keyId, usedMs: 0, writtenMs: 0 }
+        use = { keyId, usedMs: 0, writtenMs: 0, addresses: new Map() }
         uses.set(keyId, use)
       }
       use.usedMs = now()
+      if (address !== null) noteAddress(use, address)
       unwritten.add(use)
     },
     lastUse: (keyId) => {
       const use = uses.get(keyId)
       return use === undefined ? undefined : new Date(use.usedMs)
     },
+    addresses: (keyId) => uses.get(keyId)?.addresses ?? noAddresses,
     close: writer.close,
   }
+}
+
+/** One more than are known takes the place of the one that was longest unheard of. */
+function noteAddress({ addresses, usedMs }: Use, address: string): void {
+  if (addresses.size >= maxAddresses && !addresses.has(address)) {
+    const oldest = [...addresses].reduce((least, each) => (each[1] < least[1] ? each : least))
+    addresses.delete(oldest[0])
+  }
+  addresses.set(address, usedMs)
 }
 
 /** Replicas write the same rows: the later use and the larger count stay. */
@@ -98,4 +118,35 @@ async function writeUses(store: Database, page: Use[], dailyStateOf: Options['da
       })),
     )
     .execute()
+}
+
+/** The last few of each key stay, whichever replica saw them. */
+async function writeAddresses({ pool }: Database, page: Use[]): Promise<void> {
+  const seen = page
+    .flatMap(({ keyId, addresses }) => [...addresses].map(([address, usedMs]) => ({ keyId, address, usedMs })))
+    // In one order everywhere, as above.
+    .toSorted((left, right) => (`${left.keyId} ${left.address}` < `${right.keyId} ${right.address}` ? -1 : 1))
+  if (seen.length === 0) return
+  await pool.query(
+    `insert into api_key_addresses (key_id, address, last_used_at)
+     select * from unnest($1::text[], $2::text[], $3::timestamptz[])
+     on conflict (key_id, address) do update
+       set last_used_at = greatest(api_key_addresses.last_used_at, excluded.last_used_at)`,
+    [seen.map(({ keyId }) => keyId), seen.map(({ address }) => address), seen.map(({ usedMs }) => new Date(usedMs))],
+  )
+  await pool.query(
+    `delete from api_key_addresses using (
+       select key_id, address, row_number() over (partition by key_id order by last_used_at desc, address) as place
+         from api_key_addresses where key_id = any($1)
+     ) as ranked
+     where api_key_addresses.key_id = ranked.key_id and api_key_addresses.address = ranked.address
+       and ranked.place > ${maxAddresses}`,
+    [[...new Set(seen.map(({ keyId }) => keyId))]],
+  )
+}
+
+/** Where a key was used from is known for as long as its calls are. */
+export async function forgetOldAddresses(app: { store: Database; now: Clock; config: Config }): Promise<void> {
+  const before = new Date(app.now() - app.config.limits.requestRetentionDays * 86_400_000)
+  await app.store.db.deleteFrom('apiKeyAddresses').where('lastUsedAt', '<', before).execute()
 }

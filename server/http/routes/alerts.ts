@@ -4,10 +4,13 @@ import {
   alertChannel,
   alertDelivery,
   alertEvent,
+  alertPreview,
+  alertPreviewInput,
   alertTest,
   changeAlert,
   newAlert,
   rotateAlertSecret,
+  silenceAlert,
 } from '../../../api/alerts.ts'
 import { pageOf, pageQuery } from '../../../api/envelope.ts'
 import type { App } from '../../app.ts'
@@ -38,7 +41,7 @@ export function serveAlerts(http: Http, app: App): void {
     async (request, reply) => {
       const input = fromWire(newAlert, request.body)
       const made = await usage.createAlert(app, callerOf(request), { ...input, projectId: request.params.project_id })
-      return reply.code(201).send(wireAlert(made))
+      return reply.code(201).send(wireAlert(made, app))
     },
   )
 
@@ -56,14 +59,14 @@ export function serveAlerts(http: Http, app: App): void {
     async (request) => {
       const input = { projectId: request.params.project_id, ...request.query }
       const page = await usage.listAlerts(app, callerOf(request), input)
-      return { data: page.items.map(wireAlert), next_cursor: page.nextCursor }
+      return { data: page.items.map((each) => wireAlert(each, app)), next_cursor: page.nextCursor }
     },
   )
 
   http.get(
     '/v1/projects/:project_id/alerts/:alert_id',
     { schema: { tags, summary: 'One alert', params: ofAlert, response: { 200: alert, ...refusals } } },
-    async (request) => wireAlert(await usage.findAlert(app, callerOf(request), placeOf(request.params))),
+    async (request) => wireAlert(await usage.findAlert(app, callerOf(request), placeOf(request.params)), app),
   )
 
   http.patch(
@@ -80,7 +83,8 @@ export function serveAlerts(http: Http, app: App): void {
     },
     async (request) => {
       const changes = fromWire(changeAlert, request.body)
-      return wireAlert(await usage.updateAlert(app, callerOf(request), { ...changes, ...placeOf(request.params) }))
+      const changed = await usage.updateAlert(app, callerOf(request), { ...changes, ...placeOf(request.params) })
+      return wireAlert(changed, app)
     },
   )
 
@@ -125,7 +129,7 @@ export function serveAlertActs(http: Http, app: App): void {
     async (request) => {
       const { grace_seconds: graceSeconds } = request.body ?? { grace_seconds: 86_400 }
       const input = { ...placeOf(request.params), channelId: request.params.channel_id, graceSeconds }
-      return usage.rotateAlertSecret(app, callerOf(request), input)
+      return await usage.rotateAlertSecret(app, callerOf(request), input)
     },
   )
 
@@ -164,12 +168,63 @@ export function serveAlertActs(http: Http, app: App): void {
   )
 }
 
+/** Trying out what an alert would do, and keeping it quiet. */
+export function serveAlertTrials(http: Http, app: App): void {
+  http.post(
+    '/v1/projects/:project_id/alerts/preview',
+    {
+      schema: {
+        tags,
+        summary: 'When an alert with these rules would have fired, had it been there',
+        description: 'Judged once a minute, as it would be now. Nothing is kept of it.',
+        params: ofProject,
+        body: alertPreviewInput,
+        response: { 200: alertPreview, ...refusals },
+      },
+    },
+    async (request) => {
+      const rules = fromWire(alertPreviewInput, request.body)
+      const input = { ...rules, projectId: request.params.project_id }
+      return toWire(alertPreview, await usage.previewAlert(app, callerOf(request), input))
+    },
+  )
+
+  http.post(
+    '/v1/projects/:project_id/alerts/:alert_id/silence',
+    {
+      schema: {
+        tags,
+        summary: 'Let an alert tell nobody for some time',
+        description: 'It is watched on, and its history says what it would have told. What still fires then is told.',
+        params: ofAlert,
+        body: silenceAlert,
+        response: { 200: alert, ...refusals },
+      },
+    },
+    async (request) => {
+      const { until, minutes, reason } = request.body
+      const given = { minutes, reason, until: until === undefined ? undefined : new Date(until) }
+      return wireAlert(await usage.silenceAlert(app, callerOf(request), { ...placeOf(request.params), ...given }), app)
+    },
+  )
+
+  http.delete(
+    '/v1/projects/:project_id/alerts/:alert_id/silence',
+    {
+      schema: { tags, summary: 'Let an alert tell again', params: ofAlert, response: { 200: alert, ...refusals } },
+    },
+    async (request) => wireAlert(await usage.endSilence(app, callerOf(request), placeOf(request.params)), app),
+  )
+}
+
 function placeOf(params: z.output<typeof ofAlert>): { projectId: string; alertId: string } {
   return { projectId: params.project_id, alertId: params.alert_id }
 }
 
-function wireAlert(each: usage.AlertRecord): z.output<typeof alert> {
-  return toWire(alert, each)
+function wireAlert(each: usage.AlertRecord, { now }: Pick<App, 'now'>): z.output<typeof alert> {
+  const { silencedUntil: until, silencedBy: by, silencedReason: reason } = each
+  const isSilenced = until !== null && until.getTime() > now()
+  return toWire(alert, { ...each, silenced: isSilenced ? { until, by: by ?? '', reason: reason ?? '' } : null })
 }
 
 function wireEvent(event: usage.AlertEvent): z.output<typeof alertEvent> {

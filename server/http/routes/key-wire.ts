@@ -18,6 +18,7 @@ export function keyInputOf(body: z.output<typeof changeApiKey>): Changes {
     rate: rate && { perMinute: rate.per_minute, burst: rate.burst },
     perDay,
     fixedParameters: body.fixed_parameters,
+    tags: body.tags,
     expiresAt: expiresAt === undefined || expiresAt === null ? expiresAt : new Date(expiresAt),
   }
 }

@@ -1,11 +1,21 @@
 import { z } from 'zod'
 import { pageOf, pageQuery } from '../../../api/envelope.ts'
-import { apiKey, changeApiKey, createdApiKey, newApiKey, plan, reach, rotateApiKey } from '../../../api/keys.ts'
+import {
+  apiKey,
+  changeApiKey,
+  createdApiKey,
+  keyAddress,
+  newApiKey,
+  plan,
+  reach,
+  rotateApiKey,
+} from '../../../api/keys.ts'
 import * as access from '../../access/index.ts'
 import type { App } from '../../app.ts'
 import { noContent, refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
 import type { Http } from '../http.ts'
+import { toWire } from '../wire-codec.ts'
 import { keyInputOf, wireKey, wireReach } from './key-wire.ts'
 
 const tags = ['keys']
@@ -133,6 +143,26 @@ export function serveKeyActs(http: Http, app: App): void {
       const input = { ...request.query, keyId: request.params.key_id }
       const page = await access.reachOfKey(app, callerOf(request), input)
       return { data: page.items.map(wireReach), next_cursor: page.nextCursor }
+    },
+  )
+}
+
+/** From where a key is used. */
+export function serveKeyAddresses(http: Http, app: App): void {
+  http.get(
+    '/v1/api-keys/:key_id/addresses',
+    {
+      schema: {
+        tags,
+        summary: 'From where an API key was used lately, the last first',
+        description: 'At most ten, for as long as single calls are kept. Visitors with a browser token are not noted.',
+        params: ofKey,
+        response: { 200: z.object({ data: z.array(keyAddress), next_cursor: z.null() }), ...refusals },
+      },
+    },
+    async (request) => {
+      const found = await access.addressesOfKey(app, callerOf(request), request.params.key_id)
+      return { data: found.map((each) => toWire(keyAddress, each)), next_cursor: null }
     },
   )
 }

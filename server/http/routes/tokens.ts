@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pageOf, pageQuery } from '../../../api/envelope.ts'
-import { auditEntry, createdManagementToken, managementToken, newManagementToken } from '../../../api/people.ts'
+import { createdManagementToken, managementToken, newManagementToken } from '../../../api/people.ts'
 import * as access from '../../access/index.ts'
 import type { App } from '../../app.ts'
 import { noContent, refusals } from '../answers.ts'
@@ -66,31 +66,6 @@ export function serveManagementTokens(http: Http, app: App): void {
   )
 }
 
-export function serveAudit(http: Http, app: App): void {
-  http.get(
-    '/v1/audit',
-    {
-      schema: {
-        tags,
-        summary: 'Who did what, newest first',
-        description: 'With project_id for owners of that project; without it for administrators.',
-        querystring: z.strictObject({ ...pageQuery, project_id: z.string().optional() }),
-        response: { 200: pageOf(auditEntry), ...refusals },
-      },
-    },
-    async (request) => {
-      const { project_id: projectId, ...page } = request.query
-      const found = await access.listAudit(app, callerOf(request), { projectId, ...page })
-      return { data: found.items.map(wireEntry), next_cursor: found.nextCursor }
-    },
-  )
-}
-
 function wireToken(token: access.ManagementToken): z.output<typeof managementToken> {
   return toWire(managementToken, token)
-}
-
-function wireEntry(entry: access.AuditEntry): z.output<typeof auditEntry> {
-  const actor = { kind: entry.actorKind, id: entry.actorId, label: entry.actorLabel }
-  return toWire(auditEntry, { ...entry, actor })
 }

@@ -70,6 +70,10 @@ function wireCounts({ requests, errors, rejected, totalMs }: Omit<Figures, 'keyI
   return { requests, errors, rejected, error_rate: share(errors, requests), average_ms: average }
 }
 
+export function wireFigures(each: Omit<Figures, 'keyId' | 'name'> & { times: Times }) {
+  return { ...wireCounts(each), p95_ms: percentile(each.times, 0.95) }
+}
+
 function wireTimes(times: Times) {
   return { p50_ms: percentile(times, 0.5), p95_ms: percentile(times, 0.95), p99_ms: percentile(times, 0.99) }
 }

@@ -11,6 +11,7 @@ import {
 } from '../../../api/usage.ts'
 import type { App } from '../../app.ts'
 import * as questions from '../../questions/index.ts'
+import * as rollout from '../../rollout/index.ts'
 import * as usage from '../../usage/index.ts'
 import { refusals } from '../answers.ts'
 import { callerOf, requireStill } from '../caller.ts'
@@ -96,9 +97,11 @@ export function serveRequest(http: Http, app: App): void {
       const input = { projectId, requestId }
       const found = await usage.findRequest(app, callerOf(request), input)
       const asked = found.entry === 'direct' ? null : await questions.findAsked(app, callerOf(request), input)
+      const values = await rollout.findCallValues(app, callerOf(request), input)
       return {
         ...wireRequest(found),
         key_name: found.keyName,
+        ...values,
         asked: asked && {
           outcome: asked.outcome,
           query: asked.query,

@@ -146,6 +146,8 @@ type Filter = {
   environment?: string | undefined
   query?: string | undefined
   status?: ReleaseStatus | undefined
+  from?: Date | undefined
+  to?: Date | undefined
   limit: number
   cursor?: string | undefined
 }
@@ -159,7 +161,7 @@ export async function listReleases(
   input: Filter,
 ): Promise<Page<ReleaseSummary>> {
   await requireRole(app, caller, input.projectId, 'viewer')
-  const { environment, query, status } = input
+  const { environment, query, status, from, to } = input
   const page = await pageAfter(
     (after, limit) =>
       app.store.db
@@ -172,6 +174,8 @@ export async function listReleases(
         )
         .$if(status !== undefined, (rows) => rows.where('status', '=', status ?? 'released'))
         .$if(status === undefined, (rows) => rows.where('status', '!=', 'checked'))
+        .$if(from !== undefined, (rows) => rows.where('createdAt', '>=', from ?? new Date(0)))
+        .$if(to !== undefined, (rows) => rows.where('createdAt', '<', to ?? new Date(0)))
         .$if(after !== undefined, (rows) => rows.where('id', '<', after ?? ''))
         .orderBy('id', 'desc')
         .limit(limit)

@@ -5,6 +5,7 @@ export type KeysTables = {
   apiKeys: ApiKeysTable
   apiKeyPermissions: ApiKeyPermissionsTable
   apiKeyUses: ApiKeyUsesTable
+  apiKeyAddresses: ApiKeyAddressesTable
   oauthClients: OAuthClientsTable
   oauthGrants: OAuthGrantsTable
 }
@@ -28,6 +29,7 @@ type ApiKeysTable = {
   disabledAt: Date | null
   revokedAt: Date | null
   changedAt: Generated<Date>
+  tags: Generated<string[]>
 }
 
 type ApiKeyPermissionsTable = {
@@ -42,6 +44,12 @@ type ApiKeyUsesTable = {
   keyId: string
   lastUsedAt: Date
   dailyState: number | null
+}
+
+type ApiKeyAddressesTable = {
+  keyId: string
+  address: string
+  lastUsedAt: Date
 }
 
 type OAuthClientsTable = {

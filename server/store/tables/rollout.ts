@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { CreatedAt, Json } from './columns.ts'
 
 export type RolloutTables = {
@@ -27,6 +28,8 @@ type RecordedCallsTable = {
   at: Date
   times: number
   sealedParameters: Buffer
+  requestIds: Generated<string[]>
+  failed: Generated<boolean>
 }
 
 export type ReplayKind = 'replay' | 'canary' | 'shadow'

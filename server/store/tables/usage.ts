@@ -12,6 +12,8 @@ export type UsageTables = {
   alertEvents: AlertEventsTable
   alertDeliveries: AlertDeliveriesTable
   alertRounds: AlertRoundsTable
+  notificationChannels: NotificationChannelsTable
+  savedViews: SavedViewsTable
 }
 
 type RequestBatchesTable = {
@@ -102,6 +104,10 @@ type AlertsTable = {
   createdAt: CreatedAt
   createdBy: string | null
   deletedAt: Date | null
+  silencedUntil: Date | null
+  silencedBy: string | null
+  silencedReason: string | null
+  unannounced: Generated<boolean>
 }
 
 export type ChannelType = 'webhook' | 'email' | 'slack'
@@ -114,6 +120,7 @@ type AlertChannelsTable = {
   target: string
   sealedSecrets: Buffer | null
   removedAt: Date | null
+  sharedId: string | null
 }
 
 type AlertEventsTable = {
@@ -124,6 +131,7 @@ type AlertEventsTable = {
   value: number | null
   threshold: number | null
   message: Json<Record<string, unknown>>
+  silenced: Generated<boolean>
 }
 
 type AlertDeliveriesTable = {
@@ -140,6 +148,30 @@ type AlertDeliveriesTable = {
   finishedAt: Date | null
   responseStatus: number | null
   error: string | null
+}
+
+type NotificationChannelsTable = {
+  id: string
+  projectId: string
+  name: string
+  type: ChannelType
+  target: string
+  sealedSecrets: Buffer | null
+  testedAt: Date | null
+  testError: string | null
+  createdAt: CreatedAt
+  createdBy: string
+}
+
+type SavedViewsTable = {
+  id: string
+  projectId: string
+  userId: string | null
+  page: string
+  name: string
+  filter: Json<Record<string, string>>
+  createdAt: CreatedAt
+  createdBy: string
 }
 
 type AlertRoundsTable = {

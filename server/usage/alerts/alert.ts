@@ -22,10 +22,25 @@ export type Alert = {
   notifiedAt: Date | null
   evaluatedAt: Date | null
   createdAt: Date
+  /** Until then nobody is told. */
+  silencedUntil: Date | null
+  silencedBy: string | null
+  silencedReason: string | null
+  /** It fires, and nobody was told: it was silenced then. */
+  unannounced: boolean
 }
 
-/** A way to tell people. What is secret of it is shown once, where it was made. */
-export type Channel = { id: string; type: ChannelType; target: string; secret?: string }
+/**
+ * A way to tell people. What is secret of it is shown once, where it was made. `shared`: the channel of the project that
+ * it stands for.
+ */
+export type Channel = {
+  id: string
+  type: ChannelType
+  target: string
+  secret?: string
+  shared: { id: string; name: string } | null
+}
 
 export type EventKind = 'firing' | 'resolved' | 'reminder' | 'test'
 
@@ -34,7 +49,8 @@ export type Message = {
   type: 'alert.firing' | 'alert.resolved' | 'alert.test'
   timestamp: string
   data: {
-    alert_id: string
+    /** Null in the test of a channel that is no alert's own. */
+    alert_id: string | null
     name: string
     state: 'ok' | 'firing'
     value: number | null
@@ -43,7 +59,7 @@ export type Message = {
     environment: string | null
     query: string | null
     started_at: string | null
-    alert_type: AlertType
+    alert_type: AlertType | null
     reminder?: true
   }
 }
@@ -69,6 +85,10 @@ export const alertColumns = [
   'notifiedAt',
   'evaluatedAt',
   'createdAt',
+  'silencedUntil',
+  'silencedBy',
+  'silencedReason',
+  'unannounced',
 ] as const
 
 /** What was measured; `enough`: there was traffic enough to judge by. */

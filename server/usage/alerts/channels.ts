@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
-import type { ChannelType, Tables } from '../../store/index.ts'
+import type { ChannelType, Database, Tables } from '../../store/index.ts'
 import { invalid } from '../range.ts'
 import type { Channel } from './alert.ts'
 import type { ChannelSecrets } from './send.ts'
 import { resealColumn, type Vault } from '../../access/index.ts'
+import type { Clock } from '../../clock.ts'
 import type { Post } from './post.ts'
 import type { Alerts } from './open.ts'
 
@@ -16,45 +17,76 @@ export type ChannelInput =
   | { type: 'webhook'; url: string; secret?: string | undefined }
   | { type: 'slack'; url: string }
   | { type: 'email'; to: string[] }
+  /** One of the project's own, by its id or its name. */
+  | { type: 'shared'; id: string }
+  | { type: 'shared'; name: string }
 
+export type AddressInput = Extract<ChannelInput, { type: ChannelType }>
 type NewChannel = Channel & { sealed: Buffer | null }
-type Parts = { vault: Vault; post: Post; alerts: Alerts }
+type Parts = { store: Pick<Database, 'db'>; vault: Vault; post: Post; alerts: Alerts }
 
 /** Seals the secrets of every channel anew, and answers how many there were. */
 export const resealChannels = resealColumn('alertChannels', 'sealedSecrets')
+export const resealSharedChannels = resealColumn('notificationChannels', 'sealedSecrets')
 
 /** What is wrong with a channel is said before anything is written. A secret that is not given is made. */
-export async function readChannels(app: Parts, inputs: ChannelInput[]): Promise<Array<NewChannel | { id: string }>> {
+export async function readChannels(
+  app: Parts,
+  projectId: string,
+  inputs: ChannelInput[],
+): Promise<Array<NewChannel | { id: string }>> {
   const channels: Array<NewChannel | { id: string }> = []
   for (const [index, input] of inputs.entries()) {
-    channels.push('type' in input ? await readChannel(app, input, `channels.${index}`) : { id: input.id })
+    const field = `channels.${index}`
+    if (!('type' in input)) channels.push({ id: input.id })
+    else if (input.type === 'shared') channels.push(await findShared(app, projectId, { input, field }))
+    else channels.push({ ...(await readAddress(app, input, field)), id: newId('alertChannel'), shared: null })
   }
   return channels
 }
 
-async function readChannel(
-  app: Parts,
-  input: Extract<ChannelInput, { type: ChannelType }>,
-  field: string,
-): Promise<NewChannel> {
-  const id = newId('alertChannel')
+type SharedInput = { input: Extract<ChannelInput, { type: 'shared' }>; field: string }
+
+async function findShared({ store }: Parts, projectId: string, { input, field }: SharedInput): Promise<NewChannel> {
+  const found = await store.db
+    .selectFrom('notificationChannels')
+    .select(['id', 'name', 'type', 'target'])
+    .where('projectId', '=', projectId)
+    .where('name' in input ? 'name' : 'id', '=', 'name' in input ? input.name : input.id)
+    .executeTakeFirst()
+  if (found === undefined) {
+    const called = 'name' in input ? input.name : input.id
+    const name = 'name' in input ? `${field}.name` : `${field}.id`
+    throw invalid(
+      name,
+      `must be a channel of the project, and there is no ${called}: make it first, under alert-channels`,
+    )
+  }
+  const { id: sharedId, name, type, target } = found
+  return { id: newId('alertChannel'), type, target, sealed: null, shared: { id: sharedId, name } }
+}
+
+type Address = Pick<NewChannel, 'type' | 'target' | 'sealed' | 'secret'>
+
+/** Where messages go, with what is secret of it sealed. */
+export async function readAddress(app: Omit<Parts, 'store'>, input: AddressInput, field: string): Promise<Address> {
   if (input.type === 'email') {
     if (!app.alerts.sendsMail) throw invalid(field, 'needs a mail server: SLUICE_SMTP_URL is not set')
-    return { id, type: 'email', target: input.to.join(', '), sealed: null }
+    return { type: 'email', target: input.to.join(', '), sealed: null }
   }
   const url = await readUrl(app, input.url, `${field}.url`)
   if (input.type === 'slack') {
     // Of such an address all but its host is the credential.
-    return { id, type: 'slack', target: `${url.origin}/…`, sealed: app.vault.seal({ url: url.href }) }
+    return { type: 'slack', target: `${url.origin}/…`, sealed: app.vault.seal({ url: url.href }) }
   }
   const secret = input.secret ?? makeSecret()
   if (!isSecret(secret)) throw invalid(`${field}.secret`, 'must be whsec_ and the base64 of 24 to 64 bytes')
   const secrets: ChannelSecrets = { url: url.href, secret }
   const shown = input.secret === undefined ? { secret } : {}
-  return { id, type: 'webhook', target: url.origin + url.pathname, ...shown, sealed: app.vault.seal(secrets) }
+  return { type: 'webhook', target: url.origin + url.pathname, ...shown, sealed: app.vault.seal(secrets) }
 }
 
-async function readUrl(app: Parts, text: string, field: string): Promise<URL> {
+async function readUrl(app: Pick<Parts, 'post'>, text: string, field: string): Promise<URL> {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
     throw invalid(field, 'must be an http(s) address')
@@ -66,7 +98,19 @@ async function readUrl(app: Parts, text: string, field: string): Promise<URL> {
   throw new Failure('invalid_request', { reason: 'url_not_allowed', message, details: [{ field, message }] })
 }
 
-export function makeSecret(): string {
+/** A new secret for a webhook; for the time of grace messages carry the signatures of both. */
+export function withNewSecret(
+  { vault, now }: { vault: Vault; now: Clock },
+  before: Buffer,
+  graceSeconds: number,
+): { secret: string; sealed: Buffer } {
+  const { url, secret: old } = vault.open(before) as ChannelSecrets
+  const secret = makeSecret()
+  const previous = { secret: old ?? '', untilMs: now() + graceSeconds * 1000 }
+  return { secret, sealed: vault.seal({ url, secret, ...(graceSeconds > 0 && { previous }) }) }
+}
+
+function makeSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
@@ -102,10 +146,10 @@ export async function writeChannels(
       await transaction.updateTable('alertChannels').set({ position }).where('id', '=', channel.id).execute()
       continue
     }
-    const { id, type, target, sealed } = channel
+    const { id, type, target, sealed, shared } = channel
     await transaction
       .insertInto('alertChannels')
-      .values({ id, alertId, position, type, target, sealedSecrets: sealed })
+      .values({ id, alertId, position, type, target, sealedSecrets: sealed, sharedId: shared?.id ?? null })
       .execute()
   }
 }

@@ -9,9 +9,19 @@ export type AuthoredChannel =
   | { type: 'webhook'; url: string; target?: string | undefined; secret?: string | undefined }
   | { type: 'slack'; url: string; target?: string | undefined }
   | { type: 'email'; to: string[] }
+  /** One of the project's own, by its name. */
+  | { type: 'shared'; name: string }
 
 /** One that is stored, with what it is to be known again by. It never leaves the server so. */
-export type StoredChannel = { id: string; type: ChannelType; target: string; url: string; secret: string | null }
+export type StoredChannel = {
+  id: string
+  type: ChannelType
+  target: string
+  url: string
+  secret: string | null
+  /** What the project calls it, where it is one of the project's own. */
+  shared: string | null
+}
 
 const hiddenValue = '***'
 
@@ -24,7 +34,9 @@ export async function readStoredChannels(
   if (alertIds.length === 0) return found
   const rows = await app.store.db
     .selectFrom('alertChannels')
-    .select(['id', 'alertId', 'type', 'target', 'sealedSecrets'])
+    .leftJoin('notificationChannels', 'notificationChannels.id', 'alertChannels.sharedId')
+    .select(['alertChannels.id', 'alertId', 'alertChannels.type', 'alertChannels.target'])
+    .select(['alertChannels.sealedSecrets', 'notificationChannels.name as shared'])
     .where('alertId', 'in', alertIds)
     .where('removedAt', 'is', null)
     .orderBy('position')
@@ -38,7 +50,8 @@ export async function readStoredChannels(
 }
 
 /** An address of which nothing is secret is shown; else where it leads. */
-export function shownChannel({ type, target, url }: StoredChannel): AuthoredChannel {
+export function shownChannel({ type, target, url, shared }: StoredChannel): AuthoredChannel {
+  if (shared !== null) return { type: 'shared', name: shared }
   if (type === 'email') return { type, to: target.split(', ') }
   if (type === 'slack') return { type, url: hiddenValue, target }
   const address = url === target ? { url } : { url: hiddenValue, target }
@@ -52,7 +65,7 @@ export function knownChannels(stored: StoredChannel[], given: AuthoredChannel[])
     const place = left.findIndex((known) => isSame(known, channel))
     const [known] = place === -1 ? [] : left.splice(place, 1)
     if (known !== undefined) return { id: known.id }
-    if (channel.type === 'email') return channel
+    if (channel.type === 'email' || channel.type === 'shared') return channel
     const field = `channels.${at}`
     if (channel.url === hiddenValue) throw invalid(`${field}.url`, noneStored)
     if (channel.type === 'slack') return { type: channel.type, url: channel.url }
@@ -64,6 +77,9 @@ export function knownChannels(stored: StoredChannel[], given: AuthoredChannel[])
 const noneStored = 'must be given: three stars stand for what is stored, and nothing is stored for it'
 
 function isSame(stored: StoredChannel, channel: AuthoredChannel): boolean {
+  if (channel.type === 'shared' || stored.shared !== null) {
+    return channel.type === 'shared' && channel.name === stored.shared
+  }
   if (stored.type !== channel.type) return false
   if (channel.type === 'email') return channel.to.join(', ') === stored.target
   const isThere =

@@ -76,8 +76,9 @@ async function claim(store: Pick<Database, 'pool'>, { at, holder }: { at: Date; 
           where 'delivery/' || id = any($1) and id = any($2) and status = 'pending' and next_attempt_at <= $3
          returning *)
        select t.id, t.alert_id as "alertId", t.channel_type as "channelType", t.target, t.attempt,
-              t.created_at as "createdAt", e.message, c.id as "channelId", c.sealed_secrets as sealed
-         from taken t join alert_events e on e.id = t.event_id left join alert_channels c on c.id = t.channel_id`,
+              t.created_at as "createdAt", e.message, c.id as "channelId", coalesce(s.sealed_secrets, c.sealed_secrets) as sealed
+         from taken t join alert_events e on e.id = t.event_id left join alert_channels c on c.id = t.channel_id
+              left join notification_channels s on s.id = c.shared_id`,
       [names, due.map(({ id }) => id), at],
     )
     claimed = rows

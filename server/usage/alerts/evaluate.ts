@@ -2,7 +2,7 @@ import type { Observe } from '../../observe.ts'
 import { unlessLocked, type Database } from '../../store/index.ts'
 import { alertColumns, type Alert, type Verdict } from './alert.ts'
 import { alertTypeOf } from './alert-types.ts'
-import { judgeAlert } from './judge.ts'
+import { judgeAlert, tellingOf } from './judge.ts'
 import { announce } from './notify.ts'
 import type { AlertSources } from './sources.ts'
 
@@ -54,7 +54,8 @@ type Judged = { alert: Alert; verdict: Verdict; value: number; at: Date }
 
 /** The new state and what it gives to tell commit together: nothing is told twice or not at all. */
 async function keep({ db }: Pick<Database, 'db'>, { alert, verdict, value, at }: Judged): Promise<void> {
-  const { event, state, pendingSince, startedAt, notifiedAt } = verdict
+  const { state, pendingSince, startedAt } = verdict
+  const { event, silenced, unannounced, notifiedAt } = tellingOf(alert, verdict, at)
   await db.transaction().execute(async (transaction) => {
     const changed = await transaction
       .updateTable('alerts')
@@ -64,6 +65,7 @@ async function keep({ db }: Pick<Database, 'db'>, { alert, verdict, value, at }:
         pendingSince,
         startedAt,
         notifiedAt,
+        unannounced,
         evaluatedAt: at,
       })
       .where('id', '=', alert.id)
@@ -72,6 +74,7 @@ async function keep({ db }: Pick<Database, 'db'>, { alert, verdict, value, at }:
       .where('state', '=', alert.state)
       .returning('id')
       .executeTakeFirst()
-    if (changed !== undefined && event !== null) await announce(transaction, { alert, verdict, kind: event, value, at })
+    if (changed === undefined || event === null) return
+    await announce(transaction, { alert, verdict, kind: event, value, at, silenced })
   })
 }

@@ -12,6 +12,8 @@ export type AlertEvent = {
   kind: EventKind
   value: number | null
   threshold: number | null
+  /** Nobody was told: the alert was silenced. */
+  silenced: boolean
 }
 
 export type Delivery = {
@@ -38,7 +40,7 @@ export async function listEvents(app: { store: Database }, caller: Caller, input
     (after, limit) =>
       app.store.db
         .selectFrom('alertEvents')
-        .select(['id', 'at', 'kind', 'value', 'threshold'])
+        .select(['id', 'at', 'kind', 'value', 'threshold', 'silenced'])
         .where('alertId', '=', input.alertId)
         .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
         .orderBy('id', 'desc')

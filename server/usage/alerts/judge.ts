@@ -1,4 +1,4 @@
-import type { Alert, Measured, Verdict } from './alert.ts'
+import type { Alert, EventKind, Measured, Verdict } from './alert.ts'
 import { alertTypeOf } from './alert-types.ts'
 
 const minuteMs = 60_000
@@ -33,6 +33,23 @@ export function judgeAlert(alert: Alert, { value, enough }: Measured, at: Date):
     return { state: 'ok', pendingSince, startedAt: null, notifiedAt: alert.notifiedAt, event: null }
   }
   return { state: 'firing', pendingSince, startedAt: at, notifiedAt: at, event: 'firing' }
+}
+
+/** What is written of a verdict and whether people hear of it. */
+export type Telling = { event: EventKind | null; silenced: boolean; unannounced: boolean; notifiedAt: Date | null }
+
+/**
+ * While an alert is silenced nobody hears that it fires; whoever had heard it hears when it is over. What fires on when
+ * the silence ends is told then.
+ */
+export function tellingOf(alert: Alert, { event, state, notifiedAt }: Verdict, at: Date): Telling {
+  const isSilenced = alert.silencedUntil !== null && alert.silencedUntil > at
+  if (event === 'firing') return { event, silenced: isSilenced, unannounced: isSilenced, notifiedAt }
+  if (event === 'resolved') return { event, silenced: alert.unannounced, unannounced: false, notifiedAt }
+  if (isSilenced) return { event: null, silenced: false, unannounced: alert.unannounced, notifiedAt: alert.notifiedAt }
+  const isDue = alert.unannounced && state === 'firing'
+  if (isDue) return { event: 'reminder', silenced: false, unannounced: false, notifiedAt: at }
+  return { event, silenced: false, unannounced: alert.unannounced, notifiedAt }
 }
 
 function minutesBetween(from: Date, to: Date): number {

@@ -13,10 +13,9 @@ import {
   type Database,
 } from '../../store/index.ts'
 import { alertColumns, type Alert, type Channel } from './alert.ts'
-import { makeSecret, readChannels, writeChannels, type ChannelInput } from './channels.ts'
+import { readChannels, withNewSecret, writeChannels, type ChannelInput } from './channels.ts'
 import { announce, dropDeleted } from './notify.ts'
 import { checkRules } from './rules.ts'
-import type { ChannelSecrets } from './send.ts'
 import type { Post } from './post.ts'
 import type { Alerts } from './open.ts'
 import type { Clock } from '../../clock.ts'
@@ -42,7 +41,7 @@ type Parts = { store: Database; vault: Vault; post: Post; alerts: Alerts; now: C
 type MakingParts = Parts & { config: Pick<Config, 'limits'> }
 type Place = { projectId: string; alertId: string }
 
-type Held = Pick<Alert, 'state' | 'value' | 'startedAt'>
+type Held = Pick<Alert, 'state' | 'value' | 'startedAt' | 'unannounced'>
 
 export async function createAlert(
   app: MakingParts,
@@ -51,7 +50,7 @@ export async function createAlert(
 ): Promise<AlertRecord> {
   await requireRole(app, caller, projectId, 'editor')
   await checkRules(app, projectId, input)
-  const channels = await readChannels(app, input.channels)
+  const channels = await readChannels(app, projectId, input.channels)
   const id = newId('alert', app.now())
   await app.store.db.transaction().execute(async (transaction) => {
     await lockProjectForQuota(transaction, projectId)
@@ -71,12 +70,12 @@ export async function createAlert(
     const details = { name: input.name, type: input.type }
     await recordAct(transaction, caller, { action: 'alert.created', target: id, projectId, details })
   })
-  return withSecrets(await read(app, { projectId, alertId: id }), channels)
+  return withSecrets(await readAlert(app, { projectId, alertId: id }), channels)
 }
 
 export async function findAlert(app: { store: Database }, caller: Caller, place: Place): Promise<AlertRecord> {
   await requireRole(app, caller, place.projectId, 'viewer')
-  return read(app, place)
+  return readAlert(app, place)
 }
 
 export async function listAlerts(
@@ -116,18 +115,25 @@ export async function updateAlert(
   { projectId, alertId, channels: given, ...changes }: Partial<AlertInput> & Place,
 ): Promise<AlertRecord> {
   await requireRole(app, caller, projectId, 'editor')
-  const { channels: _channels, ...before } = await read(app, { projectId, alertId })
+  const { channels: _channels, ...before } = await readAlert(app, { projectId, alertId })
   const known = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
   const after: Alert = { ...before, ...known }
   await checkRules(app, projectId, after)
-  const channels = given === undefined ? undefined : await readChannels(app, given)
+  const channels = given === undefined ? undefined : await readChannels(app, projectId, given)
   await app.store.db.transaction().execute(async (transaction) => {
-    const now = await hold(transaction, alertId)
+    const now = await holdAlert(transaction, alertId)
     const at = new Date(app.now())
     const beginsAnew = watchesElse(before, after)
     const ends = beginsAnew && now.state === 'firing'
     if (ends) await tellEnd(transaction, { alert: before, now, at })
-    const fresh = { state: 'ok' as const, value: null, pendingSince: null, startedAt: null, notifiedAt: null }
+    const fresh = {
+      state: 'ok' as const,
+      value: null,
+      pendingSince: null,
+      startedAt: null,
+      notifiedAt: null,
+      unannounced: false,
+    }
     await transaction
       .updateTable('alerts')
       .set({ ...columnsOf(after), ...(beginsAnew && fresh) })
@@ -137,14 +143,14 @@ export async function updateAlert(
     const details = { changed: [...Object.keys(known), ...(given === undefined ? [] : ['channels'])] }
     await recordAct(transaction, caller, { action: 'alert.updated', target: alertId, projectId, details })
   })
-  return withSecrets(await read(app, { projectId, alertId }), channels ?? [])
+  return withSecrets(await readAlert(app, { projectId, alertId }), channels ?? [])
 }
 
 /** As it is, for as long as the transaction lasts: it may have fired, or been deleted, since it was read. */
-async function hold(transaction: Transaction<Tables>, alertId: string): Promise<Held> {
+export async function holdAlert(transaction: Transaction<Tables>, alertId: string): Promise<Held> {
   const held = await transaction
     .selectFrom('alerts')
-    .select(['state', 'value', 'startedAt'])
+    .select(['state', 'value', 'startedAt', 'unannounced'])
     .where('id', '=', alertId)
     .where('deletedAt', 'is', null)
     .forUpdate()
@@ -155,9 +161,16 @@ async function hold(transaction: Transaction<Tables>, alertId: string): Promise<
 /** Through the channels it has until now. */
 async function tellEnd(
   transaction: Transaction<Tables>,
-  { alert, now: { value, startedAt }, at }: { alert: Alert; now: Held; at: Date },
+  { alert, now: { value, startedAt, unannounced }, at }: { alert: Alert; now: Held; at: Date },
 ): Promise<void> {
-  await announce(transaction, { alert, verdict: { state: 'ok', startedAt }, kind: 'resolved', value, at })
+  await announce(transaction, {
+    alert,
+    verdict: { state: 'ok', startedAt },
+    kind: 'resolved',
+    value,
+    at,
+    silenced: unannounced,
+  })
 }
 
 function watchesElse(before: Alert, after: Alert): boolean {
@@ -175,11 +188,11 @@ export async function deleteAlert(
   { projectId, alertId }: Place,
 ): Promise<void> {
   await requireRole(app, caller, projectId, 'editor')
-  const { channels: _channels, ...alert } = await read(app, { projectId, alertId })
+  const { channels: _channels, ...alert } = await readAlert(app, { projectId, alertId })
   const { name } = alert
   const at = new Date(app.now())
   await app.store.db.transaction().execute(async (transaction) => {
-    const now = await hold(transaction, alertId)
+    const now = await holdAlert(transaction, alertId)
     if (now.state === 'firing') await tellEnd(transaction, { alert, now, at })
     await transaction
       .updateTable('alerts')
@@ -194,11 +207,11 @@ export async function deleteAlert(
 /** Sends a message of the type `alert.test` through every channel; its state stays as it is. */
 export async function testAlert(app: Parts, caller: Caller, place: Place): Promise<{ deliveryIds: string[] }> {
   await requireRole(app, caller, place.projectId, 'editor')
-  const { channels: _channels, ...alert } = await read(app, place)
+  const { channels: _channels, ...alert } = await readAlert(app, place)
   const at = new Date(app.now())
   const deliveryIds = await app.store.db.transaction().execute(async (transaction) => {
     const { projectId, alertId: target } = place
-    await hold(transaction, target)
+    await holdAlert(transaction, target)
     await recordAct(transaction, caller, { action: 'alert.tested', target, projectId, details: { name: alert.name } })
     return announce(transaction, { alert, verdict: alert, kind: 'test', value: alert.value, at })
   })
@@ -212,7 +225,7 @@ export async function rotateAlertSecret(
   { projectId, alertId, channelId, graceSeconds }: Place & { channelId: string; graceSeconds: number },
 ): Promise<Channel> {
   await requireRole(app, caller, projectId, 'editor')
-  const { name } = await read(app, { projectId, alertId })
+  const { name } = await readAlert(app, { projectId, alertId })
   return app.store.db.transaction().execute(async (transaction) => {
     const row = await transaction
       .selectFrom('alertChannels')
@@ -226,14 +239,11 @@ export async function rotateAlertSecret(
     if (row === undefined || row.sealedSecrets === null) {
       throw new Failure('not_found', { message: `The alert has no webhook ${channelId}.` })
     }
-    const { url, secret: old } = app.vault.open(row.sealedSecrets) as ChannelSecrets
-    const secret = makeSecret()
-    const previous = { secret: old ?? '', untilMs: app.now() + graceSeconds * 1000 }
-    const sealed = app.vault.seal({ url, secret, ...(graceSeconds > 0 && { previous }) })
+    const { secret, sealed } = withNewSecret(app, row.sealedSecrets, graceSeconds)
     await transaction.updateTable('alertChannels').set({ sealedSecrets: sealed }).where('id', '=', channelId).execute()
     const details = { name, channel_id: channelId }
     await recordAct(transaction, caller, { action: 'alert.secret_rotated', target: alertId, projectId, details })
-    return { id: row.id, type: row.type, target: row.target, secret }
+    return { id: row.id, type: row.type, target: row.target, secret, shared: null }
   })
 }
 
@@ -244,10 +254,10 @@ export async function requireAlert(
   { projectId, alertId, least }: Place & { least: Role },
 ): Promise<void> {
   await requireRole(app, caller, projectId, least)
-  await read(app, { projectId, alertId })
+  await readAlert(app, { projectId, alertId })
 }
 
-async function read(app: { store: Database }, { projectId, alertId }: Place): Promise<AlertRecord> {
+export async function readAlert(app: { store: Database }, { projectId, alertId }: Place): Promise<AlertRecord> {
   const alert = await app.store.db
     .selectFrom('alerts')
     .select(alertColumns)
@@ -268,12 +278,17 @@ async function channelsOf(app: { store: Database }, alertIds: string[]): Promise
   if (alertIds.length === 0) return found
   const rows = await app.store.db
     .selectFrom('alertChannels')
-    .select(['id', 'alertId', 'type', 'target'])
+    .leftJoin('notificationChannels', 'notificationChannels.id', 'alertChannels.sharedId')
+    .select(['alertChannels.id', 'alertId', 'alertChannels.type', 'alertChannels.target', 'sharedId'])
+    .select('notificationChannels.name as sharedName')
     .where('alertId', 'in', alertIds)
     .where('removedAt', 'is', null)
     .orderBy('position')
     .execute()
-  for (const { alertId, ...channel } of rows) found.set(alertId, [...(found.get(alertId) ?? []), channel])
+  for (const { alertId, sharedId, sharedName, ...row } of rows) {
+    const shared = sharedId === null ? null : { id: sharedId, name: sharedName ?? '' }
+    found.set(alertId, [...(found.get(alertId) ?? []), { ...row, shared }])
+  }
   return found
 }
 

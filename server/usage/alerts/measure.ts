@@ -56,11 +56,11 @@ function windowOf({ windowMinutes }: Alert, at: Date) {
   return { from: new Date(at.getTime() - windowMinutes * minuteMs), to: at }
 }
 
-function isEnough({ minRequests }: Alert, counted: number): boolean {
+export function isEnough({ minRequests }: Alert, counted: number): boolean {
   return counted >= Math.max(1, minRequests)
 }
 
-function share(part: number, whole: number): number {
+export function share(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole
 }
 

@@ -9,11 +9,13 @@ type Event = {
   kind: EventKind
   value: number | null
   at: Date
+  /** It is written into the history and told to nobody. */
+  silenced?: boolean
 }
 
 /** Writes an event into the history and, for each channel of the alert, a delivery that is due at once. */
 export async function announce(transaction: Transaction<Tables>, event: Event): Promise<string[]> {
-  const { alert, verdict, kind, value, at } = event
+  const { alert, verdict, kind, value, at, silenced = false } = event
   const eventId = newId('alertEvent', at.getTime())
   await transaction
     .insertInto('alertEvents')
@@ -25,8 +27,10 @@ export async function announce(transaction: Transaction<Tables>, event: Event): 
       value,
       threshold: alert.threshold,
       message: JSON.stringify(messageOf(alert, verdict, { kind, value, at })),
+      silenced,
     })
     .execute()
+  if (silenced) return []
   const channels = await transaction
     .selectFrom('alertChannels')
     .select(['id', 'type', 'target'])

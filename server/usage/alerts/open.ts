@@ -5,7 +5,7 @@ import type { Database } from '../../store/index.ts'
 import type { Usage } from '../record.ts'
 import { deliverDue } from './deliver.ts'
 import { evaluateAlerts } from './evaluate.ts'
-import { openSender } from './send.ts'
+import { openSender, type Outgoing, type SendOutcome } from './send.ts'
 import type { Post } from './post.ts'
 import type { AlertSources } from './sources.ts'
 
@@ -14,6 +14,8 @@ export type Alerts = {
   evaluate(): Promise<boolean>
   /** Delivers what is due; answers how many were tried. */
   deliver(): Promise<number>
+  /** Sends one message now and says what became of it. */
+  send(outgoing: Outgoing): Promise<SendOutcome>
   /** Whether alerts can go out by e-mail. */
   sendsMail: boolean
   /** What alerts ask of other rooms. */
@@ -66,6 +68,7 @@ export function openAlerts(options: AlertsOptions): Alerts {
   return {
     evaluate,
     deliver,
+    send: (outgoing) => sender.send(outgoing, { at: now(), signal: closing.signal }),
     sendsMail: sender.sendsMail,
     sources,
     start() {

@@ -15,6 +15,7 @@ export function slackText(message: Message): string {
 
 function sentenceOf(message: Message): string {
   const { data } = message
+  if (data.alert_type === null) return `${subjectOf(message)}. Messages of alerts arrive here.`
   const { metric, show } = alertTypeOf(data.alert_type)
   const value = data.value === null ? '' : ` is ${show(data.value)}`
   const threshold = data.threshold === null ? '' : `, threshold ${show(data.threshold)}`

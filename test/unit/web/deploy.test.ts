@@ -37,14 +37,14 @@ test.each([
 })
 
 test.each([
-  [108, 100, 168, '+8 % on the week before'],
-  [50, 100, 24, '−50 % on the day before'],
-  [100, 100, 1, 'as many as the hour before'],
-  [2400, 100, 720, '24 times as many as the days before'],
-  [5, 0, 24, ''],
-  [5, undefined, 24, ''],
-])('%d calls after %d in %d hours are %s', (now, before, hours, words) => {
-  expect(sayGrowth(now, before, hours)).toBe(words)
+  [108, 100, 'the week before', '+8 % on the week before'],
+  [50, 100, 'the day before', '−50 % on the day before'],
+  [100, 100, 'the hour before', 'as many as the hour before'],
+  [2400, 100, 'the days before', '24 times as many as the days before'],
+  [5, 0, 'the day before', ''],
+  [5, undefined, 'the day before', ''],
+])('%d calls after %d of %s are %s', (now, before, then, words) => {
+  expect(sayGrowth(now, before, then)).toBe(words)
 })
 
 test.each([

@@ -1,16 +1,20 @@
 import { ActionIcon, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
 import classes from './alerts.module.css'
+import type { Place } from './place.ts'
+import { useSharedChannels } from './shared-channel-queries.ts'
 import type { Alert, NewAlert } from './usage-wire.ts'
 
-type Kind = 'webhook' | 'slack' | 'email'
+export type ChannelKind = 'webhook' | 'slack' | 'email'
 
 /** One that is there keeps its address, which is not shown whole; another is typed. */
 export type ChannelLine =
-  | { id: string; type: Kind; target: string }
-  | { id: null; line: number; type: Kind; target: string }
+  | { id: string; type: ChannelKind; target: string; shared: string | null }
+  | { id: null; line: number; type: ChannelKind; target: string }
+  /** A channel of the project, by its id. */
+  | { id: null; line: number; type: 'shared'; target: string }
 
-const kinds = [
+export const channelKinds = [
   { value: 'webhook', label: 'Webhook' },
   { value: 'slack', label: 'Slack' },
   { value: 'email', label: 'E-mail' },
@@ -19,18 +23,22 @@ const kinds = [
 export const newLine = (line: number): ChannelLine => ({ id: null, line, type: 'webhook', target: '' })
 
 export function linesOf({ channels }: Pick<Alert, 'channels'>): ChannelLine[] {
-  return channels.map(({ id, type, target }) => ({ id, type, target }))
+  return channels.map(({ id, type, target, shared }) => ({ id, type, target, shared: shared?.name ?? null }))
 }
 
 export function newChannelsOf(lines: ChannelLine[]): NonNullable<NewAlert['channels']> {
-  return lines.filter((line) => line.id === null).map(newChannelOf)
+  return lines.filter((line) => line.id === null).map(newLineOf)
 }
 
 export function channelsOf(lines: ChannelLine[]) {
-  return lines.map((line) => (line.id === null ? newChannelOf(line) : { id: line.id }))
+  return lines.map((line) => (line.id === null ? newLineOf(line) : { id: line.id }))
 }
 
-function newChannelOf({ type, target }: ChannelLine) {
+function newLineOf({ type, target }: Extract<ChannelLine, { id: null }>) {
+  return type === 'shared' ? { type, id: target } : newChannelOf({ type, target })
+}
+
+export function newChannelOf({ type, target }: { type: ChannelKind; target: string }) {
   const to = target.trim()
   return type === 'email' ? { type, to: addressesOf(to) } : { type, url: to }
 }
@@ -42,12 +50,18 @@ function addressesOf(text: string): string[] {
     .filter((each) => each !== '')
 }
 
-type Props = { lines: ChannelLine[]; onChange: (lines: ChannelLine[]) => void; error: React.ReactNode }
+type Props = { place: Place; lines: ChannelLine[]; onChange: (lines: ChannelLine[]) => void; error: React.ReactNode }
 
 const maxChannels = 10
 
 /** Whom it tells, and how. */
-export function AlertChannels({ lines, onChange, error }: Props) {
+export function AlertChannels({ place, lines, onChange, error }: Props) {
+  const channels = useSharedChannels(place.project.id)
+  const shared = (channels.data ?? []).map(({ id, name }) => ({ value: id, label: name }))
+  const choices = [
+    ...(shared.length === 0 ? [] : [{ group: 'Of the project', items: shared }]),
+    { group: 'Only for this alert', items: channelKinds },
+  ]
   const change = (at: number, part: Partial<ChannelLine>): void =>
     onChange(lines.map((line, index) => (index === at ? ({ ...line, ...part } as ChannelLine) : line)))
   const remove = (at: number): void => onChange(lines.filter((_, index) => index !== at))
@@ -61,22 +75,35 @@ export function AlertChannels({ lines, onChange, error }: Props) {
             <>
               <Select
                 aria-label={`Channel ${at + 1}`}
-                data={kinds}
-                value={line.type}
-                onChange={(type) => change(at, { type: kindNamed(type) })}
+                data={choices}
+                value={line.type === 'shared' ? line.target : line.type}
+                onChange={(chosen) =>
+                  change(
+                    at,
+                    shared.some(({ value }) => value === chosen)
+                      ? { type: 'shared', target: chosen ?? '' }
+                      : { type: kindNamed(chosen), ...(line.type === 'shared' && { target: '' }) },
+                  )
+                }
               />
-              <TextInput
-                aria-label={`Address of channel ${at + 1}`}
-                placeholder={line.type === 'email' ? 'team@example.org' : 'https://…'}
-                autoComplete="off"
-                spellCheck={false}
-                value={line.target}
-                onChange={(event) => change(at, { target: event.currentTarget.value })}
-              />
+              {line.type === 'shared' ? (
+                <Text size="sm" c="dimmed">
+                  {channels.data?.find(({ id }) => id === line.target)?.target}
+                </Text>
+              ) : (
+                <TextInput
+                  aria-label={`Address of channel ${at + 1}`}
+                  placeholder={line.type === 'email' ? 'team@example.org' : 'https://…'}
+                  autoComplete="off"
+                  spellCheck={false}
+                  value={line.target}
+                  onChange={(event) => change(at, { target: event.currentTarget.value })}
+                />
+              )}
             </>
           ) : (
             <Text className={classes['kept'] ?? ''}>
-              {kinds.find(({ value }) => value === line.type)?.label} {line.target}
+              {line.shared ?? channelKinds.find(({ value }) => value === line.type)?.label} {line.target}
             </Text>
           )}
           <ActionIcon variant="subtle" color="gray" aria-label={`Remove channel ${at + 1}`} onClick={() => remove(at)}>
@@ -105,6 +132,6 @@ export function AlertChannels({ lines, onChange, error }: Props) {
   )
 }
 
-function kindNamed(value: string | null): Kind {
+export function kindNamed(value: string | null): ChannelKind {
   return value === 'slack' || value === 'email' ? value : 'webhook'
 }

@@ -5,6 +5,7 @@ import { useAct } from '../../queries.ts'
 import { AlertForm } from './alert-form.tsx'
 import { alertChangesOf, alertValuesOf, firstAlert, newAlertOf, type AlertValues } from './alert-values.ts'
 import type { Place } from './place.ts'
+import { channelsKey } from './shared-channel-queries.ts'
 import type { Alert } from './usage-wire.ts'
 
 type Props = {
@@ -25,7 +26,7 @@ export function AlertDialog({ place, alert, opened, onClose }: Props) {
         ? call<Alert>('POST', path, { body: newAlertOf(values) })
         : call<Alert>('PATCH', `${path}/${alert.id}`, { body: alertChangesOf(values) }),
     {
-      refresh: [['projects', place.project.id, 'deploy', 'alerts']],
+      refresh: [['projects', place.project.id, 'deploy', 'alerts'], channelsKey(place.project.id)],
       say: ({ name }) => (alert === null ? `${name} keeps watch.` : `${name} is changed.`),
     },
   )

@@ -5,6 +5,7 @@ import { FormEnd } from '../../parts/form-end.tsx'
 import { useEnvironments } from '../../queries.ts'
 import { fieldErrors } from '../../refusals.ts'
 import { AlertChannels } from './alert-channels.tsx'
+import { AlertPreview } from './alert-preview.tsx'
 import { alertChoices, kindOf } from './alert-kinds.ts'
 import type { AlertValues } from './alert-values.ts'
 import type { Place } from './place.ts'
@@ -62,7 +63,9 @@ export function AlertForm({ place, initial, verb, act, onDone, onClose }: Props)
         <TextInput label="Name" autoComplete="off" {...form.getInputProps('name')} />
         <Limits form={form} />
         <Scope place={place} form={form} />
+        <AlertPreview place={place} values={form.values} />
         <AlertChannels
+          place={place}
           lines={form.values.channels}
           onChange={(channels) => form.setFieldValue('channels', channels)}
           error={form.errors['channels']}

@@ -25,9 +25,9 @@ export function AlertHistory({ path, alert }: { path: string; alert: Alert }) {
             <PlainTable
               label="What happened"
               head={['When', 'What', 'Value']}
-              rows={list.map(({ id, at, kind, value }) => [
+              rows={list.map(({ id, at, kind, value, silenced }) => [
                 <Moment key={id} at={at} />,
-                kinds[kind],
+                `${kinds[kind]}${silenced ? ', told nobody' : ''}`,
                 sayMeasured(alert.type, value),
               ])}
             />

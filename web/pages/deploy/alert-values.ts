@@ -62,6 +62,12 @@ export function alertChangesOf(values: AlertValues): ChangeAlert {
   return { ...rulesOf(values), channels: channelsOf(values.channels) }
 }
 
+/** What decides when it fires. */
+export function previewOf(values: AlertValues) {
+  const { name: _name, ...rules } = rulesOf(values)
+  return rules
+}
+
 function rulesOf(values: AlertValues) {
   const kind = kindOf(values.type)
   const stored = (typed: number | string): number | null => (typed === '' ? null : rounded(Number(typed) * kind.factor))

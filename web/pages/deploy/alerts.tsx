@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Modal, Switch, Text } from '@mantine/core'
+import { Badge, Button, Group, Modal, Space, Switch, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Bell, Plus } from 'lucide-react'
 import { useState } from 'react'
@@ -10,14 +10,18 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { RefusalNotice } from '../../parts/refusal.tsx'
 import { RotateDialog } from '../../parts/rotate-dialog.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
-import { Ago } from '../../parts/time.tsx'
+import { Ago, Moment } from '../../parts/time.tsx'
 import { Verdict } from '../../parts/verdict.tsx'
 import { useAct } from '../../queries.ts'
 import { alertsKey } from '../../parts/alert-bell.tsx'
+import { useAddress } from '../../parts/address.ts'
 import { AlertDialog } from './alert-dialog.tsx'
 import { AlertHistory } from './alert-history.tsx'
 import { sayRule } from './alert-kinds.ts'
 import type { Place } from './place.ts'
+import { SharedChannels } from './shared-channels.tsx'
+import { SilenceDialog } from './silence-dialog.tsx'
+import { Who } from './who.tsx'
 import type { Page } from '../../wire.ts'
 import type { Alert, AlertDelivery } from './usage-wire.ts'
 
@@ -65,6 +69,8 @@ export function AlertsPage({ place }: { place: Place }) {
           )
         }
       </Loaded>
+      <Space h="xl" />
+      <SharedChannels place={place} />
       <AlertDialog place={place} alert={null} opened={creating} onClose={() => setCreating(false)} />
     </>
   )
@@ -75,12 +81,19 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
   const path = `/v1/projects/${project.id}/alerts/${alert.id}`
   const refresh = [alertsKey(project.id)]
   const [asking, setAsking] = useState(false)
-  const [open, setOpen] = useState(false)
+  // A mark on a time line leads here: the history of its alert stands open.
+  const { asked, choose } = useAddress()
+  const open = asked.get('alert') === alert.id
+  const [silencing, setSilencing] = useState(false)
   const [editing, setEditing] = useState(false)
   const test = useAct(() => sendTest(path), { refresh })
   const change = useAct((enabled: boolean) => call<Alert>('PATCH', path, { body: { enabled } }), {
     refresh,
     say: ({ name, enabled }) => `${name} is ${enabled ? 'on' : 'off'}.`,
+  })
+  const unsilence = useAct(() => call<Alert>('DELETE', `${path}/silence`), {
+    refresh,
+    say: ({ name }) => `${name} tells again.`,
   })
   const remove = useAct(() => call<undefined>('DELETE', path), { refresh, say: () => `${alert.name} is deleted.` })
   return (
@@ -89,7 +102,7 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
         <>
           <State alert={alert} />
           <Group gap={4}>
-            <Button variant="subtle" color="gray" size="xs" onClick={() => setOpen(true)}>
+            <Button variant="subtle" color="gray" size="xs" onClick={() => choose({ alert: alert.id })}>
               History
             </Button>
             {editor && (
@@ -102,6 +115,16 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
                   aria-label={`Edit ${alert.name}`}
                 >
                   Edit
+                </Button>
+                <Button
+                  variant="subtle"
+                  color="gray"
+                  size="xs"
+                  loading={unsilence.isPending}
+                  onClick={() => (alert.silenced === null ? setSilencing(true) : unsilence.mutate())}
+                  aria-label={`${alert.silenced === null ? 'Silence' : 'End silence of'} ${alert.name}`}
+                >
+                  {alert.silenced === null ? 'Silence' : 'End silence'}
                 </Button>
                 <Button
                   variant="subtle"
@@ -131,6 +154,7 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
               </>
             )}
           </Group>
+          <SilenceDialog place={place} alert={alert} opened={silencing} onClose={() => setSilencing(false)} />
           <AlertDialog place={place} alert={alert} opened={editing} onClose={() => setEditing(false)} />
           <Confirm
             opened={asking}
@@ -147,6 +171,12 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
     >
       <Text fw={500}>{alert.name}</Text>
       <Text size="xs">{sayRule(alert)}</Text>
+      {alert.silenced !== null && (
+        <Text size="xs">
+          Silenced until <Moment at={alert.silenced.until} /> by <Who place={place} label={alert.silenced.by} />
+          {alert.silenced.reason !== '' && `: ${alert.silenced.reason}`}
+        </Text>
+      )}
       {alert.channels.length === 0 && (
         <Text size="xs" c="dimmed">
           tells no one
@@ -156,8 +186,8 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
         <ChannelLine key={channel.id} place={place} alert={alert} channel={channel} />
       ))}
       {test.data !== undefined && <TestResult name={alert.name} deliveries={test.data} />}
-      <RefusalNotice error={test.error ?? change.error} />
-      <Modal opened={open} onClose={() => setOpen(false)} title={`History of ${alert.name}`} size="lg">
+      <RefusalNotice error={test.error ?? change.error ?? unsilence.error} />
+      <Modal opened={open} onClose={() => choose({ alert: '' })} title={`History of ${alert.name}`} size="lg">
         <AlertHistory path={path} alert={alert} />
       </Modal>
     </Row>
@@ -211,11 +241,11 @@ type Channel = Alert['channels'][number]
 /** Whom it tells. A webhook's secret can be replaced, as when someone leaves who knew it. */
 function ChannelLine({ place, alert, channel }: { place: Place; alert: Alert; channel: Channel }) {
   const [rotating, setRotating] = useState(false)
-  const { type, target, id } = channel
+  const { type, target, id, shared } = channel
   return (
     <Text component="div" size="xs" c="dimmed">
-      tells {type} {target}
-      {type === 'webhook' && place.editor && (
+      tells {shared === null ? `${type} ${target}` : `${shared.name} (${target})`}
+      {type === 'webhook' && shared === null && place.editor && (
         <>
           <Button
             variant="subtle"
@@ -245,7 +275,7 @@ function ChannelLine({ place, alert, channel }: { place: Place; alert: Alert; ch
   )
 }
 
-function State({ alert: { state, enabled, started_at: since } }: { alert: Alert }) {
+function State({ alert: { state, enabled, silenced, started_at: since } }: { alert: Alert }) {
   const firing = state === 'firing' && enabled
   return (
     <Badge
@@ -253,7 +283,7 @@ function State({ alert: { state, enabled, started_at: since } }: { alert: Alert 
       variant="light"
       tt="none"
       radius="sm"
-      color={!enabled ? 'gray' : firing ? 'red' : 'tide'}
+      color={!enabled || silenced !== null ? 'gray' : firing ? 'red' : 'tide'}
       c="var(--mantine-color-text)"
     >
       {!enabled ? (
@@ -270,6 +300,7 @@ function State({ alert: { state, enabled, started_at: since } }: { alert: Alert 
       ) : (
         'All well'
       )}
+      {enabled && silenced !== null && ', silenced'}
     </Badge>
   )
 }

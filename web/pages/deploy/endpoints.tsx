@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core'
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { Radio } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -10,12 +10,12 @@ import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { paths } from '../../paths.ts'
 import { DeploySheet } from './deploy-sheet.tsx'
+import { LiveTable } from './live-table.tsx'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { useDeployments, useQueryList } from './queries.ts'
-import { Trends } from './trends.tsx'
 import { Who } from './who.tsx'
-import type { LiveDeployment, Query } from './wire.ts'
+import type { Query } from './wire.ts'
 
 /** What answers in the environment, and what could. */
 export function EndpointsPage({ place }: { place: Place }) {
@@ -46,21 +46,7 @@ export function EndpointsPage({ place }: { place: Place }) {
                       once.
                     </Empty>
                   ) : (
-                    <Growing items={live} what="endpoints">
-                      {(shown) => (
-                        <Rows label={`Deployed in ${environment}`}>
-                          {shown.map((each) => (
-                            <LiveRow
-                              key={each.name}
-                              place={place}
-                              live={each}
-                              query={list.find(({ name }) => name === each.name)}
-                              onDeploy={() => setDeploying(each.name)}
-                            />
-                          ))}
-                        </Rows>
-                      )}
-                    </Growing>
+                    <LiveTable place={place} live={live} queries={list} onDeploy={setDeploying} />
                   )}
                   {rest.length > 0 && (
                     <section>
@@ -93,62 +79,6 @@ export function EndpointsPage({ place }: { place: Place }) {
         />
       )}
     </>
-  )
-}
-
-function LiveRow({
-  place,
-  live,
-  query,
-  onDeploy,
-}: {
-  place: Place
-  live: LiveDeployment
-  query: Query | undefined
-  onDeploy: () => void
-}) {
-  const newer = isNewer(query, live)
-  return (
-    <Row
-      end={
-        <>
-          {newer && <ChangedMark />}
-          <Badge variant="default" tt="none" radius="sm" fw={500} className="numbers">
-            v{live.version}
-          </Badge>
-          {place.editor && newer && (
-            <Button variant="default" size="xs" onClick={onDeploy} aria-label={`Deploy ${live.name} again`}>
-              Deploy
-            </Button>
-          )}
-        </>
-      }
-    >
-      <Link href={place.to(`endpoints/${live.name}`)} className={classes['name'] ?? ''}>
-        {live.name}
-      </Link>
-      {live.description !== '' && <Text lineClamp={1}>{live.description}</Text>}
-      <Text size="xs" c="dimmed">
-        deployed by <Who place={place} label={live.deployed_by} /> <Ago at={live.deployed_at} />
-      </Text>
-      <Trends place={place} name={live.name} />
-    </Row>
-  )
-}
-
-/** Whether what would be deployed now is not what is live; the page of the endpoint compares the two word by word. */
-function isNewer(query: Query | undefined, live: LiveDeployment): boolean {
-  if (query === undefined) return false
-  return query.changed || query.deployments.some(({ version }) => version > live.version)
-}
-
-export function ChangedMark() {
-  return (
-    <Tooltip label="The draft is not what callers get here.">
-      <Badge variant="light" color="yellow" tt="none" radius="sm" c="var(--mantine-color-text)" tabIndex={0}>
-        Changed since
-      </Badge>
-    </Tooltip>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Group, NumberInput, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { useForm, type UseFormReturnType } from '@mantine/form'
 import type { UseMutationResult } from '@tanstack/react-query'
 import { lifetimes } from '../../parts/lifetimes.ts'
@@ -51,6 +51,12 @@ export function KeyForm<Answer>({ initial, verb, act, onDone, onClose }: Props<A
           data-autofocus
           autoComplete="off"
           {...form.getInputProps('name')}
+        />
+        <TagsInput
+          label="Tags"
+          description="Words to find it by, for example a team or an application."
+          maxTags={10}
+          {...form.getInputProps('tags')}
         />
         {granted === null ? (
           <Text c="dimmed">
@@ -126,10 +132,13 @@ const fieldOf: Record<string, keyof KeyValues> = {
   'rate_limit.per_minute': 'perMinute',
   'rate_limit.burst': 'burst',
   daily_quota: 'perDay',
+  tags: 'tags',
 }
 
 function placed(errors: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(errors).map(([field, sentence]) => [fieldOf[field] ?? field, sentence]))
+  return Object.fromEntries(
+    Object.entries(errors).map(([field, sentence]) => [fieldOf[field.replace(/^tags\..*/, 'tags')] ?? field, sentence]),
+  )
 }
 
 function sayLimits({ name, per_minute: perMinute, per_day: perDay }: Plan): string {

@@ -19,6 +19,7 @@ export type KeyValues = {
   perDay: number | string
   granted: Granted | null
   fixed: Fixed[]
+  tags: string[]
 }
 
 export function emptyKey(projectId: string): KeyValues {
@@ -31,6 +32,7 @@ export function emptyKey(projectId: string): KeyValues {
     perDay: '',
     granted: { [projectId]: { environments: ['production'], queries: null } },
     fixed: [],
+    tags: [],
   }
 }
 
@@ -44,11 +46,12 @@ export function valuesOf(key: ApiKey): KeyValues {
     perDay: key.daily_quota ?? '',
     granted: grantedOf(key.permissions),
     fixed: showFixed(key.fixed_parameters),
+    tags: key.tags,
   }
 }
 
 export function newKeyOf(values: KeyValues): NewApiKey {
-  const { name, lifetimeDays, plan, granted, fixed } = values
+  const { name, lifetimeDays, plan, granted, fixed, tags } = values
   const { rate_limit: rate, daily_quota: quota } = ownLimitsOf(values)
   return {
     name,
@@ -58,13 +61,15 @@ export function newKeyOf(values: KeyValues): NewApiKey {
     ...(quota !== null && { daily_quota: quota }),
     ...(lifetimeDays !== '' && { expires_at: endAfter(Number(lifetimeDays)) }),
     ...(fixed.length > 0 && { fixed_parameters: readFixed(fixed) }),
+    ...(tags.length > 0 && { tags }),
   }
 }
 
 export function changesOf(values: KeyValues): ChangeApiKey {
-  const { name, lifetimeDays, plan, granted, fixed } = values
+  const { name, lifetimeDays, plan, granted, fixed, tags } = values
   return {
     name,
+    tags,
     ...ownLimitsOf(values),
     ...(plan !== '' && { plan }),
     ...(granted !== null && { permissions: permissionsOf(granted) }),

@@ -7,10 +7,10 @@ import { Ago, Moment } from '../../parts/time.tsx'
 import { NotFoundPage } from '../not-found.tsx'
 import classes from './deploy.module.css'
 import { KeyActs } from './key-acts.tsx'
-import { KeyStart, StatusBadge } from './keys.tsx'
+import { KeyStart, StatusBadge, Tags } from './keys.tsx'
 import { KeyMetrics } from './metrics.tsx'
 import type { Place } from './place.ts'
-import { usePlans, useReach, useVersion, useDeployments } from './queries.ts'
+import { useDeployments, useKeyAddresses, usePlans, useReach, useVersion } from './queries.ts'
 import { exampleValues } from './slot-values.ts'
 import { Snippets } from './snippets.tsx'
 import { PlainTable } from '../../parts/plain-table.tsx'
@@ -37,13 +37,17 @@ function KeyFacts({ place, apiKey: key }: { place: Place; apiKey: ApiKey }) {
   return (
     <>
       <Heading title={key.name} within={place.project.name} action={<KeyActs apiKey={key} />}>
-        <KeyStart apiKey={key} /> <StatusBadge status={key.status} />
+        <KeyStart apiKey={key} /> <StatusBadge status={key.status} /> <Tags tags={key.tags} />
       </Heading>
       <Stack gap="lg">
         <Card title="About">
           <dl className={classes['facts']}>
             <dt>Last used</dt>
             <dd>{key.last_used_at === null ? 'never' : <Ago at={key.last_used_at} />}</dd>
+            <dt>Used from</dt>
+            <dd>
+              <Addresses keyId={key.id} />
+            </dd>
             <dt>Made</dt>
             <dd>
               <Moment at={key.created_at} />
@@ -96,6 +100,25 @@ function KeyFacts({ place, apiKey: key }: { place: Place; apiKey: ApiKey }) {
 
 function withKey(path: string, keyId: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}key=${keyId}`
+}
+
+/** From where it was called lately. */
+function Addresses({ keyId }: { keyId: string }) {
+  const addresses = useKeyAddresses(keyId)
+  const list = addresses.data ?? []
+  if (list.length === 0) return addresses.data === undefined ? '' : 'nowhere yet'
+  return (
+    <List spacing={2} aria-label="Addresses">
+      {list.map(({ address, last_used_at: at }) => (
+        <List.Item key={address}>
+          <Code>{address}</Code>{' '}
+          <Text component="span" size="xs" c="dimmed">
+            <Ago at={at} />
+          </Text>
+        </List.Item>
+      ))}
+    </List>
+  )
 }
 
 /** A call that works with this key, to be pasted where it is tried out. */

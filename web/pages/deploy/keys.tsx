@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Text, TextInput } from '@mantine/core'
+import { Badge, Button, Chip, Group, Text, TextInput } from '@mantine/core'
 import { KeyRound, Plus, Search } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -10,6 +10,7 @@ import { Row, Rows } from '../../parts/rows.tsx'
 import { Ago, Day } from '../../parts/time.tsx'
 import { useApiKeys } from '../../things.ts'
 import { sayCount, sayNumber } from '../../words.ts'
+import { useAddress } from '../../parts/address.ts'
 import { KeyActs } from './key-acts.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import type { Place } from './place.ts'
@@ -19,8 +20,6 @@ import type { Metrics } from './usage-wire.ts'
 import type { ApiKey } from './wire.ts'
 
 const rank: Record<ApiKey['status'], number> = { active: 0, disabled: 1, expired: 2, revoked: 3 }
-
-const weekHours = 168
 
 /** The keys that reach this project. */
 export function KeysPage({ place }: { place: Place }) {
@@ -33,13 +32,20 @@ export function KeysPage({ place }: { place: Place }) {
       New API key
     </Button>
   )
-  const usage = useMetrics(project.id, { environment: null }, weekHours, owner)
-  const [sought, setSought] = useState('')
+  const usage = useMetrics(project.id, { environment: null }, { hours: 168 }, owner)
+  const { asked, choose } = useAddress()
+  const sought = asked.get('find') ?? ''
+  const tag = asked.get('tag')
   const here = (keys.data ?? [])
     .filter((key) => reaches(key, { projectId: project.id }))
     .toSorted((a, b) => rank[a.status] - rank[b.status] || a.name.localeCompare(b.name))
   const words = sought.trim().toLowerCase()
-  const found = here.filter(({ name, start, last4 }) => `${name} ${start} ${last4}`.toLowerCase().includes(words))
+  const found = here.filter(
+    ({ name, start, last4, tags }) =>
+      `${name} ${start} ${last4} ${tags.join(' ')}`.toLowerCase().includes(words) &&
+      (tag === null || tags.includes(tag)),
+  )
+  const tags = [...new Set(here.flatMap((key) => key.tags))].toSorted((a, b) => a.localeCompare(b))
   return (
     <>
       <Heading title="API keys" within={project.name} action={owner && here.length > 0 ? button : undefined}>
@@ -56,16 +62,36 @@ export function KeysPage({ place }: { place: Place }) {
               </Empty>
             ) : (
               <>
-                <TextInput
-                  aria-label="Find a key"
-                  placeholder="Find a key by name, or by the beginning or end of its secret"
-                  leftSection={<Search size={16} aria-hidden />}
-                  maw="28rem"
-                  mb="md"
-                  value={sought}
-                  onChange={(event) => setSought(event.currentTarget.value)}
-                />
-                {found.length === 0 && <Text c="dimmed">No key is called like that.</Text>}
+                <Group gap="sm" mb="md">
+                  <TextInput
+                    aria-label="Find a key"
+                    placeholder="Find a key by name, tag, or the beginning or end of its secret"
+                    leftSection={<Search size={16} aria-hidden />}
+                    flex="1 1 16rem"
+                    maw="28rem"
+                    value={sought}
+                    onChange={(event) => choose({ find: event.currentTarget.value })}
+                  />
+                  {tags.length > 0 && (
+                    <Chip.Group multiple={false} value={tag ?? ''} onChange={(value) => choose({ tag: value })}>
+                      <Group gap={6} component="fieldset" bd={0} p={0} m={0} aria-label="Tags">
+                        {tags.map((each) => (
+                          <Chip
+                            key={each}
+                            value={each}
+                            size="xs"
+                            onClick={() => {
+                              if (each === tag) choose({ tag: '' })
+                            }}
+                          >
+                            {each}
+                          </Chip>
+                        ))}
+                      </Group>
+                    </Chip.Group>
+                  )}
+                </Group>
+                {found.length === 0 && <Text c="dimmed">No key is called or tagged like that.</Text>}
                 <Growing items={found} what="keys">
                   {(shown) => (
                     <Rows label="API keys">
@@ -115,6 +141,7 @@ function KeyRow({ place, apiKey: key, usage }: { place: Place; apiKey: ApiKey; u
         >
           {key.name}
         </Text>
+        <Tags tags={key.tags} />
       </Group>
       <Text size="xs">{sayReach(key, place.project.id)}</Text>
       <Text size="xs" c="dimmed">
@@ -137,6 +164,14 @@ function KeyRow({ place, apiKey: key, usage }: { place: Place; apiKey: ApiKey; u
       </Text>
     </Row>
   )
+}
+
+export function Tags({ tags }: Pick<ApiKey, 'tags'>) {
+  return tags.map((tag) => (
+    <Badge key={tag} variant="default" tt="none" radius="sm" fw={500}>
+      {tag}
+    </Badge>
+  ))
 }
 
 function sayUsage({ requests, rejected }: NonNullable<KeyUsage>): string {

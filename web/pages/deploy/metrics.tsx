@@ -1,6 +1,8 @@
-import { Button, Paper, Skeleton, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
+import { ChartColumn, ZoomOut } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { Card } from '../../parts/card.tsx'
+import { Empty } from '../../parts/empty.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Link } from 'wouter'
@@ -9,138 +11,268 @@ import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { PlainTable } from '../../parts/plain-table.tsx'
 import { QuestionInsights } from './question-insights.tsx'
-import { UsageFilterBar, useUsageFilter } from './usage-filter.tsx'
-import { useMetrics, useMetricsBefore } from './usage-queries.ts'
+import { Callers, Errors, Popular } from './metrics-tables.tsx'
+import { SavedViews } from './saved-views.tsx'
+import type { Mark } from './time-chart.tsx'
+import { sayBefore, saySpan, type Span } from '../../parts/spans.ts'
+import { filterOf, SpanBar, UsageFilterBar, useUsageFilter, type UsageView } from './usage-filter.tsx'
+import { useMetrics, useMetricsBefore, useTimeline, type UsageFilter } from './usage-queries.ts'
 import type { Metrics } from './usage-wire.ts'
 import { sayNumber } from '../../words.ts'
 import { sayGrowth, sayMs, sayShare } from './words.ts'
 
-const Chart = lazy(async () => ({ default: (await import('../../parts/chart.tsx')).Chart }))
+const TimeChart = lazy(async () => ({ default: (await import('./time-chart.tsx')).TimeChart }))
 
 /** How much is called, how fast, and how well. */
 export function MetricsPage({ place }: { place: Place }) {
   const { project, environment } = place
-  const { hours, query } = useUsageFilter()
-  const metrics = useMetrics(project.id, { environment, query }, hours)
-  const before = useMetricsBefore(project.id, { environment, query }, hours)
+  const view = useUsageFilter()
   return (
     <>
-      <Heading title="Metrics" within={project.name}>
-        Calls in {environment}, as they were answered. New ones appear within half a minute.
+      <Heading title="Metrics" within={project.name} action={<SavedViews place={place} page="metrics" />}>
+        Calls in {environment}. New ones appear within half a minute; drag over a chart to look closer.
       </Heading>
-      <UsageFilterBar place={place} withRange />
-      <Loaded query={metrics}>
-        {(found) => (
-          <Stack gap="lg">
-            <Figures place={place} metrics={found} before={before.data} hours={hours} />
-            <Callers place={place} metrics={found} />
-            <QuestionInsights place={place} metrics={found} />
-          </Stack>
-        )}
-      </Loaded>
+      <UsageFilterBar place={place} />
+      <MetricsOf place={place} view={view} filter={filterOf(environment, view)} whole />
     </>
   )
 }
 
 /** The same of one endpoint. */
 export function EndpointMetrics({ place, name }: { place: Place; name: string }) {
-  return <MetricsOf place={place} filter={{ environment: place.environment, query: name }} />
-}
-
-/** The same of one key, in whatever environment. */
-export function KeyMetrics({ place, keyId }: { place: Place; keyId: string }) {
-  return <MetricsOf place={place} filter={{ environment: null, key: keyId }} />
-}
-
-function MetricsOf({ place, filter }: { place: Place; filter: Parameters<typeof useMetrics>[1] }) {
-  const { hours } = useUsageFilter()
-  const metrics = useMetrics(place.project.id, filter, hours)
-  const before = useMetricsBefore(place.project.id, filter, hours)
+  const view = useUsageFilter()
   return (
     <>
-      <UsageFilterBar place={place} withRange withQuery={false} />
-      <Loaded query={metrics}>
-        {(found) => <Figures place={place} metrics={found} before={before.data} hours={hours} />}
-      </Loaded>
+      <SpanBar />
+      <MetricsOf place={place} view={view} filter={{ environment: place.environment, query: name }} />
     </>
   )
 }
 
-type FiguresProps = { place: Place; metrics: Metrics; before: Metrics | undefined; hours: number }
+/** The same of one key, in whatever environment. */
+export function KeyMetrics({ place, keyId }: { place: Place; keyId: string }) {
+  const view = useUsageFilter()
+  return (
+    <>
+      <SpanBar />
+      <MetricsOf place={place} view={view} filter={{ environment: null, key: keyId }} />
+    </>
+  )
+}
 
-function Figures({ place, metrics, before, hours }: FiguresProps) {
+type OfProps = { place: Place; view: UsageView; filter: UsageFilter; whole?: boolean }
+
+function MetricsOf({ place, view, filter, whole = false }: OfProps) {
+  const { span } = view
+  const metrics = useMetrics(place.project.id, filter, span)
+  const before = useMetricsBefore(place.project.id, filter, span)
+  const timeline = useTimeline(place.project.id, filter.environment, span)
+  return (
+    <Loaded query={metrics}>
+      {(found) => (
+        <Stack gap="lg">
+          <Tiles metrics={found} before={before.data} span={span} />
+          {isNothing(found) ? (
+            <Nothing place={place} view={view} filter={filter} />
+          ) : (
+            <Charts
+              place={place}
+              view={view}
+              metrics={found}
+              before={view.compare ? before.data : undefined}
+              marks={timeline.data?.data ?? []}
+            />
+          )}
+          {whole && !isNothing(found) && <ShownCalls place={place} view={view} />}
+          {whole && <Callers place={place} metrics={found} />}
+          {whole && <QuestionInsights place={place} metrics={found} />}
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function isNothing({ totals }: Metrics): boolean {
+  return totals.requests + totals.rejected === 0
+}
+
+/** Where nothing was called: why that may be, and the way on. */
+function Nothing({ place, view, filter }: Omit<OfProps, 'whole'>) {
+  const { span, chosen, choose } = view
+  const isFiltered = Object.values(chosen).some((value) => value !== null)
+  const isShort = 'from' in span || span.hours < 720
+  const page = place.to('try')
+  const call = (filter.query ?? null) === null ? page : `${page}${page.includes('?') ? '&' : '?'}query=${filter.query}`
+  const all = Object.fromEntries(Object.keys(chosen).map((name) => [name, '']))
+  return (
+    <Empty
+      icon={<ChartColumn size={20} />}
+      guide="metrics-and-alerts"
+      action={
+        <Group justify="center">
+          {isFiltered ? (
+            <Button variant="default" onClick={() => choose(all)}>
+              Show all calls
+            </Button>
+          ) : (
+            <Button component={Link} href={call}>
+              Make a call
+            </Button>
+          )}
+          {isShort && (
+            <Button variant="default" onClick={() => choose({ hours: '720', from: '', to: '' })}>
+              Look at the last 30 days
+            </Button>
+          )}
+        </Group>
+      }
+    >
+      {isFiltered
+        ? 'No call of this time fits what is chosen above.'
+        : `Nothing was called ${'hours' in span ? `in ${saySpan(span).toLowerCase()}` : 'in this time'}. Charts appear with the first call.`}
+    </Empty>
+  )
+}
+
+/** The same choice in the list of calls. */
+function ShownCalls({ place, view: { span, chosen } }: { place: Place; view: UsageView }) {
+  const search = new URLSearchParams('from' in span ? span : { hours: String(span.hours) })
+  for (const [name, value] of Object.entries(chosen)) if (value !== null) search.set(name, value)
+  const page = place.to('requests')
+  return (
+    <Anchor component={Link} href={`${page}${page.includes('?') ? '&' : '?'}${search}`} size="sm" w="fit-content">
+      These calls, one by one
+    </Anchor>
+  )
+}
+
+function Tiles({ metrics: { totals }, before, span }: { metrics: Metrics; before: Metrics | undefined; span: Span }) {
+  const then = before?.totals
+  const ago = sayBefore(span)
+  const was = (value: string | undefined): string =>
+    value === undefined || value === 'none' ? '' : `, ${value} ${ago}`
+  return (
+    <dl className={classes['tiles']}>
+      <Tile
+        label="Calls"
+        value={sayNumber(totals.requests)}
+        more={[
+          sayGrowth(totals.requests, then?.requests, ago),
+          totals.rejected === 0 ? '' : `${sayNumber(totals.rejected)} turned away`,
+        ]
+          .filter(Boolean)
+          .join(', ')}
+      />
+      <Tile
+        label="Errors"
+        value={sayShare(totals.error_rate)}
+        more={`${sayNumber(totals.errors)} of ${sayNumber(totals.requests)}${was((then?.requests ?? 0) === 0 || then === undefined ? undefined : sayShare(then.error_rate))}`}
+      />
+      <Tile label="Average" value={sayMs(totals.average_ms)} more={`median ${sayMs(totals.p50_ms)}`} />
+      <Tile
+        label="95 of 100 within"
+        value={sayMs(totals.p95_ms)}
+        more={`99 within ${sayMs(totals.p99_ms)}${was(then === undefined ? undefined : sayMs(then.p95_ms))}`}
+      />
+    </dl>
+  )
+}
+
+type ChartsProps = { place: Place; view: UsageView; metrics: Metrics; before: Metrics | undefined; marks: Mark[] }
+
+function Charts({ place, view, metrics, before, marks }: ChartsProps) {
   const { totals, series } = metrics
   const label = labelOf(metrics)
-  const points = series.map(({ time, ...figures }): ChartPoint => ({
-    time,
-    requests: figures.requests,
-    answered: figures.requests - figures.errors,
-    errors: figures.errors,
-    rejected: figures.rejected,
-    average_ms: figures.average_ms,
-    p50_ms: figures.p50_ms,
-    p95_ms: figures.p95_ms,
-    p99_ms: figures.p99_ms,
-    error_percent: figures.requests === 0 ? null : figures.error_rate * 100,
-  }))
+  const points = series.map(({ time, ...figures }, at): ChartPoint => {
+    // Pieces of the time before stand under those of the same place.
+    const then = before?.series[at]
+    return {
+      time,
+      answered: figures.requests - figures.errors,
+      errors: figures.errors,
+      rejected: figures.rejected,
+      average_ms: figures.average_ms,
+      p50_ms: figures.p50_ms,
+      p95_ms: figures.p95_ms,
+      p99_ms: figures.p99_ms,
+      error_percent: figures.requests === 0 ? null : figures.error_rate * 100,
+      before_calls: then?.requests ?? null,
+      before_p95_ms: then?.p95_ms ?? null,
+      before_error_percent: then === undefined || then.requests === 0 ? null : then.error_rate * 100,
+    }
+  })
+  const shared = {
+    place,
+    points,
+    label,
+    marks,
+    end: metrics.to,
+    onZoom: (from: string, to: string) => view.choose({ hours: '', from, to }, true),
+  }
+  const compared = (line: ChartLine): ChartLine[] => (before === undefined ? [] : [line])
+  const exact = 'from' in view.span ? view.span : null
+  const then = sayBefore(view.span)
+  const capital = then.charAt(0).toUpperCase() + then.slice(1)
+  const past = (name: string): ChartLine => ({ name, label: capital, color: 'gray.5', dashed: true })
   return (
     <Stack gap="lg">
-      <dl className={classes['tiles']}>
-        <Tile
-          label="Calls"
-          value={sayNumber(totals.requests)}
-          more={[
-            sayGrowth(totals.requests, before?.totals.requests, hours),
-            totals.rejected === 0 ? '' : `${sayNumber(totals.rejected)} turned away`,
-          ]
-            .filter(Boolean)
-            .join(', ')}
-        />
-        <Tile
-          label="Errors"
-          value={sayShare(totals.error_rate)}
-          more={`${sayNumber(totals.errors)} of ${sayNumber(totals.requests)}`}
-        />
-        <Tile label="Average" value={sayMs(totals.average_ms)} more={`median ${sayMs(totals.p50_ms)}`} />
-        <Tile label="95 of 100 within" value={sayMs(totals.p95_ms)} more={`99 within ${sayMs(totals.p99_ms)}`} />
-      </dl>
+      {exact !== null && (
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          w="fit-content"
+          leftSection={<ZoomOut size={14} aria-hidden />}
+          onClick={() => view.choose(zoomedOut(exact), true)}
+        >
+          Zoom out
+        </Button>
+      )}
       <Figure
+        {...shared}
         title="Calls"
         unit=""
         kind="bar"
-        points={points}
-        label={label}
         lines={[
-          { name: 'answered', label: 'Answered', color: 'var(--sluice-chart-strong)' },
-          { name: 'errors', label: 'Errors', color: 'red.7' },
-          ...(totals.rejected === 0 ? [] : [{ name: 'rejected', label: 'Turned away', color: 'gray.6' }]),
+          { name: 'answered', label: 'Answered', color: 'var(--sluice-chart-strong)', stack: 'now' },
+          { name: 'errors', label: 'Errors', color: 'red.7', stack: 'now' },
+          ...(totals.rejected === 0 ? [] : [{ name: 'rejected', label: 'Turned away', color: 'gray.6', stack: 'now' }]),
+          ...compared({ ...past('before_calls'), stack: 'before' }),
         ]}
       />
       <Figure
+        {...shared}
         title="Response time"
         unit=" ms"
         kind="line"
-        points={points}
-        label={label}
         lines={[
           { name: 'average_ms', label: 'Average', color: 'gray.6', dashed: true },
           { name: 'p50_ms', label: 'Median', color: 'var(--sluice-chart-soft)' },
           { name: 'p95_ms', label: '95th percentile', color: 'var(--sluice-chart-strong)' },
           { name: 'p99_ms', label: '99th percentile', color: 'orange.7' },
+          ...compared({ ...past('before_p95_ms'), label: `95th percentile, ${then}` }),
         ]}
       />
       <Figure
+        {...shared}
         title="Error rate"
         unit=" %"
         kind="line"
-        points={points}
-        label={label}
-        lines={[{ name: 'error_percent', label: 'Error rate', color: 'red.7' }]}
+        lines={[
+          { name: 'error_percent', label: 'Error rate', color: 'red.7' },
+          ...compared(past('before_error_percent')),
+        ]}
       />
       <Popular place={place} metrics={metrics} />
       <Errors metrics={metrics} />
     </Stack>
   )
+}
+
+/** Three times as long around the same middle, and never beyond now. */
+function zoomedOut({ from, to }: { from: string; to: string }): { from: string; to: string } {
+  const [start, end] = [Date.parse(from), Date.parse(to)]
+  const wide = end - start
+  return { from: new Date(start - wide).toISOString(), to: new Date(Math.min(Date.now(), end + wide)).toISOString() }
 }
 
 function Tile({ label, value, more }: { label: string; value: string; more: string }) {
@@ -164,15 +296,19 @@ function Tile({ label, value, more }: { label: string; value: string; more: stri
 }
 
 type FigureProps = {
+  place: Place
   title: string
   unit: string
   kind: 'bar' | 'line'
   points: ChartPoint[]
   label: (time: string) => string
   lines: ChartLine[]
+  marks: Mark[]
+  end: string
+  onZoom: (from: string, to: string) => void
 }
 
-function Figure({ title, unit, kind, points, label, lines }: FigureProps) {
+function Figure({ place, title, unit, kind, points, label, lines, marks, end, onZoom }: FigureProps) {
   const [tabled, setTabled] = useState(false)
   return (
     <Card
@@ -193,85 +329,19 @@ function Figure({ title, unit, kind, points, label, lines }: FigureProps) {
         />
       ) : (
         <Suspense fallback={<Skeleton height={220} />}>
-          <Chart kind={kind} points={points} lines={lines} unit={unit} sayMoment={label} stacked />
+          <TimeChart
+            place={place}
+            kind={kind}
+            points={points}
+            lines={lines}
+            unit={unit}
+            sayMoment={label}
+            marks={marks}
+            end={end}
+            onZoom={onZoom}
+          />
         </Suspense>
       )}
-    </Card>
-  )
-}
-
-function Popular({ place, metrics: { popular_queries: popular } }: { place: Place; metrics: Metrics }) {
-  return (
-    <Card title="Popular queries">
-      {popular.length === 0 ? (
-        <Text c="dimmed">Nothing was called in this time.</Text>
-      ) : (
-        <PlainTable
-          label="Popular queries"
-          head={['Query', 'Calls', 'Errors', 'Average', '95 of 100 within']}
-          figures={['Calls', 'Errors', 'Average', '95 of 100 within']}
-          whole="Query"
-          rows={popular.map((each) => [
-            <Link key={each.query} href={place.to(`endpoints/${each.query}`)} className={classes['name'] ?? ''}>
-              {each.query}
-            </Link>,
-            each.requests.toLocaleString('en'),
-            sayShare(each.error_rate),
-            sayMs(each.average_ms),
-            sayMs(each.p95_ms),
-          ])}
-        />
-      )}
-    </Card>
-  )
-}
-
-/** Who called, and who was turned away. */
-function Callers({ place, metrics: { by_key: keys } }: { place: Place; metrics: Metrics }) {
-  if (keys.length === 0) return null
-  const isOwner = place.project.role === 'owner'
-  const figures = ['Calls', 'Errors', 'Turned away', 'Average']
-  return (
-    <Card title="Keys" about="Who called. Turned away are calls without the right, or beyond a limit of the key.">
-      <PlainTable
-        label="Keys"
-        head={['Key', ...figures]}
-        figures={figures}
-        whole="Key"
-        rows={keys.map(({ key_id: id, name, requests, error_rate: errors, rejected, average_ms: average }) => [
-          isOwner ? (
-            <Link key={id} href={place.to(`keys/${id}`)}>
-              {name ?? id}
-            </Link>
-          ) : (
-            (name ?? id)
-          ),
-          sayNumber(requests),
-          sayShare(errors),
-          sayNumber(rejected),
-          sayMs(average),
-        ])}
-      />
-    </Card>
-  )
-}
-
-function Errors({ metrics: { errors } }: { metrics: Metrics }) {
-  if (errors.length === 0) return null
-  return (
-    <Card title="What went wrong">
-      <PlainTable
-        label="What went wrong"
-        head={['Status', 'Error', 'Reason', 'Calls']}
-        figures={['Calls']}
-        whole="Error"
-        rows={errors.map(({ status, error, reason, count }) => [
-          String(status),
-          error,
-          reason ?? '',
-          count.toLocaleString('en'),
-        ])}
-      />
     </Card>
   )
 }

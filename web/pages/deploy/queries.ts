@@ -2,7 +2,17 @@ import { keepPreviousData, useQuery, type QueryKey } from '@tanstack/react-query
 import { call, callAll } from '../../api.ts'
 import { thingKeys } from '../../things.ts'
 import type { Page } from '../../wire.ts'
-import type { HistoryEntry, LiveDeployment, Plan, Query, Reach, Version, VersionEntry, VersionsDiff } from './wire.ts'
+import type {
+  HistoryEntry,
+  KeyAddress,
+  LiveDeployment,
+  Plan,
+  Query,
+  Reach,
+  Version,
+  VersionEntry,
+  VersionsDiff,
+} from './wire.ts'
 
 type OfQuery = { projectId: string; name: string }
 
@@ -76,6 +86,15 @@ export function useReach(keyId: string) {
   return useQuery({
     queryKey: [...deployKeys.apiKeys, keyId, 'reach'],
     queryFn: ({ signal }) => callAll<Reach>(`/v1/api-keys/${keyId}/reach`, signal),
+  })
+}
+
+export function useKeyAddresses(keyId: string) {
+  return useQuery({
+    queryKey: [...deployKeys.apiKeys, keyId, 'addresses'],
+    staleTime: 0,
+    queryFn: async ({ signal }) =>
+      (await call<Page<KeyAddress>>('GET', `/v1/api-keys/${keyId}/addresses`, { signal })).data,
   })
 }
 

@@ -7,6 +7,7 @@ import { CopyMark } from '../../parts/copy.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { PlainTable } from '../../parts/plain-table.tsx'
 import { Ago, Moment } from '../../parts/time.tsx'
+import { paths } from '../../paths.ts'
 import { saySize, sayNumber, sayValue } from '../../words.ts'
 import classes from './deploy.module.css'
 import { Outcome } from './outcome.tsx'
@@ -134,6 +135,7 @@ function Detail({ place, detail, onFilter }: { place: Place; detail: RequestDeta
       </dl>
       <Timings detail={detail} />
       <Question detail={detail} />
+      <Values place={place} detail={detail} />
     </Stack>
   )
 }
@@ -168,18 +170,51 @@ function Timings({ detail }: { detail: RequestDetail }) {
   )
 }
 
+/** The values it was called with; where they were not written down, why not and where that is chosen. */
+function Values({ place, detail }: { place: Place; detail: RequestDetail }) {
+  const { entry, recording, environment, version } = detail
+  const values = valuesOf(detail)
+  if (entry === 'preview' || (entry === 'question' && values === null)) return null
+  return (
+    <section>
+      <Title order={3} mb={6}>
+        Parameters
+      </Title>
+      {values === null ? (
+        <Text c="dimmed">
+          {version === null || environment === null
+            ? 'It came to no query, so there were no values to keep.'
+            : !place.editor
+              ? 'Editors see the values of calls that are recorded.'
+              : recording
+                ? 'The values of this call are not, or no longer, among the recorded ones.'
+                : 'The values of calls are not recorded.'}{' '}
+          <Anchor component={Link} underline="always" href={paths.settings(place.project.id, 'retention')}>
+            {recording ? 'What is recorded' : 'Record calls'}
+          </Anchor>
+        </Text>
+      ) : Object.keys(values).length === 0 ? (
+        <Text c="dimmed">None.</Text>
+      ) : (
+        <PlainTable
+          label="Values of the call"
+          head={['Slot', 'Value']}
+          rows={Object.entries(values).map(([slot, value]) => [<Code key={slot}>{slot}</Code>, sayValue(value)])}
+        />
+      )}
+    </section>
+  )
+}
+
+/** As they were sent, or as the question was understood. */
+function valuesOf({ parameters, asked }: RequestDetail): Record<string, unknown> | null {
+  return parameters ?? asked?.parameters ?? null
+}
+
 /** What was asked and how it was understood. */
 function Question({ detail: { question, asked, confidence, entry } }: { detail: RequestDetail }) {
-  if (entry !== 'question' && question === null && asked === null) {
-    return (
-      <Text size="xs" c="dimmed">
-        The values that a caller sends are not written down with a call. Where calls are recorded for replay (Settings,
-        Retention), releases run them again.
-      </Text>
-    )
-  }
+  if (entry !== 'question' && question === null && asked === null) return null
   const sure = asked?.confidence ?? confidence
-  const values = Object.entries(asked?.parameters ?? {})
   return (
     <section>
       <Title order={3} mb={6}>
@@ -195,26 +230,23 @@ function Question({ detail: { question, asked, confidence, entry } }: { detail: 
             {sure !== null && `, ${sayShare(sure)} sure`}.
           </Text>
         )}
-        {values.length > 0 && (
-          <PlainTable
-            label="Values of the call"
-            head={['Slot', 'Value']}
-            rows={values.map(([slot, value]) => [<Code key={slot}>{slot}</Code>, sayValue(value)])}
-          />
-        )}
       </Stack>
     </section>
   )
 }
 
-function TryAgain({ place, detail: { question, query, asked, entry } }: { place: Place; detail: RequestDetail }) {
+function TryAgain({ place, detail }: { place: Place; detail: RequestDetail }) {
+  const { question, query, entry } = detail
+  const values = valuesOf(detail)
   const target = new URLSearchParams()
   if (question !== null && entry === 'question') {
     target.set('by', 'question')
     target.set('question', question)
   } else if (query !== null) {
     target.set('query', query)
-    if (asked?.parameters !== null && asked !== null) target.set('values', JSON.stringify(asked.parameters))
+    // What goes by the name of a secret is not told, so it is typed again.
+    const told = Object.entries(values ?? {}).filter(([, value]) => value !== '***')
+    if (told.length > 0) target.set('values', JSON.stringify(Object.fromEntries(told)))
   } else {
     return null
   }

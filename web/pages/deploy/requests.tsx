@@ -16,6 +16,7 @@ import { exportRequests } from './export-requests.ts'
 import { Outcome } from './outcome.tsx'
 import { RequestDrawer } from './request-drawer.tsx'
 import { RequestsFilterBar, searchOf, useRequestsFilter } from './requests-filter.tsx'
+import { SavedViews } from './saved-views.tsx'
 import { useRequests } from './usage-queries.ts'
 import type { RequestEntry } from './usage-wire.ts'
 import { sayMs } from './words.ts'
@@ -41,6 +42,7 @@ export function RequestsPage({ place }: { place: Place }) {
         within={project.name}
         action={
           <Group gap="md">
+            <SavedViews place={place} page="requests" />
             <Switch label="Live" checked={live} onChange={(event) => setLive(event.currentTarget.checked)} />
             <Button
               variant="default"

@@ -1,69 +1,89 @@
-import { Group, Select } from '@mantine/core'
-import { useLocation, useSearch } from 'wouter'
+import { Button, Group, Switch } from '@mantine/core'
+import { X } from 'lucide-react'
+import { useAddress } from '../../parts/address.ts'
+import { EntrySelect, KeySelect, OutcomeSelect, QuerySelect, StatusSelect, VersionSelect } from './call-selects.tsx'
 import type { Place } from './place.ts'
-import { useDeployments } from './queries.ts'
+import { spanIn, type Span } from '../../parts/spans.ts'
+import { SpanPicker } from '../../parts/time-span.tsx'
+import type { UsageFilter } from './usage-queries.ts'
 
-const ranges = [
-  { value: '1', label: 'The last hour' },
-  { value: '24', label: 'The last day' },
-  { value: '168', label: 'The last week' },
-  { value: '720', label: 'The last 30 days' },
-]
+const names = ['query', 'version', 'key', 'outcome', 'status', 'entry'] as const
+type Chosen = Record<(typeof names)[number], string | null>
 
 /** What is looked at, in the address. */
-export function useUsageFilter(): {
-  hours: number
-  query: string | null
-  choose: (name: string, value: string) => void
-} {
-  const [path, navigate] = useLocation()
-  const asked = new URLSearchParams(useSearch())
-  const hours = ranges.find(({ value }) => value === asked.get('hours'))?.value ?? '24'
+export type UsageView = {
+  span: Span
+  chosen: Chosen
+  compare: boolean
+  choose: (changes: Record<string, string>, keep?: boolean) => void
+}
+
+export function useUsageFilter(): UsageView {
+  const { asked, choose } = useAddress()
   return {
-    hours: Number(hours),
-    query: asked.get('query'),
-    choose: (name, value) => {
-      if (value === '') asked.delete(name)
-      else asked.set(name, value)
-      navigate(asked.size === 0 ? path : `${path}?${asked}`, { replace: true })
-    },
+    span: spanIn(asked) ?? { hours: 24 },
+    chosen: Object.fromEntries(names.map((name) => [name, asked.get(name)])) as Chosen,
+    compare: asked.get('compare') === 'before',
+    choose,
   }
 }
 
-export function UsageFilterBar({
-  place,
-  withRange = false,
-  withQuery = true,
-}: {
-  place: Place
-  withRange?: boolean
-  withQuery?: boolean
-}) {
-  const { hours, query, choose } = useUsageFilter()
-  const deployments = useDeployments(place.project.id)
-  const names = new Set((deployments.data ?? []).map(({ name }) => name))
-  if (query !== null) names.add(query)
+/** The filter as the API takes it. */
+export function filterOf(environment: string | null, { chosen }: UsageView): UsageFilter {
+  return { environment, ...chosen }
+}
+
+/** Only the time, where the rest is given by the page. */
+export function SpanBar() {
+  const { span, compare, choose } = useUsageFilter()
   return (
-    <Group gap="sm" mb="lg" wrap="nowrap">
-      {withRange && (
-        <Select
-          aria-label="Time"
-          flex="0 1 170px"
-          data={ranges}
-          value={String(hours)}
-          onChange={(value) => choose('hours', value ?? '24')}
+    <Group gap="sm" mb="lg">
+      <SpanPicker span={span} onChange={choose} />
+      <Compare compare={compare} choose={choose} />
+    </Group>
+  )
+}
+
+export function UsageFilterBar({ place }: { place: Place }) {
+  const { span, chosen, compare, choose } = useUsageFilter()
+  const isFiltered = Object.values(chosen).some((value) => value !== null)
+  return (
+    <Group gap="sm" mb="lg">
+      <SpanPicker span={span} onChange={choose} />
+      <QuerySelect place={place} value={chosen.query} onChange={(query) => choose({ query, version: '' })} />
+      {chosen.query !== null && (
+        <VersionSelect
+          place={place}
+          query={chosen.query}
+          value={chosen.version}
+          onChange={(version) => choose({ version })}
         />
       )}
-      {withQuery && (
-        <Select
-          aria-label="Query"
-          flex="0 1 210px"
-          data={[{ value: '', label: 'Every query' }, ...[...names].toSorted()]}
-          value={query ?? ''}
-          onChange={(value) => choose('query', value ?? '')}
-          searchable={names.size > 8}
-        />
+      <KeySelect place={place} value={chosen.key} onChange={(key) => choose({ key })} />
+      <OutcomeSelect value={chosen.outcome} onChange={(outcome) => choose({ outcome })} />
+      <StatusSelect value={chosen.status} onChange={(status) => choose({ status })} />
+      <EntrySelect value={chosen.entry} onChange={(entry) => choose({ entry })} />
+      <Compare compare={compare} choose={choose} />
+      {isFiltered && (
+        <Button
+          variant="subtle"
+          color="gray"
+          leftSection={<X size={14} aria-hidden />}
+          onClick={() => choose(Object.fromEntries(names.map((name) => [name, ''])))}
+        >
+          All calls
+        </Button>
       )}
     </Group>
+  )
+}
+
+function Compare({ compare, choose }: Pick<UsageView, 'compare' | 'choose'>) {
+  return (
+    <Switch
+      label="Compare with the time before"
+      checked={compare}
+      onChange={(event) => choose({ compare: event.currentTarget.checked ? 'before' : '' })}
+    />
   )
 }

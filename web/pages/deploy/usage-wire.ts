@@ -3,6 +3,11 @@ import type * as alerts from '../../../api/alerts.ts'
 import type * as usage from '../../../api/usage.ts'
 
 export type Metrics = z.output<typeof usage.metrics>
+export type QueryFigures = z.output<typeof usage.queryFigures>
+export type Timeline = z.output<typeof usage.timeline>
+export type SavedView = z.output<typeof usage.savedView>
+export type AlertPreview = z.output<typeof alerts.alertPreview>
+export type SharedChannel = z.output<typeof alerts.notificationChannel>
 export type RequestDetail = z.output<typeof usage.requestDetail>
 export type RequestEntry = z.output<typeof usage.requestEntry>
 export type { Alert } from '../../wire.ts'

@@ -28,6 +28,7 @@ export type CreatedApiKey = z.output<typeof keys.createdApiKey>
 export type NewApiKey = z.input<typeof keys.newApiKey>
 export type ChangeApiKey = z.input<typeof keys.changeApiKey>
 export type Permission = NewApiKey['permissions'][number]
+export type KeyAddress = z.output<typeof keys.keyAddress>
 export type Plan = z.output<typeof keys.plan>
 export type Reach = z.output<typeof keys.reach>
 

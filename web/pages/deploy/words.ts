@@ -71,12 +71,11 @@ export function sayShare(share: number): string {
   return `${percent === 0 || percent >= 10 ? percent.toFixed(0) : percent.toFixed(1)} %`
 }
 
-/** How much more or less than before; nothing where there was nothing to compare with. */
-export function sayGrowth(now: number, before: number | undefined, hours: number): string {
+/** How much more or less than before; nothing where there was nothing to compare with. `then` is the time before. */
+export function sayGrowth(now: number, before: number | undefined, then: string): string {
   if (before === undefined || before === 0) return ''
   const percent = Math.round((now / before - 1) * 100)
-  const then = { 1: 'the hour', 24: 'the day', 168: 'the week' }[hours] ?? 'the days'
-  if (percent === 0) return `as many as ${then} before`
-  if (percent >= 1000) return `${Math.round(now / before).toLocaleString('en')} times as many as ${then} before`
-  return `${percent > 0 ? '+' : '−'}${Math.abs(percent).toLocaleString('en')} % on ${then} before`
+  if (percent === 0) return `as many as ${then}`
+  if (percent >= 1000) return `${Math.round(now / before).toLocaleString('en')} times as many as ${then}`
+  return `${percent > 0 ? '+' : '−'}${Math.abs(percent).toLocaleString('en')} % on ${then}`
 }

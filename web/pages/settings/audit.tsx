@@ -11,6 +11,7 @@ import { Rows } from '../../parts/rows.tsx'
 import { Ago, Moment } from '../../parts/time.tsx'
 import { useAudit, useMembers } from '../../queries.ts'
 import type { AuditEntry, Member, Project } from '../../wire.ts'
+import { AuditFilterBar, useAuditFilter } from './audit-filter.tsx'
 import classes from './audit.module.css'
 
 export function AuditSection({ project }: { project: Project }) {
@@ -31,31 +32,41 @@ export function AuditSection({ project }: { project: Project }) {
 }
 
 function AuditLog({ project }: { project: Project }) {
-  const audit = useAudit(project.id)
+  const view = useAuditFilter()
+  const audit = useAudit(project.id, view.search)
   const members = useMembers(project.id)
   return (
-    <Loaded query={audit}>
-      {(entries) => (
-        <Stack gap="md" align="flex-start">
-          <div className={classes.log}>
-            <Rows label="Acts">
-              {entries.map((entry) => (
-                <Entry key={entry.id} entry={entry} members={members.data ?? []} log={entries} />
-              ))}
-            </Rows>
-          </div>
-          {audit.hasNextPage ? (
-            <Button variant="default" loading={audit.isFetchingNextPage} onClick={() => void audit.fetchNextPage()}>
-              Show older
-            </Button>
-          ) : (
-            <Text size="xs" c="dimmed">
-              This is everything since the project began.
-            </Text>
-          )}
-        </Stack>
-      )}
-    </Loaded>
+    <>
+      <AuditFilterBar project={project} members={members.data ?? []} view={view} />
+      <Loaded query={audit}>
+        {(entries) => (
+          <Stack gap="md" align="flex-start">
+            {entries.length === 0 ? (
+              <Empty icon={<History size={20} />}>Nothing in the log fits what is chosen above.</Empty>
+            ) : (
+              <div className={classes.log}>
+                <Rows label="Acts">
+                  {entries.map((entry) => (
+                    <Entry key={entry.id} entry={entry} members={members.data ?? []} log={entries} />
+                  ))}
+                </Rows>
+              </div>
+            )}
+            {audit.hasNextPage ? (
+              <Button variant="default" loading={audit.isFetchingNextPage} onClick={() => void audit.fetchNextPage()}>
+                Show older
+              </Button>
+            ) : (
+              view.search === '' && (
+                <Text size="xs" c="dimmed">
+                  This is everything since the project began.
+                </Text>
+              )
+            )}
+          </Stack>
+        )}
+      </Loaded>
+    </>
   )
 }
 
