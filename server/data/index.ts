@@ -54,3 +54,4 @@ export {
   type LiveData,
   type LoadedParts,
 } from './versions.ts'
+export type { RowFilter } from './wished-rows.ts'
