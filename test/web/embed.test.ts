@@ -152,6 +152,23 @@ describe('an answer', () => {
     expect(await line.locator('circle').count()).toBe(31)
   })
 
+  test('is drawn as the author of the query set it', async () => {
+    const chart = { type: 'pie', x: 'status', y: ['orders'] }
+    await deploy('orders_by_status', 'How many orders are in each status', {
+      sql: 'SELECT status, count(*) AS orders, sum(total) AS revenue FROM orders GROUP BY ALL ORDER BY 1',
+      examples: [{ question: 'How many orders are there in each status?', parameters: {} }],
+      chart,
+    })
+    const { page, ask, complaints } = await visit()
+    await ask('How many orders are there in each status?')
+    const pie = page.getByRole('img', { name: /^Orders by Status: \d values/ })
+    await pie.waitFor()
+    expect(await pie.locator('path').count()).toBeGreaterThan(1)
+    expect(await askAxe(page, false)).toEqual([])
+    await takePicture(page, 'embed-pie')
+    expect(complaints()).toEqual([])
+  })
+
   test('is one figure where it is one', async () => {
     const { page, ask } = await visit()
     await ask('How many orders do we have?')
