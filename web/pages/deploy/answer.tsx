@@ -29,15 +29,16 @@ type Props = {
 export function Answer({ outcome, isExplained = false, download, chart = null }: Props) {
   const rows = rowsOf(outcome.body)
   const refusal = refusalOf(outcome.body)
-  const [wanted, setForm] = useState<Form>(chart === null ? 'table' : 'chart')
+  const [chosen, setForm] = useState<Form | null>(null)
+  const wanted = chosen ?? (chart === null ? 'table' : 'chart')
   const isOfRows = wanted === 'table' || wanted === 'chart'
   const form = isOfRows && rows === null ? 'json' : wanted === 'chart' && rows?.length === 0 ? 'table' : wanted
   const good = outcome.status < 400
   const answered = !isUnanswered(outcome.body)
   return (
-    <Stack gap="sm" aria-live="polite">
+    <Stack gap="sm">
       <Group justify="space-between" gap="sm">
-        <Group gap="xs" className="numbers">
+        <Group gap="xs" className="numbers" aria-live="polite">
           <Badge
             variant="light"
             tt="none"
@@ -103,7 +104,7 @@ type RowsProps = {
 }
 
 function Rows({ outcome, rows, download, chart }: RowsProps) {
-  const [changed, setChanged] = useState<Chart | null | undefined>(undefined)
+  const [changed, setChanged] = useState<{ of: Outcome; chart: Chart | null } | null>(null)
   // A preview names the types of its columns; an answer as callers get it does not.
   const columns = useMemo(() => namedColumns(outcome.body) ?? columnsOf(rows), [outcome, rows])
   if (rows.length === 0) return <Text c="dimmed">No rows fit what was asked.</Text>
@@ -112,9 +113,9 @@ function Rows({ outcome, rows, download, chart }: RowsProps) {
       <ResultChart
         columns={columns}
         rows={rows}
-        chart={changed === undefined ? chart.set : changed}
-        onChange={setChanged}
-        kept={changed === undefined ? 'As its author set it.' : 'For this look only.'}
+        chart={changed?.of === outcome ? changed.chart : chart.set}
+        onChange={(next) => setChanged({ of: outcome, chart: next })}
+        kept={changed?.of === outcome ? 'For this look only.' : 'As its author set it.'}
       />
     )
   }

@@ -1,34 +1,24 @@
-/* oxlint-disable jsx-a11y/prefer-tag-over-role, jsx-a11y/interactive-supports-focus -- of a grid, whose keys the grid itself takes */
+/* oxlint-disable jsx-a11y/prefer-tag-over-role, jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus -- of a grid, whose keys the grid itself takes */
 import { ActionIcon } from '@mantine/core'
 import { Maximize2 } from 'lucide-react'
-import type { PointerEvent } from 'react'
+import type { MouseEvent, PointerEvent } from 'react'
 import { sayNumber, sayValue } from '../../words.ts'
-import { isNothing, type CellFormat } from './cell-text.ts'
+import { isNothing } from './cell-text.ts'
 import classes from './grid.module.css'
-import type { GridColumn, GridRow, RowLook } from './model.ts'
-import type { ActiveCell } from './use-active-cell.ts'
+import type { GridRow, RowLook } from './model.ts'
+import type { GridState } from './use-grid.ts'
 
 type Props = {
-  id: string
+  grid: GridState
   at: number
   top: number
   number: number
   row: GridRow | undefined
   look: RowLook | undefined
-  shown: GridColumn[]
-  formats: Map<string, CellFormat>
-  /** Which columns are drawn. */
-  cells: number[]
-  widths: number[]
-  indexWidth: number
-  /** Room of the columns that are out of sight to the left. */
-  before: number
-  active: ActiveCell
-  onExpand: (column: number) => void
 }
 
 export function GridRowView(props: Props) {
-  const { at, top, number, row, look, indexWidth, before, cells } = props
+  const { grid, at, top, number, look } = props
   return (
     <div
       role="row"
@@ -37,14 +27,14 @@ export function GridRowView(props: Props) {
       data-kind={look?.kind}
       style={{ transform: `translateY(${top}px)` }}
     >
-      <div role="rowheader" aria-colindex={1} className={classes.index} style={{ width: indexWidth }}>
+      <div role="rowheader" aria-colindex={1} className={classes.index} style={{ width: grid.indexWidth }}>
         {sayNumber(number + 1)}
       </div>
       {look?.says === undefined ? (
         <>
-          <div role="presentation" style={{ width: before, flex: 'none' }} />
-          {cells.map((column) => (
-            <Cell key={column} {...props} column={column} row={row} />
+          <div role="presentation" style={{ width: grid.before, flex: 'none' }} />
+          {grid.cells.map((column) => (
+            <Cell key={column} {...props} column={column} />
           ))}
         </>
       ) : (
@@ -56,9 +46,11 @@ export function GridRowView(props: Props) {
   )
 }
 
-function Cell({ id, at, column, row, look, shown, formats, widths, active, onExpand }: Props & { column: number }) {
-  const name = shown[column]?.name ?? ''
-  const format = formats.get(name)
+function Cell({ grid, at, column, row, look }: Props & { column: number }) {
+  const { active } = grid
+  const name = grid.columns.shown[column]?.name ?? ''
+  const format = grid.formats.get(name)
+  const expand = (): void => grid.setExpanded({ row: at, column })
   const value = row?.[name]
   const text = format?.say(value) ?? ''
   const exact = sayValue(value)
@@ -67,26 +59,30 @@ function Cell({ id, at, column, row, look, shown, formats, widths, active, onExp
   const isPicked =
     range !== null && at >= range.top && at <= range.bottom && column >= range.left && column <= range.right
   const onPress = (event: PointerEvent): void => {
-    if (event.button !== 0) return
-    // A finger has no second button and no Enter: what it touches again is opened.
-    if (isActive && event.pointerType === 'touch') return onExpand(column)
-    active.goTo({ row: at, column }, event.shiftKey)
+    if (event.button === 0 && event.pointerType === 'mouse') active.goTo({ row: at, column }, event.shiftKey)
+  }
+  // A finger that goes down may be about to scroll, and has no Enter: what it taps again is opened.
+  const onTap = ({ nativeEvent }: MouseEvent): void => {
+    if ((nativeEvent as globalThis.PointerEvent).pointerType === 'mouse') return
+    if (isActive) expand()
+    else active.goTo({ row: at, column })
   }
   const isMarked = look?.marked?.includes(name) === true
   const shownText = row !== undefined && isNothing(value) ? <i className={classes.none}>null</i> : text
   return (
     <div
       role="gridcell"
-      id={`${id}-${at}-${column}`}
+      id={`${grid.id}-${at}-${column}`}
       aria-colindex={column + 2}
       aria-selected={isPicked}
       className={classes.cell}
       title={exact === text ? text : `${text}\n${exact}`}
       data-active={isActive || undefined}
       data-end={format?.kind === 'number' || undefined}
-      style={{ width: widths[column] }}
+      style={{ width: grid.widths[column] }}
       onPointerDown={onPress}
-      onDoubleClick={() => onExpand(column)}
+      onClick={onTap}
+      onDoubleClick={expand}
     >
       {isMarked ? <mark>{shownText}</mark> : shownText}
       {isActive && (
@@ -97,7 +93,10 @@ function Cell({ id, at, column, row, look, shown, formats, widths, active, onExp
           tabIndex={-1}
           aria-label={`Open ${name}`}
           onPointerDown={(event) => event.stopPropagation()}
-          onClick={() => onExpand(column)}
+          onClick={(event) => {
+            event.stopPropagation()
+            expand()
+          }}
         >
           <Maximize2 size={11} aria-hidden />
         </ActionIcon>
