@@ -172,6 +172,7 @@ test('the calls of a replay open: what they were called with, and both answers w
       await now.getByRole('gridcell', { name: 'east' }).waitFor()
       await then.getByText('is gone').waitFor()
     } else {
+      await Promise.all([now, then].map((side) => side.locator('mark').nth(2).waitFor()))
       const before = await now.locator('mark').allTextContents()
       expect(before).toHaveLength(3)
       expect(await then.locator('mark').allTextContents()).toEqual(
