@@ -111,9 +111,54 @@ export const describedObject = dataObject
   .extend({ profile: z.object({ row_count: z.int(), columns: z.array(columnProfile) }).nullable() })
   .meta({ id: 'DescribedDataObject' })
 
+/** The database takes no text with a zero in it. */
+const plainChar = '[^\\u0000]'
+const filterTests = ['contains', 'is', 'is_not', 'at_least', 'at_most', 'empty', 'present'] as const
+
+/** What a row must have in one of its columns to be looked at. */
+export const rowFilter = z.object({
+  column: z.string(),
+  test: z.enum(filterTests),
+  value: z.string().optional().meta({ description: 'As text; `empty` and `present` take none.' }),
+})
+
+/** In a query string a filter is one word: `at_least:amount:30`. */
+const writtenFilter = z
+  .string()
+  .regex(
+    new RegExp(`^(${filterTests.join('|')}):[^:]{1,200}(:${plainChar}{0,1000})?$`),
+    'must be a test, a column and a value, like at_least:amount:30',
+  )
+
+export const rowsQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(1000).default(50),
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be the next_cursor of the page before')
+    .optional(),
+  sort: z.string().min(1).max(200).optional().meta({ description: 'A column; missing values come last.' }),
+  order: z.enum(['asc', 'desc']).default('asc'),
+  search: z
+    .string()
+    .max(1000)
+    .regex(new RegExp(`^${plainChar}*$`), 'must be text')
+    .optional()
+    .meta({ description: 'Rows that have it anywhere, in capitals or not.' }),
+  filter: z
+    .union([writtenFilter, z.array(writtenFilter).max(20)])
+    .optional()
+    .meta({
+      description: `Rows that pass: a test (${filterTests.join(', ')}), a column and a value, like \`at_least:amount:30\`. Repeated: all of them.`,
+    }),
+})
+
 export const objectRows = z.object({
   data: z.array(z.record(z.string(), z.unknown())),
   columns: z.array(column),
+  row_count: z
+    .int()
+    .optional()
+    .meta({ description: 'How many rows pass `search` and `filter`, where they are given.' }),
   truncated: z.boolean().meta({ description: 'Whether there are rows after these.' }),
   next_cursor: z.string().nullable(),
 })

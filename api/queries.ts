@@ -18,6 +18,27 @@ export const versionNumber = z.int().min(1).max(maxVersion)
 /** In a query string, where everything is text. */
 const writtenVersion = z.coerce.number().int().min(1).max(maxVersion)
 
+const columnName = z.string().min(1).max(200)
+
+/** How a result is drawn. Columns that it no longer has are as if they were not named. */
+export const chart = z
+  .strictObject({
+    type: z.enum(['bar', 'line', 'area', 'scatter', 'pie']),
+    x: columnName.meta({ description: 'The column that it goes along: days, names, or numbers.' }),
+    y: z
+      .array(columnName)
+      .max(8)
+      .default([])
+      .meta({ description: 'The columns of numbers that are drawn; none: how many rows there are.' }),
+    series: columnName
+      .nullable()
+      .default(null)
+      .meta({ description: 'A column each value of which is a line or a bar of its own.' }),
+    stacked: z.boolean().default(false).meta({ description: 'Parts of a whole stand on one another.' }),
+  })
+  .meta({ id: 'Chart' })
+export type Chart = z.output<typeof chart>
+
 /** What an author writes. A field of a query is added here; the compiler names what else must know it. */
 const body = {
   description: z.string().max(fixedLimits.queryDescriptionChars.value),
@@ -34,6 +55,7 @@ const body = {
     .strictObject({ per_minute: z.int().min(1).max(1_000_000), burst: z.int().min(1).max(1_000_000) })
     .nullable()
     .meta({ description: "Of each key's calls of this query, beside the key's own limit. Null: none." }),
+  chart: chart.nullable().meta({ description: 'How its result is drawn; null: as its columns and rows suggest.' }),
 }
 
 export const newQuery = z.strictObject({
@@ -47,6 +69,7 @@ export const newQuery = z.strictObject({
   max_rows: body.max_rows.default(null),
   max_bytes: body.max_bytes.default(null),
   rate_limit: body.rate_limit.default(null),
+  chart: body.chart.default(null),
 })
 
 /** What an author writes and a version freezes, as it is read. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { slug, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
-import { answerMeta, query } from './queries.ts'
+import { answerMeta, chart, column, query } from './queries.ts'
 
 const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
 
@@ -96,6 +96,10 @@ export const routing = z
   })
   .meta({ id: 'Routing' })
 
+const drawn = chart.optional().meta({
+  description: 'How the author of the query draws its result; left out: as its columns and rows suggest.',
+})
+
 export const questionAnswer = z
   .object({
     data: z.array(z.record(z.string(), z.unknown())),
@@ -106,6 +110,7 @@ export const questionAnswer = z
     truncated: z.boolean(),
     version: z.int(),
     as_of: timestamp.nullable(),
+    chart: drawn,
     meta: answerMeta,
     unused: z
       .array(z.string())
@@ -159,6 +164,9 @@ export const triedQuestion = z
     row_count: z.int().optional(),
     truncated: z.boolean().optional(),
     execution_time_ms: z.int().optional(),
+    version: z.int().optional(),
+    columns: z.array(column).optional(),
+    chart: drawn,
   })
   .meta({ id: 'TriedQuestion' })
 

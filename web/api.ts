@@ -69,7 +69,7 @@ async function send(method: Method, path: string, options: CallOptions): Promise
   })
 }
 
-async function readRefusal(response: Response): Promise<Refusal> {
+export async function readRefusal(response: Response): Promise<Refusal> {
   const body = await response.json().then(
     (read: unknown) => read,
     () => null,

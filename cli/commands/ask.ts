@@ -71,7 +71,8 @@ async function tryIt(context: Context, question: string, more: object): Promise<
   if (context.json) context.printJson(tried)
   else {
     tellQuery(context, tried.query_used ?? '', tried.parameters, tried.routing?.confidence ?? null)
-    context.print(rowsText({ ...tried, data: tried.data ?? [] }, context))
+    const { data = [], version, ...rest } = tried
+    context.print(rowsText({ ...rest, data, ...(version !== undefined && { version }) }, context))
   }
 }
 

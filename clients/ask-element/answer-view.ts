@@ -1,3 +1,4 @@
+import type { Chart } from '../chart/index.ts'
 import { drawChart, planChart } from './chart.ts'
 import { button, make } from './dom.ts'
 import type { Row } from './service.ts'
@@ -5,13 +6,22 @@ import { say, type Texts } from './texts.ts'
 import { columnsOf, textOf, type Column } from './values.ts'
 
 export type View = 'auto' | 'table' | 'chart'
-type Shown = { rows: Row[]; truncated: boolean; view: View; texts: Texts; language: string; roomPx: number }
+type Shown = {
+  rows: Row[]
+  truncated: boolean
+  /** As the author of the query draws it. */
+  set: Chart | null
+  view: View
+  texts: Texts
+  language: string
+  roomPx: number
+}
 
 /** Rows that are put on the page at once; more on demand. */
 const pageRows = 100
 
 /** The rows as one number, a chart or a table, whichever says most; a switch where there are two ways. */
-export function showRows({ rows, truncated, view, texts, language, roomPx }: Shown): HTMLElement {
+export function showRows({ rows, truncated, set, view, texts, language, roomPx }: Shown): HTMLElement {
   const columns = columnsOf(rows)
   const [first] = rows
   if (first === undefined) return make('p', { class: 'empty' }, texts.noRows)
@@ -19,11 +29,11 @@ export function showRows({ rows, truncated, view, texts, language, roomPx }: Sho
   if (rows.length === 1 && columns.length === 1 && only !== undefined) return showFigure(first, only, language)
   const count = rows.length === 1 ? texts.row : say(texts.rows, { count: textOf(rows.length, language) })
   const note = make('p', { class: 'note' }, truncated ? say(texts.truncated, { count: rows.length }) : count)
-  const plan = truncated ? null : planChart(rows, columns)
+  const plan = truncated ? null : planChart(rows, columns, set)
   const table = showTable(rows, columns, { texts, language })
   if (plan === null) return make('div', { part: 'answer' }, table, note)
-  const chart = make('div', { class: 'picture' }, drawChart(rows, plan, { language, roomPx }))
-  const named = { value: plan.value.title, label: plan.label.title.toLowerCase() }
+  const chart = make('div', { class: 'picture' }, drawChart(plan, { language, roomPx }))
+  const named = { value: plan.value, label: plan.label.toLowerCase() }
   const heading = make('p', { class: 'chart-title' }, say(texts.chartOf, named))
   chart.prepend(heading)
   const shown = make('div', { part: 'answer' })

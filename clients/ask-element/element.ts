@@ -133,7 +133,15 @@ export class SluiceAsk extends HTMLElement {
     const view = (this.getAttribute('view') ?? 'auto') as View
     this.#status.textContent = ''
     this.#outcome.replaceChildren(
-      showRows({ rows: answer.data, truncated: answer.truncated, view, texts, language, roomPx: this.clientWidth }),
+      showRows({
+        rows: answer.data,
+        truncated: answer.truncated,
+        set: answer.chart ?? null,
+        view,
+        texts,
+        language,
+        roomPx: this.clientWidth,
+      }),
       showUnderstood(answer, { texts, language }),
     )
     // For ears: that it is there, and how much.

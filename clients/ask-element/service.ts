@@ -1,3 +1,5 @@
+import type { Chart } from '../chart/index.ts'
+
 /** What the page's own server answers: what `POST /v1/browser-tokens` gave it. */
 export type Grant = { token: string; expires_at?: string; project_id?: string; environment?: string }
 
@@ -27,6 +29,8 @@ export type Answer = {
   row_count: number
   truncated: boolean
   as_of: string | null
+  /** As the author of the query draws its result. */
+  chart?: Chart
   unexpressed?: Words[]
   routing?: Routing
 }

@@ -68,7 +68,15 @@ th.number, td.number { text-align: end; font-variant-numeric: tabular-nums; }
 .chart .label { fill: var(--muted); }
 .chart .bar { fill: var(--accent); }
 .chart .line { fill: none; stroke: var(--accent); stroke-width: 2.5; stroke-linejoin: round; }
-.chart .point { fill: var(--accent); }
+.chart .point, .chart .area, .chart .part { fill: var(--accent); }
+.chart .area { fill-opacity: 0.25; }
+.chart .part { stroke: var(--sluice-ask-background, light-dark(#ffffff, #16191d)); stroke-width: 1.5; }
+.chart .s1 { --accent: light-dark(#b85c00, #ffb25c); }
+.chart .s2 { --accent: light-dark(#7a3db8, #c79bff); }
+.chart .s3 { --accent: light-dark(#1d7a3c, #74d68f); }
+.chart .s4 { --accent: light-dark(#57606a, #a3abb5); }
+.chart .s5 { --accent: light-dark(#b3261e, #ff8a80); }
+.chart .line.s1, .chart .line.s3, .chart .line.s5 { stroke-dasharray: 6 4; }
 .chart .guide { stroke: var(--border); stroke-opacity: 0.35; }
 .values { display: grid; gap: 12px; padding: 14px; background: var(--surface); border-radius: var(--radius); }
 .values .main { justify-self: start; }

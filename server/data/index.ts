@@ -61,3 +61,4 @@ export {
   type LiveData,
   type LoadedParts,
 } from './versions.ts'
+export type { RowFilter } from './wished-rows.ts'

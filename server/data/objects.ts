@@ -14,12 +14,13 @@ import {
   type Tables,
 } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
-import type { Catalog, Column, Profile } from './executor/protocol.ts'
+import type { Catalog, Column, Profile, ReadFormat, SlotValue } from './executor/protocol.ts'
 import type { FileFormat, Files } from './files.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { deployedReaders, touchedBy, type DeployedQueries } from './readers.ts'
 import { dropUnusedParts, partBytes, partedTable, readParts, rowFilesOf } from './parts.ts'
 import { liveDataVersion } from './versions.ts'
+import { wishedRows, type RowsWish } from './wished-rows.ts'
 import type { Engine } from './engine.ts'
 import type { Config } from '../config.ts'
 
@@ -101,49 +102,91 @@ export async function findObject(
 export async function readObjectRows(
   app: DataApp & { files: Files; engine: Engine; config: Config },
   caller: Caller,
-  input: { projectId: string; objectId: string; limit: number; offset: number; signal?: AbortSignal },
-): Promise<{ rows: Buffer; columns: Column[]; more: boolean }> {
+  input: {
+    projectId: string
+    objectId: string
+    limit: number
+    offset: number
+    wish: RowsWish
+    signal?: AbortSignal
+  },
+): Promise<{ rows: Buffer; columns: Column[]; more: boolean; rowCount: number | null }> {
   const object = await findObject(app, caller, input)
-  if (object.kind !== 'response_data' && object.kind !== 'rejected_values') {
-    throw new Failure('invalid_request', {
-      reason: 'invalid_field',
-      message: `Only response_data and rejected_values have rows; this is ${object.kind}.`,
-    })
-  }
+  requireRows(object)
   const columns = (object.columns ?? []).map(({ name, type }) => ({ name, type }))
   const catalog = await catalogOf(app, object, columns)
-  const answer = await app.engine.read(`object ${object.id}`, catalog, {
-    sql: 'select * from rows_of_object offset $skipped',
-    slots: [{ name: 'skipped', type: 'integer', value: input.offset }],
-    maxRows: input.limit,
-    maxBytes: app.config.limits.queryBytes,
-    ...(input.signal !== undefined && { signal: input.signal }),
+  const { where, order, slots } = wishedRows(columns, input.wish)
+  const read = (sql: string, more: SlotValue[], maxRows: number) =>
+    app.engine.read(`object ${object.id}`, catalog, {
+      sql,
+      slots: [...slots, ...more],
+      maxRows,
+      maxBytes: app.config.limits.queryBytes,
+      ...(input.signal !== undefined && { signal: input.signal }),
+    })
+  const answer = await read(
+    `select * from rows_of_object${where}${order} offset $skipped`,
+    [{ name: 'skipped', type: 'integer', value: input.offset }],
+    input.limit,
+  )
+  const counted = where === '' ? null : await read(`select count(*) as rows from rows_of_object${where}`, [], 1)
+  const rowCount = counted === null ? null : countIn(counted.bytes)
+  return { rows: answer.bytes, columns: answer.columns, more: answer.truncated, rowCount }
+}
+
+function requireRows({ kind }: DataObject): void {
+  if (kind === 'response_data' || kind === 'rejected_values') return
+  throw new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: `Only response_data and rejected_values have rows; this is ${kind}.`,
   })
-  return { rows: answer.bytes, columns: answer.columns, more: answer.truncated }
+}
+
+function countIn(bytes: Buffer): number {
+  const [row] = JSON.parse(bytes.toString()) as Array<{ rows: number }>
+  return row?.rows ?? 0
 }
 
 type Opened = { object: DataObject; stream: Readable; sizeBytes: number | null }
 
-/** The file of an object. Rows that are in several parts are put into one for whoever asks; how large it gets shows then. */
+/**
+ * The file of an object, or its rows in another form. Rows that are in several parts are put into one for whoever asks;
+ * how large it gets shows then.
+ */
 export async function openObject(
   app: DataApp & { files: Files; engine: Engine; config: Config },
   caller: Caller,
-  input: { projectId: string; objectId: string; signal?: AbortSignal },
+  input: { projectId: string; objectId: string; format?: ReadFormat | undefined; signal?: AbortSignal },
 ): Promise<Opened> {
   const object = await findObject(app, caller, input)
   const { fileHash, format, sizeBytes, load } = object
-  if (load === null) return { object, stream: app.files.stream(fileHash, format), sizeBytes }
+  const asked = input.format ?? 'parquet'
+  const isAsStored = input.format === undefined || asked === format
+  if (load === null && isAsStored) return { object, stream: app.files.stream(fileHash, format), sizeBytes }
+  if (input.format !== undefined) requireRows(object)
   const columns = (object.columns ?? []).map(({ name, type }) => ({ name, type }))
   const { chunks } = await app.engine.stream(`object ${object.id}`, await catalogOf(app, object, columns), {
     sql: 'select * from rows_of_object',
     slots: [],
-    format: 'parquet',
+    format: asked,
     maxRows: Number.MAX_SAFE_INTEGER - 1,
     maxBytes: app.config.limits.loadResponseBytes,
     timeoutMs: app.config.limits.executeTimeoutMs,
     ...(input.signal !== undefined && { signal: input.signal }),
   })
-  return { object, stream: Readable.from(bytesOf(chunks)), sizeBytes: null }
+  return { object, stream: Readable.from(asked === 'json' ? listOf(chunks) : bytesOf(chunks)), sizeBytes: null }
+}
+
+/** Rows of JSON come a piece at a time, without what holds them together. */
+async function* listOf(chunks: AsyncIterable<{ bytes: Buffer }>): AsyncGenerator<Buffer | string> {
+  let before = '['
+  for await (const { bytes } of chunks) {
+    if (bytes.length === 0) continue
+    yield before
+    yield bytes
+    before = ','
+  }
+  yield before === '[' ? '[]' : ']'
 }
 
 async function* bytesOf(chunks: AsyncIterable<{ bytes: Buffer }>): AsyncGenerator<Buffer> {

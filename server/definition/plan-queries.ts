@@ -75,6 +75,7 @@ function contentOf(given: DefinedQuery): Omit<QueryContent, 'slots'> & { slots: 
     maxRows: given.max_rows,
     maxBytes: given.max_bytes,
     rateLimit: rate === null ? null : { perMinute: rate.per_minute, burst: rate.burst },
+    chart: given.chart,
   }
 }
 

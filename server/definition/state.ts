@@ -169,6 +169,7 @@ export function definedQuery(query: Query): DefinedQuery {
     max_rows: query.maxRows,
     max_bytes: query.maxBytes,
     rate_limit: perMinute === undefined || burst === undefined ? null : { per_minute: perMinute, burst },
+    chart: query.chart,
     deployed: Object.fromEntries(query.deployments.map(({ environment, version }) => [environment, version])),
   }
 }

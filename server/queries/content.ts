@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import type { Chart } from '../../api/queries.ts'
 import type { SlotsSchema } from '../../api/slots.ts'
 import type { QueryExample, Tables } from '../store/index.ts'
 
@@ -14,6 +15,8 @@ export type QueryContent = {
   maxBytes: number | null
   /** Of each key's calls of this query, beside the key's own limit. */
   rateLimit: { perMinute: number; burst: number } | null
+  /** How its result is drawn; null: as its columns and rows suggest. */
+  chart: Chart | null
 }
 
 /** Those that a query can do without. */
@@ -26,6 +29,7 @@ export const defaultSettings: Pick<QueryContent, Setting> = {
   maxRows: null,
   maxBytes: null,
   rateLimit: null,
+  chart: null,
 }
 
 /**
@@ -44,6 +48,7 @@ export function columnsOf(content: QueryContent) {
     maxBytes: content.maxBytes,
     ratePerMinute: content.rateLimit?.perMinute ?? null,
     rateBurst: content.rateLimit?.burst ?? null,
+    chart: content.chart === null ? null : JSON.stringify(content.chart),
   } satisfies Record<keyof ContentRow, unknown>
 }
 
@@ -52,7 +57,9 @@ export function columnsOf(content: QueryContent) {
  * its hash however the code calls its columns.
  */
 export function writtenContent(content: QueryContent): Record<string, unknown> {
-  const written = Object.entries(columnsOf(content))
+  const { chart, ...columns } = columnsOf(content)
+  // Queries that were written before there were charts keep their hash.
+  const written = Object.entries(chart === null ? columns : { ...columns, chart })
   return Object.fromEntries(written.map(([name, value]) => [wireName(name), value]))
 }
 
@@ -77,10 +84,11 @@ export function contentOfRow(row: ContentRow): QueryContent {
     maxRows: row.maxRows,
     maxBytes: row.maxBytes,
     rateLimit: perMinute === null || burst === null ? null : { perMinute, burst },
+    chart: row.chart as Chart | null,
   }
 }
 
 /** Of something that has content and more: the content alone. */
 export function contentOf(draft: QueryContent): QueryContent {
-  return contentOfRow({ ...columnsOf(draft), slots: draft.slots, examples: draft.examples })
+  return contentOfRow({ ...columnsOf(draft), slots: draft.slots, examples: draft.examples, chart: draft.chart })
 }

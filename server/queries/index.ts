@@ -28,7 +28,7 @@ export {
   releaseQueries,
   rollbackRelease,
 } from './releases/verbs.ts'
-export { explainQuery, previewQuery } from './preview.ts'
+export { explainQuery, previewQuery, streamDraft } from './preview.ts'
 export { callableQueries, contractsFor, describedBy, describeProject } from './project-document.ts'
 export { checkSlots } from './slots.ts'
 export { addressWords, slotParameter, slotPrefix } from './text-values.ts'

@@ -4,10 +4,10 @@ import { Failure } from '../failure.ts'
 import { liveVersion, type LiveVersion } from './deployment-index.ts'
 import { readDraft, type Draft } from './drafts.ts'
 import { examine } from './inspection.ts'
-import { runQuery, type RunAnswer } from './run.ts'
+import { runQuery, streamQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
 import { checkSlots, sentence } from './slots.ts'
 import type { Database } from '../store/index.ts'
-import type { Catalogs, Engine, Plan } from '../data/index.ts'
+import type { Catalogs, Engine, Plan, ReadFormat } from '../data/index.ts'
 import type { Answers } from './answers.ts'
 import type { QueryCallers } from './callers.ts'
 import type { CallWatch } from './call-watch.ts'
@@ -43,19 +43,36 @@ export async function previewQuery(
   input: PreviewInput & { signal?: (() => AbortSignal) | undefined },
 ): Promise<RunAnswer> {
   const { version, left } = await draftVersion(app, caller, input)
-  const { projectId, name, signal } = input
-  const parameters = checkedParameters(version, input.parameters).parameters
-  return runQuery(app, {
+  return runQuery(app, draftRun(caller, input, { ...version, timeoutMs: left().timeoutMs }))
+}
+
+/** The same with all of its rows, for a file of them. */
+export async function streamDraft(
+  app: Parts,
+  caller: Caller,
+  input: PreviewInput & { signal?: (() => AbortSignal) | undefined; format: ReadFormat },
+): Promise<StreamAnswer> {
+  const { version, left, draft } = await draftVersion(app, caller, input)
+  const whole = { ...version, maxRows: draft.maxRows, timeoutMs: left().timeoutMs }
+  return streamQuery(app, draftRun(caller, input, whole), input.format)
+}
+
+function draftRun(
+  { requestId }: Caller,
+  { projectId, name, parameters, signal }: PreviewInput & { signal?: (() => AbortSignal) | undefined },
+  version: LiveVersion,
+): Run {
+  return {
     projectId,
     environment: null,
     name,
-    version: { ...version, timeoutMs: left().timeoutMs },
-    parameters,
+    version,
+    parameters: checkedParameters(version, parameters).parameters,
     caller: null,
-    requestId: caller.requestId,
+    requestId,
     entry: 'preview',
     signal,
-  })
+  }
 }
 
 /** DuckDB's plan of a draft. */
@@ -74,7 +91,7 @@ async function draftVersion(
   app: Parts,
   caller: Caller,
   input: PreviewInput,
-): Promise<{ version: LiveVersion; left: Left }> {
+): Promise<{ version: LiveVersion; left: Left; draft: Draft }> {
   await requireRole(app, caller, input.projectId, 'editor')
   const draft = await readDraft(app, input)
   const { previewRows, queryTimeoutMs } = app.config.limits
@@ -96,7 +113,7 @@ async function draftVersion(
     maxRows: Math.min(draft.maxRows ?? previewRows, previewRows),
     createdBy: draft.updatedBy,
   })
-  return { version, left }
+  return { version, left, draft }
 }
 
 /** Other SQL than is saved may have gained or lost slots: those both have keep what the draft says of them. */

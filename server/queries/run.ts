@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Chart } from '../../api/queries.ts'
 import type { KeyCaller } from '../access/index.ts'
 import type { Column, ProjectCatalog, ReadFormat, ReadStream, Engine, Catalogs } from '../data/index.ts'
 import { largeAnswerBytes } from './answer-room.ts'
@@ -42,6 +43,8 @@ export type RunAnswer = {
   name: string
   answer: Answer
   parameters: Record<string, unknown>
+  /** As its author draws it; null: as its columns and rows suggest. */
+  chart: Chart | null
   /** Null where the query keeps no answers. */
   cache: CacheState | null
 }
@@ -51,6 +54,7 @@ export type StreamAnswer = {
   name: string
   columns: Column[]
   parameters: Record<string, unknown>
+  chart: Chart | null
   version: number
   asOf: Date | null
   source: IncompleteSource | null
@@ -91,7 +95,7 @@ export function keptAnswer(app: RunParts, run: Run): RunAnswer | undefined {
     sqlMs: 0,
     cache: 'hit',
   })
-  return { projectId: run.projectId, name: run.name, answer, parameters: bound.parameters, cache: 'hit' }
+  return { ...told(run), answer, parameters: bound.parameters, cache: 'hit' }
 }
 
 /** Runs a version and answers with the whole result: the one path of direct calls, questions, tools and previews. */
@@ -106,7 +110,7 @@ export async function runQuery(app: RunParts, run: Run): Promise<RunAnswer> {
       sqlMs: cache === 'hit' ? 0 : answer.elapsedMs,
       cache,
     })
-    return { projectId: run.projectId, name: run.name, answer, parameters: bound.parameters, cache }
+    return { ...told(run), answer, parameters: bound.parameters, cache }
   } catch (error) {
     watch.failed(error)
     throw error
@@ -126,8 +130,7 @@ export async function streamQuery(app: RunParts, run: Run, format: ReadFormat): 
       catalog: found,
     }))
     return {
-      projectId: run.projectId,
-      name: run.name,
+      ...told(run),
       columns: stream.columns,
       parameters: bound.parameters,
       version: run.version.number,
@@ -141,6 +144,11 @@ export async function streamQuery(app: RunParts, run: Run, format: ReadFormat): 
     watch.failed(error)
     throw error
   }
+}
+
+/** What every answer says of the query that gave it. */
+function told({ projectId, name, version: { chart } }: Run): Pick<RunAnswer, 'projectId' | 'name' | 'chart'> {
+  return { projectId, name, chart }
 }
 
 /** Reads the project's tables, and once more where a file turns out to be damaged: the last whole version serves. */

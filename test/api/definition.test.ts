@@ -90,6 +90,7 @@ async function openFullProject(): Promise<QueryProject> {
     examples: [{ question: 'Orders of the north', parameters: { region: 'north' } }],
     cache_seconds: 60,
     rate_limit: { per_minute: 10, burst: 5 },
+    chart: { type: 'bar', x: 'id', y: ['amount'], series: null, stacked: false },
   })
   await post('/queries', { name: 'only_draft', sql: 'SELECT count(*) AS n FROM orders' })
   await post('/evaluations', {
@@ -353,6 +354,7 @@ function projects(): fc.Arbitrary<Body> {
         cache_seconds: fc.integer({ min: 0, max: 100 }),
         max_rows: fc.integer({ min: 1, max: 100 }),
         rate_limit: fc.constant({ per_minute: 5, burst: 2 }),
+        chart: fc.constant({ type: 'bar', x: 'id', y: [], series: null, stacked: false }),
       },
       { requiredKeys: ['name', 'slots', 'examples'] },
     )

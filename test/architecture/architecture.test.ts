@@ -15,7 +15,7 @@ const sources = sourcesOf(
   'server/**/*.ts',
   'web/**/*.{ts,tsx}',
   'cli/**/*.ts',
-  'clients/{typescript,ask-element}/**/*.ts',
+  'clients/{typescript,ask-element,chart}/**/*.ts',
   'server/store/migrations/*.sql',
 )
 

@@ -116,7 +116,7 @@ async function walkBuild(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'orders', exact: true }).click()
   await page.getByRole('list', { name: 'Columns' }).waitFor()
   await page.getByRole('tab', { name: 'Rows' }).click()
-  await page.getByRole('region', { name: 'Rows of orders' }).press('End')
+  await page.getByRole('grid', { name: 'Rows of orders' }).press('Control+End')
   await page.getByRole('tab', { name: 'Lineage' }).click()
   await page.locator('.react-flow__node').first().waitFor()
   await entry(page, 'Build', 'Queries').click()

@@ -152,7 +152,7 @@ const pages: Shown[] = [
   {
     name: 'build-rows',
     path: 'data/customers/rows',
-    ready: (page) => page.getByRole('table').getByText('Customer 1', { exact: true }).waitFor(),
+    ready: (page) => page.getByRole('grid').getByText('Customer 1', { exact: true }).waitFor(),
   },
   {
     name: 'build-lineage',
@@ -165,7 +165,7 @@ const pages: Shown[] = [
     path: 'queries/revenue_by_month',
     ready: async (page) => {
       await page.getByRole('form', { name: 'Slots' }).getByRole('button', { name: 'Run' }).click()
-      await page.getByRole('table', { name: 'Rows of the result' }).waitFor()
+      await page.getByRole('grid', { name: 'Rows of the result' }).waitFor()
     },
     look: (page) => page.getByText(/^\d+ rows$/),
   },

@@ -76,9 +76,9 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await page.getByRole('list', { name: 'Columns' }).getByText('20 % missing (240)').waitFor()
 
   await page.getByRole('tab', { name: 'Rows' }).click()
-  const grid = page.getByRole('table', { name: 'Rows of orders' })
+  const grid = page.getByRole('grid', { name: 'Rows of orders' })
   await grid.getByText('order 1', { exact: true }).waitFor()
-  await page.getByRole('region', { name: 'Rows of orders' }).press('End')
+  await page.getByRole('grid', { name: 'Rows of orders' }).press('Control+End')
   await grid.getByText('order 1199').waitFor()
   expect(await grid.getByRole('row').count()).toBeLessThan(80)
 
@@ -96,8 +96,8 @@ test('from an address to a deployed query, step by step', { timeout: 120_000 }, 
   await slot.fill('north')
   await page.keyboard.press('Escape')
   await page.keyboard.press('Control+Enter')
-  const result = page.getByRole('table', { name: 'Rows of the result' })
-  await result.getByRole('cell', { name: 'north' }).waitFor()
+  const result = page.getByRole('grid', { name: 'Rows of the result' })
+  await result.getByRole('gridcell', { name: 'north' }).waitFor()
   await page.getByRole('tab', { name: 'Plan' }).click()
   await page.getByRole('list', { name: 'Steps' }).getByText('Read orders').waitFor()
   await page.getByText('As the engine draws it').click()

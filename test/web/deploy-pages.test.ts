@@ -178,7 +178,7 @@ const pages: Shown[] = [
       await page.getByRole('textbox', { name: 'Question' }).fill('how much did we sell in the east')
       await page.getByRole('textbox', { name: 'Question' }).press('Enter')
       await page.getByText('Answered by sales_by_region').waitFor()
-      await page.getByRole('region', { name: 'Rows of the answer' }).waitFor()
+      await page.getByRole('grid', { name: 'Rows of the answer' }).waitFor()
     },
     look: (page) => page.getByRole('region', { name: 'Candidates' }),
   },

@@ -169,12 +169,15 @@ test('the calls of a replay open: what they were called with, and both answers w
     await now.getByText(/3 rows · .*\sms · \d+ B/).waitFor()
     said.push((await differing.getByText(/, found again by region\.$/).textContent()) ?? '')
     if (said[at]?.includes('gone') === true) {
-      await now.getByRole('cell', { name: 'east' }).waitFor()
+      await now.getByRole('gridcell', { name: 'east' }).waitFor()
       await then.getByText('is gone').waitFor()
     } else {
+      await Promise.all([now, then].map((side) => side.locator('mark').nth(2).waitFor()))
       const before = await now.locator('mark').allTextContents()
       expect(before).toHaveLength(3)
-      expect(await then.locator('mark').allTextContents()).toEqual(before.map((value) => String(Number(value) + 1)))
+      expect(await then.locator('mark').allTextContents()).toEqual(
+        before.map((value) => (Number(value.replaceAll(',', '')) + 1).toLocaleString('en')),
+      )
     }
     await differing.getByRole('button', { name: 'Close the call of regions' }).click()
     await now.waitFor({ state: 'detached' })

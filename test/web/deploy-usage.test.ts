@@ -112,7 +112,7 @@ test('a question shows which words gave which value, and which query answers', a
     .getByRole('region', { name: 'Candidates' })
     .getByRole('row', { name: /^count_by_region \d+ % how many orders came from the/ })
     .waitFor()
-  await page.getByRole('region', { name: 'Rows of the answer' }).getByRole('cell', { name: '1000' }).waitFor()
+  await page.getByRole('grid', { name: 'Rows of the answer' }).getByRole('gridcell', { name: '1,000' }).waitFor()
 
   const secret = await stage.key('asking')
   await page.getByText('With a key', { exact: true }).click()

@@ -24,7 +24,7 @@ const build = (page: string): string => `/p/${stage.projectId}/build/${page}`
 const holds = '(each) => each.scrollWidth <= each.clientWidth'
 const cardsHold = `[...document.querySelectorAll('[aria-label="Columns"] > li')].every(${holds})`
 const numbersHold = `[...document.querySelectorAll('[role="rowheader"]')].every(${holds})`
-const scrollDown = `document.querySelector('section[aria-label="Rows of letters"]').scrollTo(0, 10_000_000)`
+const scrollDown = `document.querySelector('[role=grid][aria-label="Rows of letters"]').scrollTo(0, 10_000_000)`
 const sideways = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
 
 test('a page with long words does not scroll sideways, and the numbers of rows are whole', async () => {
@@ -38,7 +38,7 @@ test('a page with long words does not scroll sideways, and the numbers of rows a
     expect(inside).toBe(true)
   }
   await page.getByRole('tab', { name: 'Rows' }).click()
-  const grid = page.getByRole('table', { name: 'Rows of letters' })
+  const grid = page.getByRole('grid', { name: 'Rows of letters' })
   await grid.waitFor()
   await page.evaluate(scrollDown)
   const last = grid.getByRole('rowheader', { name: '12,000' })

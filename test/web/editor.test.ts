@@ -79,7 +79,7 @@ test('a slot offers the values of its column, and the result has types, time and
   await result.getByText('1 row', { exact: true }).waitFor()
   await result.getByText(/^\d+ ms$/).waitFor()
   await result.getByRole('columnheader', { name: 'nights integer' }).waitFor()
-  await result.getByRole('cell', { name: '5' }).waitFor()
+  await result.getByRole('gridcell', { name: '5' }).waitFor()
 
   // On a phone the result is below what one sees: the page goes there once it has come.
   await page.setViewportSize({ width: 390, height: 844 })
@@ -88,7 +88,7 @@ test('a slot offers the values of its column, and the result has types, time and
   await page.keyboard.press('Escape')
   await page.evaluate('scrollTo(0, 0)')
   await form.getByRole('button', { name: 'Run' }).press('Enter')
-  await result.getByRole('cell', { name: '4' }).waitFor()
+  await result.getByRole('gridcell', { name: '4' }).waitFor()
   await expect.poll(async () => (await result.boundingBox())?.y).toBeLessThan(400)
   expect(complaints).toEqual([])
 })

@@ -152,6 +152,23 @@ describe('an answer', () => {
     expect(await line.locator('circle').count()).toBe(31)
   })
 
+  test('is drawn as the author of the query set it', async () => {
+    const question = 'On which weekdays do customers order?'
+    await deploy('orders_by_weekday', 'How many orders are placed on each day of the week', {
+      sql: 'SELECT dayname(ordered_on) AS weekday, count(*) AS orders, sum(total) AS revenue FROM orders GROUP BY ALL ORDER BY 1',
+      examples: [{ question, parameters: {} }],
+      chart: { type: 'pie', x: 'weekday', y: ['orders'] },
+    })
+    const { page, ask, complaints } = await visit()
+    await ask(question)
+    const pie = page.getByRole('img', { name: /^Orders by Weekday: 7 values/ })
+    await pie.waitFor()
+    expect(await pie.locator('path').count()).toBe(7)
+    expect(await askAxe(page, false)).toEqual([])
+    await takePicture(page, 'embed-pie')
+    expect(complaints()).toEqual([])
+  })
+
   test('is one figure where it is one', async () => {
     const { page, ask } = await visit()
     await ask('How many orders do we have?')

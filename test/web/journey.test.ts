@@ -54,7 +54,7 @@ test('from the address of an API to a call that is seen in the metrics, in one g
   await page.getByRole('form', { name: 'Slots' }).getByLabel('city', { exact: false }).first().fill('Gent')
   await page.keyboard.press('Escape')
   await page.keyboard.press('Control+Enter')
-  await page.getByRole('table', { name: 'Rows of the result' }).getByRole('cell', { name: 'Gent' }).waitFor()
+  await page.getByRole('grid', { name: 'Rows of the result' }).getByRole('gridcell', { name: 'Gent' }).waitFor()
   await page.getByRole('button', { name: 'Deploy…' }).click()
   await page.getByRole('button', { name: 'Deploy version 1' }).click()
   await page.getByText('production v1').waitFor()
@@ -72,7 +72,7 @@ test('from the address of an API to a call that is seen in the metrics, in one g
   await page.getByLabel('API key', { exact: true }).fill(secret)
   await page.getByRole('textbox', { name: 'city' }).fill('Porto')
   await page.getByRole('button', { name: 'Call', exact: true }).click()
-  await page.getByRole('region', { name: 'Rows of the answer' }).getByRole('cell', { name: 'Porto' }).waitFor()
+  await page.getByRole('grid', { name: 'Rows of the answer' }).getByRole('gridcell', { name: 'Porto' }).waitFor()
 
   await rail(page, 'Metrics').click()
   const popular = page.getByRole('region', { name: 'Popular queries' })

@@ -30,7 +30,7 @@ async function choose(page: Page, label: string, option: string): Promise<void> 
   await page.getByRole('option', { name: option, exact: true }).click()
 }
 
-const answer = (page: Page) => page.getByRole('region', { name: 'Rows of the answer' })
+const answer = (page: Page) => page.getByRole('grid', { name: 'Rows of the answer' })
 
 test('the answer comes first, under it what was understood and how sure that is; the next question goes on', async () => {
   const { page, complaints } = await open()

@@ -13,6 +13,8 @@ type Props = {
   points: ChartPoint[]
   lines: ChartLine[]
   unit: string
+  /** The axis begins where the lines do, not at nothing: for lines that would lie flat far above it. */
+  isClose?: boolean
   /** Bars of one point stand on one another: parts of a whole. */
   stacked?: boolean
   /** Where `time` is a moment of even steps: how the reader says it. Otherwise it stands there as it is. */
@@ -23,7 +25,7 @@ type Props = {
 const tickWidth = 76
 
 /** Drawn by a library that is loaded only here. The table behind it says the same, so readers skip the drawing. */
-export function Chart({ kind, points, lines, unit, stacked = false, sayMoment }: Props) {
+export function Chart({ kind, points, lines, unit, stacked = false, isClose = false, sayMoment }: Props) {
   const { ref, width } = useElementSize()
   const axis = sayMoment && timeAxis(points.map(timeOf), Math.max(2, Math.floor(width / tickWidth)))
   const common = {
@@ -34,7 +36,7 @@ export function Chart({ kind, points, lines, unit, stacked = false, sayMoment }:
     tickLine: 'none' as const,
     gridAxis: 'x' as const,
     valueFormatter: (value: number) => sayNumber(value, unit),
-    yAxisProps: { allowDecimals: !areWhole(points, lines), width: 64 },
+    yAxisProps: { allowDecimals: !areWhole(points, lines), width: 64, ...(isClose && { domain: ['auto', 'auto'] }) },
     ...(axis !== undefined && {
       xAxisProps: { ticks: axis.ticks, interval: 0 as const, tickFormatter: axis.label },
       // Asked also where no point is pointed at.

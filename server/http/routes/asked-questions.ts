@@ -147,12 +147,12 @@ export function serveTrials(http: Http, app: App): void {
       const tried = await questions.tryQuestion(app, callerOf(request), input)
       const wire = wireTried(tried, explain)
       if (tried.answer === null) return wire
-      const { answer, parameters } = tried.answer
-      const { rows, rowCount, truncated, elapsedMs } = answer
-      const counts = { row_count: rowCount, truncated, execution_time_ms: elapsedMs }
+      const { answer, parameters, chart } = tried.answer
+      const { rows, columns, rowCount, truncated, elapsedMs, version } = answer
+      const counts = { row_count: rowCount, truncated, execution_time_ms: elapsedMs, version, columns }
       return sendBytes(app, reply, {
         projectId: request.params.project_id,
-        body: aroundRows(rows, { ...wire, parameters, ...counts }),
+        body: aroundRows(rows, { ...wire, parameters, ...counts, ...(chart !== null && { chart }) }),
       })
     },
   )

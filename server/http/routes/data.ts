@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import { dataObject, describedObject, lineageGraph, objectRows } from '../../../api/data.ts'
+import { dataObject, describedObject, lineageGraph, objectRows, rowFilter, rowsQuery } from '../../../api/data.ts'
 import { pageOf, pageQuery } from '../../../api/envelope.ts'
 import type { App } from '../../app.ts'
 import * as data from '../../data/index.ts'
 import { noContent, refusals, runRefusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
+import { contentTypes } from '../formats.ts'
+import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
 import { toWire } from '../wire-codec.ts'
 
@@ -18,9 +20,14 @@ const mediaTypes: Record<data.FileFormat, string> = {
 }
 
 const binary = z.string().meta({ format: 'binary' })
-const files = Object.fromEntries(
-  Object.entries(mediaTypes).map(([format, type]) => [type, { schema: format === 'json' ? z.unknown() : binary }]),
-)
+const files = {
+  ...Object.fromEntries(
+    Object.entries(mediaTypes).map(([format, type]) => [type, { schema: format === 'json' ? z.unknown() : binary }]),
+  ),
+  'text/csv': { schema: z.string() },
+  'application/x-ndjson': { schema: z.string() },
+  'application/vnd.apache.arrow.stream': { schema: binary },
+}
 
 export function serveDataObjects(http: Http, app: App): void {
   http.get(
@@ -97,22 +104,23 @@ export function serveObjectContent(http: Http, app: App): void {
         tags,
         summary: 'A page of its rows',
         params: ofObject,
-        querystring: z.strictObject({
-          limit: z.coerce.number().int().min(1).max(1000).default(50),
-          cursor: z
-            .string()
-            .regex(/^\d{1,15}$/, 'must be the next_cursor of the page before')
-            .optional(),
-        }),
+        querystring: rowsQuery,
         response: { 200: objectRows, ...runRefusals },
       },
     },
     async (request, reply) => {
-      const { limit, cursor = '0' } = request.query
+      const { limit, cursor = '0', sort, order, search = '', filter = [] } = request.query
       const offset = Number(cursor)
-      const answer = await data.readObjectRows(app, callerOf(request), { ...ids(request.params), limit, offset })
+      const wish = {
+        sort: sort === undefined ? null : { column: sort, descending: order === 'desc' },
+        search,
+        filters: [filter].flat().map(readFilter),
+      }
+      const input = { ...ids(request.params), limit, offset, wish, signal: untilGone(reply) }
+      const answer = await data.readObjectRows(app, callerOf(request), input)
       const rest = {
         columns: answer.columns,
+        ...(answer.rowCount !== null && { row_count: answer.rowCount }),
         truncated: answer.more,
         next_cursor: answer.more ? String(offset + limit) : null,
       }
@@ -131,21 +139,37 @@ export function serveObjectContent(http: Http, app: App): void {
     {
       schema: {
         tags,
-        summary: 'The stored file itself',
+        summary: 'The stored file itself, or its rows in another form',
         params: ofObject,
+        querystring: z.strictObject({
+          format: z.enum(['json', 'csv', 'ndjson', 'parquet', 'arrow']).optional().meta({
+            description: 'Rows in this form. Left out: the file as it is stored.',
+          }),
+        }),
         response: { 200: { description: 'The file, in the format of the object.', content: files }, ...refusals },
       },
     },
     async (request, reply) => {
-      const { object, stream, sizeBytes } = await data.openObject(app, callerOf(request), ids(request.params))
-      const name = `${object.tableName}-${object.version}.${object.format}`
+      const { format: asked } = request.query
+      const input = { ...ids(request.params), format: asked, signal: untilGone(reply) }
+      const { object, stream, sizeBytes } = await data.openObject(app, callerOf(request), input)
+      const name = `${object.tableName}-${object.version}.${asked ?? object.format}`
       if (sizeBytes !== null) reply.header('content-length', sizeBytes)
-      return reply
-        .type(mediaTypes[object.format])
-        .header('content-disposition', `attachment; filename="${name}"`)
-        .send(stream)
+      return (
+        reply
+          .type(asked === undefined ? mediaTypes[object.format] : contentTypes[asked])
+          .header('content-disposition', `attachment; filename="${name}"`)
+          // Bytes as they come; the schema only describes them.
+          .send(stream as never)
+      )
     },
   )
+}
+
+/** `at_least:amount:30`; the schema has seen that it is one. */
+function readFilter(text: string): data.RowFilter {
+  const [, test, column, value = ''] = /^([a-z_]+):([^:]+):?([\s\S]*)$/.exec(text) ?? []
+  return rowFilter.parse({ test, column, value })
 }
 
 function ids(params: { project_id: string; data_object_id: string }): { projectId: string; objectId: string } {

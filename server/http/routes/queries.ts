@@ -23,12 +23,24 @@ import { callerOf } from '../caller.ts'
 import { untilGone } from '../gone.ts'
 import type { Http } from '../http.ts'
 import { aroundRows, sendBytes } from '../query-answer.ts'
+import { sendStream } from '../query-stream.ts'
 import { fromWire, toWire } from '../wire-codec.ts'
 
 const tags = ['queries']
 const ofProject = z.object({ project_id: z.string() })
 export const ofQuery = ofProject.extend({ query_name: z.string() })
 const path = '/v1/projects/:project_id/queries'
+
+const previewAnswers = {
+  description: 'The rows.',
+  content: {
+    'application/json': { schema: previewAnswer },
+    'application/x-ndjson': { schema: z.string() },
+    'text/csv': { schema: z.string() },
+    'application/vnd.apache.parquet': { schema: z.unknown() },
+    'application/vnd.apache.arrow.stream': { schema: z.unknown() },
+  },
+}
 
 // Over 70 lines: a list of routes.
 export function serveQueries(http: Http, app: App): void {
@@ -154,13 +166,21 @@ export function serveAuthoring(http: Http, app: App): void {
       schema: {
         tags,
         summary: 'Run the draft',
+        description: 'JSON in one piece with the first rows, or by ?format= a file with all of them.',
         params: ofQuery,
+        querystring: z.strictObject({ format: z.enum(['json', 'csv', 'ndjson', 'parquet', 'arrow']).default('json') }),
         body: previewQuery,
-        response: { 200: previewAnswer, ...runRefusals },
+        response: { 200: previewAnswers, ...runRefusals },
       },
     },
     async (request, reply) => {
       const input = { ...named(request.params), ...request.body, signal: () => untilGone(reply) }
+      const { format } = request.query
+      if (format !== 'json') {
+        const stream = await queries.streamDraft(app, callerOf(request), { ...input, format })
+        const { readerBytesPerSecond: leastBytesPerSecond } = app.config.limits
+        return sendStream(request, reply, { answer: stream, format, leastBytesPerSecond })
+      }
       const { answer } = await queries.previewQuery(app, callerOf(request), input)
       const { rows, columns, rowCount, truncated, elapsedMs, asOf } = answer
       const rest = { columns, row_count: rowCount, truncated, execution_time_ms: elapsedMs, as_of: asOf }

@@ -76,7 +76,7 @@ export function serveQuestions(http: Http, app: App): void {
         fresh: /\bno-(cache|store)\b/i.test(request.headers['cache-control'] ?? ''),
         signal: () => untilGone(reply),
       })
-      const extra = aboutAnswer(decision, body)
+      const extra = { ...aboutAnswer(decision, body), ...(answer.chart !== null && { chart: answer.chart }) }
       allowOrigin(app, request, reply, answer.projectId)
       setRateHeaders(reply, keyCallerOf(request).standings)
       // A row a line has no place for the name, so the header says it for every form.

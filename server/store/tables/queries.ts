@@ -27,6 +27,7 @@ type QueriesTable = {
   maxBytes: number | null
   ratePerMinute: number | null
   rateBurst: number | null
+  chart: OptionalJson<unknown>
   revision: Generated<number>
   contentHash: string
   createdAt: CreatedAt
@@ -51,6 +52,7 @@ type QueryVersionsTable = {
   maxBytes: number | null
   ratePerMinute: number | null
   rateBurst: number | null
+  chart: OptionalJson<unknown>
   columns: Json<Array<{ name: string; type: string }>>
   tables: Json<Record<string, string[]>>
   contentHash: string

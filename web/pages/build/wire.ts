@@ -27,7 +27,7 @@ export type Check = TableSchema['checks'][number]
 export type DataVersion = z.output<typeof data.dataVersion>
 export type HeldBecause = z.output<typeof data.heldBecause>
 export type DescribedObject = z.output<typeof data.describedObject>
-export type ColumnProfile = NonNullable<DescribedObject['profile']>['columns'][number]
+export type { ColumnProfile } from '../../parts/grid/model.ts'
 export type ObjectRows = z.output<typeof data.objectRows>
 export type Lineage = z.output<typeof data.lineageGraph>
 export type Inspection = z.output<typeof queries.inspection>

@@ -1,28 +1,44 @@
 import { Badge, Group, SegmentedControl, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
-import { Grid } from '../../parts/grid.tsx'
+import { useMemo, useState } from 'react'
+import type { Chart } from '../../../api/queries.ts'
+import { DataGrid } from '../../parts/data-grid.tsx'
+import { columnsOf } from '../../parts/grid/cell-text.ts'
+import type { Download, GridColumn } from '../../parts/grid/model.ts'
+import { ResultChart } from '../../parts/result-chart.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { sayCount } from '../../words.ts'
 import { refusalOf, rowsOf, type Outcome } from './calls.ts'
 import { Scroll } from '../../parts/scroll.tsx'
 
-type Form = 'table' | 'json' | 'headers'
+type Form = 'table' | 'chart' | 'json' | 'headers'
+
+const forms: Form[] = ['table', 'chart', 'json', 'headers']
 
 /** A long answer as text would freeze the page. */
 const maxTextLength = 200_000
 
+type Props = {
+  outcome: Outcome
+  isExplained?: boolean
+  download?: Download | undefined
+  /** As the author of the query draws it. */
+  chart?: Chart | null
+}
+
 /** What came back: as rows, as sent, and with its headers. What is explained beside it is not said twice. */
-export function Answer({ outcome, isExplained = false }: { outcome: Outcome; isExplained?: boolean }) {
+export function Answer({ outcome, isExplained = false, download, chart = null }: Props) {
   const rows = rowsOf(outcome.body)
   const refusal = refusalOf(outcome.body)
-  const [wanted, setForm] = useState<Form>('table')
-  const form = wanted === 'table' && rows === null ? 'json' : wanted
+  const [chosen, setForm] = useState<Form | null>(null)
+  const wanted = chosen ?? (chart === null ? 'table' : 'chart')
+  const isOfRows = wanted === 'table' || wanted === 'chart'
+  const form = isOfRows && rows === null ? 'json' : wanted === 'chart' && rows?.length === 0 ? 'table' : wanted
   const good = outcome.status < 400
   const answered = !isUnanswered(outcome.body)
   return (
-    <Stack gap="sm" aria-live="polite">
+    <Stack gap="sm">
       <Group justify="space-between" gap="sm">
-        <Group gap="xs" className="numbers">
+        <Group gap="xs" className="numbers" aria-live="polite">
           <Badge
             variant="light"
             tt="none"
@@ -39,16 +55,19 @@ export function Answer({ outcome, isExplained = false }: { outcome: Outcome; isE
           size="xs"
           aria-label="Show the answer as"
           value={form}
-          onChange={(value) => setForm(value === 'json' || value === 'headers' ? value : 'table')}
+          onChange={(value) => setForm(forms.find((each) => each === value) ?? 'table')}
           data={[
             ...(rows === null ? [] : [{ value: 'table', label: 'Table' }]),
+            ...(rows === null || rows.length === 0 ? [] : [{ value: 'chart', label: 'Chart' }]),
             { value: 'json', label: 'JSON' },
             { value: 'headers', label: 'Headers' },
           ]}
         />
       </Group>
       {refusal !== null && !isExplained && <Text>{refusal.message}</Text>}
-      {form === 'table' && rows !== null && <Rows rows={rows} />}
+      {(form === 'table' || form === 'chart') && rows !== null && (
+        <Rows outcome={outcome} rows={rows} download={download} chart={form === 'chart' ? { set: chart } : null} />
+      )}
       {form === 'json' &&
         (isExplained && rows === null ? (
           <details>
@@ -76,25 +95,38 @@ function isUnanswered(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'outcome' in body && body.outcome !== 'answered'
 }
 
-function Rows({ rows }: { rows: Array<Record<string, unknown>> }) {
+type RowsProps = {
+  outcome: Outcome
+  rows: Array<Record<string, unknown>>
+  download: Download | undefined
+  /** Null where the table is wanted. */
+  chart: { set: Chart | null } | null
+}
+
+function Rows({ outcome, rows, download, chart }: RowsProps) {
+  const [changed, setChanged] = useState<{ of: Outcome; chart: Chart | null } | null>(null)
+  // A preview names the types of its columns; an answer as callers get it does not.
+  const columns = useMemo(() => namedColumns(outcome.body) ?? columnsOf(rows), [outcome, rows])
   if (rows.length === 0) return <Text c="dimmed">No rows fit what was asked.</Text>
-  return (
-    <Grid label="Rows of the answer" columns={columnsOf(rows)} count={rows.length} rowAt={(index) => rows[index]} />
-  )
+  if (chart !== null) {
+    return (
+      <ResultChart
+        columns={columns}
+        rows={rows}
+        chart={changed?.of === outcome ? changed.chart : chart.set}
+        onChange={(next) => setChanged({ of: outcome, chart: next })}
+        kept={changed?.of === outcome ? 'For this look only.' : 'As its author set it.'}
+      />
+    )
+  }
+  return <DataGrid label="Rows of the answer" columns={columns} rows={rows} download={download ?? { name: 'answer' }} />
 }
 
-/** So many rows tell what a column holds; JSON says no more of it. */
-const telling = 100
-
-function columnsOf(rows: Array<Record<string, unknown>>): Array<{ name: string; type: string }> {
-  const some = rows.slice(0, telling)
-  return Object.keys(rows[0] ?? {}).map((name) => {
-    const value = some.find((row) => row[name] !== null && row[name] !== undefined)?.[name]
-    return { name, type: jsonTypes[typeof value] ?? 'JSON' }
-  })
+function namedColumns(body: unknown): GridColumn[] | null {
+  return typeof body === 'object' && body !== null && 'columns' in body && Array.isArray(body.columns)
+    ? (body.columns as GridColumn[])
+    : null
 }
-
-const jsonTypes: Record<string, string> = { string: 'VARCHAR', number: 'DOUBLE', boolean: 'BOOLEAN' }
 
 function Facts({ outcome: { body, elapsedMs }, rows }: { outcome: Outcome; rows: number | null }) {
   const told = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
@@ -102,7 +134,7 @@ function Facts({ outcome: { body, elapsedMs }, rows }: { outcome: Outcome; rows:
   return (
     <Text size="xs" c="dimmed">
       {[
-        rows === null ? '' : `${truncated === true ? 'the first ' : ''}${sayCount(rows, 'row')}`,
+        truncated === true && rows !== null ? `the first ${sayCount(rows, 'row')}` : '',
         typeof runMs === 'number' ? `${runMs} ms to run` : '',
         `${elapsedMs} ms in all`,
         typeof version === 'number' ? `version ${version}` : '',

@@ -1,6 +1,8 @@
 import { Button, Group, PasswordInput, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { Play } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
+import type { Chart } from '../../../api/queries.ts'
+import type { Download } from '../../parts/grid/model.ts'
 import { RefusalNotice } from '../../parts/refusal.tsx'
 import { useStoppable } from '../../queries.ts'
 import { Answer } from './answer.tsx'
@@ -44,9 +46,15 @@ export function CallButtons({ call, verb, ready }: { call: Shown; verb: string; 
   )
 }
 
-type AnswerProps = { call: Shown; waiting: string; isExplained?: boolean }
+type AnswerProps = {
+  call: Shown
+  waiting: string
+  isExplained?: boolean
+  download?: Download | undefined
+  chart?: Chart | null
+}
 
-export function CallAnswer({ call, waiting, isExplained = false }: AnswerProps) {
+export function CallAnswer({ call, waiting, isExplained = false, download, chart = null }: AnswerProps) {
   return (
     <section>
       <Title order={2} mb="sm">
@@ -60,7 +68,7 @@ export function CallAnswer({ call, waiting, isExplained = false }: AnswerProps) 
           </Text>
         )
       ) : (
-        <Answer outcome={call.outcome} isExplained={isExplained} />
+        <Answer outcome={call.outcome} isExplained={isExplained} download={download} chart={chart} />
       )}
     </section>
   )

@@ -1,4 +1,5 @@
 import type { ErrorEnvelope } from '../../../api/envelope.ts'
+import type { FileFormat } from '../../parts/grid/model.ts'
 import { askToSignInAgain } from '../../renewal.ts'
 
 /** An answer as it came, good or not: in the console a refusal is an answer too. */
@@ -9,14 +10,14 @@ export type Outcome = {
   elapsedMs: number
 }
 
-type Request = {
+export type CallRequest = {
   path: string
   headers: Record<string, string>
   body: object
   /** An API key; without one the call is the signed-in person's. */
   key: string | null
-  signal: AbortSignal
 }
+type Request = CallRequest & { signal: AbortSignal }
 
 const timeoutMs = 120_000
 
@@ -26,9 +27,13 @@ export async function makeCall(request: Request): Promise<Outcome> {
   return (await askToSignInAgain()) ? send(request) : outcome
 }
 
-async function send({ path, headers, body, key, signal }: Request): Promise<Outcome> {
-  const startedMs = performance.now()
-  const response = await fetch(path, {
+/** The same call again, for a file of its rows. */
+export function callForFile(request: CallRequest, format: FileFormat): Promise<Response> {
+  return post({ ...request, path: `${request.path}?format=${format}`, signal: AbortSignal.timeout(timeoutMs) })
+}
+
+function post({ path, headers, body, key, signal }: Request): Promise<Response> {
+  return fetch(path, {
     method: 'POST',
     // With a key the call is what any other caller's would be: without the session.
     credentials: key === null ? 'same-origin' : 'omit',
@@ -40,6 +45,11 @@ async function send({ path, headers, body, key, signal }: Request): Promise<Outc
     body: JSON.stringify(body),
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   })
+}
+
+async function send(request: Request): Promise<Outcome> {
+  const startedMs = performance.now()
+  const response = await post(request)
   const text = await response.text()
   const elapsedMs = Math.round(performance.now() - startedMs)
   return { status: response.status, headers: [...response.headers], body: parse(text), elapsedMs }

@@ -2,8 +2,9 @@ import { Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { Card } from '../../parts/card.tsx'
 import { useComeIntoView } from '../../parts/come-into-view.ts'
+import { chartOf, fileOf } from './answer-file.ts'
 import { CallAnswer, CallButtons, useCall, useCaller } from './call.tsx'
-import { makeCall, type Outcome } from './calls.ts'
+import { makeCall, type CallRequest, type Outcome } from './calls.ts'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { headersOf, pathOf, type CallTarget } from './snippet-text.ts'
@@ -32,7 +33,7 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
   const caller = useCaller(true)
   const target: CallTarget = { kind: 'question', projectId: project.id, environment }
   const call = useCall<Asking>(async (signal, asking) => {
-    const outcome = await send({ target, key: caller.key, signal }, asking)
+    const outcome = await send({ target, key: caller.key }, signal, asking)
     const told = toldBy(outcome)
     if (told?.outcome === 'answered' && told.query !== null) {
       const { query, parameters } = told
@@ -62,6 +63,10 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
     />
   )
   const isAnswered = told?.outcome === 'answered'
+  const file =
+    told === null || asked === null || call.outcome === undefined
+      ? undefined
+      : fileOf(place, { told, outcome: call.outcome, request: requestOf({ target, key: caller.key }, asked) })
   return (
     <Stack gap="lg">
       <div className={classes['console']}>
@@ -108,6 +113,8 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
             call={call}
             waiting="Ask to see the answer, which query gives it, and with which values."
             isExplained={told !== null}
+            download={file}
+            chart={chartOf(call.outcome)}
           />
           {isAnswered && understood}
         </Stack>
@@ -119,24 +126,24 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
   )
 }
 
-type Way = { target: CallTarget; key: string | null; signal: AbortSignal }
+type Way = { target: CallTarget; key: string | null }
 
-async function send(way: Way, asking: Asking): Promise<Outcome> {
-  const outcome = await makeCall(requestOf(way, asking))
+async function send(way: Way, signal: AbortSignal, asking: Asking): Promise<Outcome> {
+  const outcome = await makeCall({ ...requestOf(way, asking), signal })
   // The log may not keep what the question before was answered with; the question is then asked on its own.
   const isForgotten = outcome.status === 404 && way.key !== null && asking.earlier !== null
-  return isForgotten ? makeCall(requestOf(way, { ...asking, earlier: null })) : outcome
+  return isForgotten ? makeCall({ ...requestOf(way, { ...asking, earlier: null }), signal }) : outcome
 }
 
-function requestOf({ target, key, signal }: Way, { question, more, earlier }: Asking): Parameters<typeof makeCall>[0] {
+function requestOf({ target, key }: Way, { question, more, earlier }: Asking): CallRequest {
   const { projectId, environment } = target
   const common = { time_zone: new Intl.DateTimeFormat().resolvedOptions().timeZone, ...more }
   if (key === null) {
     const follows = earlier === null ? {} : { follows: { query_name: earlier.query, parameters: earlier.parameters } }
     const body = { question, environment, run: true, ...common, ...follows }
-    return { path: `/v1/projects/${projectId}/ask`, headers: {}, body, key, signal }
+    return { path: `/v1/projects/${projectId}/ask`, headers: {}, body, key }
   }
   const follows = earlier?.requestId === undefined || earlier.requestId === null ? {} : { follows: earlier.requestId }
   const body = { query: question, project_id: projectId, explain: true, ...common, ...follows }
-  return { path: pathOf(target), headers: headersOf(target), body, key, signal }
+  return { path: pathOf(target), headers: headersOf(target), body, key }
 }

@@ -1,6 +1,9 @@
 import { Stack, Text } from '@mantine/core'
+import { useMemo, useState } from 'react'
+import { DataGrid } from '../../parts/data-grid.tsx'
+import { columnsOf as typedColumns } from '../../parts/grid/cell-text.ts'
+import { wholeView, type GridColumn, type GridRow, type View } from '../../parts/grid/model.ts'
 import { Loaded } from '../../parts/loaded.tsx'
-import { Scroll } from '../../parts/scroll.tsx'
 import { saySize, sayNumber, sayValue } from '../../words.ts'
 import classes from './replay.module.css'
 import { columnsOf, sayColumns, sayComparison, saySide } from './replay-words.ts'
@@ -18,6 +21,8 @@ export function OpenedCall({ projectId, ...of }: Props) {
 
 function Opened({ call }: { call: ReplayCall }) {
   const columns = sayColumns(call)
+  const [view, onView] = useState(wholeView)
+  const shared = { view, onView }
   return (
     <Stack gap="sm">
       <Parameters call={call} />
@@ -35,8 +40,8 @@ function Opened({ call }: { call: ReplayCall }) {
         )}
       </div>
       <div className={classes['sides']}>
-        <Side call={call} side="before" />
-        <Side call={call} side="after" />
+        <Side call={call} side="before" shared={shared} />
+        <Side call={call} side="after" shared={shared} />
       </div>
     </Stack>
   )
@@ -65,7 +70,7 @@ function Parameters({ call: { parameters, redacted } }: { call: ReplayCall }) {
   )
 }
 
-function Side({ call, side }: { call: ReplayCall; side: 'before' | 'after' }) {
+function Side({ call, side, shared }: Omit<SampleProps, 'title'>) {
   const ran = call[side]
   const version = side === 'before' ? call.before_version : call.after_version
   const title = `${side === 'before' ? 'Now' : 'Then'}: ${saySide(version)}`
@@ -84,70 +89,45 @@ function Side({ call, side }: { call: ReplayCall; side: 'before' | 'after' }) {
               ? 'Not run'
               : `${sayNumber(ran.row_count)} ${ran.row_count === 1 ? 'row' : 'rows'}${ran.truncated ? ', cut short' : ''} · ${sayMs(ran.elapsed_ms)} · ${saySize(ran.bytes)}`}
           </Text>
-          <SampleRows call={call} side={side} title={title} />
+          <SampleRows call={call} side={side} title={title} shared={shared} />
         </>
       )}
     </section>
   )
 }
 
-/** The rows that differ, in the same order on both sides, so that those that belong together stand side by side. */
-function SampleRows({ call, side, title }: { call: ReplayCall; side: 'before' | 'after'; title: string }) {
-  const sample = call.comparison?.sample ?? []
+type SampleProps = { call: ReplayCall; side: 'before' | 'after'; title: string; shared: SharedView }
+type SharedView = { view: View; onView: (view: View) => void }
+
+/** The rows that differ, in one order on both sides, so that those that belong together stand side by side. */
+function SampleRows({ call, side, title, shared }: SampleProps) {
+  const sample = call.comparison?.sample ?? noSample
+  const keys = useMemo(() => sample.map(({ before, after }) => ({ ...after, ...before })), [sample])
+  const rows = useMemo(() => sample.map((each) => each[side]), [sample, side])
+  const columns = useMemo(() => orderedColumns(call, keys), [call, keys])
   if (sample.length === 0) return null
-  const columns = columnsOf(call)
   return (
-    <Scroll look="tall" label={`Rows that differ, ${title}`}>
-      <table className={classes['rows']}>
-        <thead>
-          <tr>
-            {columns.map((name) => (
-              <th key={name} scope="col" data-end={isFigure(sample, name) || undefined}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {sample.map((each, at) => {
-            const row = each[side]
-            return (
-              // Rows of a comparison have no name of their own, and are never changed in place.
-              // oxlint-disable-next-line react/no-array-index-key
-              <tr key={at} data-kind={row === undefined ? undefined : each.kind}>
-                {row === undefined ? (
-                  <td colSpan={columns.length} className={classes['missing']}>
-                    {side === 'before' ? 'was not there' : 'is gone'}
-                  </td>
-                ) : (
-                  columns.map((name) => (
-                    <Cell
-                      key={name}
-                      value={row[name]}
-                      has={Object.hasOwn(row, name)}
-                      marked={each.columns?.includes(name) === true}
-                    />
-                  ))
-                )}
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </Scroll>
+    <DataGrid
+      label={`Rows that differ, ${title}`}
+      columns={columns}
+      rows={rows}
+      keys={keys}
+      shared={shared}
+      download={{ name: `rows-${side}` }}
+      lookOf={(number) => {
+        const each = sample[number]
+        if (each?.[side] === undefined) return { says: side === 'before' ? 'was not there' : 'is gone' }
+        return { kind: each.kind, marked: each.columns }
+      }}
+    />
   )
 }
 
-function isFigure(sample: NonNullable<ReplayCall['comparison']>['sample'], column: string): boolean {
-  return sample.some(({ before, after }) => typeof (before ?? after)?.[column] === 'number')
-}
+const noSample: NonNullable<ReplayCall['comparison']>['sample'] = []
 
-function Cell({ value, has, marked }: { value: unknown; has: boolean; marked: boolean }) {
-  const text = sayValue(value)
-  const shown = !has ? '' : value === null ? <i>null</i> : text
-  return (
-    <td data-end={typeof value === 'number' || undefined} data-marked={marked || undefined} title={text}>
-      {marked ? <mark>{shown}</mark> : shown}
-    </td>
-  )
+/** First what tells rows apart, then what changed, then the rest. */
+function orderedColumns(call: ReplayCall, rows: GridRow[]): GridColumn[] {
+  const names = columnsOf(call)
+  const known = typedColumns([Object.fromEntries(names.map((name) => [name, null])), ...rows])
+  return names.flatMap((name) => known.find((column) => column.name === name) ?? [])
 }

@@ -8,7 +8,7 @@ import { Heading } from '../../parts/heading.tsx'
 import { RefusalNotice } from '../../parts/refusal.tsx'
 import { PublicShell } from '../../parts/shell.tsx'
 import { CallAnswer, CallButtons, useCall } from './call.tsx'
-import { makeCall } from './calls.ts'
+import { callForFile, makeCall } from './calls.ts'
 import classes from './deploy.module.css'
 import { DescribedQueries } from './described-queries.tsx'
 import { readQueries, type DescribedQuery, type ProjectDocument } from './project-document.ts'
@@ -98,9 +98,12 @@ function KeyedCall({ query, apiKey }: { query: DescribedQuery; apiKey: string })
   const [typed, setTyped] = useState<Typed>(() => showValues(examples[0]?.parameters))
   const body = readValues(slots, typed)
   const target: CallTarget = { kind: 'direct', projectId, environment, name }
-  const call = useCall((signal) =>
-    makeCall({ path: pathOf(target), headers: headersOf(target), body, key: apiKey, signal }),
-  )
+  const request = { path: pathOf(target), headers: headersOf(target), body, key: apiKey }
+  const [answeredBy, setAnsweredBy] = useState(request)
+  const call = useCall((signal) => {
+    setAnsweredBy(request)
+    return makeCall({ ...request, signal })
+  })
   return (
     <Stack gap="lg">
       <div className={classes['console']}>
@@ -118,7 +121,11 @@ function KeyedCall({ query, apiKey }: { query: DescribedQuery; apiKey: string })
             </Stack>
           </form>
         </Paper>
-        <CallAnswer call={call} waiting={`Call ${name} to see its answer here.`} />
+        <CallAnswer
+          call={call}
+          waiting={`Call ${name} to see its answer here.`}
+          download={{ name, fetch: (format) => callForFile(answeredBy, format) }}
+        />
       </div>
       <Snippets target={target} body={body} />
     </Stack>

@@ -9,7 +9,7 @@ import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { sentence } from '../../field-words.ts'
 import { CallAnswer, CallButtons, useCall, useCaller } from './call.tsx'
-import { makeCall, refusalOf, type Outcome } from './calls.ts'
+import { callForFile, makeCall, refusalOf, type CallRequest, type Outcome } from './calls.ts'
 import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { useDeployments, useVersion } from './queries.ts'
@@ -168,20 +168,21 @@ function DirectCall({ place, name, content, choice, values }: DirectProps) {
   const caller = useCaller(place.editor)
   const body = readValues(content.slots, typed)
   const target: CallTarget = { kind: 'direct', projectId: project.id, environment, name }
-  const call = useCall((signal) =>
-    makeCall(
-      caller.key === null
-        ? {
-            // What is deployed, not the draft: its SQL and slots go along.
-            path: `/v1/projects/${project.id}/queries/${name}/preview`,
-            headers: {},
-            body: { parameters: body, sql: content.sql, slots: content.slots },
-            key: null,
-            signal,
-          }
-        : { path: pathOf(target), headers: headersOf(target), body, key: caller.key, signal },
-    ),
-  )
+  const request: CallRequest =
+    caller.key === null
+      ? {
+          // What is deployed, not the draft: its SQL and slots go along.
+          path: `/v1/projects/${project.id}/queries/${name}/preview`,
+          headers: {},
+          body: { parameters: body, sql: content.sql, slots: content.slots },
+          key: null,
+        }
+      : { path: pathOf(target), headers: headersOf(target), body, key: caller.key }
+  const [answeredBy, setAnsweredBy] = useState(request)
+  const call = useCall((signal) => {
+    setAnsweredBy(request)
+    return makeCall({ ...request, signal })
+  })
   const answered = useComeIntoView<HTMLDivElement>(call.outcome)
   return (
     <Stack gap="lg">
@@ -209,7 +210,12 @@ function DirectCall({ place, name, content, choice, values }: DirectProps) {
           </form>
         </Paper>
         <div ref={answered}>
-          <CallAnswer call={call} waiting={`Call ${name} to see its answer here.`} />
+          <CallAnswer
+            call={call}
+            waiting={`Call ${name} to see its answer here.`}
+            download={{ name, fetch: (format) => callForFile(answeredBy, format) }}
+            chart={content.chart}
+          />
         </div>
       </div>
       <Card title="From your code" about="The same call. Put an API key into the environment as SLUICE_API_KEY.">

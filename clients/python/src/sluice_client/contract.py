@@ -157,6 +157,7 @@ class _QuestionAnswerFields(TypedDict):
 class QuestionAnswerFields(_QuestionAnswerFields, total=False):
     """The answer to a question, as it travels."""
 
+    chart: Chart
     meta: QuestionAnswerFieldsMeta
     unused: List[str]
     unexpressed: List[QuestionAnswerFieldsUnexpressed]

@@ -1,10 +1,11 @@
 import { Alert, Code, Loader, Stack, Text } from '@mantine/core'
 import { CircleAlert } from 'lucide-react'
+import { useMemo } from 'react'
 import { useComeIntoView } from '../../../parts/come-into-view.ts'
+import { DataGrid } from '../../../parts/data-grid.tsx'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
-import { SimpleTable } from '../simple-table.tsx'
 import type { Tested } from '../wire.ts'
-import { sayCount, saySize, sayTime } from '../../../words.ts'
+import { sayCount, sayNumber, saySize, sayTime } from '../../../words.ts'
 import { isObject, readText, tableOf, valueAt } from './response.ts'
 import { ResponseTree } from './response-tree.tsx'
 import type { Draft } from './draft.ts'
@@ -20,12 +21,14 @@ type Props = {
   onChange: (part: Partial<Draft>) => void
 }
 
-const rowsShown = 20
+/** A test that brings more is looked at in part. */
+const rowsShown = 10_000
 
 /** What the test brought: the facts, the response, and the table that fetching the data would store. */
 export function ResponsePane({ tested, error, busy, stopped, draft, onChange }: Props) {
   const { extractor } = draft
   const facts = useComeIntoView<HTMLDivElement>(tested)
+  const data = useMemo(() => readText(tested?.data), [tested?.data])
   if (error !== null) return <RefusalNotice error={error} />
   if (tested === undefined) {
     return (
@@ -41,7 +44,6 @@ export function ResponsePane({ tested, error, busy, stopped, draft, onChange }: 
       </div>
     )
   }
-  const data = readText(tested.data)
   const isTree = Array.isArray(data) || isObject(data)
   return (
     <div aria-busy={busy}>
@@ -77,7 +79,8 @@ export function ResponsePane({ tested, error, busy, stopped, draft, onChange }: 
 }
 
 function AsTable({ data, extractor }: { data: unknown; extractor: string }) {
-  const value = valueAt(data, extractor)
+  const value = useMemo(() => valueAt(data, extractor), [data, extractor])
+  const table = useMemo(() => tableOf(value, rowsShown), [value])
   if (value === undefined) {
     return (
       <Text c="var(--sluice-danger)">
@@ -85,14 +88,14 @@ function AsTable({ data, extractor }: { data: unknown; extractor: string }) {
       </Text>
     )
   }
-  const { rows, columns, count } = tableOf(value, rowsShown)
+  const { rows, columns, count } = table
   return (
     <Stack gap="xs">
       <Text size="xs" c="dimmed">
         As a table: {sayCount(count, 'row')}, {sayCount(columns.length, 'column')}
-        {count > rowsShown && `, the first ${rowsShown} shown`}
+        {count > rowsShown && `, the first ${sayNumber(rowsShown)} shown`}
       </Text>
-      <SimpleTable label="What would be stored" columns={columns} rows={rows} />
+      <DataGrid label="What would be stored" columns={columns} rows={rows} download={{ name: 'response' }} />
     </Stack>
   )
 }

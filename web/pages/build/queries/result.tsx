@@ -2,15 +2,16 @@ import { Button, Loader, Tabs, Text } from '@mantine/core'
 import { useComeIntoView } from '../../../parts/come-into-view.ts'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
 import { Ago } from '../../../parts/time.tsx'
-import { Grid } from '../../../parts/grid.tsx'
-import { sayCount, sayTime } from '../../../words.ts'
+import { DataGrid } from '../../../parts/data-grid.tsx'
+import { ResultChart } from '../../../parts/result-chart.tsx'
+import { sayTime } from '../../../words.ts'
 import { PlanSteps } from './plan-steps.tsx'
 import classes from './query.module.css'
-import { canChart, ResultChart } from './result-chart.tsx'
 import type { QueryDraft } from './use-query-draft.ts'
 
 /** The rows of the last run, how long it took, and the plan behind it. */
-export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
+export function Result({ draft }: { draft: QueryDraft }) {
+  const { run, plan } = draft
   const answer = run.data
   const shown = useComeIntoView<HTMLElement>(answer)
   if (run.error !== null) {
@@ -34,31 +35,31 @@ export function Result({ draft: { run, plan } }: { draft: QueryDraft }) {
       <Tabs defaultValue="rows" keepMounted={false} onChange={(tab) => tab === 'plan' && plan.mutate()}>
         <Tabs.List>
           <Tabs.Tab value="rows">Rows</Tabs.Tab>
-          <Tabs.Tab value="chart" disabled={!canChart(answer)}>
+          <Tabs.Tab value="chart" disabled={answer.data.length === 0}>
             Chart
           </Tabs.Tab>
           <Tabs.Tab value="plan">Plan</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="rows">
           <div className={classes.facts} aria-live="polite">
-            <span>{sayCount(answer.row_count, 'row')}</span>
             <span>{sayTime(answer.execution_time_ms)}</span>
             {answer.as_of !== null && (
               <span>
                 data fetched <Ago at={answer.as_of} />
               </span>
             )}
-            {answer.truncated && <span>only the first rows: there are more than the limit</span>}
+            {answer.truncated && <span>only the first rows: a download has them all</span>}
           </div>
-          <Grid
-            label="Rows of the result"
-            columns={answer.columns}
-            count={answer.data.length}
-            rowAt={(index) => answer.data[index]}
-          />
+          <DataGrid label="Rows of the result" columns={answer.columns} rows={answer.data} download={draft.download} />
         </Tabs.Panel>
         <Tabs.Panel value="chart" pt="md">
-          <ResultChart answer={answer} />
+          <ResultChart
+            columns={answer.columns}
+            rows={answer.data}
+            chart={draft.content.chart}
+            onChange={(chart) => draft.change({ chart })}
+            kept="Kept with the query when it is saved, and deployed with it."
+          />
         </Tabs.Panel>
         <Tabs.Panel value="plan" pt="sm">
           <RefusalNotice error={plan.error} />

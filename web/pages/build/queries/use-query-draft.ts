@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useEffect, useRef, useState } from 'react'
 import { call, isRefusal } from '../../../api.ts'
 import { keep, readKept } from '../../../kept.ts'
+import type { Download } from '../../../parts/grid/model.ts'
 import { useAct, useStoppable, useUser } from '../../../queries.ts'
 import type { Project } from '../../../wire.ts'
 import { buildKeys } from '../asked.ts'
@@ -11,7 +12,7 @@ import { inspect } from './inspect.ts'
 import { parametersOf, type SlotValues } from './slots.ts'
 import type { SqlMistake } from './sql-editor.tsx'
 
-export type Content = Pick<Query, 'sql' | 'slots' | 'description' | 'examples' | 'cache_seconds'>
+export type Content = Pick<Query, 'sql' | 'slots' | 'description' | 'examples' | 'cache_seconds' | 'chart'>
 
 /** A query while it is edited: what differs from what is saved, what the server makes of it, and its acts. */
 export function useQueryDraft(project: Project, query: Query) {
@@ -76,6 +77,15 @@ export function useQueryDraft(project: Project, query: Query) {
   const run = useStoppable((_input: void, signal) =>
     call<Preview>('POST', `${path}/preview`, { body: body(), timeoutMs: 120_000, signal }),
   )
+  const download: Download = {
+    name: query.name,
+    fetch: (format) =>
+      fetch(`${path}/preview?format=${format}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body()),
+      }),
+  }
   const plan = useAct(() => call<Explained>('POST', `${path}/explain`, { body: body() }), { refresh: [] })
   const ask = useAct(
     (question: string) =>
@@ -130,6 +140,7 @@ export function useQueryDraft(project: Project, query: Query) {
     mistake: mistakeOf(inspection.error),
     save,
     run,
+    download,
     plan,
     ask,
     read,
@@ -138,8 +149,8 @@ export function useQueryDraft(project: Project, query: Query) {
 
 export type QueryDraft = ReturnType<typeof useQueryDraft>
 
-function contentOf({ sql, slots, description, examples, cache_seconds }: Query): Content {
-  return { sql, slots: plain(slots), description, examples, cache_seconds }
+function contentOf({ sql, slots, description, examples, cache_seconds, chart }: Query): Content {
+  return { sql, slots: plain(slots), description, examples, cache_seconds, chart }
 }
 
 /** In one order, so that equal schemas are equal text. */

@@ -1,0 +1,19 @@
+import { Grid } from './grid.tsx'
+import { useHeldRows } from './held-rows.ts'
+import type { Download, GridColumn, GridRow, RowLook, View } from './model.ts'
+
+export type HeldGridProps = {
+  label: string
+  columns: GridColumn[]
+  rows: Array<GridRow | undefined>
+  keys?: GridRow[] | undefined
+  shared?: { view: View; onView: (view: View) => void } | undefined
+  download?: Download | undefined
+  lookOf?: ((number: number) => RowLook | undefined) | undefined
+}
+
+/** The grid of rows that are at hand. */
+export function HeldGrid({ label, columns, rows, keys, shared, download, lookOf }: HeldGridProps) {
+  const source = useHeldRows({ columns, rows, keys, shared })
+  return <Grid label={label} columns={columns} source={source} download={download} lookOf={lookOf} />
+}

@@ -1,0 +1,62 @@
+import { useDeferredValue, useEffect, useMemo, useState } from 'react'
+import { wholeView, type ColumnProfile, type GridColumn, type GridRow, type GridSource, type View } from './model.ts'
+import { orderRows } from './order-rows.ts'
+import { profileRows } from './profile-rows.ts'
+
+type Held = {
+  columns: GridColumn[]
+  rows: Array<GridRow | undefined>
+  /** What they are sorted and filtered by, where that is not what is shown. */
+  keys?: GridRow[] | undefined
+  /** Where another grid is sorted and filtered with this one. */
+  shared?: { view: View; onView: (view: View) => void } | undefined
+}
+
+const nothing: GridRow = {}
+
+/** Rows that are at hand, all of them. */
+export function useHeldRows({ columns, rows, keys: given, shared }: Held): GridSource {
+  const [own, setOwn] = useState(wholeView)
+  const { view, onView } = shared ?? { view: own, onView: setOwn }
+  // A long list is sorted and searched when there is time, and typing goes on meanwhile.
+  const drawn = useDeferredValue(view)
+  const keys = useMemo(() => given ?? rows.map((row) => row ?? nothing), [given, rows])
+  const order = useMemo(() => orderRows(keys, columns, drawn), [keys, columns, drawn])
+  const profiles = useProfiles(keys, columns)
+  const numberAt = (place: number): number => order?.[place] ?? place
+  const count = order === null ? rows.length : order.length
+  return {
+    total: rows.length,
+    count,
+    rowAt: (place) => rows[numberAt(place)],
+    numberAt,
+    view,
+    onView,
+    profileOf: (name) => profiles.get(name),
+    profiledRows: rows.length,
+    collect: (most) =>
+      Promise.resolve(Array.from({ length: Math.min(count, most) }, (_, place) => rows[numberAt(place)] ?? nothing)),
+    pending: drawn !== view,
+  }
+}
+
+const none = new Map<string, ColumnProfile>()
+
+/** Counted a column at a time, so that the page never stands still for it. */
+function useProfiles(rows: GridRow[], columns: GridColumn[]): Map<string, ColumnProfile> {
+  const [known, setKnown] = useState({ rows, profiles: none })
+  useEffect(() => {
+    const profiles = new Map<string, ColumnProfile>()
+    let timer: ReturnType<typeof setTimeout>
+    const countNext = (at: number): void => {
+      const column = columns[at]
+      if (column === undefined) return
+      profiles.set(column.name, profileRows(rows, column))
+      setKnown({ rows, profiles: new Map(profiles) })
+      timer = setTimeout(() => countNext(at + 1), 0)
+    }
+    timer = setTimeout(() => countNext(0), 0)
+    return () => clearTimeout(timer)
+  }, [rows, columns])
+  return known.rows === rows ? known.profiles : none
+}
