@@ -38,4 +38,18 @@ export const slug = z
 /** For the document: of a text that is trimmed and must not be empty, something must be left. */
 export const notBlank = { pattern: '[^\\s\\ufeff]' }
 
+/** By which people sort what a project holds. */
+export const tags = z
+  .array(
+    z
+      .string()
+      .trim()
+      .regex(
+        /^[\p{L}\p{N}][\p{L}\p{N} _./-]{0,39}$/u,
+        'must begin with a letter or digit and have at most 40 characters',
+      ),
+  )
+  .max(fixedLimits.tags.value)
+  .meta({ description: 'Words by which people sort and find it; callers never see them.' })
+
 export const displayName = z.string().trim().min(1).max(fixedLimits.nameChars.value).meta(notBlank)

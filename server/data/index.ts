@@ -47,6 +47,7 @@ export {
   fetchedAt,
   insertVersion,
   liveDataVersion,
+  liveTables,
   noteUnchanged,
   readDrifts,
   storedBytes,

@@ -27,6 +27,8 @@ type QueriesTable = {
   maxBytes: number | null
   ratePerMinute: number | null
   rateBurst: number | null
+  tags: Generated<string[]>
+  reads: OptionalJson<Record<string, string[]>>
   revision: Generated<number>
   contentHash: string
   createdAt: CreatedAt

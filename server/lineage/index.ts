@@ -1,0 +1,1 @@
+export { readProjectMap, type ProjectMap } from './project-map.ts'
