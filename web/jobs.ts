@@ -109,6 +109,7 @@ export function refreshAfter(client: QueryClient, projectId: string): void {
   for (const queryKey of [
     thingKeys.sources(projectId),
     thingKeys.objects(projectId),
+    thingKeys.map(projectId),
     ['projects', projectId, 'jobs'],
   ]) {
     void client.invalidateQueries({ queryKey })

@@ -29,6 +29,11 @@ export const paths = {
   tables: (projectId: string) => `/p/${projectId}/build/data`,
   table: (projectId: string, table: string, view: TableView = 'columns') =>
     `/p/${projectId}/build/data/${table}/${view}`,
+  map: (projectId: string) => `/p/${projectId}/build/map`,
+  playground: (projectId: string) => `/p/${projectId}/build/playground`,
+  /** What is left to do until an API of one's own answers. */
+  start: (projectId: string) => `/p/${projectId}/build/start`,
+  tour: (projectId: string) => `/p/${projectId}/build/tour`,
   queries: (projectId: string) => `/p/${projectId}/build/queries`,
   query: (projectId: string, name: string) => `/p/${projectId}/build/queries/${name}`,
 }

@@ -1,1 +1,1 @@
-export { readProjectMap, type ProjectMap } from './project-map.ts'
+export { readProjectMap } from './project-map.ts'

@@ -8,10 +8,10 @@ import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../store/index.ts'
 
-export type Status = 'fresh' | 'stale' | 'waiting' | 'failing' | 'new' | 'draft'
+type Status = 'fresh' | 'stale' | 'waiting' | 'failing' | 'new' | 'draft'
 
 /** A project from its sources to its callers. Calls are those of the last day. */
-export type ProjectMap = {
+type ProjectMap = {
   sources: Array<{
     id: string
     name: string

@@ -75,7 +75,7 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
             <Stack gap="md">
               {caller.field}
               <Textarea
-                label="Question"
+                label={earlier === null ? 'Question' : 'Follow-up question'}
                 placeholder={earlier === null ? 'revenue in the north since March' : 'and in the south?'}
                 autosize
                 minRows={3}
@@ -91,7 +91,7 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
               {earlier !== null && (
                 <Group gap="xs" justify="space-between">
                   <Text size="xs" c="dimmed" flex="1 1 12rem">
-                    May go on from “{earlier.question}”.
+                    Goes on from “{earlier.question}” where it does not stand on its own.
                   </Text>
                   <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setEarlier(null)}>
                     Start anew

@@ -15,6 +15,7 @@ import { useRefreshing } from '../refreshing.tsx'
 import type { Datasource, DescribedObject } from '../wire.ts'
 import { sayCount, saySize } from '../../../words.ts'
 import { Profile } from './profile.tsx'
+import { TableTags } from './table-tags.tsx'
 import { UsedBy } from './used-by.tsx'
 
 const RowsView = lazy(async () => ({ default: (await import('./rows-view.tsx')).RowsView }))
@@ -133,6 +134,7 @@ function Described({ project, source, object, view }: DescribedProps) {
       <HeldNotice project={project} source={source} />
       {refreshing.progress}
       {source.held === null && <DriftWarning projectId={project.id} drift={object.drift} />}
+      <TableTags project={project} source={source} />
       <UsedBy project={project} object={object} />
       <Tabs
         value={shown}
