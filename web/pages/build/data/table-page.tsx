@@ -141,7 +141,7 @@ function Described({ project, source, object, view }: DescribedProps) {
         keepMounted={false}
         onChange={(next) => navigate(paths.table(project.id, object.table_name, next as TableView), { replace: true })}
       >
-        <Tabs.List mb="md">
+        <Tabs.List mb="md" aria-label="About the table">
           {views.map((each) => (
             <Tabs.Tab key={each} value={each} px={{ base: 10, xs: 'md' }}>
               {viewNames[each]}
