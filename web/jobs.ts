@@ -83,7 +83,8 @@ export function useRunningJobs(projectId: string): Job[] {
   return jobs.toSorted((one, other) => one.created_at.localeCompare(other.created_at))
 }
 
-function useJobEvents(projectId: string, open: boolean): void {
+/** Hears of jobs as they end, and has what they change read again. */
+export function useJobEvents(projectId: string, open: boolean): void {
   const client = useQueryClient()
   useEffect(() => {
     if (!open) return undefined

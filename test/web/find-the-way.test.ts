@@ -20,6 +20,8 @@ beforeAll(async () => {
   ])
   stage = await openStage({ SLUICE_OUTBOUND_ALLOW: source.host })
   await stage.app.jobs.start()
+  const region = { type: 'string', enum: ['north', 'south', 'east'] }
+  await stage.edit('sales_by_region', { slots: { properties: { region }, required: ['region'] } })
   await stage.deploy('sales_by_region')
   const made = await expectStatus(
     201,

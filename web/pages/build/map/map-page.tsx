@@ -5,6 +5,7 @@ import { Search, Waypoints } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { Link, useLocation, useSearch } from 'wouter'
 import { call } from '../../../api.ts'
+import { useJobEvents } from '../../../jobs.ts'
 import { Empty } from '../../../parts/empty.tsx'
 import { Heading } from '../../../parts/heading.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
@@ -26,6 +27,7 @@ export function MapPage({ project }: { project: Project }) {
     queryFn: ({ signal }) => call<ProjectMap>('GET', `/v1/projects/${project.id}/map`, { signal }),
     refetchInterval: lookMs,
   })
+  useJobEvents(project.id, true)
   return (
     <>
       <Heading title="Map" within={project.name}>

@@ -19,7 +19,7 @@ import { inspect } from '../queries/inspect.ts'
 import { NewQueryDialog } from '../queries/new-query-dialog.tsx'
 import queryClasses from '../queries/query.module.css'
 import { SlotField } from '../queries/slot-field.tsx'
-import { noSlots, parametersOf } from '../queries/slots.ts'
+import { keepOnly, noSlots, parametersOf, slotNames } from '../queries/slots.ts'
 import { SqlEditor } from '../queries/sql-editor.tsx'
 import { mistakeOf } from '../queries/sql-mistake.ts'
 import { TablesList } from '../queries/tables-list.tsx'
@@ -69,7 +69,8 @@ function Playground({ project, tables }: { project: Project; tables: Record<stri
   const run = useStoppable(async (_input: void, signal) => {
     const { sql, values } = current
     const at = new Date().toISOString()
-    const body = { sql, parameters: parametersOf(slots.schema, values), max_rows: Number(most) }
+    const parameters = parametersOf(keepOnly(slots.schema, slotNames(sql)), values)
+    const body = { sql, parameters, max_rows: Number(most) }
     try {
       const path = `/v1/projects/${project.id}/queries/run`
       const answer = await call<Preview>('POST', path, { body, signal, timeoutMs: 120_000 })
@@ -185,7 +186,7 @@ function Playground({ project, tables }: { project: Project; tables: Record<stri
         onClose={() => setNaming(false)}
         project={project}
         title="Make a query of it"
-        content={{ sql: current.sql, slots: slots.schema }}
+        content={{ sql: current.sql, ...(slots.isCurrent && { slots: slots.schema }) }}
       />
     </>
   )
@@ -197,6 +198,8 @@ function useSlots(
   sql: string,
 ): {
   schema: SlotsSchema
+  /** Whether it is of the SQL as it stands; what is newer the server reads by itself. */
+  isCurrent: boolean
   reads: string
   mistake: ReturnType<typeof mistakeOf>
 } {
@@ -211,6 +214,7 @@ function useSlots(
   const tables = Object.keys(inspection.data?.tables ?? {})
   return {
     schema: inspection.data?.slots ?? noSlots,
+    isCurrent: settled === sql && inspection.data !== undefined && !inspection.isPlaceholderData,
     reads: inspection.data === undefined ? '' : tables.length === 0 ? 'Reads no table' : `Reads ${tables.join(', ')}`,
     mistake: mistakeOf(inspection.error),
   }
