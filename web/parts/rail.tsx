@@ -18,10 +18,15 @@ export function Rail<Name extends string>({ label, sections, current, to, childr
   const at = sections.findIndex(({ section }) => section === current)
   useEffect(() => {
     // On a phone the entries are one line that scrolls: the one that is shown stands in the middle of it.
-    const place = rail.current
-    const entry = place?.children[at]
-    if (place === null || !(entry instanceof HTMLElement)) return
-    place.scrollLeft = entry.offsetLeft - place.offsetLeft - (place.clientWidth - entry.clientWidth) / 2
+    const centre = (): void => {
+      const place = rail.current
+      const entry = place?.children[at]
+      if (place === null || !(entry instanceof HTMLElement)) return
+      place.scrollLeft = entry.offsetLeft - place.offsetLeft - (place.clientWidth - entry.clientWidth) / 2
+    }
+    centre()
+    addEventListener('resize', centre)
+    return () => removeEventListener('resize', centre)
   }, [at])
   return (
     <div className={classes.page}>
