@@ -29,7 +29,9 @@ export const paths = {
   tables: (projectId: string) => `/p/${projectId}/build/data`,
   table: (projectId: string, table: string, view: TableView = 'columns') =>
     `/p/${projectId}/build/data/${table}/${view}`,
-  map: (projectId: string) => `/p/${projectId}/build/map`,
+  /** With something selected in it: `table orders`, `query top_products`. */
+  map: (projectId: string, selected = '') =>
+    `/p/${projectId}/build/map${selected === '' ? '' : `?${new URLSearchParams({ of: selected })}`}`,
   playground: (projectId: string) => `/p/${projectId}/build/playground`,
   /** What is left to do until an API of one's own answers. */
   start: (projectId: string) => `/p/${projectId}/build/start`,

@@ -64,13 +64,14 @@ function WholeMap({ project, map }: { project: Project; map: ProjectMap }) {
   const size = graph.columns.reduce((sum, { nodes }) => sum + nodes.length, 0)
   const [typed, setTyped] = useState('')
   const [only, setOnly] = useState(size > many)
+  const [troubled, setTroubled] = useState(false)
   const { selected, select } = useSelected(graph)
   const { ref, width } = useElementSize<HTMLDivElement>()
   const connected = useMemo(
     () => (selected === null ? null : connectedTo(map, graph.ways, new Set([selected.id]))),
     [map, graph, selected],
   )
-  const found = useMemo(() => matching(map, graph, typed), [map, graph, typed])
+  const found = useMemo(() => matching(map, graph, { typed, troubled }), [map, graph, typed, troubled])
   const isShown = ({ id }: MapNode): boolean =>
     (found === null || found.has(id)) && (!only || connected === null || connected.has(id))
   const columns = graph.columns.map(({ kind, nodes }) => ({ kind, nodes: nodes.filter(isShown), all: nodes.length }))
@@ -89,6 +90,11 @@ function WholeMap({ project, map }: { project: Project; map: ProjectMap }) {
           label="Only what is connected"
           checked={only}
           onChange={(event) => setOnly(event.currentTarget.checked)}
+        />
+        <Switch
+          label="Only trouble"
+          checked={troubled}
+          onChange={(event) => setTroubled(event.currentTarget.checked)}
         />
         <Text size="xs" c="dimmed" component="output">
           {sayTrouble(graph)}
@@ -128,12 +134,15 @@ function useSelected({ columns }: Graph): { selected: MapNode | null; select: (i
   }
 }
 
+type Sought = { typed: string; troubled: boolean }
+
 /** What is called so, with everything connected to it; null where nothing is sought. */
-function matching(map: ProjectMap, { columns, ways }: Graph, typed: string): Set<string> | null {
+function matching(map: ProjectMap, { columns, ways }: Graph, { typed, troubled }: Sought): Set<string> | null {
   const words = typed.trim().toLowerCase()
-  if (words === '') return null
+  if (words === '' && !troubled) return null
   const named = columns
     .flatMap(({ nodes }) => nodes)
+    .filter(({ status }) => !troubled || status === 'failing' || status === 'waiting' || status === 'stale')
     .filter(({ name, tags }) => [name, ...tags].some((each) => each.toLowerCase().includes(words)))
   return connectedTo(map, ways, new Set(named.map(({ id }) => id)))
 }
