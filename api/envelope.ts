@@ -44,10 +44,8 @@ export const tags = z
     z
       .string()
       .trim()
-      .regex(
-        /^[\p{L}\p{N}][\p{L}\p{N} _./-]{0,39}$/u,
-        'must begin with a letter or digit and have at most 40 characters',
-      ),
+      // Printable and without a comma, written so that every program which reads the document understands it.
+      .regex(/^[!-+\--~\u00a1-\uffff][ -+\--~\u00a0-\uffff]{0,39}$/, 'must have 1 to 40 characters, and no comma'),
   )
   .max(fixedLimits.tags.value)
   .meta({ description: 'Words by which people sort and find it; callers never see them.' })

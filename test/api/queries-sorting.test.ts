@@ -44,7 +44,7 @@ describe('tags', () => {
     expect(tagged).toMatchObject({ status: 200, body: { tags: ['finance', 'daily'], revision: 1 } })
     const listed = (await t.operator.get(q.path)).body.data.find((each: { name: string }) => each.name === 'tagged')
     expect(listed.tags).toEqual(['finance', 'daily'])
-    for (const tags of [['!'], [''], Array.from({ length: 21 }, (_, at) => `t${at}`), ['x'.repeat(41)]]) {
+    for (const tags of [['a,b'], [''], Array.from({ length: 21 }, (_, at) => `t${at}`), ['x'.repeat(41)]]) {
       expect((await t.operator.put(`${q.path}/tagged/tags`, { tags })).status).toBe(400)
     }
     expect((await t.operator.put(`${q.path}/nowhere/tags`, { tags: [] })).status).toBe(404)

@@ -38,7 +38,11 @@ test('the answer comes first, under it what was understood and how sure that is;
   await page.getByText(/^Answered by sales_by_region with region = east, \d+ % sure\.$/).waitFor()
   const headings = await page.getByRole('heading', { level: 2 }).allTextContents()
   expect(headings.indexOf('Answer')).toBeLessThan(headings.indexOf('How it was understood'))
-  await page.getByText('Goes on from “how much did we sell in the east” where it does not stand on its own.').waitFor()
+  await page
+    .getByText(
+      'Goes on from “how much did we sell in the east” (sales_by_region with region = east) where it does not stand on its own.',
+    )
+    .waitFor()
   await page.getByRole('textbox', { name: 'Follow-up question' }).waitFor()
   await ask(page, 'and in the south?')
   await page.getByText('Follow-up of “how much did we sell in the east”: region is south instead of east.').waitFor()

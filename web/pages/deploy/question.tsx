@@ -9,7 +9,7 @@ import type { Place } from './place.ts'
 import { headersOf, pathOf, type CallTarget } from './snippet-text.ts'
 import { Snippets } from './snippets.tsx'
 import { requestIdOf, toldBy, type More } from './told.ts'
-import { Understood } from './understood.tsx'
+import { sayValues, Understood } from './understood.tsx'
 
 type Props = {
   place: Place
@@ -91,7 +91,7 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
               {earlier !== null && (
                 <Group gap="xs" justify="space-between">
                   <Text size="xs" c="dimmed" flex="1 1 12rem">
-                    Goes on from “{earlier.question}” where it does not stand on its own.
+                    {sayEarlier(earlier)}
                   </Text>
                   <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setEarlier(null)}>
                     Start anew
@@ -117,6 +117,12 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
       </Card>
     </Stack>
   )
+}
+
+/** From where the next question goes on: a follow-up of a follow-up says little by its words alone. */
+function sayEarlier({ question, query, parameters }: Earlier): string {
+  const values = sayValues(parameters)
+  return `Goes on from “${question}” (${query}${values === '' ? '' : ` with ${values}`}) where it does not stand on its own.`
 }
 
 type Way = { target: CallTarget; key: string | null; signal: AbortSignal }

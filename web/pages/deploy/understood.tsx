@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { PlainTable } from '../../parts/plain-table.tsx'
 import { deployPath } from '../../paths.ts'
+import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { readValues, type Typed } from './slot-values.ts'
 import { SlotsForm } from './slots-form.tsx'
@@ -81,7 +82,7 @@ function Outcome({ place, told }: { place: Place; told: Told }) {
     return `${query ?? 'A query'} would answer this, but the question does not say ${names}.`
   }
   if (outcome !== 'answered') return message ?? `No deployed query answers this${sure}.`
-  const values = Object.entries(parameters).filter(([, value]) => value !== null)
+  const values = sayValues(parameters)
   return (
     <>
       Answered by{' '}
@@ -90,7 +91,7 @@ function Outcome({ place, told }: { place: Place; told: Told }) {
       ) : (
         <Link href={deployPath(place.project.id, `endpoints/${query}`, place.environment)}>{query}</Link>
       )}
-      {values.length > 0 && ` with ${values.map(([slot, value]) => `${slot} = ${sayValue(value)}`).join(', ')}`}
+      {values !== '' && ` with ${values}`}
       {sure}.
     </>
   )
@@ -138,7 +139,7 @@ function NextSteps({ place, told, question, requestId, onAsk }: Omit<Props, 'bef
           </Stack>
         </form>
       )}
-      <Group gap="xs">
+      <Group gap="xs" className={classes['steps'] ?? ''}>
         {outcome === 'unexpressed' && (
           <Button size="xs" onClick={() => onAsk({ partial: true })}>
             Answer without {told.unexpressed.length === 1 ? 'it' : 'them'}
@@ -206,7 +207,11 @@ function Values({ told: { parameters, routing, changed } }: { told: Told }) {
     <PlainTable
       label="Values"
       head={['Slot', 'Value', 'From the words']}
-      rows={entries.map(([slot, value]) => [<Code key={slot}>{slot}</Code>, sayValue(value), from(slot)])}
+      rows={entries.map(([slot, value]) => [
+        <Code key={slot}>{slot}</Code>,
+        value === null ? 'left out' : sayValue(value),
+        from(slot),
+      ])}
     />
   )
 }
@@ -227,6 +232,12 @@ function Candidates({ routing: { candidates } }: { routing: Routing }) {
       figures={['Confidence']}
     />
   )
+}
+
+/** Those that are given, as they stand in a sentence. */
+export function sayValues(parameters: Record<string, unknown>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined)
+  return given.map(([slot, value]) => `${slot} = ${sayValue(value)}`).join(', ')
 }
 
 function sayValue(value: unknown): string {
