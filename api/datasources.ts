@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { forEach, httpConfiguration, pagination } from './connections.ts'
 import { heldBecause } from './data.ts'
-import { displayName, notBlank, slug, timestamp } from './envelope.ts'
+import { displayName, notBlank, slug, tags, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 
 const field = z.string().min(1).max(1_000)
@@ -123,8 +123,9 @@ export const newDatasource = z.strictObject({
     .meta({ description: '`http_api`: a request fetches its data. `file`: people send files.' }),
   table_name: slug.optional().meta({ description: 'What SQL reads. Made from the name when absent.' }),
   ...settings,
+  tags: tags.optional(),
 })
-export const changeDatasource = z.strictObject({ name: displayName.optional(), ...settings })
+export const changeDatasource = z.strictObject({ name: displayName.optional(), ...settings, tags: tags.optional() })
 
 export const datasource = z
   .object({
@@ -145,6 +146,7 @@ export const datasource = z
     schedule_time_zone: z.string(),
     next_refresh_at: timestamp.nullable(),
     keep_versions: z.int(),
+    tags,
     refreshed_at: timestamp.nullable(),
     last_error: z
       .object({ code: z.string(), message: z.string() })

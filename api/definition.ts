@@ -76,7 +76,9 @@ export const definedConnection = z
   })
   .meta({ id: 'DefinedConnection' })
 
+/** How people sort it is no part of what it does. */
 export const definedQuery = newQuery
+  .omit({ tags: true })
   .extend({
     deployed: z.record(slug, z.int()).optional().meta({
       description:

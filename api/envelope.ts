@@ -38,4 +38,16 @@ export const slug = z
 /** For the document: of a text that is trimmed and must not be empty, something must be left. */
 export const notBlank = { pattern: '[^\\s\\ufeff]' }
 
+/** By which people sort what a project holds. */
+export const tags = z
+  .array(
+    z
+      .string()
+      .trim()
+      // Printable and without a comma, written so that every program which reads the document understands it.
+      .regex(/^[!-+\--~\u00a1-\uffff][ -+\--~\u00a0-\uffff]{0,39}$/, 'must have 1 to 40 characters, and no comma'),
+  )
+  .max(fixedLimits.tags.value)
+  .meta({ description: 'Words by which people sort and find it; callers never see them.' })
+
 export const displayName = z.string().trim().min(1).max(fixedLimits.nameChars.value).meta(notBlank)

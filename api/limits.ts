@@ -4,6 +4,7 @@
  */
 export const fixedLimits = {
   nameChars: fixed(120, 'Longest name of a project, datasource, key, token or alert.'),
+  tags: fixed(20, 'Most tags of a query or a table.'),
   passwordChars: fixed(200, 'Longest password.'),
   pageItems: fixed(200, 'Most entries of a page of a list.'),
   urlChars: fixed(8_192, 'Longest address of an external API.'),

@@ -25,6 +25,7 @@ export const project = z
     name: z.string(),
     allowed_origins: z.array(z.string()),
     role: role.meta({ description: "The caller's own role." }),
+    is_example: z.boolean().meta({ description: 'Whether it came with the installation, to be looked at.' }),
     created_at: timestamp,
   })
   .meta({ id: 'Project' })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { notBlank, slug, timestamp } from './envelope.ts'
+import { notBlank, slug, tags, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 import { slotsSchema } from './slots.ts'
 
@@ -70,6 +70,7 @@ export const newQuery = z.strictObject({
   max_bytes: body.max_bytes.default(null),
   rate_limit: body.rate_limit.default(null),
   chart: body.chart.default(null),
+  tags: tags.default([]),
 })
 
 /** What an author writes and a version freezes, as it is read. */
@@ -90,6 +91,7 @@ export const query = z
     id: z.string(),
     name: z.string(),
     ...body,
+    tags,
     revision: z.int().meta({ description: 'Counts edits of the draft; also the ETag, for If-Match.' }),
     deployments: z.array(liveIn),
     changed: z.boolean().meta({ description: 'Whether the draft differs from the newest version.' }),
@@ -98,6 +100,9 @@ export const query = z
     updated_by: z.string(),
   })
   .meta({ id: 'Query' })
+
+export const tagQuery = z.strictObject({ tags })
+export const renameQuery = z.strictObject({ name: slug })
 
 export const inspectSql = z.strictObject({ sql: sqlText, slots: slotsSchema.optional() })
 export const inspection = z
@@ -112,6 +117,12 @@ export const previewQuery = z.strictObject({
   parameters: parameters.default({}),
   sql: sqlText.optional().meta({ description: 'Instead of the saved SQL.' }),
   slots: slotsSchema.optional().meta({ description: 'Instead of the saved slots.' }),
+})
+export const scratchQuery = z.strictObject({
+  sql: sqlText,
+  parameters: parameters.default({}),
+  slots: slotsSchema.optional().meta({ description: 'Inferred from the SQL when left out.' }),
+  max_rows: z.int().min(1).max(100_000).optional().meta({ description: 'At most as many as a preview may give.' }),
 })
 export const previewAnswer = z.object({
   data: z.array(z.record(z.string(), z.unknown())),

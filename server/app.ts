@@ -60,6 +60,7 @@ import {
   type CallWatch,
   type Deployments,
   type QueryCallers,
+  type QueryNameKeepers,
   type Rehearsal,
   type ReleaseTurns,
 } from './queries/index.ts'
@@ -68,6 +69,7 @@ import {
   openLanguageModel,
   openQuestionLog,
   openRouter,
+  renameExpected,
   type LanguageModel,
   type QuestionLog,
   type Router,
@@ -102,6 +104,7 @@ import {
   openPrometheus,
   openTraces,
   openUsage,
+  renameWatched,
   type Alerts,
   type AlertSources,
   type Post,
@@ -141,6 +144,8 @@ export type App = KeyAccess & {
   queryGate: QueryGate
   answers: Answers
   queryCallers: QueryCallers
+  /** What else knows a query by its name. */
+  queryNames: QueryNameKeepers
   releaseTurns: ReleaseTurns
   definitionTurns: WorkTurns
   /** Hears of answered calls, and writes down those that projects want to run again. */
@@ -285,6 +290,7 @@ export async function openApp(
         now,
       }),
       queryCallers,
+      queryNames: { renamed: renameEverywhere },
       definitionTurns: createDefinitionTurns({
         waitMs: limits.definitionWaitMs,
         queueLength: limits.definitionQueueLength,
@@ -336,6 +342,11 @@ function alertSources({
     tablesRead: (projectId) => deployments.tablesRead(projectId),
     hasQuery: (query) => hasQuery(store, query),
   }
+}
+
+const renameEverywhere: QueryNameKeepers['renamed'] = async (transaction, names) => {
+  await renameExpected(transaction, names)
+  await renameWatched(transaction, names)
 }
 
 /** Which room does the work of which job. */

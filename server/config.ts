@@ -396,6 +396,8 @@ export const limits = {
   datasourcesPerProject: limit(500, [1, 100_000], 'Datasources of a project.'),
   variablesPerProject: limit(500, [1, 100_000], 'Variables and secrets of a project.'),
   queriesPerProject: limit(2_000, [1, 100_000], 'Queries of a project.'),
+  mapQueries: limit(1_000, [1, 10_000], 'Queries that the map of a project shows.'),
+  mapCallers: limit(200, [1, 10_000], 'Callers that the map of a project shows.'),
   keysPerProject: limit(1_000, [1, 100_000], 'API keys that reach a project, those that are revoked not counted.'),
   alertsPerProject: limit(200, [1, 10_000], 'Alerts of a project.'),
   channelsPerProject: limit(100, [1, 10_000], 'Channels that a project has for all its alerts.'),

@@ -61,6 +61,8 @@ const sentences: Record<string, Describe> = {
     `deleted version ${count(details['version'])} of the table ${text(details['table_name'])}`,
   'query.created': ({ target }) => `made the query ${target}`,
   'query.changed': ({ target }) => `changed the draft of ${target}`,
+  'query.renamed': ({ target, details }) => `gave the query ${text(details['from'])} the name ${target}`,
+  'query.tagged': ({ target }) => `sorted the query ${target} by tags`,
   'query.deployed': ({ target, details }) =>
     `deployed ${target} version ${count(details['version'])} to ${text(details['environment'])}`,
   'query.promoted': ({ target, details }) =>

@@ -83,7 +83,8 @@ export function useRunningJobs(projectId: string): Job[] {
   return jobs.toSorted((one, other) => one.created_at.localeCompare(other.created_at))
 }
 
-function useJobEvents(projectId: string, open: boolean): void {
+/** Hears of jobs as they end, and has what they change read again. */
+export function useJobEvents(projectId: string, open: boolean): void {
   const client = useQueryClient()
   useEffect(() => {
     if (!open) return undefined
@@ -109,6 +110,7 @@ export function refreshAfter(client: QueryClient, projectId: string): void {
   for (const queryKey of [
     thingKeys.sources(projectId),
     thingKeys.objects(projectId),
+    thingKeys.map(projectId),
     ['projects', projectId, 'jobs'],
   ]) {
     void client.invalidateQueries({ queryKey })

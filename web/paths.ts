@@ -29,6 +29,13 @@ export const paths = {
   tables: (projectId: string) => `/p/${projectId}/build/data`,
   table: (projectId: string, table: string, view: TableView = 'columns') =>
     `/p/${projectId}/build/data/${table}/${view}`,
+  /** With something selected in it: `table orders`, `query top_products`. */
+  map: (projectId: string, selected = '') =>
+    `/p/${projectId}/build/map${selected === '' ? '' : `?${new URLSearchParams({ of: selected })}`}`,
+  playground: (projectId: string) => `/p/${projectId}/build/playground`,
+  /** What is left to do until an API of one's own answers. */
+  start: (projectId: string) => `/p/${projectId}/build/start`,
+  tour: (projectId: string) => `/p/${projectId}/build/tour`,
   queries: (projectId: string) => `/p/${projectId}/build/queries`,
   query: (projectId: string, name: string) => `/p/${projectId}/build/queries/${name}`,
 }

@@ -8,6 +8,7 @@ import {
   ChartLine,
   Database,
   FileCode2,
+  FlaskConical,
   History,
   Hourglass,
   KeyRound,
@@ -18,6 +19,7 @@ import {
   SlidersHorizontal,
   SquareTerminal,
   UsersRound,
+  Waypoints,
   type LucideIcon,
 } from 'lucide-react'
 import type { SettingsSection } from './paths.ts'
@@ -31,6 +33,8 @@ export const buildSections: Section[] = [
   { section: 'connections', label: 'Connections', icon: Cable },
   { section: 'data', label: 'Data', icon: Database },
   { section: 'queries', label: 'Queries', icon: FileCode2 },
+  { section: 'playground', label: 'Playground', icon: FlaskConical },
+  { section: 'map', label: 'Map', icon: Waypoints },
 ]
 
 export const deploySections: Section[] = [

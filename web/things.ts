@@ -7,6 +7,7 @@ export const thingKeys = {
   sources: (projectId: string) => ['projects', projectId, 'datasources'],
   objects: (projectId: string) => ['projects', projectId, 'data-objects'],
   queries: (projectId: string) => ['projects', projectId, 'queries'],
+  map: (projectId: string) => ['projects', projectId, 'map'],
   apiKeys: ['api-keys'],
 }
 

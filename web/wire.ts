@@ -4,6 +4,7 @@ import type * as authorization from '../api/authorization-server.ts'
 import type * as data from '../api/data.ts'
 import type * as datasources from '../api/datasources.ts'
 import type * as jobs from '../api/jobs.ts'
+import type * as lineage from '../api/lineage.ts'
 import type * as apiKeys from '../api/keys.ts'
 import type * as oauth from '../api/oauth.ts'
 import type * as people from '../api/people.ts'
@@ -30,6 +31,7 @@ export type Project = z.output<typeof projects.project>
 export type Datasource = z.output<typeof datasources.datasource>
 export type DataObject = z.output<typeof data.dataObject>
 export type Query = z.output<typeof queries.query>
+export type ProjectMap = z.output<typeof lineage.projectMap>
 export type Job = z.output<typeof jobs.job>
 export type QuestionSettings = z.output<typeof questions.questionSettings>
 export type ReplaySettings = z.output<typeof replays.replaySettings>

@@ -12,7 +12,7 @@ export {
   withdrawInvitation,
   type Invitation,
 } from './links.ts'
-export { noteExampleDone, noteExampleProject, readExampleState } from './installation.ts'
+export { exampleProjectId, noteExampleDone, noteExampleProject, readExampleState } from './installation.ts'
 export { admit, admitToQuery, isGoodKey, type Admission, type KeyCaller } from './keys/admit.ts'
 export { mintBrowserToken } from './keys/mint-browser-token.ts'
 export { keyCredential, type KeyCredential } from './keys/snapshot.ts'

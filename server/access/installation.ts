@@ -16,6 +16,12 @@ export function readExampleState({ db }: Store): Promise<ExampleState> {
     .executeTakeFirstOrThrow()
 }
 
+/** The project that came with the installation; null where none did. */
+export async function exampleProjectId({ db }: Store): Promise<string | null> {
+  const row = await db.selectFrom('installation').select('exampleProjectId').executeTakeFirst()
+  return row?.exampleProjectId ?? null
+}
+
 /** Said as soon as it is there: one that a crash leaves half made is found again. */
 export async function noteExampleProject({ db }: Store, projectId: string): Promise<void> {
   await db.updateTable('installation').set({ exampleProjectId: projectId }).execute()

@@ -45,6 +45,7 @@ export type Datasource = {
   scheduleTimeZone: string
   nextRefreshAt: Date | null
   keepVersions: number
+  tags: string[]
   refreshedAt: Date | null
   lastError: { code: string; message: string } | null
   createdAt: Date
@@ -62,6 +63,7 @@ export type DatasourceChanges = {
   schedule?: string | null | undefined
   scheduleTimeZone?: string | undefined
   keepVersions?: number | undefined
+  tags?: string[] | undefined
 }
 
 type NewDatasource = DatasourceChanges & {
@@ -276,7 +278,7 @@ export async function refreshDatasource(
 }
 
 function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges) {
-  const { config, pagination, forEach, load, schedule, scheduleTimeZone = 'UTC', keepVersions } = changes
+  const { config, pagination, forEach, load, schedule, scheduleTimeZone = 'UTC', keepVersions, tags } = changes
   if (pagination !== undefined && pagination !== null) checkPagination(pagination)
   return {
     ...(config !== undefined && storeConfiguration(app.vault, config)),
@@ -284,6 +286,7 @@ function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges
     ...(forEach !== undefined && { forEach: forEach === null ? null : JSON.stringify(forEach) }),
     ...(load !== undefined && { load: JSON.stringify(load) }),
     ...(keepVersions !== undefined && { keepVersions }),
+    ...(tags !== undefined && { tags: [...new Set(tags)] }),
     ...(schedule !== undefined && {
       schedule,
       scheduleTimeZone,
@@ -338,6 +341,7 @@ function selectDatasources(app: { store: Database }, projectId: string) {
       'scheduleTimeZone',
       'nextRefreshAt',
       'keepVersions',
+      'tags',
       'refreshedAt',
       'lastError',
       'createdAt',

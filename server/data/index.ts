@@ -54,6 +54,7 @@ export {
   fetchedAt,
   insertVersion,
   liveDataVersion,
+  liveTables,
   noteUnchanged,
   readDrifts,
   storedBytes,

@@ -284,6 +284,23 @@ export async function fetchedAt({ db }: Store, projectId: string): Promise<Map<s
   return new Map(rows.map((row) => [row.datasourceId, row.checkedAt ?? row.createdAt]))
 }
 
+/** What serves of each datasource of a project: how many rows, and when they were fetched or last found unchanged. */
+export async function liveTables(
+  { db }: Store,
+  projectId: string,
+): Promise<Map<string, { rows: number | null; fetchedAt: Date }>> {
+  const rows = await db
+    .selectFrom('dataObjects')
+    .select(['datasourceId', 'rowCount', 'createdAt', 'checkedAt'])
+    .where('projectId', '=', projectId)
+    .where('kind', '=', 'response_data')
+    .where('isLive', '=', true)
+    .execute()
+  return new Map(
+    rows.map((row) => [row.datasourceId, { rows: row.rowCount, fetchedAt: row.checkedAt ?? row.createdAt }]),
+  )
+}
+
 /** How the tables of a project changed in a span of time, its end included. */
 export async function readDrifts(
   { store, datasources }: { store: Store; datasources: DatasourceDirectory },

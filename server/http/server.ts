@@ -28,6 +28,7 @@ import { serveBrowserTokens } from './routes/browser-tokens.ts'
 import { serveConnections } from './routes/connections.ts'
 import { serveDataObjects, serveObjectContent } from './routes/data.ts'
 import { serveDatasources } from './routes/datasources.ts'
+import { serveLineage } from './routes/lineage.ts'
 import { serveCounterExamples } from './routes/counter-examples.ts'
 import { serveFiles } from './routes/files.ts'
 import { serveEvaluationRuns, serveEvaluations } from './routes/evaluations.ts'
@@ -191,6 +192,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveTableSchemas(http, app)
   serveDataVersions(http, app)
   serveDataObjects(http, app)
+  serveLineage(http, app)
   serveObjectContent(http, app)
   serveJobs(http, app)
   const streams = openEventStreams(http, app, {

@@ -3,6 +3,7 @@ import {
   addMember,
   dropProjectFromKeys,
   effectiveRole,
+  exampleProjectId,
   membershipsOf,
   personBehind,
   personOf,
@@ -16,7 +17,15 @@ import { originsChanged, type Origins } from './origins.ts'
 import type { Config } from '../config.ts'
 import { lockQuota, pageAfter, refuseFull, type Page, type Role, type Database, type Tables } from '../store/index.ts'
 
-export type Project = { id: string; name: string; allowedOrigins: string[]; role: Role; createdAt: Date }
+export type Project = {
+  id: string
+  name: string
+  allowedOrigins: string[]
+  role: Role
+  /** Whether it came with the installation, to be looked at. */
+  isExample: boolean
+  createdAt: Date
+}
 
 const defaultEnvironments = ['development', 'staging', 'production']
 
@@ -59,6 +68,7 @@ export async function createProject(
       name: input.name,
       allowedOrigins: [],
       role: caller.kind === 'token' ? caller.role : 'owner',
+      isExample: false,
       createdAt,
     }
   })
@@ -108,9 +118,10 @@ export async function listProjects(
     input,
     (project) => project.id,
   )
+  const example = await exampleProjectId(app.store)
   const items = page.items.flatMap((row) => {
     const role = effectiveRole(caller, row.id, memberships?.get(row.id) ?? null)
-    return role === undefined ? [] : [{ ...row, role }]
+    return role === undefined ? [] : [{ ...row, role, isExample: row.id === example }]
   })
   return { ...page, items }
 }
@@ -122,7 +133,7 @@ export async function findProject(app: { store: Database }, caller: Caller, proj
     .select(['id', 'name', 'allowedOrigins', 'createdAt'])
     .where('id', '=', projectId)
     .executeTakeFirstOrThrow()
-  return { ...row, role }
+  return { ...row, role, isExample: projectId === (await exampleProjectId(app.store)) }
 }
 
 export async function changeProject(

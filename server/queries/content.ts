@@ -69,7 +69,7 @@ function wireName(name: string): string {
 
 type ContentRow = Omit<
   Selectable<Tables['queries']>,
-  'id' | 'projectId' | 'name' | 'revision' | 'contentHash' | 'createdAt' | 'updatedAt' | 'updatedBy'
+  'id' | 'projectId' | 'name' | 'tags' | 'reads' | 'revision' | 'contentHash' | 'createdAt' | 'updatedAt' | 'updatedBy'
 >
 
 export function contentOfRow(row: ContentRow): QueryContent {

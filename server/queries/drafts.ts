@@ -21,6 +21,7 @@ export type Draft = QueryContent & {
   id: string
   projectId: string
   name: string
+  tags: string[]
   revision: number
   contentHash: string
   createdAt: Date
@@ -51,12 +52,12 @@ export async function hasQuery({ db }: Pick<Database, 'db'>, { projectId, name }
 export async function createQuery(
   app: MakingParts,
   caller: Caller,
-  input: Named & Omit<QueryContent, 'slots'> & { slots?: SlotsSchema | undefined } & Unexamined,
+  input: Named & Omit<QueryContent, 'slots'> & { slots?: SlotsSchema | undefined; tags?: string[] } & Unexamined,
 ): Promise<Query> {
-  const { projectId, name, unexamined, ...given } = input
+  const { projectId, name, unexamined, tags = [], ...given } = input
   await requireRole(app, caller, projectId, 'editor')
-  const { slots } = unexamined ?? (await examine(app, projectId, given))
-  const content = { ...given, slots }
+  const examined = unexamined ?? (await examine(app, projectId, given))
+  const content = { ...given, slots: examined.slots }
   try {
     await app.store.db.transaction().execute(async (transaction) => {
       await requireRoomInProject(transaction, {
@@ -72,6 +73,8 @@ export async function createQuery(
           projectId,
           name,
           ...columnsOf(content),
+          tags: [...new Set(tags)],
+          reads: 'tables' in examined ? JSON.stringify(examined.tables) : null,
           contentHash: hashOf(content),
           updatedBy: labelOf(caller),
         })
@@ -79,12 +82,7 @@ export async function createQuery(
       await recordAct(transaction, caller, { action: 'query.created', target: name, projectId })
     })
   } catch (error) {
-    if (!isUniqueViolation(error, 'queries_project_id_name_key')) throw error
-    throw new Failure('conflict', {
-      reason: 'name_taken',
-      message: `The project has a query ${name} already.`,
-      cause: error,
-    })
+    throw nameTaken(error, name)
   }
   return withDeployments(app, await readDraft(app, input))
 }
@@ -99,12 +97,13 @@ export async function changeQuery(
   await requireRole(app, caller, projectId, 'editor')
   const before = await readDraft(app, input)
   const content = { ...contentOf(before), ...changes }
-  if (input.unexamined === undefined) await examine(app, projectId, content)
+  const examined = input.unexamined === undefined ? await examine(app, projectId, content) : null
   await app.store.db.transaction().execute(async (transaction) => {
     const saved = await transaction
       .updateTable('queries')
       .set((set) => ({
         ...columnsOf(content),
+        reads: examined === null ? null : JSON.stringify(examined.tables),
         contentHash: hashOf(content),
         revision: set('revision', '+', 1),
         updatedAt: set.fn<Date>('now'),
@@ -194,6 +193,16 @@ export async function lockDraft(transaction: Transaction<Tables>, { projectId, n
   return draftOf(row)
 }
 
+/** What a write says that met the name of another query; any other error as it is. */
+export function nameTaken(error: unknown, name: string): unknown {
+  if (!isUniqueViolation(error, 'queries_project_id_name_key')) return error
+  return new Failure('conflict', {
+    reason: 'name_taken',
+    message: `The project has a query ${name} already.`,
+    cause: error,
+  })
+}
+
 export function changedMeanwhile(name: string): Failure {
   return new Failure('conflict', {
     reason: 'changed_meanwhile',
@@ -213,6 +222,7 @@ export function draftOf(row: Selectable<Tables['queries']>): Draft {
     id: row.id,
     projectId: row.projectId,
     name: row.name,
+    tags: row.tags,
     revision: row.revision,
     contentHash: row.contentHash,
     createdAt: row.createdAt,
@@ -221,7 +231,7 @@ export function draftOf(row: Selectable<Tables['queries']>): Draft {
   }
 }
 
-async function withDeployments(app: { store: Database }, draft: Draft): Promise<Query> {
+export async function withDeployments(app: { store: Database }, draft: Draft): Promise<Query> {
   const [query] = await addDeployments(app, [draft])
   if (query === undefined) throw noQuery(draft.name)
   return query

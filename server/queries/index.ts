@@ -28,7 +28,9 @@ export {
   releaseQueries,
   rollbackRelease,
 } from './releases/verbs.ts'
-export { explainQuery, previewQuery, streamDraft } from './preview.ts'
+export { explainQuery, previewQuery, runScratch, streamDraft } from './preview.ts'
+export { readQueryReads, type QueryReads } from './reads.ts'
+export { renameQuery, tagQuery, type QueryNameKeepers } from './rename.ts'
 export { callableQueries, contractsFor, describedBy, describeProject } from './project-document.ts'
 export { checkSlots } from './slots.ts'
 export { addressWords, slotParameter, slotPrefix } from './text-values.ts'

@@ -1,6 +1,7 @@
 import type { SlotsSchema } from '../../api/slots.ts'
-import { requireRole, type Caller } from '../access/index.ts'
+import { labelOf, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
+import { defaultSettings } from './content.ts'
 import { liveVersion, type LiveVersion } from './deployment-index.ts'
 import { readDraft, type Draft } from './drafts.ts'
 import { examine } from './inspection.ts'
@@ -75,6 +76,54 @@ function draftRun(
   }
 }
 
+export type ScratchInput = {
+  projectId: string
+  sql: string
+  slots?: SlotsSchema | undefined
+  parameters: Record<string, unknown>
+  maxRows?: number | undefined
+}
+
+/** Runs SQL that nobody has saved: inspected, limited and told as a draft is, and of no name. */
+export async function runScratch(
+  app: Parts,
+  caller: Caller,
+  input: ScratchInput & { signal?: (() => AbortSignal) | undefined },
+): Promise<RunAnswer> {
+  const { projectId, sql, maxRows, signal } = input
+  await requireRole(app, caller, projectId, 'editor')
+  const { previewRows, queryTimeoutMs } = app.config.limits
+  const left = timeLeft(queryTimeoutMs)
+  const { slots, tables, columns } = await examine(app, projectId, { sql, slots: input.slots, limits: left() })
+  const version = liveVersion({
+    ...defaultSettings,
+    id: 'scratch',
+    queryId: 'scratch',
+    number: 0,
+    description: '',
+    examples: [],
+    sql,
+    slots,
+    tables,
+    columns,
+    maxRows: Math.min(maxRows ?? previewRows, previewRows),
+    contentHash: '',
+    createdAt: new Date(app.now()),
+    createdBy: labelOf(caller),
+  })
+  return runQuery(app, {
+    projectId,
+    environment: null,
+    name: '',
+    version: { ...version, timeoutMs: left().timeoutMs },
+    parameters: checkedParameters(version, input.parameters).parameters,
+    caller: null,
+    requestId: caller.requestId,
+    entry: 'preview',
+    signal,
+  })
+}
+
 /** DuckDB's plan of a draft. */
 export async function explainQuery(app: Parts, caller: Caller, input: PreviewInput): Promise<Plan> {
   const { version, left } = await draftVersion(app, caller, input)
@@ -86,6 +135,11 @@ export async function explainQuery(app: Parts, caller: Caller, input: PreviewInp
 /** What is left of the time that inspecting and running a draft have together. */
 type Left = () => { timeoutMs: number }
 
+function timeLeft(timeoutMs: number): Left {
+  const deadlineMs = performance.now() + timeoutMs
+  return () => ({ timeoutMs: Math.max(1, deadlineMs - performance.now()) })
+}
+
 /** The draft as if it were a version. It has no number and no answers are kept of it. */
 async function draftVersion(
   app: Parts,
@@ -95,8 +149,7 @@ async function draftVersion(
   await requireRole(app, caller, input.projectId, 'editor')
   const draft = await readDraft(app, input)
   const { previewRows, queryTimeoutMs } = app.config.limits
-  const deadlineMs = performance.now() + (draft.timeoutMs ?? queryTimeoutMs)
-  const left: Left = () => ({ timeoutMs: Math.max(1, deadlineMs - performance.now()) })
+  const left = timeLeft(draft.timeoutMs ?? queryTimeoutMs)
   const sql = input.sql ?? draft.sql
   const slots = input.slots ?? (await slotsFor(app, draft, { sql, left }))
   const { tables, columns } = await examine(app, input.projectId, { sql, slots, limits: left() })

@@ -18,6 +18,7 @@ export type Run = {
   projectId: string
   /** Null for a draft. */
   environment: string | null
+  /** Empty for SQL that nobody has given one. */
   name: string
   version: LiveVersion
   parameters: Readonly<Record<string, unknown>>
@@ -349,7 +350,7 @@ function tellRun(app: RunParts, run: Run, ended: Outcome & Measured & Executed &
     requestId: run.requestId,
     projectId: run.projectId,
     environment: run.environment,
-    query: run.name,
+    query: run.name === '' ? null : run.name,
     version: version.number,
     keyId: run.caller?.key.id ?? null,
     entry: run.entry,

@@ -37,5 +37,6 @@ export {
 } from './verbs/question-settings.ts'
 export { completenessOf, type Decision } from './verbs/decide.ts'
 export { candidatesOf, refusalOf, roundShare, schemaOf, wireRouting } from './verbs/refusal.ts'
+export { renameExpected } from './verbs/renamed-query.ts'
 export { resolveQuestions } from './verbs/resolve.ts'
 export { tryQuestion, type Tried } from './verbs/try.ts'

@@ -185,6 +185,33 @@ export async function figuresByVersion(
   })
 }
 
+/** Beyond this many, who called what is no longer a list that anybody reads. */
+const maxCallers = 20_000
+
+/** Which key called which query where in an exact window, and how many of the calls the service failed. */
+export async function callsByKey(
+  store: Pick<Database, 'pool'>,
+  projectId: string,
+  window: Window,
+): Promise<Array<{ query: string; environment: string; keyId: string; calls: number; failed: number }>> {
+  const run: Run = async (text, values) => (await store.pool.query<Record<string, unknown>>(text, values)).rows
+  const { text, values } = await windowOf(run, { projectId }, window)
+  const rows = await run(
+    `with calls as (${text}) select query, environment, key_id, sum(calls)::bigint as calls,
+            coalesce(sum(calls) filter (where status >= 500), 0)::bigint as failed
+       from calls where query <> '' and version is not null
+      group by query, environment, key_id order by sum(calls) desc limit ${maxCallers}`,
+    values,
+  )
+  return rows.map((row) => ({
+    query: String(row['query']),
+    environment: String(row['environment']),
+    keyId: String(row['key_id']),
+    calls: Number(row['calls']),
+    failed: Number(row['failed']),
+  }))
+}
+
 /** With which confidence questions were answered in an exact window, on average, and how many. */
 export async function confidenceOfWindow(
   run: Run,
@@ -234,11 +261,12 @@ async function windowOf(run: Run, filter: WindowFilter, { from, to }: Window): P
   ]
   const texts = pieces.map(({ stored, from: begin, to: stop }) => {
     values.push(new Date(begin), new Date(stop))
-    return `select query, version, status, entry, reason, calls, buckets, counts from usage_rollups
+    return `select query, version, environment, key_id, status, entry, reason, calls, buckets, counts from usage_rollups
       where project_id = $1 and grain = '${stored}' and start >= $${values.length - 1} and start < $${values.length}
         and not ${rejectedText} and ($2::text is null or environment = $2) and ($3::text is null or query = $3)`
   })
-  texts.push(`select query, version, status, entry, coalesce(reason, '') as reason, 1 as calls,
+  texts.push(`select query, version, coalesce(environment, '') as environment, coalesce(key_id, '') as key_id, status, entry,
+      coalesce(reason, '') as reason, 1 as calls,
       array[${bucketText('total_ms')}] as buckets, array[1::bigint] as counts from requests
     where project_id = $1 and start > $4::timestamptz - interval '${batchMs} ms' and start < $5 and at >= $4 and at < $5
       and not ${rejectedText} and entry <> 'preview'

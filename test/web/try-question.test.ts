@@ -38,22 +38,27 @@ test('the answer comes first, under it what was understood and how sure that is;
   await page.getByText(/^Answered by sales_by_region with region = east, \d+ % sure\.$/).waitFor()
   const headings = await page.getByRole('heading', { level: 2 }).allTextContents()
   expect(headings.indexOf('Answer')).toBeLessThan(headings.indexOf('How it was understood'))
-  await page.getByText('May go on from “how much did we sell in the east”.').waitFor()
+  await page
+    .getByText(
+      'Goes on from “how much did we sell in the east” (sales_by_region with region = east) where it does not stand on its own.',
+    )
+    .waitFor()
+  await page.getByRole('textbox', { name: 'Follow-up question' }).waitFor()
   await ask(page, 'and in the south?')
-  await page.getByText('Goes on from “how much did we sell in the east”: region changed.').waitFor()
+  await page.getByText('Follow-up of “how much did we sell in the east”: region is south instead of east.').waitFor()
   await page.getByText(/^Answered by sales_by_region with region = south/).waitFor()
   await answer(page).getByText('south').waitFor()
   expect(await findBarriers(page, 'try-follow-up')).toEqual([])
   await page.getByRole('button', { name: 'Start anew' }).click()
   await ask(page, 'and in the south?')
-  await expect.poll(() => page.getByText('Goes on from').count()).toBe(0)
+  await expect.poll(() => page.getByText('Follow-up of').count()).toBe(0)
   // With a key it goes on by the request before.
   await page.getByText('With a key').click()
   await page.getByLabel('API key').fill(await stage.key('console', { plan: 'unlimited' }))
   await ask(page, 'how much did we sell in the north')
   await page.getByText(/^Answered by sales_by_region with region = north/).waitFor()
   await ask(page, 'and in the east?')
-  await page.getByText('Goes on from “how much did we sell in the north”: region changed.').waitFor()
+  await page.getByText('Follow-up of “how much did we sell in the north”: region is east instead of north.').waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -80,6 +85,38 @@ test('a value that the question lacks is asked for in place', async () => {
   await page.getByRole('button', { name: 'Ask with this value' }).click()
   await page.getByText(/^Answered by sales_by_region with region = north/).waitFor()
   expect(complaints).toEqual([])
+})
+
+test('each kind of value that is missing is asked for with its own control', async () => {
+  const properties = {
+    since: { type: 'string', format: 'date' },
+    least: { type: 'number' },
+    cheap: { type: 'boolean' },
+    places: { type: 'array', items: { type: 'string', enum: ['north', 'south'] } },
+  }
+  const audit = {
+    name: 'audit_sample',
+    description: 'A sample of records for the auditors.',
+    sql: 'select id from orders where day >= $since and amount >= $least and ($cheap or true) and list_contains($places, region) limit 5',
+    slots: { properties, required: Object.keys(properties) },
+    examples: [{ question: 'give me the audit sample' }, { question: 'sample of records for the auditors' }],
+  }
+  await expectStatus(201, stage.owner.post(stage.path, audit))
+  await stage.deploy('audit_sample')
+  const { page, complaints } = await open()
+  await ask(page, 'give me the audit sample')
+  await page.getByText(/^audit_sample would answer this, but the question does not say/).waitFor()
+  expect(await page.getByLabel('since').getAttribute('type')).toBe('date')
+  await page.getByLabel('since').fill('2020-01-01')
+  expect(await page.getByLabel('least').getAttribute('inputmode')).toBe('decimal')
+  await page.getByLabel('least').fill('1.5')
+  await choose(page, 'cheap', 'true')
+  await choose(page, 'places', 'south')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Ask with these values' }).click()
+  await page.getByText(/^Answered by audit_sample with since = 2020-01-01, least = 1.5/).waitFor()
+  expect(complaints).toEqual([])
+  await expectStatus(200, stage.owner.post(`${stage.path}/audit_sample/undeploy`, {}))
 })
 
 test('a wrong answer of a key is heeded at once', async () => {

@@ -1,6 +1,6 @@
 import { Kbd, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import { Spotlight, spotlight, type SpotlightActionData, type SpotlightActionGroupData } from '@mantine/spotlight'
-import { BookOpen, FolderOpen, LogOut, Plus, Search, SunMoon, UserRound } from 'lucide-react'
+import { BookOpen, FolderOpen, Footprints, LogOut, Plus, Search, SunMoon, UserRound } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { contents } from '../pages/docs/contents.ts'
@@ -41,7 +41,7 @@ export function Jump({ project, onCreate }: Props) {
       attributes={{ content: { 'aria-label': 'Jump' } }}
       searchProps={{
         leftSection: <Search size={18} aria-hidden />,
-        placeholder: 'Jump to a page, a query, a table, a column, a key, a call or a guide',
+        placeholder: 'Jump to a page, a query, a table, a column, a tag, a key, a call or a guide',
         'aria-label': 'Jump to',
       }}
     />
@@ -120,6 +120,10 @@ function pagesOf(project: Project, navigate: (to: string) => void): SpotlightAct
     ...ofTab('Deploy', deploySections, (section) => deployPath(project.id, section)),
     ...ofTab('Settings', settingsSections(project.role), (section) => paths.settings(project.id, section)),
   ]
+  if (project.role !== 'viewer') {
+    const start = project.is_example ? paths.tour(project.id) : paths.start(project.id)
+    pages.push({ label: project.is_example ? 'Tour' : 'Getting started', icon: Footprints, tab: 'Build', to: start })
+  }
   return pages.map(({ label, icon: Icon, tab, to }) => ({
     id: to,
     label,
@@ -165,6 +169,13 @@ function useThings(project: Project | undefined, used: boolean): Jumps {
       actions: sources.map((source) => jump('Connection', source.name, paths.connection(id, source.id))),
     },
     {
+      group: 'Tags',
+      actions: [
+        ...tagged(queries).map((tag) => jump(`Queries tagged ${tag}`, tag, taggedWith(paths.queries(id), tag))),
+        ...tagged(sources).map((tag) => jump(`Tables tagged ${tag}`, tag, taggedWith(paths.tables(id), tag))),
+      ],
+    },
+    {
       group: 'Columns',
       actions: [...servedRows(objects).values()].flatMap(({ table_name: table, columns }) =>
         (columns ?? []).map(({ name }) => jump(`Column of ${table}`, name, paths.table(id, table))),
@@ -175,6 +186,14 @@ function useThings(project: Project | undefined, used: boolean): Jumps {
       actions: keys.map((key) => jump('API key', key.name, deployPath(id, `keys/${key.id}`))),
     },
   ]
+}
+
+function tagged(items: Array<{ tags: string[] }>): string[] {
+  return [...new Set(items.flatMap(({ tags }) => tags))].toSorted()
+}
+
+function taggedWith(path: string, tag: string): string {
+  return `${path}?tag=${encodeURIComponent(tag)}`
 }
 
 /** A call by the id that its answer carried, as an error message shows it. */

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Section } from '../sections.ts'
 import classes from './rail.module.css'
@@ -14,9 +14,23 @@ type Props<Name extends string> = {
 
 /** The pages of a tab on the left, the one that is shown beside them. */
 export function Rail<Name extends string>({ label, sections, current, to, children }: Props<Name>) {
+  const rail = useRef<HTMLElement>(null)
+  const at = sections.findIndex(({ section }) => section === current)
+  useEffect(() => {
+    // On a phone the entries are one line that scrolls: the one that is shown stands in the middle of it.
+    const centre = (): void => {
+      const place = rail.current
+      const entry = place?.children[at]
+      if (place === null || !(entry instanceof HTMLElement)) return
+      place.scrollLeft = entry.offsetLeft - place.offsetLeft - (place.clientWidth - entry.clientWidth) / 2
+    }
+    centre()
+    addEventListener('resize', centre)
+    return () => removeEventListener('resize', centre)
+  }, [at])
   return (
     <div className={classes.page}>
-      <nav className={classes.rail} aria-label={label}>
+      <nav ref={rail} className={classes.rail} aria-label={label}>
         {sections.map(({ section, label: name, icon: Icon }) => (
           <Link
             key={section}

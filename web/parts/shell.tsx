@@ -56,7 +56,7 @@ export function Shell({
           <JumpButton />
           {project !== undefined && <AlertBell project={project} />}
           {environment !== undefined && <div className={classes.environment}>{environment}</div>}
-          <AccountMenu />
+          <AccountMenu project={project} />
         </div>
       </header>
       {project !== undefined && <JobBar project={project} />}

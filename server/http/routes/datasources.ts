@@ -65,7 +65,7 @@ export function serveDatasources(http: Http, app: App): void {
     {
       schema: {
         tags,
-        summary: 'Change a datasource: its request, pagination, load, schedule or retention',
+        summary: 'Change a datasource: its request, pagination, load, schedule, retention or tags',
         params: ofDatasource,
         body: changeDatasource,
         response: { 200: datasource, ...refusals },
@@ -125,6 +125,7 @@ function changesOf(body: z.output<typeof changeDatasource>): connections.Datasou
     schedule: body.schedule,
     scheduleTimeZone: body.schedule_time_zone,
     keepVersions: body.keep_versions,
+    tags: body.tags,
   }
 }
 

@@ -13,6 +13,9 @@ import {
   query,
   queryAdvice,
   queryContent,
+  renameQuery,
+  scratchQuery,
+  tagQuery,
 } from '../../../api/queries.ts'
 import type { App } from '../../app.ts'
 import { Failure } from '../../failure.ts'
@@ -107,6 +110,41 @@ export function serveQueries(http: Http, app: App): void {
     },
   )
 
+  http.put(
+    `${path}/:query_name/tags`,
+    {
+      schema: {
+        tags,
+        summary: 'Sort a query by words of your own',
+        params: ofQuery,
+        body: tagQuery,
+        response: { 200: query, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const input = { ...named(request.params), tags: request.body.tags }
+      return withEtag(reply, await queries.tagQuery(app, callerOf(request), input))
+    },
+  )
+
+  http.post(
+    `${path}/:query_name/rename`,
+    {
+      schema: {
+        tags,
+        summary: 'Give a query that is deployed nowhere another name',
+        description: 'Its versions, evaluation cases and alerts follow. 409 `in_use` while it is deployed.',
+        params: ofQuery,
+        body: renameQuery,
+        response: { 200: query, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const input = { ...named(request.params), to: request.body.name }
+      return withEtag(reply, await queries.renameQuery(app, callerOf(request), input))
+    },
+  )
+
   http.delete(
     `${path}/:query_name`,
     {
@@ -140,6 +178,24 @@ export function serveAuthoring(http: Http, app: App): void {
     async (request) => {
       const input = { projectId: request.params.project_id, ...request.body }
       return queries.inspectQuery(app, callerOf(request), input)
+    },
+  )
+
+  http.post(
+    `${path}/run`,
+    {
+      schema: {
+        tags,
+        summary: 'Run SQL that is not saved, with the limits of a preview',
+        params: ofProject,
+        body: scratchQuery,
+        response: { 200: previewAnswer, ...runRefusals },
+      },
+    },
+    async (request, reply) => {
+      const input = { projectId: request.params.project_id, ...fromWire(scratchQuery, request.body) }
+      const { answer } = await queries.runScratch(app, callerOf(request), { ...input, signal: () => untilGone(reply) })
+      return sendPreview(app, reply, { projectId: input.projectId, answer })
     },
   )
 
@@ -182,9 +238,7 @@ export function serveAuthoring(http: Http, app: App): void {
         return sendStream(request, reply, { answer: stream, format, leastBytesPerSecond })
       }
       const { answer } = await queries.previewQuery(app, callerOf(request), input)
-      const { rows, columns, rowCount, truncated, elapsedMs, asOf } = answer
-      const rest = { columns, row_count: rowCount, truncated, execution_time_ms: elapsedMs, as_of: asOf }
-      return sendBytes(app, reply, { projectId: request.params.project_id, body: aroundRows(rows, rest) })
+      return sendPreview(app, reply, { projectId: request.params.project_id, answer })
     },
   )
 
@@ -204,6 +258,17 @@ export function serveAuthoring(http: Http, app: App): void {
       return toWire(explainAnswer, await queries.explainQuery(app, callerOf(request), input))
     },
   )
+}
+
+/** The rows came as bytes and are sent as they are. */
+function sendPreview(
+  app: App,
+  reply: FastifyReply,
+  { projectId, answer }: { projectId: string; answer: queries.Answer },
+) {
+  const { rows, columns, rowCount, truncated, elapsedMs, asOf } = answer
+  const rest = { columns, row_count: rowCount, truncated, execution_time_ms: elapsedMs, as_of: asOf }
+  return sendBytes(app, reply, { projectId, body: aroundRows(rows, rest) })
 }
 
 export function named(params: z.output<typeof ofQuery>): { projectId: string; name: string } {
@@ -235,7 +300,7 @@ function revisionOf(header: string | undefined): number | undefined {
 function cannotRename(): Failure {
   return new Failure('invalid_request', {
     reason: 'invalid_field',
-    message: 'A query keeps its name: callers know it by it. Make another and delete this one.',
+    message: 'This edits what a query does. To rename it, use POST …/rename.',
     details: [{ field: 'name', message: 'cannot change' }],
   })
 }

@@ -39,6 +39,7 @@ type DatasourcesTable = {
   onBreaking: Generated<'hold' | 'serve'>
   checks: GeneratedJson<DataCheck[]>
   load: GeneratedJson<LoadRule>
+  tags: Generated<string[]>
   createdAt: CreatedAt
 }
 

@@ -28,6 +28,8 @@ type QueriesTable = {
   ratePerMinute: number | null
   rateBurst: number | null
   chart: OptionalJson<unknown>
+  tags: Generated<string[]>
+  reads: OptionalJson<Record<string, string[]>>
   revision: Generated<number>
   contentHash: string
   createdAt: CreatedAt

@@ -6,13 +6,28 @@ import { paths } from '../../paths.ts'
 import { buildSections } from '../../sections.ts'
 import type { Project } from '../../wire.ts'
 import { NotFoundPage } from '../not-found.tsx'
+import { NextStep } from '../start/next-step.tsx'
 import { ConnectionPage } from './connections/connection-page.tsx'
 import { ConnectionsSection } from './connections/connections.tsx'
 import { QueriesSection } from './queries/queries.tsx'
 import { TablePage } from './data/table-page.tsx'
 import { TablesSection } from './data/tables.tsx'
 
+const MapPage = lazy(async () => ({ default: (await import('./map/map-page.tsx')).MapPage }))
+const PlaygroundPage = lazy(async () => ({
+  default: (await import('./playground/playground-page.tsx')).PlaygroundPage,
+}))
+const StartPage = lazy(async () => ({ default: (await import('../start/start-page.tsx')).StartPage }))
+const TourPage = lazy(async () => ({ default: (await import('../start/tour-page.tsx')).TourPage }))
 const QueryPage = lazy(async () => ({ default: (await import('./queries/query-page.tsx')).QueryPage }))
+
+/** Pages that have no pages of their own under them. */
+const lonePages: Record<string, typeof MapPage> = {
+  map: MapPage,
+  playground: PlaygroundPage,
+  start: StartPage,
+  tour: TourPage,
+}
 
 /** Everything under `/p/{project}/build`. */
 export function BuildPages({ project }: { project: Project }) {
@@ -59,6 +74,19 @@ export function BuildPages({ project }: { project: Project }) {
           </Frame>
         )}
       </Route>
+      <Route path="/p/:projectId/build/:section">
+        {({ section }) => {
+          const Page = lonePages[section]
+          if (Page === undefined) return <NotFoundPage />
+          return (
+            <Frame project={project}>
+              <Suspense fallback={null}>
+                <Page project={project} />
+              </Suspense>
+            </Frame>
+          )
+        }}
+      </Route>
       <Route component={NotFoundPage} />
     </Switch>
   )
@@ -70,6 +98,7 @@ function Frame({ project, children }: { project: Project; children: React.ReactN
   return (
     <Shell project={project} wide>
       <Rail label="Build" sections={buildSections} current={current} to={(section) => paths.build(project.id, section)}>
+        <NextStep project={project} section={current} />
         {children}
       </Rail>
     </Shell>

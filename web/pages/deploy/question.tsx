@@ -10,7 +10,7 @@ import type { Place } from './place.ts'
 import { headersOf, pathOf, type CallTarget } from './snippet-text.ts'
 import { Snippets } from './snippets.tsx'
 import { requestIdOf, toldBy, type More } from './told.ts'
-import { Understood } from './understood.tsx'
+import { sayValues, Understood } from './understood.tsx'
 
 type Props = {
   place: Place
@@ -80,7 +80,7 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
             <Stack gap="md">
               {caller.field}
               <Textarea
-                label="Question"
+                label={earlier === null ? 'Question' : 'Follow-up question'}
                 placeholder={earlier === null ? 'revenue in the north since March' : 'and in the south?'}
                 autosize
                 minRows={3}
@@ -96,7 +96,7 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
               {earlier !== null && (
                 <Group gap="xs" justify="space-between">
                   <Text size="xs" c="dimmed" flex="1 1 12rem">
-                    May go on from “{earlier.question}”.
+                    {sayEarlier(earlier)}
                   </Text>
                   <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setEarlier(null)}>
                     Start anew
@@ -124,6 +124,12 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
       </Card>
     </Stack>
   )
+}
+
+/** From where the next question goes on: a follow-up of a follow-up says little by its words alone. */
+function sayEarlier({ question, query, parameters }: Earlier): string {
+  const values = sayValues(parameters)
+  return `Goes on from “${question}” (${query}${values === '' ? '' : ` with ${values}`}) where it does not stand on its own.`
 }
 
 type Way = { target: CallTarget; key: string | null }

@@ -55,14 +55,14 @@ function SlotField({ projectId, name, slot, required, value, error, onChange }: 
     // Marked, not enforced: how the endpoint answers a call that lacks it is worth trying too.
     withAsterisk: required,
     error,
-    placeholder: usual === undefined ? (required ? undefined : 'left out') : `${usual} when left out`,
+    placeholder: usual === undefined ? (required ? formOf(slot) : 'left out') : `${usual} when left out`,
   }
   if (slot.type === 'array') {
     return (
       <TagsInput
         {...shared}
         placeholder="Enter after each"
-        data={offered}
+        data={('enum' in slot.items ? slot.items.enum?.map(String) : undefined) ?? offered}
         value={[value].flat().filter((each) => each !== '')}
         onChange={onChange}
         acceptValueOnBlur
@@ -112,6 +112,11 @@ function SlotField({ projectId, name, slot, required, value, error, onChange }: 
       onChange={(event) => onChange(event.currentTarget.value)}
     />
   )
+}
+
+/** How a value is written that has no control of its own. */
+function formOf(slot: SlotSchema): string | undefined {
+  return slot.type === 'string' && slot.format === 'date-time' ? '2026-03-01T08:30:00Z' : undefined
 }
 
 /** Days and times have a control of the browser's own; a moment may have an offset, which that one cannot hold. */

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { PlainTable } from '../../parts/plain-table.tsx'
 import { deployPath } from '../../paths.ts'
+import classes from './deploy.module.css'
 import type { Place } from './place.ts'
 import { readValues, type Typed } from './slot-values.ts'
 import { SlotsForm } from './slots-form.tsx'
@@ -15,13 +16,13 @@ type Props = {
   told: Told
   question: string
   /** The question that this one may have gone on from. */
-  before: { question: string } | null
+  before: { question: string; parameters: Record<string, unknown> } | null
   /** Under which the log has it; null for a trial, which it does not keep. */
   requestId: string | null
   onAsk: (more: More) => void
 }
 
-/** What was understood and what was not, in a line each, and what to do about it; the reasons under it. */
+/** What was understood and what was not, in one line, and what to do about it; the reasons under it. */
 export function Understood({ place, told, question, before, requestId, onAsk }: Props) {
   const { routing } = told
   return (
@@ -30,19 +31,18 @@ export function Understood({ place, told, question, before, requestId, onAsk }: 
         How it was understood
       </Title>
       <Stack gap="md">
-        <div>
-          <Text fw={500}>
-            <Outcome place={place} told={told} />
-          </Text>
-          <NotExpressed told={told} />
+        <Text component="output" display="block">
           {told.changed !== null && before !== null && (
-            <Text>
-              Goes on from “{before.question}”: {told.changed.length === 0 ? 'nothing' : told.changed.join(', ')}{' '}
-              changed.
-            </Text>
+            <>
+              <Text component="span">{sayChanged(told.changed, told.parameters, before)}</Text>{' '}
+            </>
           )}
-          {routing.read_as !== null && <Text>Read as “{routing.read_as}”.</Text>}
-        </div>
+          <Text component="span" fw={500}>
+            <Outcome place={place} told={told} />
+          </Text>{' '}
+          <NotExpressed told={told} />
+          {routing.read_as !== null && <span>Read as “{routing.read_as}”.</span>}
+        </Text>
         <NextSteps place={place} told={told} question={question} requestId={requestId} onAsk={onAsk} />
         <Text aria-label="The question, with the words that gave values">{marked(question, routing)}</Text>
         <Values told={told} />
@@ -51,6 +51,21 @@ export function Understood({ place, told, question, before, requestId, onAsk }: 
       </Stack>
     </section>
   )
+}
+
+/** What a follow-up made of the question before it. */
+function sayChanged(
+  changed: string[],
+  now: Record<string, unknown>,
+  before: { question: string; parameters: Record<string, unknown> },
+): string {
+  const words = changed.map((slot) => {
+    const [value, earlier] = [now[slot], before.parameters[slot]]
+    if (value === undefined || value === null) return `${slot} left out`
+    const instead = earlier === undefined || earlier === null ? '' : ` instead of ${sayValue(earlier)}`
+    return `${slot} is ${sayValue(value)}${instead}`
+  })
+  return `Follow-up of “${before.question}”: ${words.length === 0 ? 'nothing changed' : words.join(', ')}.`
 }
 
 function Outcome({ place, told }: { place: Place; told: Told }) {
@@ -67,7 +82,7 @@ function Outcome({ place, told }: { place: Place; told: Told }) {
     return `${query ?? 'A query'} would answer this, but the question does not say ${names}.`
   }
   if (outcome !== 'answered') return message ?? `No deployed query answers this${sure}.`
-  const values = Object.entries(parameters).filter(([, value]) => value !== null)
+  const values = sayValues(parameters)
   return (
     <>
       Answered by{' '}
@@ -76,7 +91,7 @@ function Outcome({ place, told }: { place: Place; told: Told }) {
       ) : (
         <Link href={deployPath(place.project.id, `endpoints/${query}`, place.environment)}>{query}</Link>
       )}
-      {values.length > 0 && ` with ${values.map(([slot, value]) => `${slot} = ${sayValue(value)}`).join(', ')}`}
+      {values !== '' && ` with ${values}`}
       {sure}.
     </>
   )
@@ -91,7 +106,13 @@ function NotExpressed({ told: { unexpressed, routing } }: { told: Told }) {
     ...unexpressed.map(({ text, kind }) => `“${text}” (${kind.replace('_', ' ')})`),
     ...unused.map(({ text }) => `“${text}” (a value)`),
   ]
-  return <Text c="var(--sluice-danger)">Not expressed: {words.join(', ')}.</Text>
+  return (
+    <>
+      <Text component="span" c="var(--sluice-danger)">
+        Not expressed: {words.join(', ')}.
+      </Text>{' '}
+    </>
+  )
 }
 
 function NextSteps({ place, told, question, requestId, onAsk }: Omit<Props, 'before'>) {
@@ -118,7 +139,7 @@ function NextSteps({ place, told, question, requestId, onAsk }: Omit<Props, 'bef
           </Stack>
         </form>
       )}
-      <Group gap="xs">
+      <Group gap="xs" className={classes['steps'] ?? ''}>
         {outcome === 'unexpressed' && (
           <Button size="xs" onClick={() => onAsk({ partial: true })}>
             Answer without {told.unexpressed.length === 1 ? 'it' : 'them'}
@@ -186,7 +207,11 @@ function Values({ told: { parameters, routing, changed } }: { told: Told }) {
     <PlainTable
       label="Values"
       head={['Slot', 'Value', 'From the words']}
-      rows={entries.map(([slot, value]) => [<Code key={slot}>{slot}</Code>, sayValue(value), from(slot)])}
+      rows={entries.map(([slot, value]) => [
+        <Code key={slot}>{slot}</Code>,
+        value === null ? 'left out' : sayValue(value),
+        from(slot),
+      ])}
     />
   )
 }
@@ -207,6 +232,12 @@ function Candidates({ routing: { candidates } }: { routing: Routing }) {
       figures={['Confidence']}
     />
   )
+}
+
+/** Those that are given, as they stand in a sentence. */
+export function sayValues(parameters: Record<string, unknown>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined)
+  return given.map(([slot, value]) => `${slot} = ${sayValue(value)}`).join(', ')
 }
 
 function sayValue(value: unknown): string {

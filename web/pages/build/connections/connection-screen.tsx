@@ -193,7 +193,7 @@ export function ConnectionScreen({ project, source, initial, onMade }: Props) {
         </div>
         <div className={shared.panel}>
           <Tabs defaultValue={editor ? 'response' : 'history'} keepMounted={false}>
-            <Tabs.List>
+            <Tabs.List aria-label="What came back">
               {editor && <Tabs.Tab value="response">Response</Tabs.Tab>}
               {source !== null && <Tabs.Tab value="history">History</Tabs.Tab>}
             </Tabs.List>

@@ -138,7 +138,7 @@ export function FileScreen({ project, source, onMade }: Props) {
         </div>
         <div className={shared.panel}>
           <Tabs defaultValue="load" keepMounted={false}>
-            <Tabs.List>
+            <Tabs.List aria-label="What was sent">
               <Tabs.Tab value="load">Load</Tabs.Tab>
               {source !== null && <Tabs.Tab value="history">History</Tabs.Tab>}
             </Tabs.List>

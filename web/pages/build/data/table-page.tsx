@@ -15,6 +15,7 @@ import { useRefreshing } from '../refreshing.tsx'
 import type { Datasource, DescribedObject } from '../wire.ts'
 import { sayCount, saySize } from '../../../words.ts'
 import { Profile } from './profile.tsx'
+import { TableTags } from './table-tags.tsx'
 import { UsedBy } from './used-by.tsx'
 
 const RowsView = lazy(async () => ({ default: (await import('./rows-view.tsx')).RowsView }))
@@ -133,13 +134,14 @@ function Described({ project, source, object, view }: DescribedProps) {
       <HeldNotice project={project} source={source} />
       {refreshing.progress}
       {source.held === null && <DriftWarning projectId={project.id} drift={object.drift} />}
+      <TableTags project={project} source={source} />
       <UsedBy project={project} object={object} />
       <Tabs
         value={shown}
         keepMounted={false}
         onChange={(next) => navigate(paths.table(project.id, object.table_name, next as TableView), { replace: true })}
       >
-        <Tabs.List mb="md">
+        <Tabs.List mb="md" aria-label="About the table">
           {views.map((each) => (
             <Tabs.Tab key={each} value={each} px={{ base: 10, xs: 'md' }}>
               {viewNames[each]}

@@ -7,9 +7,10 @@ import { Loaded } from '../../../parts/loaded.tsx'
 import { Ago } from '../../../parts/time.tsx'
 import { paths } from '../../../paths.ts'
 import { servedRows, useDatasources, useObjects } from '../../../things.ts'
-import type { Project } from '../../../wire.ts'
+import type { DataObject, Datasource, Project } from '../../../wire.ts'
 import shared from '../build.module.css'
 import { ListTable } from '../list-table.tsx'
+import { NoneFound, TagList, useSorting } from '../tags.tsx'
 import { sayNumber, saySize } from '../../../words.ts'
 
 export function TablesSection({ project }: { project: Project }) {
@@ -40,40 +41,57 @@ export function TablesSection({ project }: { project: Project }) {
               </Empty>
             )
           }
-          return (
-            <ListTable
-              items={tables}
-              what="tables"
-              head={['Table', 'From', { figures: 'Rows' }, { figures: 'Columns' }, { figures: 'Size' }, 'As of']}
-            >
-              {(table) => (
-                <tr key={table.id}>
-                  <td>
-                    <Link href={paths.table(project.id, table.table_name)} className={shared.name}>
-                      {table.table_name}
-                    </Link>
-                  </td>
-                  <td>
-                    <Link href={paths.connection(project.id, table.datasource_id)}>
-                      {sources.data?.find(({ id }) => id === table.datasource_id)?.name ?? 'its connection'}
-                    </Link>
-                  </td>
-                  <td data-end data-unit="rows">
-                    {sayNumber(table.row_count ?? 0)}
-                  </td>
-                  <td data-end data-unit="columns">
-                    {table.columns?.length}
-                  </td>
-                  <td data-end>{saySize(table.size_bytes)}</td>
-                  <td>
-                    <Ago at={table.created_at} />
-                  </td>
-                </tr>
-              )}
-            </ListTable>
-          )
+          return <TableList project={project} tables={tables} sources={sources.data ?? []} />
         }}
       </Loaded>
+    </>
+  )
+}
+
+type ListProps = { project: Project; tables: DataObject[]; sources: Datasource[] }
+
+function TableList({ project, tables, sources }: ListProps) {
+  const sourceOf = (table: DataObject): Datasource | undefined => sources.find(({ id }) => id === table.datasource_id)
+  const tagged = tables.map((table) => ({ ...table, tags: sourceOf(table)?.tags ?? [] }))
+  const { shown, field } = useSorting(tagged, ({ table_name: name }) => name)
+  return (
+    <>
+      {field}
+      {shown.length === 0 ? (
+        <NoneFound what="table" />
+      ) : (
+        <ListTable
+          items={shown}
+          what="tables"
+          head={['Table', 'From', { figures: 'Rows' }, { figures: 'Columns' }, { figures: 'Size' }, 'As of']}
+        >
+          {(table) => (
+            <tr key={table.id}>
+              <td>
+                <Link href={paths.table(project.id, table.table_name)} className={shared.name}>
+                  {table.table_name}
+                </Link>{' '}
+                <TagList tags={table.tags} />
+              </td>
+              <td>
+                <Link href={paths.connection(project.id, table.datasource_id)}>
+                  {sourceOf(table)?.name ?? 'its connection'}
+                </Link>
+              </td>
+              <td data-end data-unit="rows">
+                {sayNumber(table.row_count ?? 0)}
+              </td>
+              <td data-end data-unit="columns">
+                {table.columns?.length}
+              </td>
+              <td data-end>{saySize(table.size_bytes)}</td>
+              <td>
+                <Ago at={table.created_at} />
+              </td>
+            </tr>
+          )}
+        </ListTable>
+      )}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Lightbulb } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
@@ -36,7 +36,7 @@ export function AdviceList({ project, query, draft }: Props) {
       <Stack gap="sm">
         <Group justify="space-between">
           <div>
-            <Text fw={600}>Will questions find it?</Text>
+            <Title order={2}>Will questions find it?</Title>
             <Text size="xs" c="dimmed">
               What its texts do not say, and what other queries come close to. Looked for after each save.
             </Text>

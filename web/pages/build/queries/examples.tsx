@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Code, Group, Stack, Text, Title, TextInput } from '@mantine/core'
 import { Plus, X } from 'lucide-react'
 import { useState } from 'react'
 import type { Project } from '../../../wire.ts'
@@ -24,7 +24,7 @@ export function Examples({ project, name, draft }: { project: Project; name: str
   return (
     <Stack gap="sm">
       <div>
-        <Text fw={600}>Example questions</Text>
+        <Title order={2}>Example questions</Title>
         <Text size="xs" c="dimmed">
           How people ask for it, with the values the slots should then have.
         </Text>

@@ -16,6 +16,7 @@ import { servedRows, thingKeys, useObjects, useQueriesOf } from '../../../things
 import type { Project } from '../../../wire.ts'
 import shared from '../build.module.css'
 import { ListTable } from '../list-table.tsx'
+import { NoneFound, TagList, useSorting } from '../tags.tsx'
 import type { Query } from '../wire.ts'
 
 export function QueriesSection({ project }: { project: Project }) {
@@ -40,9 +41,7 @@ export function QueriesSection({ project }: { project: Project }) {
               A query is one SELECT over the project’s tables. Write <Code>$name</Code> for what callers choose.
             </Empty>
           ) : (
-            <ListTable items={list} what="queries" head={['Query', 'Deployed', 'Edited']}>
-              {(query) => <Line key={query.id} project={project} query={query} />}
-            </ListTable>
+            <QueryList project={project} queries={list} />
           )
         }
       </Loaded>
@@ -55,13 +54,30 @@ export function QueriesSection({ project }: { project: Project }) {
   )
 }
 
+function QueryList({ project, queries }: { project: Project; queries: Query[] }) {
+  const { shown, field } = useSorting(queries, ({ name, description }) => `${name} ${description}`)
+  return (
+    <>
+      {field}
+      {shown.length === 0 ? (
+        <NoneFound what="query" />
+      ) : (
+        <ListTable items={shown} what="queries" head={['Query', 'Deployed', 'Edited']}>
+          {(query) => <Line key={query.id} project={project} query={query} />}
+        </ListTable>
+      )}
+    </>
+  )
+}
+
 function Line({ project, query }: { project: Project; query: Query }) {
   return (
     <tr>
       <td>
         <Link href={paths.query(project.id, query.name)} className={shared.name}>
           {query.name}
-        </Link>
+        </Link>{' '}
+        <TagList tags={query.tags} />
         {query.description !== '' && (
           <Text size="xs" c="dimmed" lineClamp={1}>
             {query.description}

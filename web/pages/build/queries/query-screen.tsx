@@ -6,6 +6,7 @@ import { Heading } from '../../../parts/heading.tsx'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
 import type { Project } from '../../../wire.ts'
 import shared from '../build.module.css'
+import { TagList } from '../tags.tsx'
 import type { Query } from '../wire.ts'
 import { AdviceList } from './advice.tsx'
 import { DeployDraft } from './deploy-draft.tsx'
@@ -15,6 +16,7 @@ import { Examples } from './examples.tsx'
 import { KeptAnswers } from './kept-answers.tsx'
 import { DeployedIn } from './queries.tsx'
 import classes from './query.module.css'
+import { QueryMenu } from './query-menu.tsx'
 import { Result } from './result.tsx'
 import { SlotDialog } from './slot-dialog.tsx'
 import { SlotField } from './slot-field.tsx'
@@ -42,7 +44,7 @@ export function QueryScreen({ project, query, tables }: Props) {
         within={project.name}
         action={editor ? <Acts project={project} query={query} draft={draft} onDeploy={openSheet} /> : undefined}
       >
-        <DeployedIn project={project} query={query} />
+        <DeployedIn project={project} query={query} /> <TagList tags={query.tags} />
         {!editor && ' · You are a viewer here: an editor changes and runs it.'}
       </Heading>
       <RefusalNotice error={draft.save.error} />
@@ -117,6 +119,7 @@ function Acts({ project, query, draft, onDeploy }: ActsProps) {
           Discard changes
         </Button>
       )}
+      <QueryMenu project={project} query={query} />
       <DeleteQuery project={project} query={query} />
       <Button
         variant="default"

@@ -10,7 +10,7 @@ import { buildKeys } from '../asked.ts'
 import type { Explained, Preview, Query, SlotsSchema, TriedQuestion } from '../wire.ts'
 import { inspect } from './inspect.ts'
 import { parametersOf, type SlotValues } from './slots.ts'
-import type { SqlMistake } from './sql-editor.tsx'
+import { mistakeOf } from './sql-mistake.ts'
 
 export type Content = Pick<Query, 'sql' | 'slots' | 'description' | 'examples' | 'cache_seconds' | 'chart'>
 
@@ -156,15 +156,4 @@ function contentOf({ sql, slots, description, examples, cache_seconds, chart }: 
 /** In one order, so that equal schemas are equal text. */
 function plain({ type, properties, required, additionalProperties, ...rest }: SlotsSchema): SlotsSchema {
   return { type, properties, required, additionalProperties, ...rest }
-}
-
-function mistakeOf(error: Error | null): SqlMistake | null {
-  if (error === null || !isRefusal(error) || error.status !== 400) return null
-  const { line, column, word, details, message } = error.envelope
-  return {
-    message: details?.[0]?.message ?? message,
-    line: typeof line === 'number' ? line : null,
-    column: typeof column === 'number' ? column : null,
-    word: typeof word === 'string' ? word : '',
-  }
 }

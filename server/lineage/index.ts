@@ -1,0 +1,1 @@
+export { readProjectMap } from './project-map.ts'

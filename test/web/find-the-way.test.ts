@@ -1,0 +1,284 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expectStatus } from '../harness/app.ts'
+import { openSource, type Source } from '../harness/source.ts'
+import { findBarriers } from './barriers.ts'
+import { hasFocus, tabTo } from './by-keyboard.ts'
+import { moveTo } from './navigate.ts'
+import { openStage, waitMs, type Stage } from './stage.ts'
+
+let stage: Stage
+let source: Source
+let page: Page
+let complaints: string[]
+let stockId: string
+beforeAll(async () => {
+  source = await openSource()
+  source.answer([
+    { sku: 'a1', stock: 4 },
+    { sku: 'b2', stock: 0 },
+  ])
+  stage = await openStage({ SLUICE_OUTBOUND_ALLOW: source.host })
+  await stage.app.jobs.start()
+  const region = { type: 'string', enum: ['north', 'south', 'east'] }
+  await stage.edit('sales_by_region', { slots: { properties: { region }, required: ['region'] } })
+  await stage.deploy('sales_by_region')
+  const made = await expectStatus(
+    201,
+    stage.owner.post(`/v1/projects/${stage.projectId}/datasources`, {
+      name: 'Warehouse',
+      kind: 'http_api',
+      table_name: 'stock',
+      config: { url: source.url, method: 'GET' },
+    }),
+  )
+  stockId = String(made.body.id)
+  await refresh()
+  const secret = await stage.key('till', { plan: 'unlimited' })
+  await expectStatus(200, stage.callWith(secret, 'sales_by_region'))
+  await expectStatus(200, stage.callWith(secret, 'sales_by_region'))
+  ;({ page, complaints } = await stage.visitAs(stage.owner, path('map')))
+  page.setDefaultTimeout(waitMs)
+})
+afterAll(async () => {
+  await stage.close()
+  await source.close()
+})
+
+const path = (section: string): string => `/p/${stage.projectId}/build/${section}`
+const column = (name: string) => page.getByRole('region', { name, exact: true })
+
+async function refresh(): Promise<void> {
+  const { body } = await expectStatus(
+    201,
+    stage.owner.post(`/v1/projects/${stage.projectId}/datasources/${stockId}/refresh`),
+  )
+  await vi.waitFor(
+    async () => expect((await stage.owner.get(`/v1/jobs/${body.id}`)).body.status).toMatch(/succeeded|failed/),
+    { timeout: waitMs, interval: 200 },
+  )
+}
+
+test('the map leads from sources to callers, and says what depends on what is selected', async () => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const orders = column('Tables').getByRole('button', { name: /^orders 3,000 rows$/ })
+  await orders.click()
+  const panel = page.getByRole('complementary', { name: 'Table orders' })
+  await panel
+    .getByText(
+      'If it changes or stops, 1 endpoint of 2 queries would notice: 2 calls in the last day, 1 key called in 30 days.',
+    )
+    .waitFor()
+  await panel.getByRole('link', { name: 'sales_by_region in production' }).waitFor()
+  await panel.getByRole('link', { name: 'till' }).waitFor()
+  expect(
+    await column('Tables')
+      .getByRole('button', { name: /^stock/ })
+      .getAttribute('data-faint'),
+  ).toBe('true')
+  expect(await column('Callers').getByRole('button', { name: /^till/ }).getAttribute('data-faint')).toBeNull()
+  expect(page.url()).toContain('of=table+orders')
+  expect(await page.locator('svg path[data-on]').count()).toBeGreaterThanOrEqual(4)
+  expect(await findBarriers(page, 'map-selected')).toEqual([])
+
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.getByRole('switch', { name: 'Only what is connected' }).click()
+  await column('Tables')
+    .getByRole('button', { name: /^stock/ })
+    .waitFor({ state: 'detached' })
+  await panel.getByRole('button', { name: 'Close' }).click()
+  await column('Tables')
+    .getByRole('button', { name: /^stock/ })
+    .waitFor()
+  await page.getByLabel('Find in the map').fill('till')
+  await column('Queries')
+    .getByRole('button', { name: /^all_orders/ })
+    .waitFor({ state: 'detached' })
+  await column('Connections')
+    .getByRole('button', { name: /^orders/ })
+    .waitFor()
+  await page.getByLabel('Find in the map').fill('')
+  // By the keyboard alone, too.
+  const query = column('Queries').getByRole('button', { name: /^sales_by_region/ })
+  await page.getByLabel('Find in the map').focus()
+  await tabTo(page, query)
+  await page.keyboard.press('Enter')
+  await page
+    .getByRole('complementary', { name: 'Query sales_by_region' })
+    .getByText(/^It answers at 1 endpoint/)
+    .waitFor()
+  expect(await hasFocus(query)).toBe(true)
+  expect(complaints).toEqual([])
+})
+
+test('the map follows what happens at the sources', async () => {
+  await moveTo(page, path('map'))
+  await column('Tables')
+    .getByRole('button', { name: /^stock 2 rows$/ })
+    .waitFor()
+  source.answer('gone', { 'content-type': 'text/plain' }, 404)
+  await refresh()
+  const warehouse = column('Connections').getByRole('button', { name: /^Warehouse failing/ })
+  await warehouse.click()
+  const panel = page.getByRole('complementary', { name: 'Connection Warehouse' })
+  await panel.getByText('No query reads it: nobody would notice a change.').waitFor()
+  await panel.getByText(/404/).waitFor()
+  await page.getByRole('status').filter({ hasText: '1 failing' }).waitFor()
+  await page.getByRole('switch', { name: 'Only trouble' }).click()
+  await column('Tables')
+    .getByRole('button', { name: /^orders/ })
+    .waitFor({ state: 'detached' })
+  await page.getByRole('switch', { name: 'Only trouble' }).click()
+  source.answer([{ sku: 'a1', stock: 4 }])
+  await refresh()
+  await column('Connections').getByRole('button', { name: 'Warehouse API', exact: true }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('the playground runs what nobody saved, keeps tabs and runs, and makes a query of it', async () => {
+  await moveTo(page, path('playground'))
+  const editor = page.getByRole('textbox', { name: 'SQL' })
+  const write = async (sql: string): Promise<void> => {
+    await editor.click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText(sql)
+  }
+  await write('select region, count(*) as orders from orders where region = $region group by region')
+  await page.getByRole('form', { name: 'Run it' }).getByLabel('region').fill('north')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Run' }).click()
+  const rows = page.getByRole('table', { name: 'Rows of the result' })
+  await rows.getByText('north').waitFor()
+  await page.getByRole('button', { name: 'Add a tab' }).click()
+  await page.getByRole('tab', { name: 'Scratch 2', selected: true }).waitFor()
+  await write('select * from nowhere')
+  await page.getByText('There is no table nowhere.').waitFor()
+  expect(await page.getByRole('button', { name: 'Make a query of it…' }).isDisabled()).toBe(true)
+  await write('select id from orders order by id')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('only the first rows: there are more').waitFor()
+  await page.getByText('100 rows', { exact: true }).waitFor()
+  expect(await findBarriers(page, 'playground')).toEqual([])
+
+  // It is all there after leaving.
+  await page.reload()
+  await page.getByRole('tab', { name: 'Scratch 2', selected: true }).waitFor()
+  await page.getByText('Earlier runs (2)').click()
+  const past = page.getByRole('list', { name: 'Earlier runs' })
+  await past.getByRole('listitem').filter({ hasText: 'group by region' }).getByText('1 row in').waitFor()
+  await past.getByRole('listitem').filter({ hasText: 'group by region' }).getByRole('button').click()
+  await expect.poll(() => editor.textContent()).toContain('count(*) as orders')
+  await page.getByRole('button', { name: 'Close Scratch 2' }).click()
+  await page.getByRole('tab', { name: 'Scratch 1', selected: true }).waitFor()
+  await page.getByRole('button', { name: 'Make a query of it…' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill('orders_of_region')
+  await page.getByRole('button', { name: 'Create query' }).click()
+  await page.getByRole('heading', { level: 1, name: 'orders_of_region' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a query is renamed, duplicated and tagged; lists and Ctrl-K find it by its tag', async () => {
+  await moveTo(page, path('queries/orders_of_region'))
+  const choose = async (name: string, act: string): Promise<void> => {
+    await page.getByRole('button', { name: `More for ${name}` }).click()
+    await page.getByRole('menuitem', { name: act }).click()
+  }
+  await choose('orders_of_region', 'Rename…')
+  await page.getByRole('dialog').getByText('no caller notices').waitFor()
+  await page.getByLabel('New name').fill('orders_by_region')
+  await page.getByRole('button', { name: 'Rename', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'orders_by_region' }).waitFor()
+  await choose('orders_by_region', 'Tags…')
+  await page.getByRole('dialog').getByLabel('Tags', { exact: true }).fill('finance')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Save tags' }).click()
+  await page.getByText('The tags are saved.').waitFor()
+  await page.getByRole('main').getByText('finance', { exact: true }).waitFor()
+  await choose('orders_by_region', 'Duplicate…')
+  await page.getByRole('button', { name: 'Create query' }).click()
+  await page.getByRole('heading', { level: 1, name: 'orders_by_region_copy' }).waitFor()
+
+  // What is deployed keeps its name: a copy gets the new one.
+  await moveTo(page, path('queries/sales_by_region'))
+  await choose('sales_by_region', 'Rename…')
+  await page.getByRole('dialog').getByText('It goes on answering: a copy gets the new name.').waitFor()
+  await page.getByRole('dialog').getByLabel('Name').fill('revenue_by_region')
+  await page.getByRole('button', { name: 'Create query' }).click()
+  await page.getByRole('heading', { level: 1, name: 'revenue_by_region' }).waitFor()
+  await expectStatus(200, stage.owner.get(`${stage.path}/sales_by_region`))
+
+  await moveTo(page, path('queries'))
+  await page.getByRole('group', { name: 'Only with the tag' }).getByText('finance').click()
+  await page.getByRole('link', { name: 'all_orders' }).waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'orders_by_region_copy' }).waitFor()
+  expect(await findBarriers(page, 'queries-by-tag')).toEqual([])
+  await moveTo(page, path('data/stock'))
+  await page.getByRole('button', { name: 'Add tags' }).click()
+  await page.getByRole('dialog').getByLabel('Tags', { exact: true }).fill('logistics')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Save tags' }).click()
+  await page.getByRole('main').getByText('logistics', { exact: true }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByPlaceholder('Jump to a page').fill('logistics')
+  await page.getByText('Tables tagged logistics').click()
+  await page.getByRole('link', { name: 'stock', exact: true }).waitFor()
+  await page.getByRole('link', { name: 'orders', exact: true }).waitFor({ state: 'detached' })
+  expect(complaints).toEqual([])
+})
+
+test('the steps to a first answer are ticked by what is there, and end with it', async () => {
+  await moveTo(page, path('queries'))
+  await page.getByText('Getting started, 5 of 6. Next: have a question answered.').waitFor()
+  await page.getByRole('button', { name: 'Hide the steps' }).click()
+  await page.getByText('Getting started, 5 of 6').waitFor({ state: 'detached' })
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Queries' }).waitFor()
+  expect(await page.getByText('Getting started, 5 of 6').count()).toBe(0)
+  // They come back when they are asked for.
+  await page.getByRole('button', { name: 'Your account' }).click()
+  await page.getByRole('menuitem', { name: 'Getting started' }).click()
+  await page.getByRole('listitem').filter({ hasText: 'Put it online' }).getByLabel('Done').waitFor()
+  await page.getByRole('listitem').filter({ hasText: 'Have a question answered' }).getByLabel('To do').waitFor()
+  expect(await findBarriers(page, 'start')).toEqual([])
+  await page.getByRole('button', { name: 'Show the next step in Build' }).click()
+  await moveTo(page, path('queries'))
+  await page.getByText('Getting started, 5 of 6').waitFor()
+
+  const caller = stage.withToken(await stage.key('asker', { plan: 'unlimited' }))
+  await expectStatus(200, caller.post('/v1/query', { query: 'revenue in the north', project_id: stage.projectId }))
+  await moveTo(page, path('start'))
+  await page.getByText('All done: this project answers questions.').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('the tour does what its steps say', async () => {
+  // The example of an installation is noted where it is made.
+  await stage.app.store.db.updateTable('installation').set({ exampleProjectId: stage.projectId }).execute()
+  await page.goto(path('data'))
+  await page.getByRole('link', { name: 'Take the tour: five steps that do something' }).click()
+  const step = (number: number) => page.getByRole('listitem', { name: `Step ${number}:` })
+  const before = source.requests.length
+  await step(1).getByRole('button', { name: 'Fetch Warehouse again' }).click()
+  await step(1)
+    .getByText(/^Warehouse answered: 1 rows?, version \d/)
+    .waitFor()
+  expect(source.requests.length).toBe(before + 1)
+  await step(2).getByRole('button').click()
+  await step(2).getByRole('cell', { name: 'a1' }).waitFor()
+  await step(3).getByRole('button').click()
+  await step(3)
+    .getByText(/^sales_by_region with region = north: 1 rows? in/)
+    .waitFor()
+  await step(4).getByRole('button').click()
+  await step(4)
+    .getByText(/with a new key: 200 after \d+ ms/)
+    .waitFor()
+  await step(5).getByRole('button').click()
+  await step(5)
+    .getByText(/^Understood as sales_by_region with region = north, \d+ % sure/)
+    .waitFor()
+  expect(await findBarriers(page, 'tour')).toEqual([])
+  await page.reload()
+  await step(5).getByLabel('Done').waitFor()
+  expect(complaints).toEqual([])
+})

@@ -1,0 +1,45 @@
+import { Button, Group } from '@mantine/core'
+import { Tag } from 'lucide-react'
+import { useState } from 'react'
+import { call } from '../../../api.ts'
+import { useAct } from '../../../queries.ts'
+import { thingKeys, useDatasources } from '../../../things.ts'
+import type { Project } from '../../../wire.ts'
+import { TagList, TagsDialog, tagsOf } from '../tags.tsx'
+import type { Datasource } from '../wire.ts'
+
+export function TableTags({ project, source }: { project: Project; source: Datasource }) {
+  const [opened, setOpened] = useState(false)
+  const sources = useDatasources(project.id)
+  const tag = useAct(
+    (tags: string[]) =>
+      call<Datasource>('PATCH', `/v1/projects/${project.id}/datasources/${source.id}`, { body: { tags } }),
+    { refresh: [thingKeys.sources(project.id), thingKeys.map(project.id)], say: () => 'The tags are saved.' },
+  )
+  const isEditor = project.role !== 'viewer'
+  if (!isEditor && source.tags.length === 0) return null
+  return (
+    <Group gap="xs" mb="sm">
+      <TagList tags={source.tags} />
+      {isEditor && (
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          color="gray"
+          leftSection={<Tag size={13} aria-hidden />}
+          onClick={() => setOpened(true)}
+        >
+          {source.tags.length === 0 ? 'Add tags' : 'Change tags'}
+        </Button>
+      )}
+      <TagsDialog
+        opened={opened}
+        onClose={() => setOpened(false)}
+        name={source.table_name}
+        tags={source.tags}
+        known={tagsOf(sources.data ?? [])}
+        act={tag}
+      />
+    </Group>
+  )
+}

@@ -1,0 +1,159 @@
+import { deployPath, paths } from '../../../paths.ts'
+import type { ProjectMap } from '../../../wire.ts'
+
+export type Kind = 'source' | 'table' | 'query' | 'environment' | 'caller'
+export type Status = ProjectMap['tables'][number]['status']
+
+export type MapNode = {
+  id: string
+  kind: Kind
+  name: string
+  status: Status | null
+  /** A few words beside the name. */
+  about: string
+  /** What is searched beside the name. */
+  tags: string[]
+  /** Its own page. */
+  to: string
+}
+
+/** From a source to a caller, as far as it goes; what is not part of it is null. */
+type Way = [
+  source: string | null,
+  table: string | null,
+  query: string,
+  environment: string | null,
+  caller: string | null,
+]
+
+export type Graph = { columns: Array<{ kind: Kind; nodes: MapNode[] }>; ways: Way[] }
+
+const kinds: Kind[] = ['source', 'table', 'query', 'environment', 'caller']
+
+export function nodeId(kind: Kind, name: string): string {
+  return `${kind} ${name}`
+}
+
+/** The five columns, ordered so that what belongs together stands at about one height. */
+export function drawnFrom(projectId: string, map: ProjectMap): Graph {
+  const at = new Map(map.tables.map(({ name }, index) => [name, index]))
+  const nodes: Record<Kind, MapNode[]> = {
+    source: map.sources.map(({ id, name, status, kind }) => ({
+      id: nodeId('source', id),
+      kind: 'source',
+      name,
+      status,
+      about: kind === 'file' ? 'files' : 'API',
+      tags: [],
+      to: paths.connection(projectId, id),
+    })),
+    table: map.tables.map(({ name, status, rows, tags }) => ({
+      id: nodeId('table', name),
+      kind: 'table',
+      name,
+      status,
+      about: rows === null ? 'no rows yet' : `${rows.toLocaleString('en')} rows`,
+      tags,
+      to: paths.table(projectId, name),
+    })),
+    query: map.queries
+      .toSorted((one, other) => meanOf(readsOf(one), at) - meanOf(readsOf(other), at))
+      .map((query) => ({
+        id: nodeId('query', query.name),
+        kind: 'query',
+        name: query.name,
+        status: query.status,
+        about: query.deployments.length === 0 ? '' : sayCalls(sumOf(query.deployments)),
+        tags: query.tags,
+        to: paths.query(projectId, query.name),
+      })),
+    environment: map.environments.map(({ name, status, calls }) => ({
+      id: nodeId('environment', name),
+      kind: 'environment',
+      name,
+      status: status === 'new' ? null : status,
+      about: status === 'new' ? 'nothing deployed' : sayCalls(calls),
+      tags: [],
+      to: deployPath(projectId, 'endpoints', name),
+    })),
+    caller: map.callers.map(({ key_id: keyId, name, calls }) => ({
+      id: nodeId('caller', keyId),
+      kind: 'caller',
+      name: name ?? keyId,
+      status: null,
+      about: sayCalls(calls),
+      tags: [],
+      to: deployPath(projectId, `keys/${keyId}`),
+    })),
+  }
+  return { columns: kinds.map((kind) => ({ kind, nodes: nodes[kind] })), ways: waysOf(map) }
+}
+
+export function readsOf(query: ProjectMap['queries'][number]): string[] {
+  return [...new Set([...query.reads, ...query.deployments.flatMap(({ reads }) => reads)])]
+}
+
+export function sayCalls(calls: number): string {
+  return `${calls.toLocaleString('en')} ${calls === 1 ? 'call' : 'calls'} a day`
+}
+
+function sumOf(deployments: Array<{ calls: number }>): number {
+  return deployments.reduce((sum, { calls }) => sum + calls, 0)
+}
+
+function meanOf(tables: string[], at: ReadonlyMap<string, number>): number {
+  const known = tables.flatMap((table) => at.get(table) ?? [])
+  return known.length === 0 ? Infinity : known.reduce((sum, each) => sum + each, 0) / known.length
+}
+
+function waysOf(map: ProjectMap): Way[] {
+  const sourceOf = new Map(map.sources.map(({ id, table }) => [table, nodeId('source', id)]))
+  const known = new Set(map.tables.map(({ name }) => name))
+  const callsOf = Map.groupBy(map.calls, ({ query, environment }) => `${query}\n${environment}`)
+  return map.queries.flatMap((query) => {
+    const id = nodeId('query', query.name)
+    const from = (tables: string[]): Array<[string | null, string | null]> => {
+      const there = tables.filter((table) => known.has(table))
+      return there.length === 0
+        ? [[null, null]]
+        : there.map((table) => [sourceOf.get(table) ?? null, nodeId('table', table)])
+    }
+    const live = query.deployments.flatMap(({ environment, reads }) => {
+      const keys = (callsOf.get(`${query.name}\n${environment}`) ?? []).map(({ key_id: key }) => nodeId('caller', key))
+      const to: Array<[string, string | null]> = [
+        [nodeId('environment', environment), null],
+        ...keys.map((key): [string, string | null] => [nodeId('environment', environment), key]),
+      ]
+      return from(reads).flatMap(([source, table]) => to.map(([place, key]): Way => [source, table, id, place, key]))
+    })
+    const draft = from(query.reads).map(([source, table]): Way => [source, table, id, null, null])
+    return [...live, ...draft]
+  })
+}
+
+export type Edge = { from: string; to: string }
+
+/** What is drawn between two columns, each line once. */
+export function edgesOf(map: ProjectMap, ways: Way[]): Edge[] {
+  const lines = new Map<string, Edge>()
+  const add = (from: string | null, to: string | null): void => {
+    if (from !== null && to !== null) lines.set(`${from}\n${to}`, { from, to })
+  }
+  for (const { id, table } of map.sources) add(nodeId('source', id), nodeId('table', table))
+  for (const way of ways) for (let at = 0; at < way.length - 1; at += 1) add(way[at] ?? null, way[at + 1] ?? null)
+  return [...lines.values()]
+}
+
+/** Everything up and down the stream of some nodes, they themselves included. */
+export function connectedTo(map: ProjectMap, ways: Way[], ids: ReadonlySet<string>): Set<string> {
+  const found = new Set(ids)
+  for (const way of ways)
+    if (way.some((id) => id !== null && ids.has(id))) for (const id of way) if (id !== null) found.add(id)
+  // A table that nothing reads has its source all the same.
+  for (const { id, table } of map.sources) {
+    const [source, rows] = [nodeId('source', id), nodeId('table', table)]
+    if (ids.has(source) || found.has(rows)) found.add(source)
+    if (ids.has(source)) found.add(rows)
+  }
+  return found
+}

@@ -1,0 +1,88 @@
+import type { ProjectMap } from '../../../wire.ts'
+import { nodeId, readsOf, type MapNode } from './graph.ts'
+
+/** What depends on something, by name, and what it depends on. */
+export type Impact = {
+  sources: Array<{ id: string; name: string }>
+  tables: string[]
+  queries: string[]
+  endpoints: Array<{ query: string; environment: string; version: number; calls: number }>
+  keys: Array<{ id: string; name: string; calls: number }>
+  /** Of the endpoints, in a day. */
+  calls: number
+}
+
+export function impactOf(map: ProjectMap, node: MapNode): Impact {
+  const is = (kind: MapNode['kind'], name: string): boolean => node.id === nodeId(kind, name)
+  const tableOf = map.sources.find(({ id }) => is('source', id))?.table
+  const isRead = (tables: string[]): boolean => tables.some((table) => is('table', table) || table === tableOf)
+  const calledBy = (query: string, environment: string): boolean =>
+    map.calls.some((call) => call.query === query && call.environment === environment && is('caller', call.key_id))
+  const endpoints = map.queries.flatMap(({ name: query, deployments }) =>
+    deployments
+      .filter(
+        ({ environment, reads }) =>
+          is('query', query) || is('environment', environment) || isRead(reads) || calledBy(query, environment),
+      )
+      .map(({ environment, version, calls }) => ({ query, environment, version, calls })),
+  )
+  const queries = map.queries.filter(
+    (query) =>
+      is('query', query.name) || isRead(readsOf(query)) || endpoints.some((endpoint) => endpoint.query === query.name),
+  )
+  const calls = map.calls.filter(
+    (call) =>
+      (node.kind !== 'caller' || is('caller', call.key_id)) &&
+      endpoints.some(({ query, environment }) => call.query === query && call.environment === environment),
+  )
+  const tables = new Set(
+    node.kind === 'table' || node.kind === 'source' ? [tableOf ?? node.name] : queries.flatMap(readsOf),
+  )
+  return {
+    sources: map.sources.filter(({ table }) => tables.has(table)).map(({ id, name }) => ({ id, name })),
+    tables: [...tables].toSorted(),
+    queries: queries.map(({ name }) => name),
+    endpoints,
+    keys: [...Map.groupBy(calls, ({ key_id: id }) => id)].map(([id, own]) => ({
+      id,
+      name: map.callers.find((caller) => caller.key_id === id)?.name ?? id,
+      calls: own.reduce((sum, each) => sum + each.calls, 0),
+    })),
+    calls:
+      node.kind === 'caller'
+        ? calls.reduce((sum, each) => sum + each.calls, 0)
+        : endpoints.reduce((sum, each) => sum + each.calls, 0),
+  }
+}
+
+/** The same as a sentence. */
+export function sayImpact(node: MapNode, { queries, endpoints, keys, calls }: Impact): string {
+  const many = (count: number, one: string, more = `${one}s`): string =>
+    count === 0 ? `no ${one}` : `${count.toLocaleString('en')} ${count === 1 ? one : more}`
+  const called = `${calls.toLocaleString('en')} ${calls === 1 ? 'call' : 'calls'} in the last day`
+  const by = keys.length === 0 ? 'no key has called in 30 days' : `${many(keys.length, 'key')} called in 30 days`
+  switch (node.kind) {
+    case 'source':
+    case 'table':
+      if (queries.length === 0) return 'No query reads it: nobody would notice a change.'
+      return endpoints.length === 0
+        ? `${capital(many(queries.length, 'query', 'queries'))} read it, and none of them is deployed: no caller would notice a change.`
+        : `If it changes or stops, ${many(endpoints.length, 'endpoint')} of ${many(queries.length, 'query', 'queries')} would notice: ${called}, ${by}.`
+    case 'query':
+      return endpoints.length === 0
+        ? 'It is deployed nowhere: no caller would notice a change.'
+        : `It answers at ${many(endpoints.length, 'endpoint')}: ${called}, ${by}.`
+    case 'environment':
+      return endpoints.length === 0
+        ? 'Nothing is deployed in it.'
+        : `${capital(many(endpoints.length, 'endpoint'))} ${endpoints.length === 1 ? 'answers' : 'answer'} in it: ${called}, ${by}.`
+    case 'caller':
+      return `It called ${many(endpoints.length, 'endpoint')} in 30 days, with ${called}.`
+    default:
+      return ''
+  }
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

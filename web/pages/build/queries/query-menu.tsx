@@ -1,0 +1,158 @@
+import { ActionIcon, Code, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useQueryClient } from '@tanstack/react-query'
+import { Copy, Ellipsis, PencilLine, Tag } from 'lucide-react'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { call } from '../../../api.ts'
+import { FormEnd } from '../../../parts/form-end.tsx'
+import { paths } from '../../../paths.ts'
+import { useAct } from '../../../queries.ts'
+import { fieldErrors } from '../../../refusals.ts'
+import { thingKeys, useQueriesOf } from '../../../things.ts'
+import type { Project } from '../../../wire.ts'
+import { buildKeys } from '../asked.ts'
+import { TagsDialog, tagsOf } from '../tags.tsx'
+import type { Query } from '../wire.ts'
+import { NewQueryDialog } from './new-query-dialog.tsx'
+
+type Props = { project: Project; query: Query }
+type Opened = 'rename' | 'copy' | 'tags' | null
+
+/** What one does with a query as a whole: another name, a copy, tags. */
+export function QueryMenu({ project, query }: Props) {
+  const [opened, setOpened] = useState<Opened>(null)
+  const close = (): void => setOpened(null)
+  return (
+    <>
+      <Menu position="bottom-end" shadow="md" withinPortal={false} withInitialFocusPlaceholder={false}>
+        <Menu.Target>
+          <ActionIcon variant="default" size={36} aria-label={`More for ${query.name}`}>
+            <Ellipsis size={16} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<PencilLine size={15} aria-hidden />} onClick={() => setOpened('rename')}>
+            Rename…
+          </Menu.Item>
+          <Menu.Item leftSection={<Copy size={15} aria-hidden />} onClick={() => setOpened('copy')}>
+            Duplicate…
+          </Menu.Item>
+          <Menu.Item leftSection={<Tag size={15} aria-hidden />} onClick={() => setOpened('tags')}>
+            Tags…
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {query.deployments.length === 0 ? (
+        <RenameDialog project={project} query={query} opened={opened === 'rename'} onClose={close} />
+      ) : (
+        <NewQueryDialog
+          project={project}
+          opened={opened === 'rename'}
+          onClose={close}
+          title={`Rename ${query.name}`}
+          content={contentOf(query)}
+        >
+          <Code>{query.name}</Code> answers in {query.deployments.map(({ environment }) => environment).join(', ')}, and
+          callers know it by this name. It goes on answering: a copy gets the new name. Deploy the copy, move callers to
+          it, and undeploy <Code>{query.name}</Code> once nobody calls it.
+        </NewQueryDialog>
+      )}
+      <NewQueryDialog
+        project={project}
+        opened={opened === 'copy'}
+        onClose={close}
+        title={`Duplicate ${query.name}`}
+        content={contentOf(query)}
+        name={`${query.name}_copy`.slice(0, 63)}
+      >
+        The copy has the same saved SQL, slots, description, examples and tags, and is deployed nowhere.
+      </NewQueryDialog>
+      <QueryTags project={project} query={query} opened={opened === 'tags'} onClose={close} />
+    </>
+  )
+}
+
+type DialogProps = Props & { opened: boolean; onClose: () => void }
+
+function RenameDialog({ opened, onClose, ...props }: DialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={`Rename ${props.query.name}`}>
+      {opened && <RenameForm {...props} onClose={onClose} />}
+    </Modal>
+  )
+}
+
+function RenameForm({ project, query, onClose }: Omit<DialogProps, 'opened'>) {
+  const [, navigate] = useLocation()
+  const client = useQueryClient()
+  const form = useForm({
+    initialValues: { name: query.name },
+    validate: { name: (typed) => (typed === '' ? 'Give it a name.' : null) },
+  })
+  const rename = useAct(
+    async (name: string) => {
+      const path = `/v1/projects/${project.id}/queries/${query.name}/rename`
+      const renamed = await call<Query>('POST', path, { body: { name } })
+      client.setQueryData(buildKeys.query(project.id, renamed.name), renamed)
+      navigate(paths.query(project.id, renamed.name), { replace: true })
+      return renamed
+    },
+    { refresh: [thingKeys.queries(project.id)], say: ({ name }) => `It is called ${name} now.` },
+  )
+  return (
+    <form
+      noValidate
+      onSubmit={form.onSubmit(({ name }) =>
+        rename.mutate(name, { onError: (error) => form.setErrors(fieldErrors(error)), onSuccess: onClose }),
+      )}
+    >
+      <Stack gap="md">
+        <Text>
+          It is deployed nowhere, so no caller notices. Its versions, evaluation cases and alerts follow; API keys that
+          are limited to the old name must be given the new one.
+        </Text>
+        <TextInput
+          label="New name"
+          data-autofocus
+          autoComplete="off"
+          spellCheck={false}
+          {...form.getInputProps('name')}
+        />
+        <FormEnd act={rename} fields={['name']} verb="Rename" onClose={onClose} />
+      </Stack>
+    </form>
+  )
+}
+
+function QueryTags({ project, query, opened, onClose }: DialogProps) {
+  const all = useQueriesOf(project.id, opened)
+  const client = useQueryClient()
+  const tag = useAct(
+    async (tags: string[]) => {
+      const path = `/v1/projects/${project.id}/queries/${query.name}/tags`
+      const tagged = await call<Query>('PUT', path, { body: { tags } })
+      client.setQueryData<Query>(buildKeys.query(project.id, query.name), (known) =>
+        known === undefined ? tagged : { ...known, tags: tagged.tags },
+      )
+    },
+    { refresh: [thingKeys.queries(project.id)], say: () => 'The tags are saved.' },
+  )
+  return (
+    <TagsDialog
+      opened={opened}
+      onClose={onClose}
+      name={query.name}
+      tags={query.tags}
+      known={tagsOf(all.data ?? [])}
+      act={tag}
+    />
+  )
+}
+
+/** What a copy takes over. */
+function contentOf(query: Query) {
+  const { sql, slots, description, examples, tags } = query
+  const { cache_seconds, timeout_ms, max_rows, max_bytes, rate_limit } = query
+  return { sql, slots, description, examples, tags, cache_seconds, timeout_ms, max_rows, max_bytes, rate_limit }
+}
