@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Config } from '../config.ts'
 import { newId } from '../ids.ts'
 import { pageAfter, type Page, type Tables, type Database } from '../store/index.ts'
@@ -47,7 +47,7 @@ export async function recordAct(transaction: Transaction<Tables>, caller: Caller
 }
 
 /** Which entries are looked for. Without a project: all of the installation. */
-export type AuditFilter = {
+type AuditFilter = {
   projectId?: string | undefined
   /** Who: the id of a person or a token, or `operator` or `system`. */
   actor?: string | undefined
@@ -150,7 +150,9 @@ function readEntries(
       query.where((row) => row.or([row('action', '=', action ?? ''), row('action', 'like', `${action}.%`)])),
     )
     .$if(target !== undefined, (query) =>
-      query.where((row) => row.or([row('target', 'ilike', part), row(sql<string>`details ->> 'name'`, 'ilike', part)])),
+      query.where((row) =>
+        row.or([row('target', 'ilike', part), row(row.ref('details', '->>').key('name'), 'ilike', part)]),
+      ),
     )
     .$if(from !== undefined, (query) => query.where('at', '>=', from ?? new Date(0)))
     .$if(to !== undefined, (query) => query.where('at', '<', to ?? new Date(0)))

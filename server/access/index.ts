@@ -1,5 +1,5 @@
 export { openAttempts, type Attempts } from './attempts.ts'
-export { auditChoices, exportAudit, listAudit, recordAct, type AuditEntry, type AuditFilter } from './audit.ts'
+export { auditChoices, exportAudit, listAudit, recordAct, type AuditEntry } from './audit.ts'
 export { authenticateManagement } from './authenticate.ts'
 export { labelOf, personOf, systemCaller, type Caller } from './caller.ts'
 export {

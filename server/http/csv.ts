@@ -1,5 +1,5 @@
 /** A line of RFC 4180. A spreadsheet would run what begins like a formula; an apostrophe before it is shown by none. */
-export function csvLine(values: ReadonlyArray<string | number | null>): string {
+export function csvRecord(values: ReadonlyArray<string | number | null>): string {
   return `${values.map(csvValue).join(',')}\r\n`
 }
 

@@ -11,7 +11,7 @@ export {
 } from './alerts/manage.ts'
 export { resealChannels, resealSharedChannels } from './alerts/channels.ts'
 export { alertMarks } from './alerts/marks.ts'
-export { previewAlert, type AlertPreview } from './alerts/preview.ts'
+export { previewAlert } from './alerts/preview.ts'
 export {
   createSharedChannel,
   deleteSharedChannel,
@@ -36,6 +36,6 @@ export { reportKeyUsage, reportUsage, type Report } from './report.ts'
 export { findRequest } from './find-request.ts'
 export { listRequests, tailRequests, type RequestEntry } from './requests.ts'
 export { keepUsage } from './rollup.ts'
-export { reportQueries, type QueryFigures } from './query-figures.ts'
+export { reportQueries } from './query-figures.ts'
 export { changeView, createView, deleteView, listViews, type SavedView } from './views.ts'
 export { openTraces, type Traces } from './traces.ts'

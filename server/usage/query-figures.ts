@@ -8,7 +8,7 @@ import type { Usage } from './record.ts'
 import { readTimesBy } from './times.ts'
 
 /** How one query did, and how it did in as long a time before. */
-export type QueryFigures = Timed & {
+type QueryTrend = Timed & {
   query: string
   before: Timed
   /** Its requests by day, the oldest first. */
@@ -26,7 +26,7 @@ export async function reportQueries(
   app: { store: Database; usage: Usage; now: Clock },
   caller: Caller,
   { projectId, environment, ...input }: Asked,
-): Promise<{ range: Range; beforeFrom: Date; queries: QueryFigures[] }> {
+): Promise<{ range: Range; beforeFrom: Date; queries: QueryTrend[] }> {
   await requireRole(app, caller, projectId, 'viewer')
   const end = input.to?.getTime() ?? app.now()
   const from = input.from ?? new Date(end - weekMs)

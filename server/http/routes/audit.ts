@@ -6,7 +6,7 @@ import * as access from '../../access/index.ts'
 import type { App } from '../../app.ts'
 import { refusals } from '../answers.ts'
 import { callerOf } from '../caller.ts'
-import { csvLine } from '../csv.ts'
+import { csvRecord } from '../csv.ts'
 import type { Http } from '../http.ts'
 import { toWire } from '../wire-codec.ts'
 
@@ -97,12 +97,12 @@ export function serveAuditExport(http: Http, app: App): void {
 }
 
 async function* csvTexts(pages: AsyncIterable<access.AuditEntry[]>): AsyncGenerator<string> {
-  yield csvLine(columns)
+  yield csvRecord(columns)
   for await (const page of pages) {
     const lines = page.map((entry) => {
       const { id, at, actor, project_id: project, action, target, details, request_id: request } = wireEntry(entry)
       const { kind, id: actorId, label } = actor
-      return csvLine([id, at, kind, actorId, label, project, action, target, JSON.stringify(details), request])
+      return csvRecord([id, at, kind, actorId, label, project, action, target, JSON.stringify(details), request])
     })
     yield lines.join('')
   }

@@ -6,7 +6,7 @@ import { addLatency, percentile, type Latencies } from '../latencies.ts'
 import type { Alert, Measured } from './alert.ts'
 import { isEnough, share } from './measure.ts'
 
-export type Span = { fromMs: number; toMs: number }
+export type PastSpan = { fromMs: number; toMs: number }
 
 /** What the calls of one minute came to. */
 type Minute = Record<(typeof counted)[number], number> & { times: Array<[bucket: number, count: number]> }
@@ -16,7 +16,7 @@ const minuteMs = 60_000
 const counted = ['requests', 'errors', 'asked', 'unanswered', 'answered', 'flagged', 'sure', 'confidence'] as const
 
 /** The calls that an alert looks at, by minute since the beginning of the span. Minutes without a call are left out. */
-export async function readMinutes(store: Pick<Database, 'pool'>, alert: Alert, span: Span): Promise<Minutes> {
+export async function readMinutes(store: Pick<Database, 'pool'>, alert: Alert, span: PastSpan): Promise<Minutes> {
   const { projectId, environment, query, type } = alert
   const values = [projectId, environment, query, new Date(span.fromMs), new Date(span.toMs)]
   const where = `project_id = $1 and ($2::text is null or environment = $2) and ($3::text is null or query = $3)

@@ -6,7 +6,7 @@ import type { Database } from '../../store/index.ts'
 import type { Usage } from '../record.ts'
 import type { Alert, Measured } from './alert.ts'
 import { alertTypeOf } from './alert-types.ts'
-import { countedHistory, latencyHistory, readMinutes, type Span } from './past.ts'
+import { countedHistory, latencyHistory, readMinutes, type PastSpan } from './past.ts'
 import { judgeAlert } from './judge.ts'
 import type { Alerts } from './open.ts'
 import { checkRules } from './rules.ts'
@@ -26,7 +26,7 @@ type Rules = Pick<
 type Parts = { store: Database; usage: Usage; alerts: Alerts; now: Clock }
 
 type Firing = { startedAt: Date; endedAt: Date | null; worst: number }
-export type AlertPreview = {
+type AlertPreview = {
   supported: boolean
   from: Date
   to: Date
@@ -61,7 +61,11 @@ export async function previewAlert(
   return { supported: true, from, to, fired: firings.length, firings: newest, value }
 }
 
-function simulate(start: Alert, history: History, { fromMs, toMs }: Span): { firings: Firing[]; value: number | null } {
+function simulate(
+  start: Alert,
+  history: History,
+  { fromMs, toMs }: PastSpan,
+): { firings: Firing[]; value: number | null } {
   const { good } = alertTypeOf(start.type)
   const firings: Firing[] = []
   const alert = { ...start }
@@ -85,7 +89,7 @@ function simulate(start: Alert, history: History, { fromMs, toMs }: Span): { fir
 /** Of the state of data only the present is kept, so what watches that cannot be tried on the past. */
 const withoutPast = new Set<AlertType>(['data_stale', 'schema_drift', 'data_held'])
 
-async function readHistory(app: Parts, alert: Alert, span: Span): Promise<History | null> {
+async function readHistory(app: Parts, alert: Alert, span: PastSpan): Promise<History | null> {
   if (withoutPast.has(alert.type)) return null
   if (alert.type === 'job_failed') return jobHistory(app.store, alert, span)
   const begin = { fromMs: span.fromMs - alert.windowMinutes * minuteMs, toMs: span.toMs }
@@ -93,7 +97,7 @@ async function readHistory(app: Parts, alert: Alert, span: Span): Promise<Histor
   return alert.type === 'p95_latency_above' ? latencyHistory(alert, minutes) : countedHistory(alert, minutes)
 }
 
-async function jobHistory(store: Database, alert: Alert, span: Span): Promise<History> {
+async function jobHistory(store: Database, alert: Alert, span: PastSpan): Promise<History> {
   const windowMs = alert.windowMinutes * minuteMs
   const from = new Date(span.fromMs - windowMs)
   const times = await failedJobTimes(store, alert.projectId, { from, to: new Date(span.toMs) })

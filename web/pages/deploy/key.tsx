@@ -108,7 +108,7 @@ function Addresses({ keyId }: { keyId: string }) {
   const list = addresses.data ?? []
   if (list.length === 0) return addresses.data === undefined ? '' : 'nowhere yet'
   return (
-    <List spacing={2} aria-label="Addresses">
+    <List spacing={2} listStyleType="none" aria-label="Addresses">
       {list.map(({ address, last_used_at: at }) => (
         <List.Item key={address}>
           <Code>{address}</Code>{' '}

@@ -149,30 +149,26 @@ function ShownCalls({ place, view: { span, chosen } }: { place: Place; view: Usa
 function Tiles({ metrics: { totals }, before, span }: { metrics: Metrics; before: Metrics | undefined; span: Span }) {
   const then = before?.totals
   const ago = sayBefore(span)
-  const was = (value: string | undefined): string =>
-    value === undefined || value === 'none' ? '' : `, ${value} ${ago}`
+  const errorsThen = then === undefined || then.requests === 0 ? '' : `${sayShare(then.error_rate)} ${ago}`
+  const slowThen = then === undefined || then.p95_ms === null ? '' : `${sayMs(then.p95_ms)} ${ago}`
+  const away = totals.rejected === 0 ? '' : `${sayNumber(totals.rejected)} turned away`
   return (
     <dl className={classes['tiles']}>
       <Tile
         label="Calls"
         value={sayNumber(totals.requests)}
-        more={[
-          sayGrowth(totals.requests, then?.requests, ago),
-          totals.rejected === 0 ? '' : `${sayNumber(totals.rejected)} turned away`,
-        ]
-          .filter(Boolean)
-          .join(', ')}
+        more={[sayGrowth(totals.requests, then?.requests, ago), away]}
       />
       <Tile
         label="Errors"
         value={sayShare(totals.error_rate)}
-        more={`${sayNumber(totals.errors)} of ${sayNumber(totals.requests)}${was((then?.requests ?? 0) === 0 || then === undefined ? undefined : sayShare(then.error_rate))}`}
+        more={[`${sayNumber(totals.errors)} of ${sayNumber(totals.requests)}`, errorsThen]}
       />
-      <Tile label="Average" value={sayMs(totals.average_ms)} more={`median ${sayMs(totals.p50_ms)}`} />
+      <Tile label="Average" value={sayMs(totals.average_ms)} more={[`median ${sayMs(totals.p50_ms)}`]} />
       <Tile
         label="95 of 100 within"
         value={sayMs(totals.p95_ms)}
-        more={`99 within ${sayMs(totals.p99_ms)}${was(then === undefined ? undefined : sayMs(then.p95_ms))}`}
+        more={[slowThen, `99 within ${sayMs(totals.p99_ms)}`]}
       />
     </dl>
   )
@@ -275,7 +271,8 @@ function zoomedOut({ from, to }: { from: string; to: string }): { from: string; 
   return { from: new Date(start - wide).toISOString(), to: new Date(Math.min(Date.now(), end + wide)).toISOString() }
 }
 
-function Tile({ label, value, more }: { label: string; value: string; more: string }) {
+/** A figure, and what puts it into proportion; what is empty is left out. */
+function Tile({ label, value, more }: { label: string; value: string; more: string[] }) {
   return (
     <Paper
       className={classes['tile'] ?? ''}
@@ -288,7 +285,7 @@ function Tile({ label, value, more }: { label: string; value: string; more: stri
       <dd>
         <span className={`${classes['figure']} numbers`}>{value}</span>
         <Text component="span" size="xs" c="dimmed" className="numbers">
-          {more}
+          {more.filter((each) => each !== '').join(', ')}
         </Text>
       </dd>
     </Paper>

@@ -21,7 +21,7 @@ export function RecordedCallsCard({ project }: { project: Project }) {
   return (
     <Card
       title="Recorded calls"
-      about="A sample of the calls, sealed, to be run on what is new before a release: the plan then says which would be answered otherwise."
+      about="A sample of the calls, sealed, to be run on what is new before a release: the plan then says which would be answered otherwise. The log of calls tells editors their values."
     >
       <Loaded query={settings}>{(found) => <RecordingForm project={project} settings={found} />}</Loaded>
     </Card>
