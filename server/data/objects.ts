@@ -14,13 +14,14 @@ import {
   type Tables,
 } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
-import type { Catalog, Column, Profile } from './executor/protocol.ts'
+import { nameOfRows, type Catalog } from './catalog.ts'
+import type { Column, Profile } from './executor/protocol.ts'
 import type { FileFormat, Files } from './files.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { deployedReaders, touchedBy, type DeployedQueries } from './readers.ts'
-import { dropUnusedParts, partBytes, partedTable, readParts, rowFilesOf } from './parts.ts'
+import { dropUnusedParts, partBytes, partedTable, readParts } from './parts.ts'
 import { liveDataVersion } from './versions.ts'
-import type { Engine } from './engine.ts'
+import type { QueryEngine } from './query-engine.ts'
 import type { Config } from '../config.ts'
 
 export type DataObject = {
@@ -99,7 +100,7 @@ export async function findObject(
 
 /** A page of its rows, as JSON bytes that came ready from the executor. */
 export async function readObjectRows(
-  app: DataApp & { files: Files; engine: Engine; config: Config },
+  app: DataApp & { files: Files; engine: QueryEngine; config: Config },
   caller: Caller,
   input: { projectId: string; objectId: string; limit: number; offset: number; signal?: AbortSignal },
 ): Promise<{ rows: Buffer; columns: Column[]; more: boolean }> {
@@ -126,13 +127,13 @@ type Opened = { object: DataObject; stream: Readable; sizeBytes: number | null }
 
 /** The file of an object. Rows that are in several parts are put into one for whoever asks; how large it gets shows then. */
 export async function openObject(
-  app: DataApp & { files: Files; engine: Engine; config: Config },
+  app: DataApp & { files: Files; engine: QueryEngine; config: Config },
   caller: Caller,
   input: { projectId: string; objectId: string; signal?: AbortSignal },
 ): Promise<Opened> {
   const object = await findObject(app, caller, input)
   const { fileHash, format, sizeBytes, load } = object
-  if (load === null) return { object, stream: app.files.stream(fileHash, format), sizeBytes }
+  if (load === null) return { object, stream: await app.files.read({ hash: fileHash, format }), sizeBytes }
   const columns = (object.columns ?? []).map(({ name, type }) => ({ name, type }))
   const { chunks } = await app.engine.stream(`object ${object.id}`, await catalogOf(app, object, columns), {
     sql: 'select * from rows_of_object',
@@ -151,18 +152,14 @@ async function* bytesOf(chunks: AsyncIterable<{ bytes: Buffer }>): AsyncGenerato
 }
 
 /** The rows of one object as the table `rows_of_object`. */
-async function catalogOf(
-  app: { store: Database; files: Files },
-  object: DataObject,
-  columns: Column[],
-): Promise<Catalog> {
+async function catalogOf(app: { store: Database }, object: DataObject, columns: Column[]): Promise<Catalog> {
   const { id, load, deletions, fileHash } = object
-  const shared = { name: 'rows_of_object', parquetPath: app.files.pathOf(fileHash, 'parquet'), columns }
+  const shared = { name: 'rows_of_object', rows: { hash: fileHash, format: 'parquet' } as const, columns }
   if (load === null) return { version: id, tables: [shared] }
   const parts = (await readParts(app.store.db, [id])).get(id) ?? []
-  const parted = partedTable(app.files, { columns: object.columns ?? [], parts, deletions, load })
-  const table = { ...shared, parquetPath: parted.parts[0]?.parquetPath ?? shared.parquetPath, parted }
-  return { version: [id, ...rowFilesOf(table)].join('\n'), tables: [table] }
+  const parted = partedTable({ columns: object.columns ?? [], parts, deletions, load })
+  const table = { ...shared, rows: parted.parts[0]?.rows ?? shared.rows, parted }
+  return { version: `${id}\n${nameOfRows(table)}`, tables: [table] }
 }
 
 export type LineageNode = { id: string; kind: DataObject['kind'] | 'datasource' | 'load' | 'query'; label: string }

@@ -7,7 +7,7 @@ import { examine } from './inspection.ts'
 import { runQuery, type RunAnswer } from './run.ts'
 import { checkSlots, sentence } from './slots.ts'
 import type { Database } from '../store/index.ts'
-import type { Catalogs, Engine, Plan } from '../data/index.ts'
+import type { Catalogs, QueryEngine, Plan } from '../data/index.ts'
 import type { Answers } from './answers.ts'
 import type { QueryCallers } from './callers.ts'
 import type { CallWatch } from './call-watch.ts'
@@ -18,7 +18,7 @@ import type { Clock } from '../clock.ts'
 type Parts = {
   store: Database
   catalogs: Catalogs
-  engine: Engine
+  engine: QueryEngine
   answers: Answers
   queryCallers: QueryCallers
   callWatch: CallWatch

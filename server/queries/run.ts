@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { KeyCaller } from '../access/index.ts'
-import type { Column, ProjectCatalog, ReadFormat, ReadStream, Engine, Catalogs } from '../data/index.ts'
+import type { Column, ProjectCatalog, ReadFormat, ReadStream, QueryEngine, Catalogs } from '../data/index.ts'
 import { largeAnswerBytes } from './answer-room.ts'
 import type { Answer, Answers, IncompleteSource } from './answers.ts'
 import type { LiveVersion } from './deployment-index.ts'
@@ -62,7 +62,7 @@ export type StreamAnswer = {
 }
 
 export type RunParts = {
-  engine: Engine
+  engine: QueryEngine
   catalogs: Catalogs
   answers: Answers
   queryCallers: QueryCallers
