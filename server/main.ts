@@ -43,7 +43,8 @@ async function main(): Promise<void> {
     elapsedMs: Math.round(performance.now() - startedAt),
     database: app.store.kind,
   })
-  const example = await prepareExample(app, first.userId, address)
+  // Its source is this service, under an address that answers calls.
+  const example = config.role === 'worker' ? undefined : await prepareExample(app, first.userId, address)
   // Under a process manager the link would end up in its log, so there it is printed only to let the first user in.
   if (flags.welcome || first.created) {
     say(welcome(address, await linkFor(app, first.userId), example))

@@ -29,8 +29,6 @@ type Options = {
 /** How long a file waits for others to be let go of before there is no room for it. */
 const roomWaitMs = 10_000
 
-export type FileCache = Awaited<ReturnType<typeof openFileCache>>
-
 /** Copies of files on this machine: at most so many bytes, those used longest ago go first, and none that is leased. */
 // Over 70 lines: every step moves files in and out of the same room.
 export async function openFileCache({ folder, maxBytes, fetch, damaged }: Options) {

@@ -1,5 +1,5 @@
 export { openDatabaseSnapshot, restoreTables, type DatabaseSnapshot } from './copies.ts'
-export { settleInBucket, type FilesPlace } from './data-folder.ts'
+export { settleInBucket } from './data-folder.ts'
 export { claimLeases, forgetLapsedLeases, releaseLeases, takeLease, unleased, type Lease } from './lease.ts'
 export { underLock, underNamedLock, unlessLocked } from './locks.ts'
 export { onBehalfOf } from './fair-pool.ts'
