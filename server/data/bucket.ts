@@ -17,6 +17,7 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3'
 import { Failure } from '../failure.ts'
+import type { Observe } from '../observe.ts'
 import type { StoredFile } from './files.ts'
 
 export type BucketOptions = {
@@ -29,6 +30,7 @@ export type BucketOptions = {
   kmsKey?: string | undefined
   /** Longest wait for an answer, or for the next bytes of one. */
   timeoutMs: number
+  observe?: Observe
 }
 
 /** Immutable objects by the hash of their content: each is written once, whole or not at all. */
@@ -69,9 +71,11 @@ export function openBucket(options: BucketOptions): Bucket {
   const told: typeof orAway = async (work, deed) => {
     try {
       const result = await orAway(work, deed)
+      if (!isReached) options.observe?.({ kind: 'objects-recovered' })
       isReached = true
       return result
     } catch (error) {
+      if (isReached) options.observe?.({ kind: 'objects-lost', error })
       isReached = false
       throw error
     }

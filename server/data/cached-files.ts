@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { finished } from 'node:stream'
 import { createReadStream } from 'node:fs'
 import { LRUCache } from 'lru-cache'
+import type { Observe } from '../observe.ts'
 import type { Bucket } from './bucket.ts'
 import { nameOf, openFileCache } from './file-cache.ts'
 import type { FileRecords } from './file-records.ts'
@@ -13,6 +14,7 @@ type Options = {
   /** What the folder may hold. */
   maxBytes: number
   records: FileRecords
+  observe: Observe
   now: () => number
 }
 
@@ -23,7 +25,7 @@ const maxDamaged = 10_000
 const staleUploadMs = 24 * 60 * 60 * 1000
 
 /** A bucket that holds every file, and a folder with copies of those that were used last. */
-export async function openCachedFiles({ dir, bucket, maxBytes, records, now }: Options): Promise<Files> {
+export async function openCachedFiles({ dir, bucket, maxBytes, records, observe, now }: Options): Promise<Files> {
   const folder = await openFileFolder({ dir, now })
   const damaged = new LRUCache<string, true>({ max: maxDamaged, ttl: damagedMs })
   const cache = await openFileCache({
@@ -31,6 +33,7 @@ export async function openCachedFiles({ dir, bucket, maxBytes, records, now }: O
     maxBytes,
     fetch: (file) => bucket.get(file),
     damaged: (file) => void damaged.set(nameOf(file), true),
+    fetched: (sizeBytes, elapsedMs) => observe({ kind: 'object-fetched', sizeBytes, elapsedMs }),
   })
 
   async function keep(path: string, file: StoredFile, sizeBytes: number): Promise<void> {

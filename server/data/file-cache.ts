@@ -24,6 +24,7 @@ type Options = {
   fetch: (file: StoredFile) => Promise<{ body: Readable; sizeBytes: number } | undefined>
   /** A file is gone from where it is kept, or is not what its name says. */
   damaged: (file: StoredFile) => void
+  fetched?: (sizeBytes: number, elapsedMs: number) => void
 }
 
 /** How long a file waits for others to be let go of before there is no room for it. */
@@ -31,7 +32,7 @@ const roomWaitMs = 10_000
 
 /** Copies of files on this machine: at most so many bytes, those used longest ago go first, and none that is leased. */
 // Over 70 lines: every step moves files in and out of the same room.
-export async function openFileCache({ folder, maxBytes, fetch, damaged }: Options) {
+export async function openFileCache({ folder, maxBytes, fetch, damaged, fetched }: Options) {
   const entries = new Map<string, Entry>()
   /** Whoever wants what is on its way waits for that one. */
   const coming = new Map<string, Promise<void>>()
@@ -113,6 +114,7 @@ export async function openFileCache({ folder, maxBytes, fetch, damaged }: Option
 
   /** Checked on the way in: what is not what its name says is never seen here. */
   async function bring(file: StoredFile): Promise<void> {
+    const startedMs = performance.now()
     const source = await fetch(file)
     if (source === undefined) {
       damaged(file)
@@ -134,6 +136,7 @@ export async function openFileCache({ folder, maxBytes, fetch, damaged }: Option
         heldBytes -= source.sizeBytes
       }
       add(file, { sizeBytes: source.sizeBytes, isVerified: true })
+      fetched?.(source.sizeBytes, Math.round(performance.now() - startedMs))
     } finally {
       source.body.destroy()
       await rm(path, { force: true })

@@ -27,7 +27,8 @@ export function createLocalReads(files: Files) {
       const found = bySql.get(sql)
       if (found !== undefined) return found
       const tables = tablesNamed(catalog.tables, sql)
-      const read = { catalog: local(tables), files: tables.flatMap(filesOfTable) }
+      const others = catalog.tables.filter((table) => !tables.includes(table)).map(({ name }) => name)
+      const read = { catalog: { ...local(tables), others }, files: tables.flatMap(filesOfTable) }
       bySql.set(sql, read)
       return read
     }

@@ -20,15 +20,15 @@ type Options = {
 
 /** Opens the folder of files, or the bucket with the folder as its cache. */
 export async function openFiles(options: Options): Promise<{ files: Files; close(): void }> {
-  const { dir, store, cacheBytes: maxBytes, now } = options
+  const { dir, store, cacheBytes: maxBytes, observe, now } = options
   if (options.bucket === null) return { files: await openFolderFiles({ dir, now }), close: () => undefined }
-  const bucket = openBucket(options.bucket)
+  const bucket = openBucket({ ...options.bucket, observe })
   const records = createFileRecords(store)
   if (store.filesPlace === 'folder') {
     await bucket.check()
     await moveIntoBucket({ ...options, bucket, records })
   }
-  const files = await openCachedFiles({ dir, bucket, maxBytes, records, now })
+  const files = await openCachedFiles({ dir, bucket, maxBytes, records, observe, now })
   return { files, close: () => bucket.close() }
 }
 

@@ -85,6 +85,15 @@ describe('replicas that share a bucket', () => {
     expect(here.some((path) => path.includes(row.fileHash))).toBe(false)
   })
 
+  test('tell an author what a misspelled table is called, although it was not brought here', async () => {
+    const draft = { name: 'misspelled', sql: 'SELECT count(*) AS n FROM ordres' }
+    const refused = await second.operator.post(project.path, draft)
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('perhaps you meant orders') as string },
+    })
+  })
+
   test('write the same rows at once, and keep one object of them', async () => {
     source.answer([{ same: 'rows' }])
     const answers = await Promise.all(

@@ -29,7 +29,12 @@ export type LocalTable = {
 }
 
 /** The tables of one scope. Another `version` is another set of files; the same version never changes. */
-export type LocalCatalog = { version: string; tables: LocalTable[] }
+export type LocalCatalog = {
+  version: string
+  tables: LocalTable[]
+  /** Names of tables that are not among them because the statement does not name them: for whoever misspells one. */
+  others?: string[]
+}
 
 export type SlotType = ScalarSlotType | `${ScalarSlotType}[]`
 
