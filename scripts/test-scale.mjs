@@ -8,7 +8,7 @@ import { findNode, installMissing, root } from './prepare.mjs'
 import { findRedisServer } from './redis.mjs'
 
 const { values: flags } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } })
-if (!(Number(flags.minutes) >= 1)) throw new Error('--minutes takes a number from 1 on.')
+if (!(Number(flags.minutes) >= 3)) throw new Error('--minutes takes a number from 3 on.')
 
 installMissing()
 const [objects, redis] = [findObjectServer(), findRedisServer()]

@@ -1,5 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -93,6 +96,28 @@ test('a write that the server does not live through leaves nothing, and works wh
   // What the killed upload left is ended once nobody can be at it any more.
   await bucket.endStaleUploads(new Date(Date.now() + 60_000))
   expect(await bucket.endStaleUploads(new Date(Date.now() + 60_000))).toBe(0)
+})
+
+/** What is sent, to an address that answers as a test says: the real server keeps no secret of it, and fails by no plan. */
+test('a write asks for encryption, never overwrites, and is tried again where the server is busy', async () => {
+  const heard: IncomingHttpHeaders[] = []
+  const busy = createServer((request, response) => {
+    heard.push(request.headers)
+    request.resume().on('end', () => response.writeHead(heard.length === 1 ? 503 : 200).end())
+  })
+  busy.listen(0, '127.0.0.1')
+  await once(busy, 'listening')
+  const endpoint = `http://127.0.0.1:${(busy.address() as AddressInfo).port}`
+  const sealed = openBucket({ ...options(), endpoint, encryption: 'aws:kms', kmsKey: 'key-of-ours' })
+  await put(sealed, await made(randomBytes(100)))
+  expect(heard).toHaveLength(2)
+  expect(heard[1]).toMatchObject({
+    'if-none-match': '*',
+    'x-amz-server-side-encryption': 'aws:kms',
+    'x-amz-server-side-encryption-aws-kms-key-id': 'key-of-ours',
+  })
+  sealed.close()
+  busy.close()
 })
 
 test('a bucket that is not there is told at once, in words', async () => {

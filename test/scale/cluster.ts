@@ -1,15 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { expect } from 'vitest'
 import { freePort, waitForPort } from '../../scripts/debian-server.mjs'
 import { embeddedServer } from '../../server/store/embedded.ts'
 import { readFolderId } from '../../server/store/places.ts'
+import { makePassableFolder } from '../harness/data-dir.ts'
 import { databaseUrl } from '../harness/database.ts'
 import { openObjectServer } from '../harness/object-server.ts'
-import { endService, killAll, postmasterTree, startService, type ServiceProcess } from '../harness/process.ts'
+import { endService, isAlive, killAll, postmasterTree, startService, type ServiceProcess } from '../harness/process.ts'
 
 /** Something that can be killed without a word, and come back. */
 export type Part = { name: string; kill(): Promise<void>; start(): Promise<void> }
@@ -28,7 +29,7 @@ const startLimitMs = 20_000
 
 /** Three replicas that answer, two that work, and what they share; on loopback, behind a balancer that knows no HTTP. */
 export async function openCluster(environment: Record<string, string>): Promise<Cluster> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-scale-'))
+  const folder = await makePassableFolder()
   const database = await openPostgres(join(folder, 'database'))
   const redis = await openRedis(folder)
   const objects = await openObjectServer()
@@ -175,7 +176,12 @@ async function openPostgres(dataDir: string): Promise<Part & { url: string; stop
     name: 'PostgreSQL',
     url: databaseUrl(server.connection),
     start,
-    kill: () => Promise.resolve(killAll(postmasterTree(dataDir))),
+    async kill() {
+      const tree = postmasterTree(dataDir)
+      if (tree.length === 0) throw new Error('There is no PostgreSQL to kill.')
+      killAll(tree)
+      await expect.poll(() => tree.some(isAlive)).toBe(false)
+    },
     stop: () => server.stop(),
   }
 }

@@ -11,12 +11,18 @@ type Fault = { operation: Operation; startedMs: number; endedMs: number; outcome
 const graceMs = 5_000
 /** A call on a replica that is killed breaks with it, then and not later. */
 const breakMs = 1_000
+/** How long replicas may take to hear of a change. */
+const hearMs = 1_000
+
+const database = /^PostgreSQL/
 
 /** Which calls may fail while a part is away, and how. What is not here may not. */
 const mayFail: Array<{ part: RegExp; operations: Operation[]; outcomes: Array<number | 'network'> }> = [
   // Data that no replica but the writer has yet cannot be read, and nothing be written.
   { part: /^S3/, operations: ['execute', 'ticks'], outcomes: [503] },
-  { part: /^PostgreSQL/, operations: ['execute', 'release', 'keys'], outcomes: [500, 503, 504] },
+  { part: database, operations: ['execute', 'release', 'keys'], outcomes: [503] },
+  // A key that was made in its last moment is not known everywhere before it is back.
+  { part: database, operations: ['keys'], outcomes: [401] },
 ]
 
 export function openLedger(now: () => number) {
@@ -64,6 +70,16 @@ export function openLedger(now: () => number) {
           return `${operation} failed with ${outcome}${since}: ${detail}`
         }),
     ],
+    /**
+     * What was acknowledged before this moment every replica has heard of. Word of a change goes by the database: what
+     * it said in its last moment is heard when it is back.
+     */
+    heardMs(): number {
+      const away = outages.find(
+        ({ part, backMs }) => database.test(part) && now() <= (backMs ?? Number.POSITIVE_INFINITY) + graceMs,
+      )
+      return Math.min(now(), away?.fromMs ?? now()) - hearMs
+    },
     begin(part: string): () => void {
       const outage: Outage = { part, fromMs: now(), backMs: null }
       outages.push(outage)
@@ -75,16 +91,16 @@ export function openLedger(now: () => number) {
 export type Ledger = ReturnType<typeof openLedger>
 
 /** Numbers that writers count up: what was asked for, and since when each was acknowledged. */
-export function openCounter(now: () => number) {
+export function openCounter(now: () => number, heardMs: () => number) {
   let asked = 0
   const acknowledged: Array<{ value: number; atMs: number }> = []
   return {
     next: () => (asked += 1),
     acknowledge: (value: number) => void acknowledged.push({ value, atMs: now() }),
-    /** The least and the most that a call begun now may see; replicas have a second to hear of a change. */
+    /** The least and the most that a call begun now may see. */
     bounds(): { least: number; most: () => number } {
-      const heardMs = now() - 1_000
-      const least = acknowledged.findLast(({ atMs }) => atMs <= heardMs)?.value ?? 0
+      const untilMs = heardMs()
+      const least = acknowledged.findLast(({ atMs }) => atMs <= untilMs)?.value ?? 0
       return { least, most: () => asked }
     },
     last: () => acknowledged.at(-1)?.value ?? 0,

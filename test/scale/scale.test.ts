@@ -60,7 +60,10 @@ async function run(cluster: Cluster, stage: Stage): Promise<string[]> {
   return ledger.violations()
 }
 
-/** Each part once, spread over the time that is left: away for a sixth of its span, back for the rest. */
+/** Longer than a call waits for a database, so that callers see that it is away. */
+const awayMs = 13_000
+
+/** Each part once, spread over the time that is left. */
 async function killInTurn(parts: Part[], ledger: Ledger, leftMs: number): Promise<void> {
   const named = (name: string): Part => {
     const part = parts.find((each) => each.name.startsWith(name))
@@ -71,10 +74,10 @@ async function killInTurn(parts: Part[], ledger: Ledger, leftMs: number): Promis
   const spanMs = leftMs / turns.length
   for (const part of turns) {
     const startedMs = now()
-    await wait(spanMs / 6)
+    await wait(Math.min(10_000, spanMs / 6))
     const isBack = ledger.begin(part.name)
     await part.kill()
-    await wait(Math.min(20_000, spanMs / 6))
+    await wait(awayMs)
     await part.start()
     isBack()
     await wait(Math.max(0, spanMs - (now() - startedMs)))

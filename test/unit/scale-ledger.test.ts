@@ -37,7 +37,11 @@ describe('the ledger of a run at scale', () => {
 
   test('counts what was acknowledged a second ago as the least that may be seen', () => {
     let nowMs = 0
-    const counter = openCounter(() => nowMs)
+    const ledger = openLedger(() => nowMs)
+    const counter = openCounter(
+      () => nowMs,
+      () => ledger.heardMs(),
+    )
     counter.acknowledge(counter.next())
     nowMs = 500
     counter.acknowledge(counter.next())
@@ -47,5 +51,15 @@ describe('the ledger of a run at scale', () => {
     nowMs = 2_000
     const { least, most } = counter.bounds()
     expect([least, most(), counter.last()]).toEqual([2, 2, 2])
+    // What was said while the database went away is heard when it is back.
+    counter.acknowledge(counter.next())
+    const isBack = ledger.begin('PostgreSQL')
+    nowMs = 9_000
+    expect(counter.bounds().least).toBe(2)
+    isBack()
+    nowMs = 13_000
+    expect(counter.bounds().least).toBe(2)
+    nowMs = 14_001
+    expect(counter.bounds().least).toBe(3)
   })
 })
