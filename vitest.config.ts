@@ -16,6 +16,10 @@ const withClients = (process.env['TEST_CLIENTS'] ?? '') !== ''
 const withMcpSuite = (process.env['TEST_MCP'] ?? '') !== ''
 /** Set by `npm run test:generators`: where it has installed them. */
 const withGenerators = (process.env['TEST_GENERATORS'] ?? '') !== ''
+/** Set by `npm run test:objects`: the S3 server. */
+const withObjects = (process.env['TEST_OBJECTS'] ?? '') !== ''
+/** Set by `npm run test:scale`: for how many minutes. */
+const withScale = (process.env['TEST_SCALE'] ?? '') !== ''
 /** Set by `npm test`, which reads it. */
 const report = process.env['TEST_REPORT'] ?? ''
 
@@ -65,6 +69,12 @@ export default defineConfig({
               test: { name: 'neighbours', include: ['test/neighbours/**/*.test.ts'], ...alone(1) },
             },
           ]
+        : []),
+      ...(withObjects
+        ? [{ extends: true as const, test: { name: 'objects', include: ['test/objects/**/*.test.ts'] } }]
+        : []),
+      ...(withScale
+        ? [{ extends: true as const, test: { name: 'scale', include: ['test/scale/**/*.test.ts'], ...alone(1) } }]
         : []),
       ...(withSoak ? [{ extends: true as const, test: { name: 'soak', include: ['test/soak/**/*.test.ts'] } }] : []),
       ...(withClients

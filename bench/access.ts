@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { admit, keyCredential, openAttempts, openKeyAccess, resolveCall } from '../server/access/index.ts'
+import { admit, keyCredential, openKeyAccess, resolveCall } from '../server/access/index.ts'
+import { openAttempts } from '../server/access/attempts.ts'
 import { newCredential } from '../server/access/credential.ts'
 import { openVault } from '../server/access/vault.ts'
 import { readConfig, type Config } from '../server/config.ts'
 import { newId } from '../server/ids.ts'
-import { openDatabase, type Database } from '../server/store/index.ts'
+import { openDatabase, soleReplica, type Database } from '../server/store/index.ts'
 import { measureBurst } from './burst.ts'
 
 const keyCount = 100_000
@@ -46,6 +47,7 @@ async function measureCalls(database: Database, settings: Config): Promise<void>
     store: database,
     vault: openVault('for a measurement, and nothing else'),
     config: settings,
+    replicas: soleReplica,
     now: Date.now,
     observe: () => undefined,
   })

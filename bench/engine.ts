@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DuckDBPreparedStatement } from '@duckdb/node-api'
-import { openEngine, type Catalog, type Engine } from '../server/data/index.ts'
+import { openEngine, type Engine } from '../server/data/index.ts'
 import { engineOptions } from '../test/harness/engine-options.ts'
 
 const rowCount = 1_000_000
@@ -39,7 +39,7 @@ const engine = await openEngine({
   timeoutMs: 60_000,
 })
 await engine.buildNative({ parquetPath, nativePath })
-const catalog: Catalog = {
+const catalog = {
   version: '1',
   tables: [{ name: 'data', parquetPath, nativePath, columns: [{ name: 'id', type: 'BIGINT' }] }],
 }

@@ -27,6 +27,7 @@ const bench = await openBenchApp({
 })
 const { secret, projectId } = bench
 const { tables } = await bench.app.catalogs.get(projectId)
+const copyPath = tables[0]?.copy && bench.app.files.pathOf(tables[0].copy)
 await bench.close()
 const server = await startServer(bench.dataDir, port)
 const authorization = `Bearer ${secret}`
@@ -85,7 +86,7 @@ function* rows(): Generator<object> {
 async function bareLookups(): Promise<Side> {
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' })
   const opener = await instance.connect()
-  await opener.run(`ATTACH '${tables[0]?.nativePath}' AS native (READ_ONLY)`)
+  await opener.run(`ATTACH '${copyPath}' AS native (READ_ONLY)`)
   const statements = await Promise.all(
     Array.from({ length: connections }, async () => {
       const connection = await instance.connect()

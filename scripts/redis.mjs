@@ -9,7 +9,7 @@ const startLimitMs = 10_000
 
 /** A Redis on a free loopback port that keeps nothing, or undefined where there is none and none can be installed. */
 export async function startRedis() {
-  const binary = findServer() ?? (installPackage('redis-server') ? findServer() : undefined)
+  const binary = findRedisServer()
   if (binary === undefined) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'sluice-redis-'))
   const port = await freePort()
@@ -30,6 +30,11 @@ export async function startRedis() {
     throw error
   }
   return { url: `redis://127.0.0.1:${port}`, binary, stop }
+}
+
+/** The program, installed where that is possible; else undefined. */
+export function findRedisServer() {
+  return findServer() ?? (installPackage('redis-server') ? findServer() : undefined)
 }
 
 function findServer() {

@@ -24,6 +24,7 @@ const versions = [
   { schema: 17, commit: '518c4d8' },
   { schema: 18, commit: '210050e' },
   { schema: 20, commit: '0e653f3' },
+  { schema: 22, commit: 'b6db3bb' },
 ]
 /** Names whose values are meant to move on. */
 const moving = new Set(['last_used_at', 'next_run_at', 'role', 'state', 'evaluated_at', 'health', 'status_since'])

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import {
   createPasswords,
-  openAttempts,
+  openSharedAttempts,
   openInstalledVault,
   openKeyAccess,
   type Attempts,
@@ -32,6 +32,8 @@ import {
 } from './connections/index.ts'
 import {
   buildDataline,
+  createQueryEngine,
+  createTableBuilder,
   openCatalogs,
   openEngine,
   openFiles,
@@ -39,9 +41,10 @@ import {
   readHeldTables,
   type Catalogs,
   type DatasourceDirectory,
-  type Engine,
   type Files,
+  type QueryEngine,
   type QueryGate,
+  type TableBuilder,
 } from './data/index.ts'
 import { createDefinitionTurns } from './definition/index.ts'
 import type { WorkTurns } from './flow/index.ts'
@@ -77,8 +80,10 @@ import {
 } from './questions/index.ts'
 import {
   alertOptions,
+  attemptLimits,
   databaseOptions,
   engineOptions,
+  filesOptions,
   jobOptions,
   languageModelOptions,
   clientDocumentOptions,
@@ -86,7 +91,7 @@ import {
   routerOptions,
   usageOptions,
 } from './part-options.ts'
-import { checkDatabase, checkExecutors, checkQuestions, checkRedis, type Readiness } from './readiness.ts'
+import { checkDatabase, checkExecutors, checkObjects, checkQuestions, checkRedis, type Readiness } from './readiness.ts'
 import {
   createRehearsal,
   openCanaries,
@@ -98,7 +103,7 @@ import {
   type CallRecorder,
   type Canaries,
 } from './rollout/index.ts'
-import { openDatabase, type Database } from './store/index.ts'
+import { openDatabase, openReplicas, soleReplica, type Database, type Replicas } from './store/index.ts'
 import {
   openAlerts,
   openPrometheus,
@@ -122,6 +127,8 @@ export type App = KeyAccess & {
   usage: Usage
   alerts: Alerts
   store: Database
+  /** The processes that share the database. */
+  replicas: Replicas
   projects: ProjectDirectory
   /** Which web pages may read answers. */
   origins: Origins
@@ -130,7 +137,8 @@ export type App = KeyAccess & {
   passwords: Passwords
   files: Files
   catalogs: Catalogs
-  engine: Engine
+  engine: QueryEngine
+  builder: TableBuilder
   /** The one client for everything that leaves the server. */
   outbound: Outbound
   /** Messages to members' own addresses, through the same client. */
@@ -225,25 +233,36 @@ export async function openApp(
   const closeTimeoutMs = limits.flushTimeoutMs
   try {
     if (config.traceEndpoint !== undefined) traces = opened(await openTraces(now), (part) => part.close())
-    const store = opened(await openDatabase({ ...databaseOptions(config), claims: !sharesDatabase, observe }), (part) =>
-      part.close(),
+    const claims = !sharesDatabase || config.objectsUrl !== undefined
+    const store = opened(await openDatabase({ ...databaseOptions(config), claims, observe }), (part) => part.close())
+    const { role, objectsUrl } = config
+    // With the data in one folder there is this process alone.
+    const replicas = opened(
+      objectsUrl === undefined ? soleReplica : await openReplicas(store, { role, observe }),
+      (part) => part.close(),
     )
     usage = opened(openUsage({ ...usageOptions(config), store, holdWordKeepers, observe, now }), (part) => part.close())
     const vault = await openInstalledVault({ store, dataDir, secretKey: config.secretKey })
-    const files = await openFiles({ dir: join(dataDir, 'files'), now })
+    const { files } = opened(await openFiles({ ...filesOptions(config), store, observe, now }), (part) => part.close())
     const origins = opened(await openOrigins(store), (part) => part.close())
     const datasources = openDatasourceDirectory(store)
     const catalogs = opened(await openCatalogs({ store, files, datasources, observe, now }), (part) => part.close())
-    const engine = opened(await startEngine({ ...engineOptions(config), observe, now }), (part) =>
+    const executors = opened(await startEngine({ ...engineOptions(config), observe, now }), (part) =>
       part.close(limits.shutdownTimeoutMs),
     )
+    const engine = createQueryEngine(executors, files)
+    const builder = createTableBuilder(executors, files)
     const outbound = opened(
       openOutbound({ ...outboundOptions(config), ...(outboundCa !== undefined && { ca: outboundCa }), now }),
       (part) => part.close(),
     )
     const post = createPost(outbound)
     const jobs = opened(await openJobs({ ...jobOptions(config), store, observe }), (part) => part.close())
-    const keyAccess = opened(await openKeyAccess({ store, vault, config, now, observe }), (part) => part.close())
+    const keyAccess = opened(await openKeyAccess({ store, vault, config, replicas, now, observe }), (part) =>
+      part.close(),
+    )
+    const { attempts, ...sharing } = await openSharedAttempts(store, attemptLimits(config), now)
+    opened(sharing, (part) => part.close())
     const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
     const sources = alertSources({ store, datasources, deployments })
     const alerts = opened(
@@ -267,6 +286,7 @@ export async function openApp(
       usage,
       alerts,
       store,
+      replicas,
       projects: openProjectDirectory(store),
       origins,
       datasources,
@@ -275,6 +295,7 @@ export async function openApp(
       files,
       catalogs,
       engine,
+      builder,
       outbound,
       post,
       tokens: createTokenSource(outbound, now, openGrants({ store, vault, outbound, now })),
@@ -308,9 +329,9 @@ export async function openApp(
       router,
       languageModel: openLanguageModel({ ...languageModelOptions(config), outbound, observe }),
       questionLog,
-      signInAttempts: openAttempts(limits.failedSignInsPerMinute, now),
-      authenticationAttempts: openAttempts(limits.failedAuthenticationsPerMinute, now),
-      clientRegistrations: openAttempts(limits.oauthRegistrationsPerMinute, now),
+      signInAttempts: attempts.signIn,
+      authenticationAttempts: attempts.authentication,
+      clientRegistrations: attempts.registration,
       clientDocuments: createClientDocuments({ ...clientDocumentOptions(config), outbound, now }),
       readiness: async () => ({
         database: await checkDatabase(store),
@@ -318,6 +339,7 @@ export async function openApp(
         queue: await jobs.health(),
         questions: checkQuestions(router),
         ...(keyAccess.isShared && { redis: checkRedis(keyAccess.isShared()) }),
+        ...(files.isReached && { objects: checkObjects(files.isReached()) }),
       }),
       close,
     }

@@ -1,13 +1,17 @@
 import { resolve } from 'node:path'
 import { makeBackup, restoreBackup } from './backup/index.ts'
 import { readConfig } from './config.ts'
+import { openBucket } from './data/index.ts'
+import { bucketOptions } from './part-options.ts'
 
 /** `sluice backup <folder>` and `sluice restore <folder>`: the configuration says of which installation. */
 async function main(): Promise<void> {
   const [act = '', folder = ''] = process.argv.slice(2)
   const config = readConfig(process.env)
   if ('mistakes' in config) throw new Error(`Configuration: ${config.mistakes.join('; ')}.`)
+  const objects = bucketOptions(config)
   const place = {
+    bucket: objects === null ? null : openBucket(objects),
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl,
     connections: config.limits.databaseConnections,

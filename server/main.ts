@@ -30,14 +30,12 @@ async function main(): Promise<void> {
   const app = await openApp(config)
   const http = await buildHttp(app)
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
-  await app.jobs.start()
-  app.alerts.start()
-  app.canaries.start()
+  if (config.role !== 'api') await startWork(app)
   collectAll()
   await http.listen({ port: config.port, host: config.host, backlog: connectionsWaiting })
   requests.onStop(stopper(app, http, keepHouse(app)))
   // Behind the first answers: a start does not wait for it, and the first question seldom does.
-  void app.router.warm()
+  if (config.role !== 'worker') void app.router.warm()
   const address = addressOf(app, http)
   app.observe({
     kind: 'app-started',
@@ -45,11 +43,19 @@ async function main(): Promise<void> {
     elapsedMs: Math.round(performance.now() - startedAt),
     database: app.store.kind,
   })
-  const example = await prepareExample(app, first.userId, address)
+  // Its source is this service, under an address that answers calls.
+  const example = config.role === 'worker' ? undefined : await prepareExample(app, first.userId, address)
   // Under a process manager the link would end up in its log, so there it is printed only to let the first user in.
   if (flags.welcome || first.created) {
     say(welcome(address, await linkFor(app, first.userId), example))
   }
+}
+
+/** Jobs and schedules, alerts, and releases that are tried out. Several processes take turns at each. */
+async function startWork(app: App): Promise<void> {
+  await app.jobs.start()
+  app.alerts.start()
+  app.canaries.start()
 }
 
 /** The service answers already: it does not end because its database is away just now. */

@@ -24,6 +24,11 @@ export type Observation =
   | { kind: 'database-recovered' }
   | { kind: 'redis-lost'; error: unknown }
   | { kind: 'redis-recovered' }
+  /** The bucket does not answer: what is cached is served, and nothing can be written. */
+  | { kind: 'objects-lost'; error: unknown }
+  | { kind: 'objects-recovered' }
+  /** A file came from the bucket into this process' cache. */
+  | { kind: 'object-fetched'; sizeBytes: number; elapsedMs: number }
   | { kind: 'migrated'; from: number; to: number }
   | { kind: 'executor-started'; pid: number; elapsedMs: number }
   /** It ran out of memory, and a fresh one takes its place. */

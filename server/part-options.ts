@@ -1,11 +1,40 @@
 import { join } from 'node:path'
 import type { Config } from './config.ts'
-import type { EngineOptions } from './data/index.ts'
+import type { BucketOptions, EngineOptions } from './data/index.ts'
 
 /** What of the configuration each part is opened with. */
 
-export function databaseOptions({ dataDir, databaseUrl, limits }: Config) {
-  return { dataDir, databaseUrl, connections: limits.databaseConnections, timeoutMs: limits.databaseTimeoutMs }
+export function databaseOptions({ dataDir, databaseUrl, objectsUrl, limits }: Config) {
+  const { databaseConnections: connections, databaseTimeoutMs: timeoutMs } = limits
+  return { dataDir, databaseUrl, objectsUrl, connections, timeoutMs }
+}
+
+/** Null where the data files are in the data folder. */
+export function bucketOptions(config: Config): BucketOptions | null {
+  if (config.objectsUrl === undefined) return null
+  return {
+    url: config.objectsUrl,
+    endpoint: config.objectsEndpoint,
+    region: config.objectsRegion,
+    pathStyle: config.objectsPathStyle === 'on',
+    encryption: config.objectsEncryption,
+    kmsKey: config.objectsKmsKey,
+    timeoutMs: config.limits.objectTimeoutMs,
+  }
+}
+
+export function filesOptions(config: Config) {
+  const dir = join(config.dataDir, 'files')
+  return { dir, bucket: bucketOptions(config), cacheBytes: config.limits.objectCacheBytes }
+}
+
+/** Failures of each kind that an address may have in a minute. */
+export function attemptLimits({ limits }: Config) {
+  return {
+    signIn: limits.failedSignInsPerMinute,
+    authentication: limits.failedAuthenticationsPerMinute,
+    registration: limits.oauthRegistrationsPerMinute,
+  }
 }
 
 export function usageOptions({ limits }: Config) {

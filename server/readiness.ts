@@ -1,4 +1,4 @@
-import type { Engine } from './data/index.ts'
+import type { QueryEngine } from './data/index.ts'
 import type { Router } from './questions/index.ts'
 import type { Database } from './store/index.ts'
 
@@ -14,7 +14,7 @@ export async function checkDatabase(store: Database): Promise<Readiness[string]>
   }
 }
 
-export function checkExecutors(engine: Engine): Readiness[string] {
+export function checkExecutors(engine: QueryEngine): Readiness[string] {
   const { ready, executors } = engine.health()
   return ready ? { ok: true } : { ok: false, message: `None of ${executors.length} executors answers.` }
 }
@@ -24,6 +24,14 @@ export function checkQuestions(router: Router): Readiness[string] {
   const { encoder } = router.health()
   if (encoder !== 'failed') return { ok: true, optional: true }
   return { ok: false, optional: true, message: 'The question encoder does not open; the log says why.' }
+}
+
+/** Queries over data that is here are answered without it, so it is optional. */
+export function checkObjects(isReached: boolean): Readiness[string] {
+  if (isReached) return { ok: true, optional: true }
+  const message =
+    'The object storage did not answer when it was last asked: what is cached here is served, writes fail.'
+  return { ok: false, optional: true, message }
 }
 
 export function checkRedis(isShared: boolean): Readiness[string] {

@@ -1,10 +1,10 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { launch } from '../../scripts/launch.mjs'
 import { serverProgram } from '../installation.ts'
 
-type Options = { port?: string; host?: string; data?: string; service?: boolean }
+type Options = { port?: string; host?: string; data?: string; role?: string; service?: boolean }
 
 export function startCommand(): Command {
   const command = new Command('start')
@@ -15,6 +15,13 @@ export function startCommand(): Command {
     .option('-p, --port <port>', 'instead of 4400')
     .option('--host <address>', 'instead of 127.0.0.1')
     .option('--data <folder>', 'instead of ./data')
+    .addOption(
+      new Option('--role <role>', 'what this process does: answer calls, run jobs, or both').choices([
+        'api',
+        'worker',
+        'all',
+      ]),
+    )
     .option('--service', 'under a process manager: the whole log, and a sign-in link at the very first start only')
   return command.action(() => start(command.opts<Options>()))
 }
@@ -30,6 +37,7 @@ function start(options: Options): void {
       ...(options.port !== undefined && { PORT: options.port }),
       ...(options.host !== undefined && { HOST: options.host }),
       ...(options.data !== undefined && { SLUICE_DATA_DIR: options.data }),
+      ...(options.role !== undefined && { SLUICE_ROLE: options.role }),
     },
   })
 }

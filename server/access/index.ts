@@ -1,4 +1,5 @@
-export { openAttempts, type Attempts } from './attempts.ts'
+export type { Attempts } from './attempts.ts'
+export { openSharedAttempts } from './shared-attempts.ts'
 export { auditChoices, exportAudit, listAudit, recordAct, type AuditEntry } from './audit.ts'
 export { authenticateManagement } from './authenticate.ts'
 export { labelOf, personOf, systemCaller, type Caller } from './caller.ts'

@@ -1,10 +1,13 @@
-import { copyFile, link, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { createWriteStream } from 'node:fs'
+import { copyFile, link, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { namedFiles } from '../data/index.ts'
+import { pipeline } from 'node:stream/promises'
+import { namedFiles, type Bucket, type StoredFile } from '../data/index.ts'
 import { openDatabaseSnapshot, type DatabaseOptions } from '../store/index.ts'
 import { keyFile, manifestFile, type Manifest } from './manifest.ts'
 
-type Place = Omit<DatabaseOptions, 'migrationsDir'>
+/** `bucket` is null where the files are in the data folder. */
+type Place = Omit<DatabaseOptions, 'migrationsDir'> & { bucket: Bucket | null }
 
 /** A version of data that is let go between the snapshot and its copy: a later snapshot does not name it. */
 const maxAttempts = 5
@@ -39,7 +42,11 @@ async function copyAll(place: Place, folder: string, now: () => number): Promise
   const snapshot = await openDatabaseSnapshot(place)
   try {
     const named = await namedFiles(snapshot)
-    const files = await takeFiles(join(place.dataDir, 'files'), join(folder, 'files'), named)
+    const to = join(folder, 'files')
+    const files =
+      place.bucket === null
+        ? await takeFiles(join(place.dataDir, 'files'), to, new Set(named.map(({ hash }) => hash)))
+        : await fetchFiles(place.bucket, to, named)
     const found = new Set(files.map(hashOf))
     const tables = await snapshot.copyTables(join(folder, 'tables'))
     return {
@@ -48,7 +55,7 @@ async function copyAll(place: Place, folder: string, now: () => number): Promise
       migrations: snapshot.migrations,
       tables,
       files,
-      missing_files: [...named].filter((hash) => !found.has(hash)),
+      missing_files: [...new Set(named.map(({ hash }) => hash))].filter((hash) => !found.has(hash)),
     }
   } finally {
     await snapshot.close()
@@ -70,6 +77,29 @@ async function takeFiles(from: string, to: string, named: Set<string>): Promise<
       await mkdir(join(to, folder), { recursive: true, mode: 0o700 })
       if (await take(join(from, folder, name), join(to, folder, name))) taken.push(`${folder}/${name}`)
     }
+  }
+  return taken.toSorted((left, right) => (left < right ? -1 : 1))
+}
+
+/** As `takeFiles`, of those that are in a bucket. What an earlier attempt fetched stays. */
+async function fetchFiles(bucket: Bucket, to: string, named: StoredFile[]): Promise<string[]> {
+  await mkdir(to, { recursive: true, mode: 0o700 })
+  const taken: string[] = []
+  for (const file of named) {
+    const path = `${file.hash.slice(0, 2)}/${file.hash}.${file.format}`
+    const isThere = await stat(join(to, path)).then(
+      () => true,
+      () => false,
+    )
+    const source = isThere ? undefined : await bucket.get(file)
+    if (!isThere && source === undefined) continue
+    if (source !== undefined) {
+      await mkdir(join(to, dirname(path)), { recursive: true, mode: 0o700 })
+      const draft = join(to, `${path}.draft`)
+      await pipeline(source.body, createWriteStream(draft, { mode: 0o600 }))
+      await rename(draft, join(to, path))
+    }
+    taken.push(path)
   }
   return taken.toSorted((left, right) => (left < right ? -1 : 1))
 }

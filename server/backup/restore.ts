@@ -1,26 +1,33 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { chmod, copyFile, mkdir, readdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { chmod, copyFile, mkdir, readdir, stat } from 'node:fs/promises'
+import { dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { recordNamedFiles, type Bucket, type StoredFile } from '../data/index.ts'
 import { requeueUnfinished } from '../jobs/index.ts'
 import { openDatabase, restoreTables, type DatabaseOptions } from '../store/index.ts'
 import { hashOf } from './make.ts'
 import { keyFile, readManifest, type Manifest } from './manifest.ts'
 
-type Place = Omit<DatabaseOptions, 'migrationsDir'>
+/** `bucket` is null where the files are to be in the data folder. */
+type Place = Omit<DatabaseOptions, 'migrationsDir'> & { bucket: Bucket | null }
 
 /** Makes an installation of a back-up, in an empty data folder and database, and brings it to this version. */
 export async function restoreBackup(place: Place, folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder)
   await refuseFilled(place.dataDir)
-  for (const path of manifest.files) await putFile(join(folder, 'files', path), join(place.dataDir, 'files', path))
+  for (const path of manifest.files) {
+    const from = join(folder, 'files', path)
+    if (place.bucket === null) await putFile(from, join(place.dataDir, 'files', path))
+    else await putObject(from, place.bucket)
+  }
   await putKey(folder, place.dataDir)
   const { tables, migrations } = manifest
   await restoreTables(place, { folder: join(folder, 'tables'), tables, migrations })
   const store = await openDatabase(place)
   try {
     await requeueUnfinished({ store, observe: place.observe })
+    if (place.bucket !== null) await recordNamedFiles(store)
   } finally {
     await store.close()
   }
@@ -39,9 +46,21 @@ async function refuseFilled(dataDir: string): Promise<void> {
 async function putFile(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 })
   await copyFile(from, to)
+  if ((await digestOf(to)) !== hashOf(to)) throw new Error(`${from} is damaged: its content is not what its name says.`)
+}
+
+async function digestOf(path: string): Promise<string> {
   const hash = createHash('sha256')
-  await pipeline(createReadStream(to), hash)
-  if (hash.digest('hex') !== hashOf(to)) throw new Error(`${from} is damaged: its content is not what its name says.`)
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
+}
+
+async function putObject(from: string, bucket: Bucket): Promise<void> {
+  const hash = await digestOf(from)
+  if (hash !== hashOf(from)) throw new Error(`${from} is damaged: its content is not what its name says.`)
+  const format = extname(from).slice(1) as StoredFile['format']
+  const { size: sizeBytes } = await stat(from)
+  await bucket.put(from, { hash, format }, { sizeBytes, isDamaged: false })
 }
 
 /** Where the key is configured, it is not in the data folder, nor in the back-up. */

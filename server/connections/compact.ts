@@ -1,10 +1,10 @@
 import type { Config } from '../config.ts'
-import { compactTable, type Catalogs, type Engine, type Files } from '../data/index.ts'
+import { compactTable, type Catalogs, type Files, type TableBuilder } from '../data/index.ts'
 import type { JobContext, Jobs } from '../jobs/index.ts'
 import type { Database } from '../store/index.ts'
 import { takeTurn } from './turns.ts'
 
-type Parts = { store: Database; files: Files; engine: Engine; catalogs: Catalogs; jobs: Jobs; config: Config }
+type Parts = { store: Database; files: Files; builder: TableBuilder; catalogs: Catalogs; jobs: Jobs; config: Config }
 
 /**
  * The work of a `compact_table` job: fewer files for the same rows. In the turn of the datasource, so that the next load

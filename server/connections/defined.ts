@@ -1,7 +1,7 @@
 import type { ForEach, HttpConfiguration, Pagination } from '../../api/connections.ts'
 import type { Vault } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
-import type { Catalogs, Engine } from '../data/index.ts'
+import type { Catalogs, TableBuilder } from '../data/index.ts'
 import type { ColumnRule, DataCheck, Database, LoadRule } from '../store/index.ts'
 import type { SourceKind } from './datasources.ts'
 import { failedOnRows, type FailedCheck } from './judge.ts'
@@ -72,14 +72,14 @@ export function ruleChanges(before: ColumnRule[], after: ColumnRule[]): ColumnCh
 
 /** What of some checks the data that serves now does not pass; nothing where there is none. */
 export async function checkServedData(
-  app: { engine: Engine; catalogs: Catalogs; now: Clock },
+  app: { builder: TableBuilder; catalogs: Catalogs; now: Clock },
   { projectId, tableName, checks }: { projectId: string; tableName: string; checks: DataCheck[] },
 ): Promise<FailedCheck[]> {
   const { tables } = await app.catalogs.get(projectId)
   const table = tables.find(({ name }) => name === tableName)
   if (table === undefined) return []
-  const { parquetPath, parted, columns } = table
-  return failedOnRows(app, { projectId, parquetPath, whole: parted ?? null, limits: {} }, { columns, checks })
+  const { rows, parted, columns } = table
+  return failedOnRows(app, { projectId, rows, whole: parted ?? null, limits: {} }, { columns, checks })
 }
 
 /** A variable or secret with its value. Of a secret it never leaves the server. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { rm, stat, writeFile } from 'node:fs/promises'
 import type { ForEach, HttpConfiguration } from '../../api/connections.ts'
-import type { AnswerBody, Catalogs, Engine, RowsPageCall } from '../data/index.ts'
+import type { AnswerBody, Catalogs, QueryEngine, RowsPageCall } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { fetchRows, type FetchedRows, type FetchOptions } from './fetch-rows.ts'
 import { sqlName } from './sql-name.ts'
@@ -41,7 +41,7 @@ export function exampleRow(configuration: HttpConfiguration): ReadonlyMap<string
 
 /** The rows of the other table that requests are made for, each combination of values once, in an order of their own. */
 export async function readParents(
-  app: { catalogs: Catalogs; engine: Engine },
+  app: { catalogs: Catalogs; engine: QueryEngine },
   projectId: string,
   { configuration, forEach, tableName }: { configuration: HttpConfiguration; forEach: ForEach; tableName: string },
 ): Promise<Parents> {

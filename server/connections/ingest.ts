@@ -9,7 +9,9 @@ import {
   noteUnchanged,
   type Catalogs,
   type Converted,
-  type Engine,
+  type QueryEngine,
+  type StoredFile,
+  type TableBuilder,
   type FetchedVersion,
   type Files,
   type LoadedParts,
@@ -38,7 +40,8 @@ import { recordSourceAct } from './source-acts.ts'
 export type IngestApp = {
   store: Database
   files: Files
-  engine: Engine
+  engine: QueryEngine
+  builder: TableBuilder
   jobs: Jobs
   outbound: Outbound
   tokens: TokenSource
@@ -142,7 +145,7 @@ async function load(
   const { rules, live, base, tableName, request } = plan
   const contract = tableContractOf(rules, live, base !== null)
   const call = { source: fetched.source, parquetPath: paths.parquet, rejectedPath: paths.rejected, contract }
-  const converted = await app.engine.convert(projectId, call, left()).catch((error: unknown) => {
+  const converted = await app.builder.convert(projectId, call, left()).catch((error: unknown) => {
     throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error
   })
   const { truncated, validators } = fetched
@@ -153,7 +156,8 @@ async function load(
   if (!('rows' in joined)) return joined
   const { rows, columns, rowCount, newRows, parted, whole } = joined
   // Rows that join others are looked at by themselves, and with them.
-  const parquetPath = parted?.part === null ? '' : app.files.pathOf(rows.hash, 'parquet')
+  const came: StoredFile = { hash: rows.hash, format: 'parquet' }
+  const looked = parted?.part === null ? (whole?.parts[0]?.rows ?? came) : came
   const arrival = { projectId, tableName, converted, columns, rowCount, whole, live, base, rules, limits: left() }
   return {
     request,
@@ -164,7 +168,7 @@ async function load(
     truncated: truncated || base?.truncated === true,
     parted,
     validators,
-    heldBecause: await judgeVersion(app, { ...arrival, parquetPath, requestHash }),
+    heldBecause: await judgeVersion(app, { ...arrival, rows: looked, requestHash }),
     rejected: rules.onMismatch === 'null' ? await keepRejected(app.files, paths.rejected, converted) : null,
   }
 }
@@ -340,7 +344,7 @@ async function fetchFor(
     bodyPath: paths.body,
     rowsPath: checkpoint?.rowsPath ?? paths.rows,
     pagination: from.pagination,
-    appendPage: (page) => app.engine.appendPage(projectId, page, left()),
+    appendPage: (page) => app.builder.appendPage(projectId, page, left()),
     at: new Date(app.now()),
     lastValue: plan.lastValue,
     values: await namedValuesFor(app, projectId, from.configuration),

@@ -3,11 +3,11 @@ import {
   partedTable,
   type CallLimits,
   type Converted,
-  type Engine,
   type Files,
   type LoadedParts,
   type Merged,
   type PartedTable,
+  type TableBuilder,
 } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import type { ColumnRecord, CursorValue, Deletions } from '../store/index.ts'
@@ -24,7 +24,7 @@ export type Joined = {
   whole: PartedTable | null
 }
 
-type App = { files: Files; engine: Engine }
+type App = { files: Files; builder: TableBuilder }
 type Load = {
   projectId: string
   plan: LoadPlan
@@ -50,9 +50,9 @@ export async function joinRows(app: App, load: Load): Promise<Joined | { lastVal
   if (columns.length > maxColumns) throw tooWide(columns.length)
   const parts = base?.parted.parts ?? []
   const before = { columns, parts, deletions: base?.parted.deletions ?? null, load: plan.load }
-  const merged = await app.engine.mergeRows(
+  const merged = await app.builder.mergeRows(
     load.projectId,
-    mergeCall(load, columns, base === null ? null : partedTable(app.files, before)),
+    mergeCall(load, columns, base === null ? null : partedTable(before)),
     load.limits,
   )
   const lastValue = nextValue(load, columns, merged)
@@ -71,7 +71,7 @@ export async function joinRows(app: App, load: Load): Promise<Joined | { lastVal
     made === null || part === null
       ? parts
       : [...parts, { id: '', loads: [], nativeHash: null, fileHash: made.hash, sizeBytes: made.sizeBytes, ...part }]
-  const whole = partedTable(app.files, { columns, parts: all, deletions, load: plan.load })
+  const whole = partedTable({ columns, parts: all, deletions, load: plan.load })
   return { rows, rowCount, newRows: merged.rowCount, columns, parted, whole }
 }
 

@@ -1,4 +1,14 @@
-import type { Catalogs, Converted, Engine, LiveData, PartedTable, QueryGate, CallLimits } from '../data/index.ts'
+import type {
+  CallLimits,
+  Catalogs,
+  Converted,
+  LiveData,
+  PartedTable,
+  QueryEngine,
+  QueryGate,
+  StoredFile,
+  TableBuilder,
+} from '../data/index.ts'
 import type { Clock } from '../clock.ts'
 import type { ColumnRecord, DataCheck, HeldBecause } from '../store/index.ts'
 import { sqlName } from './sql-name.ts'
@@ -8,8 +18,8 @@ import type { TableRules } from './table-rules.ts'
 export type Arrival = {
   projectId: string
   tableName: string
-  /** The rows that came. */
-  parquetPath: string
+  /** The rows that came; where none did, the first of those before. */
+  rows: StoredFile
   converted: Converted
   /** The table with them. */
   columns: ColumnRecord[]
@@ -24,7 +34,7 @@ export type Arrival = {
   limits: CallLimits
 }
 
-type Parts = { engine: Engine; catalogs: Catalogs; queryGate: QueryGate; now: Clock }
+type Parts = { engine: QueryEngine; builder: TableBuilder; catalogs: Catalogs; queryGate: QueryGate; now: Clock }
 
 /** Whether data may serve, or why it has to wait for its author. The first reason that is found is told. */
 export async function judgeVersion(app: Parts, arrival: Arrival): Promise<HeldBecause | null> {
@@ -71,7 +81,7 @@ function mismatch({ converted: { mismatches }, rules }: Arrival): HeldBecause | 
 }
 
 async function brokenQueries(app: Parts, arrival: Arrival): Promise<HeldBecause | null> {
-  const { projectId, tableName, parquetPath, rules, limits } = arrival
+  const { projectId, tableName, rows, rules, limits } = arrival
   const columns = arrival.columns.map(({ name, type }) => ({ name, type }))
   const hiddenColumns = arrival.columns
     .filter(({ name, sourceKey = name }) =>
@@ -79,7 +89,7 @@ async function brokenQueries(app: Parts, arrival: Arrival): Promise<HeldBecause 
     )
     .map(({ name }) => name)
   const gone = await vanished(app, arrival)
-  const change = { projectId, tableName, parquetPath, parted: arrival.whole ?? undefined, columns }
+  const change = { projectId, tableName, rows, parted: arrival.whole ?? undefined, columns }
   const queries = await app.queryGate.brokenBy({
     ...change,
     hiddenColumns: [...hiddenColumns, ...gone],
@@ -131,11 +141,11 @@ async function failedChecks(app: Parts, arrival: Arrival): Promise<HeldBecause |
   return { reason: 'check_failed', message, checks: failed }
 }
 
-type Rows = Pick<Arrival, 'projectId' | 'parquetPath' | 'whole' | 'limits'>
+type Rows = Pick<Arrival, 'projectId' | 'rows' | 'whole' | 'limits'>
 
 /** The checks that look at the rows themselves. */
 export async function failedOnRows(
-  app: Pick<Parts, 'engine' | 'now'>,
+  app: Pick<Parts, 'builder' | 'now'>,
   rows: Rows,
   { columns, checks }: { columns: Array<{ name: string }>; checks: DataCheck[] },
 ): Promise<FailedCheck[]> {
@@ -164,13 +174,13 @@ function shareFailure(
 }
 
 async function rowFailures(
-  { engine, now }: Pick<Parts, 'engine' | 'now'>,
-  { projectId, parquetPath, whole, limits }: Rows,
+  { builder, now }: Pick<Parts, 'builder' | 'now'>,
+  { projectId, rows, whole, limits }: Rows,
   checks: Exclude<DataCheck, { type: 'row_count_share' }>[],
 ): Promise<FailedCheck[]> {
   if (checks.length === 0) return []
-  const call = { parquetPath, ...(whole !== null && { whole }), checks }
-  const results = await engine.checkRows(projectId, call, limits)
+  const call = { rows, ...(whole !== null && { whole }), checks }
+  const results = await builder.checkRows(projectId, call, limits)
   return checks.flatMap((check, index): FailedCheck[] => {
     const { failing = 0, examples = [], newestMs = null } = results[index] ?? {}
     if (check.type === 'freshness') return staleFailure(check, newestMs, now())

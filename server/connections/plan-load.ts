@@ -1,4 +1,4 @@
-import { stat, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { liveDataVersion, type FetchedVersion, type Files, type LiveData, type PartedVersion } from '../data/index.ts'
 import { widerType } from '../rows/index.ts'
 import type { CursorValue, Database, LoadRule, Validators } from '../store/index.ts'
@@ -61,8 +61,8 @@ function described(from: RowOrigin): unknown {
 /** Rows of a file that join those of a request leave it the request of the version, so that the next answer joins them. */
 async function requestOf(files: Files, { requestHash }: LiveData): Promise<LoadPlan['request'] | null> {
   if (requestHash === null) return null
-  const found = await stat(files.pathOf(requestHash, 'json')).catch(() => null)
-  return found === null ? null : { hash: requestHash, sizeBytes: found.size }
+  const sizeBytes = await files.sizeOf({ hash: requestHash, format: 'json' })
+  return sizeBytes === undefined ? null : { hash: requestHash, sizeBytes }
 }
 
 function joinable(live: LiveData): LoadPlan['base'] {
@@ -82,7 +82,7 @@ async function canJoin(files: Files, { live, load, rules }: Joining): Promise<bo
   })
   if (!fits) return false
   const hashes = parted.parts.map(({ fileHash }) => fileHash).concat(parted.deletions?.hash ?? [])
-  for (const hash of hashes) if (!(await files.isIntact(hash, 'parquet'))) return false
+  for (const hash of hashes) if (!(await files.isIntact({ hash, format: 'parquet' }))) return false
   return true
 }
 

@@ -178,7 +178,7 @@ async function refuseHiding(app: { queryGate: QueryGate }, { projectId, tableNam
   if (hiddenColumns.length === live.columns.length) {
     throw new Failure('invalid_request', { reason: 'invalid_field', message: 'One column at least has to be shown.' })
   }
-  const change = { projectId, tableName, parquetPath: null, hiddenColumns, columns: live.columns }
+  const change = { projectId, tableName, rows: null, hiddenColumns, columns: live.columns }
   const broken = await app.queryGate.brokenBy(change)
   if (broken.length === 0) return
   const names = broken.map(({ name, environments }) => `${name} (${environments.join(', ')})`).join(', ')

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import type { HttpConfiguration, TestConnectionAnswer } from '../../api/connections.ts'
 import { requireRole, type Caller, type Vault } from '../access/index.ts'
-import type { Engine, Files, Peeked } from '../data/index.ts'
+import type { Files, Peeked, TableBuilder } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { probe } from './probe.ts'
 import { startOf } from './last-value.ts'
@@ -22,7 +22,7 @@ type TestApp = {
   outbound: Outbound
   tokens: TokenSource
   files: Files
-  engine: Engine
+  builder: TableBuilder
   config: Config
   now: Clock
 }
@@ -87,7 +87,7 @@ function callerScope(caller: Caller): string {
 }
 
 async function peekAt(
-  { files, engine, config: { limits } }: TestApp,
+  { files, builder, config: { limits } }: TestApp,
   bytes: Buffer,
   asked: { contentType: string; extractor: string | undefined; scope: string; signal: AbortSignal | undefined },
 ): Promise<Peeked> {
@@ -97,7 +97,7 @@ async function peekAt(
     await writeFile(path, bytes, { mode: 0o600 })
     const body = { path, contentType, extractor, maxDepth: limits.jsonDepth, maxBytes: limits.executeResponseBytes }
     const call = { body, workPath: files.temporaryPath('peek'), maxChars: peekedChars }
-    return await engine.peek(scope, call, { timeoutMs: limits.testTimeoutMs, ...(signal && { signal }) })
+    return await builder.peek(scope, call, { timeoutMs: limits.testTimeoutMs, ...(signal && { signal }) })
   } finally {
     await rm(path, { force: true })
   }

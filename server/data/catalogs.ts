@@ -4,9 +4,9 @@ import { Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
 import { asStoreFailure, type ColumnRecord, type Database } from '../store/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
-import type { Catalog, CatalogTable, Column } from './executor/protocol.ts'
+import { catalogVersion, filesOfTable, nameOfRows, type Catalog, type CatalogTable } from './catalog.ts'
+import type { Column } from './executor/protocol.ts'
 import type { Files } from './files.ts'
-import { filesOfTable, rowFilesOf } from './parts.ts'
 import { lastWhole, liveVersions } from './whole-versions.ts'
 
 /** The tables of a project as queries see them now, and how old their data is. */
@@ -89,7 +89,7 @@ export async function openCatalogs(parts: Parts): Promise<Catalogs> {
     async withoutDamaged(projectId, failed, error) {
       if (!looksDamaged(error) || parts.now() - (doubtedAtMs.get(projectId) ?? 0) < doubtEveryMs) return undefined
       doubtedAtMs.set(projectId, parts.now())
-      for (const path of failed.tables.flatMap(filesOfTable)) parts.files.doubt(path)
+      for (const file of failed.tables.flatMap(filesOfTable)) parts.files.doubt(file)
       known.delete(projectId)
       const read = await get(projectId)
       return read.version === failed.version ? undefined : read
@@ -127,37 +127,24 @@ async function readCatalog(parts: Parts, projectId: string): Promise<ProjectCata
     if (source === undefined) continue
     rows.push({ ...(await lastWhole(parts, version)), name: source.tableName, hidden: source.hiddenKeys })
   }
-  const tables = rows.map(({ name, parquetPath, nativePath, parted, columns, hidden }): CatalogTable => {
+  const tables = rows.map(({ name, rows: record, copy, parted, columns, hidden }): CatalogTable => {
     const isHidden = (column: ColumnRecord) => hidden.includes(column.sourceKey ?? column.name)
     const [out, shown] = [columns?.filter(isHidden) ?? [], columns?.filter((column) => !isHidden(column)) ?? []]
     return {
       name,
-      parquetPath,
-      ...(nativePath !== undefined && { nativePath }),
+      rows: record,
+      ...(copy !== undefined && { copy }),
       ...(parted !== undefined && { parted }),
       columns: shown.map(({ name: column, type }): Column => ({ name: column, type })),
       // A table has at least one column.
       ...(out.length > 0 && shown.length > 0 && { hiddenColumns: out.map(({ name: column }) => column) }),
     }
   })
-  // Content-addressed names make the catalog its own version: the same files are the same catalog.
-  const version = tables
-    .map((table) => `${table.name}=${filesIn(table)}${hiddenIn(table)}`)
-    .sort()
-    .join('\n')
   return {
-    version,
+    version: catalogVersion(tables),
     tables,
-    content: new Map(tables.map((table) => [table.name, rowFilesOf(table).join('\n')])),
+    content: new Map(tables.map((table) => [table.name, nameOfRows(table)])),
     asOf: new Map(rows.map((row) => [row.name, row.checkedAt ?? row.createdAt])),
     truncated: new Set(rows.filter((row) => row.truncated).map((row) => row.name)),
   }
-}
-
-function filesIn(table: CatalogTable): string {
-  return table.parted === undefined ? (table.nativePath ?? table.parquetPath) : filesOfTable(table).join(' + ')
-}
-
-function hiddenIn({ hiddenColumns = [] }: CatalogTable): string {
-  return hiddenColumns.length === 0 ? '' : ` without ${JSON.stringify(hiddenColumns)}`
 }

@@ -3,12 +3,12 @@ import { Failure } from '../failure.ts'
 import type { Database, Deletions } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
 import { nativeCopy } from './dataline.ts'
-import type { Engine } from './engine.ts'
 import type { Files } from './files.ts'
 import { dropUnusedParts, insertPart, partedTable, setParts, type PartRecord } from './parts.ts'
+import type { TableBuilder } from './table-builder.ts'
 import { liveDataVersion } from './versions.ts'
 
-type Parts = { store: Database; files: Files; engine: Engine; catalogs: Catalogs }
+type Parts = { store: Database; files: Files; builder: TableBuilder; catalogs: Catalogs }
 
 /** Once this share of the first part is new or past, everything is written anew; before, only what came since. */
 const wholeShare = 0.2
@@ -43,12 +43,12 @@ export async function compactTable(
   const { parted, dataObjectId } = live
   const from = compactedFrom(parted, maxParts)
   if (from === null) return null
-  const table = partedTable(app.files, parted)
+  const table = partedTable(parted)
   const paths = { part: app.files.temporaryPath('parquet'), past: app.files.temporaryPath('past') }
   try {
     const numbered = parted.load.mode === 'merge'
     const call = { table, from, partPath: paths.part, pastPath: paths.past, numbered }
-    const { rowCount, past } = await app.engine.compactParts(call, { signal, isHeavy: true })
+    const { rowCount, past } = await app.builder.compactParts(call, { signal, isHeavy: true })
     const expected = parted.parts.slice(from).reduce((sum, part) => sum + part.rowCount, 0)
     const gone = (parted.deletions?.rows ?? 0) - (past?.rows ?? 0)
     if (rowCount !== expected - gone)
@@ -57,7 +57,7 @@ export async function compactTable(
     const kept = past === null ? null : { ...past, ...(await app.files.keep(paths.past, 'parquet')) }
     // Made before it is needed: no read meets the new file without it.
     const native =
-      from === 0 ? await nativeCopy(app, app.files.pathOf(file.hash, 'parquet'), { signal, isHeavy: true }) : null
+      from === 0 ? await nativeCopy(app, { hash: file.hash, format: 'parquet' }, { signal, isHeavy: true }) : null
     const loads = [...new Set(parted.parts.slice(from).flatMap((part) => part.loads))].toSorted((a, b) => a - b)
     signal.throwIfAborted()
     await app.store.db.transaction().execute(async (transaction) => {

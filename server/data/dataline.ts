@@ -6,14 +6,15 @@ import type { ColumnRecord, Tables, Database } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
 import type { DistinctValues, Profile } from './executor/protocol.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
-import type { KeptFile, Files } from './files.ts'
-import type { Engine, CallLimits } from './engine.ts'
+import type { KeptFile, Files, StoredFile } from './files.ts'
+import type { CallLimits } from './engine.ts'
 import { dropUnusedParts, readParts } from './parts.ts'
+import type { TableBuilder } from './table-builder.ts'
 
 type DatalineApp = {
   store: Database
   files: Files
-  engine: Engine
+  builder: TableBuilder
   catalogs: Catalogs
   datasources: DatasourceDirectory
 }
@@ -48,13 +49,13 @@ export async function buildDataline(app: DatalineApp, work: Work): Promise<void>
     await prepareParts(app, work, object)
     return
   }
-  const parquetPath = app.files.pathOf(object.fileHash, 'parquet')
+  const rows: StoredFile = { hash: object.fileHash, format: 'parquet' }
   const limits = { signal, isHeavy: isHeavy(object) }
-  const profile = await app.engine.profile(parquetPath, limits)
+  const profile = await app.builder.profile(rows, limits)
   progress(0.4)
-  const values = await collectValues(app, limits, { parquetPath, texts: textColumns(profile) })
+  const values = await collectValues(app, limits, { rows, texts: textColumns(profile) })
   progress(0.6)
-  const kept = await nativeCopy(app, parquetPath, limits)
+  const kept = await nativeCopy(app, rows, limits)
   progress(0.9)
   signal.throwIfAborted()
   await app.store.db.transaction().execute(async (transaction) => {
@@ -82,16 +83,16 @@ async function prepareParts(app: DatalineApp, { signal, progress }: Work, object
   const [first] = parts
   if (first === undefined) return
   const limits = { signal, isHeavy: isHeavy(object) }
-  const firstPath = app.files.pathOf(first.fileHash, 'parquet')
+  const firstRows: StoredFile = { hash: first.fileHash, format: 'parquet' }
   const isWhole = parts.length === 1 && object.deletions === null
-  const profile = isWhole ? await app.engine.profile(firstPath, limits) : null
+  const profile = isWhole ? await app.builder.profile(firstRows, limits) : null
   progress(0.4)
   const brought = parts.find(({ loads }) => loads.length === 1 && loads[0] === object.version)
   const texts = profile === null ? textsOf(brought?.columns ?? []) : textColumns(profile)
-  const parquetPath = app.files.pathOf((isWhole ? first : (brought ?? first)).fileHash, 'parquet')
-  const values = texts.length === 0 ? [] : await collectValues(app, limits, { parquetPath, texts })
+  const rows: StoredFile = { hash: (isWhole ? first : (brought ?? first)).fileHash, format: 'parquet' }
+  const values = texts.length === 0 ? [] : await collectValues(app, limits, { rows, texts })
   progress(0.6)
-  const kept = first.nativeHash === null ? await nativeCopy(app, firstPath, limits) : null
+  const kept = first.nativeHash === null ? await nativeCopy(app, firstRows, limits) : null
   progress(0.9)
   signal.throwIfAborted()
   await app.store.db.transaction().execute(async (transaction) => {
@@ -144,13 +145,13 @@ async function profileBefore(
 
 /** Null where the memory does not reach for a copy, as with thousands of columns: the Parquet file serves. */
 export async function nativeCopy(
-  app: Pick<DatalineApp, 'files' | 'engine'>,
-  parquetPath: string,
+  app: Pick<DatalineApp, 'files' | 'builder'>,
+  rows: StoredFile,
   limits: CallLimits,
 ): Promise<KeptFile | null> {
   const nativePath = app.files.temporaryPath('duckdb')
   try {
-    await app.engine.buildNative({ parquetPath, nativePath }, limits)
+    await app.builder.buildNative({ rows, nativePath }, limits)
     return await app.files.keep(nativePath, 'duckdb')
   } catch (error) {
     if (error instanceof Failure && error.reason === 'memory_limit') return null
@@ -180,12 +181,12 @@ type ColumnValues = { column: string; values: DistinctValues['values'] }
 async function collectValues(
   app: DatalineApp,
   limits: CallLimits,
-  { parquetPath, texts }: { parquetPath: string; texts: string[] },
+  { rows, texts }: { rows: StoredFile; texts: string[] },
 ): Promise<ColumnValues[]> {
   const collected: ColumnValues[] = []
   for (let at = 0; at < texts.length; at += columnsAtOnce) {
     const columns = texts.slice(at, at + columnsAtOnce)
-    const found = await app.engine.distinctValues({ parquetPath, columns, cap: valuesPerColumn }, limits)
+    const found = await app.builder.distinctValues({ rows, columns, cap: valuesPerColumn }, limits)
     for (const [index, column] of columns.entries()) {
       const values = found[index]?.values ?? []
       const short = values.filter(({ value }) => value.length <= maxValue && !value.includes('\0'))

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { Observe } from '../observe.ts'
 import type {
-  Catalog,
+  LocalCatalog,
   CheckCall,
   CheckResult,
   CompactCall,
@@ -139,7 +139,7 @@ export async function openEngine(options: EngineOptions) {
   })
   await reads.opened(openTimeoutMs)
 
-  const scoped = (scope: string, catalog: Catalog, call: ScopedCall, input: CallLimits = {}): Task => {
+  const scoped = (scope: string, catalog: LocalCatalog, call: ScopedCall, input: CallLimits = {}): Task => {
     return { scope, catalog, call, timeoutMs: input.timeoutMs ?? options.timeoutMs, signal: input.signal }
   }
 
@@ -157,14 +157,14 @@ export async function openEngine(options: EngineOptions) {
    * Reads in parts, with back-pressure. Parts of `json` are row objects joined by commas, without brackets and without a
    * newline; parts of `ndjson` and `csv` are whole lines; parts of `parquet` and `arrow` are bytes of one file or stream.
    */
-  function stream(scope: string, catalog: Catalog, input: ReadInput): Promise<ReadStream> {
+  function stream(scope: string, catalog: LocalCatalog, input: ReadInput): Promise<ReadStream> {
     const task = scoped(scope, catalog, readCall(input, true), input)
     return openReadStream((onFrame) => reads.run({ ...task, onFrame }))
   }
 
   return {
     /** Reads a whole result into one buffer. */
-    async read(scope: string, catalog: Catalog, input: ReadInput): Promise<ReadAnswer> {
+    async read(scope: string, catalog: LocalCatalog, input: ReadInput): Promise<ReadAnswer> {
       if (input.format !== undefined && input.format !== 'json' && input.format !== 'ndjson') {
         return collected(await stream(scope, catalog, input))
       }
@@ -179,7 +179,7 @@ export async function openEngine(options: EngineOptions) {
      * As `stream`, in a process of low priority that starts with the first such read: for what nobody waits for. It
      * takes no place of a caller's read, and callers never wait for it.
      */
-    async streamBehind(scope: string, catalog: Catalog, input: ReadInput): Promise<ReadStream> {
+    async streamBehind(scope: string, catalog: LocalCatalog, input: ReadInput): Promise<ReadStream> {
       await behind.opened(openTimeoutMs)
       const task = scoped(scope, catalog, readCall(input, true), input)
       return openReadStream((onFrame) => behind.run({ ...task, onFrame }))
@@ -189,7 +189,7 @@ export async function openEngine(options: EngineOptions) {
      * Proves that SQL is one SELECT over the catalog's tables, and says what it reads, needs and returns, without
      * running it. `read` refuses what this refuses; call this first to tell an author why.
      */
-    async inspect(scope: string, catalog: Catalog, input: InspectCall, left?: CallLimits): Promise<Inspection> {
+    async inspect(scope: string, catalog: LocalCatalog, input: InspectCall, left?: CallLimits): Promise<Inspection> {
       const timeoutMs = Math.min(options.inspectionTimeoutMs, left?.timeoutMs ?? Number.POSITIVE_INFINITY)
       const limits = { ...left, timeoutMs }
       return (await reads.run(scoped(scope, catalog, { verb: 'inspect', ...input }, limits))).head as Inspection
@@ -198,7 +198,7 @@ export async function openEngine(options: EngineOptions) {
     /** DuckDB's plan of a statement. */
     async explain(
       scope: string,
-      catalog: Catalog,
+      catalog: LocalCatalog,
       input: { sql: string; slots: SlotValue[] },
       limits?: CallLimits,
     ): Promise<Plan> {

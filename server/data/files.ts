@@ -1,86 +1,99 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream, type ReadStream } from 'node:fs'
+import { createReadStream, mkdirSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { LRUCache } from 'lru-cache'
 
 export type FileFormat = 'json' | 'parquet' | 'duckdb'
+/** The hash of its content is its name; the format says how to read it. */
+export type StoredFile = { hash: string; format: FileFormat }
 export type KeptFile = { hash: string; sizeBytes: number }
 
+/** A file that stays where it is until it is let go of. */
+export type FileLease = { path: string; release: () => void }
+
 /**
- * Immutable files, named by the SHA-256 of their content. A folder; object storage fits behind the same five verbs.
+ * Immutable files, named by the SHA-256 of their content. A folder that holds all of them, or a bucket with a folder
+ * here that holds what was used last.
  */
 export type Files = {
-  /** A path for something unfinished. What a crash leaves there is swept. */
-  temporaryPath(extension: string): string
+  /** A path on this machine for something unfinished. What a crash leaves there is swept. */
+  temporaryPath: (extension: string) => string
   /** Makes a finished file durable under the name of its content, before any row names it. Takes it away from `path`. */
   keep(path: string, format: FileFormat): Promise<KeptFile>
-  /** Where the engine can read it. */
-  pathOf(hash: string, format: FileFormat): string
-  stream(hash: string, format: FileFormat): ReadStream
+  /** Whether every file lies here, so that none need be chosen for a read. */
+  holdsAll: boolean
+  /** Brings a file here, where it stays until the lease is let go of. */
+  lease(file: StoredFile, signal?: AbortSignal): Promise<FileLease>
+  /** All of some files without a wait; undefined where one is not here yet. */
+  leaseHere(files: readonly StoredFile[]): Pick<FileLease, 'release'> | undefined
+  /** Where a lease finds it. */
+  pathOf: (file: StoredFile) => string
+  /** Its bytes; the file stays until they are read or the stream is destroyed. */
+  read(file: StoredFile): Promise<Readable>
+  /** Undefined where it is gone. */
+  sizeOf(file: StoredFile): Promise<number | undefined>
   /** Whether its content is still what its name says. Read once, and again when the file has changed or is doubted. */
-  isIntact(hash: string, format: FileFormat): Promise<boolean>
+  isIntact(file: StoredFile): Promise<boolean>
   /** Something went wrong while it was read: what was known about it is no longer believed. */
-  doubt(path: string): void
-  remove(hash: string, format: FileFormat): Promise<void>
-  /** Removes what no row names any more, and what was never finished. Returns how many files went. */
-  sweep(isNamed: (hash: string) => boolean): Promise<number>
+  doubt(file: StoredFile): void
+  /** After a read that failed: whether one of these was gone from here and can be brought again. */
+  missed(files: readonly StoredFile[]): Promise<boolean>
+  /** Whether what holds all files answered when it was last asked; undefined where that is the folder itself. */
+  isReached?: () => boolean
+  /** Removes what was never finished on this machine. Returns how many files went. */
+  sweepUnfinished: () => Promise<number>
+  /** Removes what has none of these hashes and may not yet be named, either. Returns how many files went. */
+  sweep(named: ReadonlySet<string>): Promise<number>
 }
 
 /** A younger file may belong to a transaction that has not committed yet. */
-const orphanAgeMs = 60 * 60 * 1000
-const maxSeenIntact = 50_000
+export const orphanAgeMs = 60 * 60 * 1000
 /** A load that is told to wait for hours goes on with what it has. */
 const unfinishedAgeMs = 24 * 60 * 60 * 1000
 
-export async function openFiles({ dir, now }: { dir: string; now: () => number }): Promise<Files> {
-  const temporary = join(dir, 'unfinished')
-  await mkdir(temporary, { recursive: true, mode: 0o700 })
-  const pathOf = (hash: string, format: FileFormat): string => join(dir, hash.slice(0, 2), `${hash}.${format}`)
-  /** What each file looked like when its content was right. */
-  const seenIntact = new LRUCache<string, string>({ max: maxSeenIntact })
+const unfinished = 'unfinished'
 
+/** What folders of files have in common: the layout, and how a file gets into it. */
+export async function openFileFolder({ dir, now }: { dir: string; now: () => number }) {
+  await mkdir(join(dir, unfinished), { recursive: true, mode: 0o700 })
+  const pathOf = ({ hash, format }: StoredFile): string => join(dir, hash.slice(0, 2), `${hash}.${format}`)
   return {
     pathOf,
-    doubt: (path) => void seenIntact.delete(path),
-    async isIntact(hash, format) {
-      const path = pathOf(hash, format)
-      try {
-        const look = await lookOf(path)
-        if (seenIntact.get(path) === look) return true
-        if ((await digest(path)).hash !== hash) return false
-        seenIntact.set(path, look)
-        return true
-      } catch {
-        // Gone, or a disk that does not give it.
-        return false
-      }
+    temporaryPath: (extension: string): string => {
+      // Made each time: whoever wipes the folder under a running service makes it slower, not broken.
+      mkdirSync(join(dir, unfinished), { recursive: true, mode: 0o700 })
+      return join(dir, unfinished, `${randomUUID()}.${extension}`)
     },
-    temporaryPath: (extension) => join(temporary, `${randomUUID()}.${extension}`),
-    async keep(path, format) {
-      const { hash, sizeBytes } = await digest(path)
-      const home = pathOf(hash, format)
-      await mkdir(join(home, '..'), { recursive: true, mode: 0o700 })
+    /** Under its name, whole or not at all, and still there after a power cut. */
+    async settle(path: string, file: StoredFile): Promise<void> {
+      const home = pathOf(file)
+      await mkdir(dirname(home), { recursive: true, mode: 0o700 })
       await sync(path)
       await rename(path, home)
-      // The rename itself must survive a power cut before a row may speak of it.
-      await sync(join(home, '..'))
+      await sync(dirname(home))
       await sync(dir)
-      seenIntact.set(home, await lookOf(home))
-      return { hash, sizeBytes }
     },
-    stream: (hash, format) => createReadStream(pathOf(hash, format)),
-    remove: (hash, format) => rm(pathOf(hash, format), { force: true }),
-    async sweep(isNamed) {
+    remove: (file: StoredFile) => rm(pathOf(file), { force: true }),
+    /** Every file that has a name, with what the folder tells of it. */
+    async list(): Promise<Array<{ file: StoredFile; sizeBytes: number; changedMs: number }>> {
+      const found = []
+      for (const entry of await entriesOf(dir)) {
+        const named = /^([0-9a-f]{64})\.(json|parquet|duckdb)$/.exec(entry.name)
+        const look = named === null ? undefined : await stat(join(entry.parentPath, entry.name)).catch(() => undefined)
+        if (named === null || look === undefined) continue
+        const file = { hash: named[1] ?? '', format: named[2] as FileFormat }
+        found.push({ file, sizeBytes: look.size, changedMs: look.mtimeMs })
+      }
+      return found
+    },
+    sweepUnfinished: async (): Promise<number> => {
       let swept = 0
-      for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
-        if (!entry.isFile()) continue
+      for (const entry of await entriesOf(join(dir, unfinished))) {
         const path = join(entry.parentPath, entry.name)
-        const unfinished = entry.parentPath === temporary
-        if (!unfinished && isNamed(entry.name.split('.', 1)[0] ?? '')) continue
         const found = await stat(path).catch(() => undefined)
-        if (found === undefined || now() - found.mtimeMs < (unfinished ? unfinishedAgeMs : orphanAgeMs)) continue
+        if (found === undefined || now() - found.mtimeMs < unfinishedAgeMs) continue
         await rm(path, { force: true })
         swept += 1
       }
@@ -89,15 +102,21 @@ export async function openFiles({ dir, now }: { dir: string; now: () => number }
   }
 }
 
-async function digest(path: string): Promise<KeptFile> {
+export type FileFolder = Awaited<ReturnType<typeof openFileFolder>>
+
+async function entriesOf(dir: string) {
+  try {
+    return (await readdir(dir, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}
+
+export async function digest(path: string): Promise<KeptFile> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash)
   return { hash: hash.digest('hex'), sizeBytes: (await stat(path)).size }
-}
-
-async function lookOf(path: string): Promise<string> {
-  const { size, mtimeMs, ino } = await stat(path)
-  return `${ino} ${size} ${mtimeMs}`
 }
 
 async function sync(path: string): Promise<void> {

@@ -1,3 +1,5 @@
+export { openBucket, type Bucket, type BucketOptions } from './bucket.ts'
+export type { Catalog, CatalogTable, PartedTable } from './catalog.ts'
 export { dataChanged, openCatalogs, type Catalogs, type ProjectCatalog } from './catalogs.ts'
 export { namedFiles } from './named-files.ts'
 export { readColumnValues } from './column-values.ts'
@@ -7,8 +9,6 @@ export type { DatasourceDirectory } from './datasource-directory.ts'
 export { openEngine, type CallLimits, type Engine, type EngineOptions, type ReadInput } from './engine.ts'
 export type {
   AnswerBody,
-  Catalog,
-  CatalogTable,
   Column,
   Contract,
   ConvertCall,
@@ -17,7 +17,6 @@ export type {
   Inspection,
   Plan,
   Merged,
-  PartedTable,
   RowsPageCall,
   PageRows,
   Peeked,
@@ -26,7 +25,9 @@ export type {
   SlotType,
   SqlFacets,
 } from './executor/protocol.ts'
-export { openFiles, type FileFormat, type Files } from './files.ts'
+export { recordNamedFiles } from './file-records.ts'
+export type { FileFormat, Files, StoredFile } from './files.ts'
+export { openFiles } from './open-files.ts'
 export {
   deleteObject,
   findObject,
@@ -38,10 +39,12 @@ export {
   type DataObject,
 } from './objects.ts'
 export { joinedColumns, partedTable, type PartedVersion } from './parts.ts'
+export { createQueryEngine, type QueryEngine } from './query-engine.ts'
 export type { BrokenQuery, QueryGate, TableChange } from './query-gate.ts'
 export type { DeployedQueries } from './readers.ts'
 export type { ReadStream } from './read-stream.ts'
 export { sweepFiles } from './sweep.ts'
+export { createTableBuilder, type TableBuilder } from './table-builder.ts'
 export {
   activateVersion,
   heldBetween,

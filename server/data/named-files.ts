@@ -1,10 +1,20 @@
 import type { DatabaseSnapshot } from '../store/index.ts'
+import type { StoredFile } from './files.ts'
 
-/** The files that rows name, as `sweepFiles` counts them, at the moment of a snapshot. */
-export async function namedFiles({ client }: Pick<DatabaseSnapshot, 'client'>): Promise<Set<string>> {
-  const { rows } = await client.query<{ hash: string | null }>(
-    `select case when load is null then file_hash else deletions->>'hash' end as hash from data_objects
-     union select file_hash from data_parts union select native_hash from data_parts`,
+/**
+ * The files that rows name, here or at the moment of a snapshot. Of a version in parts the parts are named, and what says
+ * which of their rows are past.
+ */
+export async function namedFiles({
+  client,
+}: {
+  client: Pick<DatabaseSnapshot['client'], 'query'>
+}): Promise<StoredFile[]> {
+  const { rows } = await client.query<StoredFile>(
+    `select file_hash as hash, format from data_objects where load is null
+     union select deletions->>'hash', 'parquet' from data_objects where load is not null and deletions is not null
+     union select file_hash, 'parquet' from data_parts
+     union select native_hash, 'duckdb' from data_parts where native_hash is not null`,
   )
-  return new Set(rows.flatMap(({ hash }) => (hash === null ? [] : [hash])))
+  return rows
 }

@@ -14,14 +14,15 @@ import {
   type Tables,
 } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
-import type { Catalog, Column, Profile, ReadFormat, SlotValue } from './executor/protocol.ts'
+import { nameOfRows, type Catalog } from './catalog.ts'
+import type { Column, Profile, ReadFormat, SlotValue } from './executor/protocol.ts'
 import type { FileFormat, Files } from './files.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { deployedReaders, touchedBy, type DeployedQueries } from './readers.ts'
-import { dropUnusedParts, partBytes, partedTable, readParts, rowFilesOf } from './parts.ts'
+import { dropUnusedParts, partBytes, partedTable, readParts } from './parts.ts'
 import { liveDataVersion } from './versions.ts'
 import { wishedRows, type RowsWish } from './wished-rows.ts'
-import type { Engine } from './engine.ts'
+import type { QueryEngine } from './query-engine.ts'
 import type { Config } from '../config.ts'
 
 export type DataObject = {
@@ -100,7 +101,7 @@ export async function findObject(
 
 /** A page of its rows, as JSON bytes that came ready from the executor. */
 export async function readObjectRows(
-  app: DataApp & { files: Files; engine: Engine; config: Config },
+  app: DataApp & { files: Files; engine: QueryEngine; config: Config },
   caller: Caller,
   input: {
     projectId: string
@@ -154,7 +155,7 @@ type Opened = { object: DataObject; stream: Readable; sizeBytes: number | null }
  * how large it gets shows then.
  */
 export async function openObject(
-  app: DataApp & { files: Files; engine: Engine; config: Config },
+  app: DataApp & { files: Files; engine: QueryEngine; config: Config },
   caller: Caller,
   input: { projectId: string; objectId: string; format?: ReadFormat | undefined; signal?: AbortSignal },
 ): Promise<Opened> {
@@ -162,7 +163,9 @@ export async function openObject(
   const { fileHash, format, sizeBytes, load } = object
   const asked = input.format ?? 'parquet'
   const isAsStored = input.format === undefined || asked === format
-  if (load === null && isAsStored) return { object, stream: app.files.stream(fileHash, format), sizeBytes }
+  if (load === null && isAsStored) {
+    return { object, stream: await app.files.read({ hash: fileHash, format }), sizeBytes }
+  }
   if (input.format !== undefined) requireRows(object)
   const columns = (object.columns ?? []).map(({ name, type }) => ({ name, type }))
   const { chunks } = await app.engine.stream(`object ${object.id}`, await catalogOf(app, object, columns), {
@@ -194,18 +197,14 @@ async function* bytesOf(chunks: AsyncIterable<{ bytes: Buffer }>): AsyncGenerato
 }
 
 /** The rows of one object as the table `rows_of_object`. */
-async function catalogOf(
-  app: { store: Database; files: Files },
-  object: DataObject,
-  columns: Column[],
-): Promise<Catalog> {
+async function catalogOf(app: { store: Database }, object: DataObject, columns: Column[]): Promise<Catalog> {
   const { id, load, deletions, fileHash } = object
-  const shared = { name: 'rows_of_object', parquetPath: app.files.pathOf(fileHash, 'parquet'), columns }
+  const shared = { name: 'rows_of_object', rows: { hash: fileHash, format: 'parquet' } as const, columns }
   if (load === null) return { version: id, tables: [shared] }
   const parts = (await readParts(app.store.db, [id])).get(id) ?? []
-  const parted = partedTable(app.files, { columns: object.columns ?? [], parts, deletions, load })
-  const table = { ...shared, parquetPath: parted.parts[0]?.parquetPath ?? shared.parquetPath, parted }
-  return { version: [id, ...rowFilesOf(table)].join('\n'), tables: [table] }
+  const parted = partedTable({ columns: object.columns ?? [], parts, deletions, load })
+  const table = { ...shared, rows: parted.parts[0]?.rows ?? shared.rows, parted }
+  return { version: `${id}\n${nameOfRows(table)}`, tables: [table] }
 }
 
 export type LineageNode = { id: string; kind: DataObject['kind'] | 'datasource' | 'load' | 'query'; label: string }

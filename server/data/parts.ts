@@ -1,8 +1,9 @@
 import type { Transaction } from 'kysely'
 import { newId } from '../ids.ts'
 import type { ColumnRecord, Database, Deletions, LoadRule, Tables } from '../store/index.ts'
-import type { CatalogTable, Column, PartedTable } from './executor/protocol.ts'
-import type { Files, KeptFile } from './files.ts'
+import type { PartedTable } from './catalog.ts'
+import type { Column } from './executor/protocol.ts'
+import type { FileFormat, KeptFile, StoredFile } from './files.ts'
 
 /** An immutable file of rows, of which a version of a table that is loaded bit by bit has several. */
 export type PartRecord = {
@@ -100,8 +101,8 @@ export async function dropUnusedParts(transaction: Transaction<Tables>, datasour
 
 const keyOf = ({ name, sourceKey = name }: ColumnRecord): string => sourceKey
 
-/** A version as the engine reads it. A column is the same in every part by its key in the answer. */
-export function partedTable(files: Files, { columns, parts, deletions, load }: PartedVersion): PartedTable {
+/** A version by its files. A column is the same in every part by its key in the answer. */
+export function partedTable({ columns, parts, deletions, load }: PartedVersion): PartedTable {
   const plain = ({ name, type }: ColumnRecord): Column => ({ name, type })
   const key = keyColumns(columns, load)
   return {
@@ -109,15 +110,19 @@ export function partedTable(files: Files, { columns, parts, deletions, load }: P
     parts: parts.map((part, place) => {
       const own = new Map(part.columns.map((column) => [keyOf(column), plain(column)]))
       return {
-        parquetPath: files.pathOf(part.fileHash, 'parquet'),
-        ...(part.nativeHash !== null && { nativePath: files.pathOf(part.nativeHash, 'duckdb') }),
+        rows: storedFile(part.fileHash, 'parquet'),
+        ...(part.nativeHash !== null && { copy: storedFile(part.nativeHash, 'duckdb') }),
         columns: columns.map((column) => own.get(keyOf(column)) ?? null),
         hasPast: deletions?.inPlaces.includes(place) === true,
       }
     }),
-    ...(deletions !== null && { pastPath: files.pathOf(deletions.hash, 'parquet') }),
+    ...(deletions !== null && { past: storedFile(deletions.hash, 'parquet') }),
     ...(key !== null && { key }),
   }
+}
+
+function storedFile(hash: string, format: FileFormat): StoredFile {
+  return { hash, format }
 }
 
 /** The columns of a key as the table calls them; null where there is none, or it does not tell rows apart. */
@@ -135,22 +140,6 @@ export function joinedColumns(before: ColumnRecord[], brought: ColumnRecord[]): 
     return next === undefined || next.untyped === true ? { ...column, ...(next && { name: next.name }) } : next
   })
   return [...kept, ...now.values()]
-}
-
-/** Every file that a table is read from, copies for speed included. */
-export function filesOfTable({ parquetPath, nativePath, parted }: CatalogTable): string[] {
-  const files = (parted?.parts ?? [{ parquetPath, nativePath }]).flatMap((part) => [
-    part.parquetPath,
-    ...(part.nativePath === undefined ? [] : [part.nativePath]),
-  ])
-  return parted?.pastPath === undefined ? files : [...files, parted.pastPath]
-}
-
-/** The files that are the record of a table's rows, whatever copies there are of them. */
-export function rowFilesOf({ parquetPath, parted }: CatalogTable): string[] {
-  if (parted === undefined) return [parquetPath]
-  const files = parted.parts.map((part) => part.parquetPath)
-  return parted.pastPath === undefined ? files : [...files, parted.pastPath]
 }
 
 /** Bytes of a version with all its parts, which others may share. */

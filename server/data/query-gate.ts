@@ -1,4 +1,6 @@
-import type { Column, PartedTable } from './executor/protocol.ts'
+import type { PartedTable } from './catalog.ts'
+import type { Column } from './executor/protocol.ts'
+import type { StoredFile } from './files.ts'
 
 /** A deployed query that a change of a table would break, and how. */
 export type BrokenQuery = { name: string; environments: string[]; message: string }
@@ -8,7 +10,7 @@ export type TableChange = {
   projectId: string
   tableName: string
   /** Null while only what SQL sees of the present data changes. */
-  parquetPath: string | null
+  rows: StoredFile | null
   /** Where it is not the whole table, the table with it. */
   parted?: PartedTable | undefined
   columns: Column[]

@@ -12,6 +12,8 @@ export type ReadStream = {
   chunks: AsyncIterable<StreamChunk>
   /** Known once `chunks` has ended. */
   end: () => ReadEnd | null
+  /** When nothing is read any more, however that came. */
+  finished: Promise<unknown>
 }
 
 type Answer = (kind: 'credit' | 'cancel') => void
@@ -23,14 +25,15 @@ export async function openReadStream(run: Run): Promise<ReadStream> {
   let answer: Answer = () => undefined
   let outcome: { end: ReadEnd } | { error: unknown } | null = null
   let wake: () => void = () => undefined
+  let finished: Promise<unknown> = Promise.resolve()
   const columns = await new Promise<Column[]>((resolve, reject) => {
-    const finished = run((frame, send) => {
+    const running = run((frame, send) => {
       answer = send
       if (frame.kind === 'opened') resolve(frame.head as Column[])
       else queue.push({ bytes: frame.body, rowCount: frame.head as number })
       wake()
     })
-    finished.then(
+    finished = running.then(
       ({ head }) => {
         outcome = { end: head as ReadEnd }
         return wake()
@@ -64,7 +67,7 @@ export async function openReadStream(run: Run): Promise<ReadStream> {
     if ('error' in outcome) throw outcome.error
   }
 
-  return { columns, chunks: chunks(), end: () => (outcome !== null && 'end' in outcome ? outcome.end : null) }
+  return { columns, chunks: chunks(), end: () => (outcome !== null && 'end' in outcome ? outcome.end : null), finished }
 }
 
 const letGoBytes = 4_194_304

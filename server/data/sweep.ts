@@ -1,15 +1,13 @@
-import type { Database } from '../store/index.ts'
+import { takeLease, type Database } from '../store/index.ts'
 import type { Files } from './files.ts'
+import { namedFiles } from './named-files.ts'
 
 /** Removes files that no data object names: what crashes left behind, and versions that were let go. */
 export async function sweepFiles(app: { store: Database; files: Files }): Promise<number> {
-  const { db } = app.store
-  const objects = await db.selectFrom('dataObjects').select(['fileHash', 'load', 'deletions']).execute()
-  const parts = await db.selectFrom('dataParts').select(['fileHash', 'nativeHash']).execute()
-  const named = new Set([
-    // Of a version in parts the parts are named, and what says which of their rows are past.
-    ...objects.flatMap(({ fileHash, load, deletions }) => (load === null ? fileHash : (deletions?.hash ?? []))),
-    ...parts.flatMap(({ fileHash, nativeHash }) => (nativeHash === null ? [fileHash] : [fileHash, nativeHash])),
-  ])
-  return app.files.sweep((hash) => named.has(hash))
+  // Of several replicas one sweeps what they share.
+  await using lease = await takeLease(app.store, 'sweep of files')
+  const unfinished = await app.files.sweepUnfinished()
+  if (lease === undefined) return unfinished
+  const named = await namedFiles({ client: app.store.pool })
+  return unfinished + (await app.files.sweep(new Set(named.map(({ hash }) => hash))))
 }

@@ -2,14 +2,14 @@ import type { FailureReason } from '../../api/failures.ts'
 import { Failure } from '../failure.ts'
 import type { Frame } from './executor/frames.ts'
 import type { LanePlace } from './lane.ts'
-import type { AlikeCall, CallHead, Catalog, FailedHead, ScopedHead } from './executor/protocol.ts'
+import type { AlikeCall, CallHead, LocalCatalog, FailedHead, ScopedHead } from './executor/protocol.ts'
 
 export type Reply = { head: unknown; body: Buffer }
 
 /** One call on its way. `onFrame` sees the frames of a stream; a call without it is answered by one frame. */
 export type Task = {
   scope: string
-  catalog: Catalog | null
+  catalog: LocalCatalog | null
   call: CallHead['call']
   timeoutMs: number
   signal: AbortSignal | undefined

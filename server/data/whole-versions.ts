@@ -1,6 +1,6 @@
 import type { Observe } from '../observe.ts'
 import type { ColumnRecord, Database, Deletions, LoadRule } from '../store/index.ts'
-import type { PartedTable } from './executor/protocol.ts'
+import type { CatalogTable } from './catalog.ts'
 import type { Files } from './files.ts'
 import { partedTable, readParts, type PartRecord } from './parts.ts'
 
@@ -22,7 +22,7 @@ type Version = Served & {
   deletions: Deletions | null
 }
 /** A version whose files are what they were when they were written. */
-export type WholeVersion = Served & { parquetPath: string; nativePath?: string; parted?: PartedTable }
+export type WholeVersion = Served & Pick<CatalogTable, 'rows' | 'copy' | 'parted'>
 
 /** How many versions back are looked at for one that is whole. */
 const maxVersionsBack = 20
@@ -46,7 +46,7 @@ export async function lastWhole(parts: Parts, live: Version): Promise<WholeVersi
     const older = await whole(parts, version)
     if (older !== undefined) return older
   }
-  return (await partedVersion(parts, live)) ?? { ...live, parquetPath: parts.files.pathOf(live.parquetHash, 'parquet') }
+  return (await partedVersion(parts, live)) ?? { ...live, rows: { hash: live.parquetHash, format: 'parquet' } }
 }
 
 function versions({ db }: Database) {
@@ -81,29 +81,24 @@ async function whole(parts: Parts, version: Version): Promise<WholeVersion | und
   if (version.load !== null) return wholeParts(parts, version)
   const { files, observe } = parts
   const { parquetHash, nativeHash, ...served } = version
-  const paths = { parquetPath: files.pathOf(parquetHash, 'parquet') }
+  const rows = { hash: parquetHash, format: 'parquet' } as const
   if (nativeHash !== null) {
-    if (await files.isIntact(nativeHash, 'duckdb')) {
-      return { ...served, ...paths, nativePath: files.pathOf(nativeHash, 'duckdb') }
-    }
+    const copy = { hash: nativeHash, format: 'duckdb' } as const
+    if (await files.isIntact(copy)) return { ...served, rows, copy }
     observe({ kind: 'fault', where: 'data files', error: damaged(version, 'its copy for speed', nativeHash) })
   }
-  if (await files.isIntact(parquetHash, 'parquet')) return { ...served, ...paths }
+  if (await files.isIntact(rows)) return { ...served, rows }
   observe({ kind: 'fault', where: 'data files', error: damaged(version, 'its rows', parquetHash) })
   return undefined
 }
 
 /** Null for what is one file. */
-async function partedVersion(
-  { store, files }: Parts,
-  version: Version,
-  found?: PartRecord[],
-): Promise<WholeVersion | null> {
+async function partedVersion({ store }: Parts, version: Version, found?: PartRecord[]): Promise<WholeVersion | null> {
   const { load, deletions, columns } = version
   if (load === null) return null
   const parts = found ?? (await readParts(store.db, [version.dataObjectId])).get(version.dataObjectId) ?? []
-  const parted = partedTable(files, { columns: columns ?? [], parts, deletions, load })
-  return { ...version, parquetPath: files.pathOf(parts[0]?.fileHash ?? version.parquetHash, 'parquet'), parted }
+  const parted = partedTable({ columns: columns ?? [], parts, deletions, load })
+  return { ...version, rows: { hash: parts[0]?.fileHash ?? version.parquetHash, format: 'parquet' }, parted }
 }
 
 /** Every part as its copy or as itself, and what says which of their rows are past. */
@@ -112,15 +107,15 @@ async function wholeParts(parts: Parts, version: Version): Promise<WholeVersion 
   const fault = (what: string, hash: string) =>
     observe({ kind: 'fault', where: 'data files', error: damaged(version, what, hash) })
   const { deletions } = version
-  if (deletions !== null && !(await files.isIntact(deletions.hash, 'parquet'))) {
+  if (deletions !== null && !(await files.isIntact({ hash: deletions.hash, format: 'parquet' }))) {
     fault('the list of its past rows', deletions.hash)
     return undefined
   }
   const found: PartRecord[] = []
   for (const part of (await readParts(store.db, [version.dataObjectId])).get(version.dataObjectId) ?? []) {
-    const hasNative = part.nativeHash !== null && (await files.isIntact(part.nativeHash, 'duckdb'))
+    const hasNative = part.nativeHash !== null && (await files.isIntact({ hash: part.nativeHash, format: 'duckdb' }))
     if (part.nativeHash !== null && !hasNative) fault('the copy for speed of a part', part.nativeHash)
-    if (!hasNative && !(await files.isIntact(part.fileHash, 'parquet'))) {
+    if (!hasNative && !(await files.isIntact({ hash: part.fileHash, format: 'parquet' }))) {
       fault('a part of its rows', part.fileHash)
       return undefined
     }

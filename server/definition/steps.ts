@@ -1,7 +1,7 @@
 import type { Caller, Vault } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
-import type { Catalogs, DeployedQueries, Engine, QueryGate } from '../data/index.ts'
+import type { Catalogs, DeployedQueries, QueryEngine, QueryGate, TableBuilder } from '../data/index.ts'
 import type { WorkTurns } from '../flow/index.ts'
 import type { Jobs } from '../jobs/index.ts'
 import type { Origins } from '../projects/index.ts'
@@ -14,7 +14,8 @@ export type DefinitionParts = ReleaseParts & {
   vault: Vault
   config: Pick<Config, 'limits'>
   catalogs: Catalogs
-  engine: Engine
+  engine: QueryEngine
+  builder: TableBuilder
   deployments: ReleaseParts['deployments'] & DeployedQueries
   queryGate: QueryGate
   jobs: Jobs

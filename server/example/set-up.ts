@@ -14,6 +14,7 @@ import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import { createProject, deleteProject } from '../projects/index.ts'
 import { createQuery, defaultSettings, deployQuery } from '../queries/index.ts'
+import { takeLease } from '../store/index.ts'
 import { exampleQueries } from './queries.ts'
 
 /** What a newcomer can call at once. */
@@ -27,6 +28,9 @@ const graceSeconds = 86_400
  * there before; after a crash half-way it is made anew.
  */
 export async function ensureExample(app: App, owner: UserCaller, address: string): Promise<Example | undefined> {
+  // Of several that start together one makes it; to the others its half would look like what a crash left.
+  await using lease = await takeLease(app.store, 'example project')
+  if (lease === undefined) return undefined
   const state = await readExampleState(app.store)
   if (state.example === 'off') return undefined
   if (state.example === 'done') return findExample(app, state.projectId, state.keyId)

@@ -38,7 +38,7 @@ const maxWaitingBytes = 1_048_576
 export function openEventStreams(
   http: Http,
   app: Pick<App, 'now'>,
-  { most, maxEach }: { most: number; maxEach: number },
+  { most, each }: { most: number; each: () => number },
 ): EventStreams {
   const streams = new Set<PassThrough>()
   const held = new Map<string, number>()
@@ -49,6 +49,7 @@ export function openEventStreams(
     async answer(reply, { caller, subscribe, stillMay }) {
       const holder = holderOf(caller)
       const ofHolder = held.get(holder) ?? 0
+      const maxEach = each()
       if (ofHolder >= maxEach) {
         const message = `You have ${maxEach} event streams open. Close one first.`
         throw new Failure('rate_limit_exceeded', { message, retryAfterSeconds: 5 })

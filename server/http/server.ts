@@ -95,6 +95,7 @@ export async function buildHttp(app: App): Promise<Http> {
   )
   http.setNotFoundHandler((request, reply) => answerNowhere(nowhere, request, reply))
   separateSample(http)
+  if (app.config.role === 'worker') refuseCalls(http)
   acceptJsonOnly(http, limits)
   observeRequests(http, app)
   limitRequestTime(http, limits)
@@ -108,6 +109,18 @@ export async function buildHttp(app: App): Promise<Http> {
   await http.register(async (pages) => servePages(pages.withTypeProvider<ZodTypeProvider>(), app, page))
   await http.ready()
   return http
+}
+
+/** What a process that runs jobs is asked all the same: how it is, and the data of the example. */
+const workerPaths = /^\/(healthz|readyz|metrics|sample)(\/|\?|$)/
+
+/** A balancer that sends calls to a worker is told so, and its callers to come again. */
+function refuseCalls(http: Http): void {
+  http.addHook('onRequest', async (request) => {
+    if (workerPaths.test(request.url)) return
+    const message = 'This process runs jobs (SLUICE_ROLE=worker). Calls go to those that answer them.'
+    throw new Failure('overloaded', { message, retryAfterSeconds: 1 })
+  })
 }
 
 type Nowhere = { routes: RouteTable; page: WebPage | null }
@@ -197,7 +210,8 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveJobs(http, app)
   const streams = openEventStreams(http, app, {
     most: app.config.limits.eventStreams,
-    maxEach: app.config.limits.eventStreamsPerPerson,
+    // Each replica has its share, so that a person has no more by going round them.
+    each: () => Math.max(1, Math.floor(app.config.limits.eventStreamsPerPerson / app.replicas.answering())),
   })
   serveJobEvents(http, app, streams)
   serveUsage(http, app)

@@ -28,7 +28,7 @@ const maxMs = 900_000
 
 export function openChangeStreams(
   app: { deployments: Deployments },
-  { most, maxEach }: { most: number; maxEach: number },
+  { most, each }: { most: number; each: () => number },
 ): ChangeStreams {
   const ends = new Set<() => void>()
   const held = new Map<string, number>()
@@ -44,6 +44,7 @@ export function openChangeStreams(
 
   return {
     requireRoom({ key }) {
+      const maxEach = each()
       if ((held.get(key.id) ?? 0) >= maxEach) {
         const message = `This API key has ${maxEach} subscriptions open. Close one first.`
         throw new Failure('rate_limit_exceeded', { message, retryAfterSeconds: 5 })

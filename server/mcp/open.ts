@@ -8,6 +8,7 @@ import { notificationStream, openChangeStreams, type ChangeStreams } from './cha
 import { scopeOf, type McpConnection } from './connection.ts'
 import { isObject } from './own-tools.ts'
 import type { ResourceParts } from './resources.ts'
+import type { Replicas } from '../store/index.ts'
 import { createServer } from './server.ts'
 
 /** A request as a transport hands it over: who asks is known, and its body is parsed. */
@@ -37,9 +38,8 @@ const sessionShape = /^[\w-]{1,64}$/
 const keepAliveMs = 15_000
 const listening = 'subscriptions/listen'
 
-export async function openMcp(app: ResourceParts): Promise<Mcp> {
+export async function openMcp(app: ResourceParts & { replicas: Replicas }): Promise<Mcp> {
   const { limits } = app.config
-  const { mcpStreams: most, mcpStreamsPerKey: maxEach } = limits
   const turns = createWorkTurns({
     each: limits.mcpRequestsPerProject,
     most: Number.MAX_SAFE_INTEGER,
@@ -48,7 +48,11 @@ export async function openMcp(app: ResourceParts): Promise<Mcp> {
     late: busy,
     full: busy,
   })
-  const streams = openChangeStreams(app, { most, maxEach })
+  const streams = openChangeStreams(app, {
+    most: limits.mcpStreams,
+    // Each replica has its share, so that a key has no more by going round them.
+    each: () => Math.max(1, Math.floor(limits.mcpStreamsPerKey / app.replicas.answering())),
+  })
   const cancellations = await openCancellations(app.store)
   return {
     isListening: (method, body) => method === 'GET' || methodOf(body) === listening,

@@ -1,10 +1,10 @@
 import { Failure } from '../failure.ts'
-import type { BrokenQuery, Catalog, Catalogs, Column, Engine, QueryGate, TableChange } from '../data/index.ts'
+import type { BrokenQuery, Catalog, Catalogs, Column, QueryEngine, QueryGate, TableChange } from '../data/index.ts'
 import type { LiveVersion, ReleaseTrial } from './deployment-index.ts'
 import type { Deployments } from './deployments.ts'
 import { slotTypeOf } from './slot-types.ts'
 
-type Parts = { engine: Engine; catalogs: Catalogs; deployments: Deployments }
+type Parts = { engine: QueryEngine; catalogs: Catalogs; deployments: Deployments }
 
 /** For the rooms that bring data: says what a change of a table would do to the queries that read it. */
 export function openQueryGate(parts: Parts): QueryGate {
@@ -59,26 +59,26 @@ function complaintOf(version: LiveVersion, { before, after, lost }: Looked): str
 }
 
 function catalogAfter(now: Catalog, change: TableChange): Catalog {
-  const { tableName, parquetPath, parted: joined, columns, hiddenColumns } = change
+  const { tableName, rows, parted: joined, columns, hiddenColumns } = change
   const tables = now.tables.map((table) => {
     if (table.name !== tableName) return table
-    const { nativePath, parted, hiddenColumns: _, ...rest } = table
+    const { copy, parted, hiddenColumns: _, ...rest } = table
     return {
       ...rest,
-      ...(parquetPath === null
-        ? { ...(nativePath !== undefined && { nativePath }), ...(parted !== undefined && { parted }) }
-        : { parquetPath, ...(joined !== undefined && { parted: joined }) }),
+      ...(rows === null
+        ? { ...(copy !== undefined && { copy }), ...(parted !== undefined && { parted }) }
+        : { rows, ...(joined !== undefined && { parted: joined }) }),
       ...(hiddenColumns.length > 0 && { hiddenColumns }),
       columns: columns.filter(({ name }) => !hiddenColumns.includes(name)),
     }
   })
-  return { version: `${now.version}\n${tableName} after ${parquetPath} ${JSON.stringify(hiddenColumns)}`, tables }
+  return { version: `${now.version}\n${tableName} after ${rows?.hash} ${JSON.stringify(hiddenColumns)}`, tables }
 }
 
 type Result = { columns: Column[] } | { failure: string }
 type Look = { scope: string; catalog: Catalog; version: LiveVersion; signal: AbortSignal | undefined }
 
-async function resultOf(engine: Engine, { scope, catalog, version, signal }: Look): Promise<Result> {
+async function resultOf(engine: QueryEngine, { scope, catalog, version, signal }: Look): Promise<Result> {
   const slots = Object.entries(version.slots.properties).map(([name, slot]) => ({ name, type: slotTypeOf(slot) }))
   try {
     const found = await engine.inspect(

@@ -14,7 +14,7 @@ import {
 } from '../store/index.ts'
 import { columnsOf, contentOf, contentOfRow, writtenContent, type QueryContent } from './content.ts'
 import { examine } from './inspection.ts'
-import type { Catalogs, Engine } from '../data/index.ts'
+import type { Catalogs, QueryEngine } from '../data/index.ts'
 import type { Config } from '../config.ts'
 
 export type Draft = QueryContent & {
@@ -32,7 +32,7 @@ export type Draft = QueryContent & {
 /** A draft with where it is live, as lists and forms show it. */
 export type Query = Draft & { deployments: Array<{ environment: string; version: number }>; changed: boolean }
 
-type Parts = { store: Database; catalogs: Catalogs; engine: Engine }
+type Parts = { store: Database; catalogs: Catalogs; engine: QueryEngine }
 type MakingParts = Parts & { config: Pick<Config, 'limits'> }
 type Named = { projectId: string; name: string }
 /** For a draft over tables that have no data yet: nobody can say more of it than its author, until it is released. */

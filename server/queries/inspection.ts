@@ -1,6 +1,6 @@
 import type { SlotsSchema } from '../../api/slots.ts'
 import { requireRole, type Caller } from '../access/index.ts'
-import type { CallLimits, Column, Catalogs, Engine, SqlFacets } from '../data/index.ts'
+import type { CallLimits, Column, Catalogs, QueryEngine, SqlFacets } from '../data/index.ts'
 import { Failure, type FailureDetail } from '../failure.ts'
 import type { QueryExample, Database } from '../store/index.ts'
 import { inferSlots, mistakesOf } from './slot-rules.ts'
@@ -14,7 +14,7 @@ type InspectInput = { sql: string; slots?: SlotsSchema | undefined }
 
 /** What an author is told before anything is saved. */
 export async function inspectQuery(
-  app: { store: Database; catalogs: Catalogs; engine: Engine },
+  app: { store: Database; catalogs: Catalogs; engine: QueryEngine },
   caller: Caller,
   input: { projectId: string } & InspectInput,
 ): Promise<Inspected> {
@@ -27,7 +27,7 @@ export async function inspectQuery(
  * them; without declared slots it suggests some. Runs at save, preview and deploy.
  */
 export async function examine(
-  app: { catalogs: Catalogs; engine: Engine },
+  app: { catalogs: Catalogs; engine: QueryEngine },
   projectId: string,
   { sql, slots, examples = [], limits }: InspectInput & { examples?: QueryExample[]; limits?: CallLimits },
 ): Promise<Inspected> {

@@ -8,7 +8,7 @@ import { examine } from './inspection.ts'
 import { runQuery, streamQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
 import { checkSlots, sentence } from './slots.ts'
 import type { Database } from '../store/index.ts'
-import type { Catalogs, Engine, Plan, ReadFormat } from '../data/index.ts'
+import type { Catalogs, QueryEngine, Plan, ReadFormat } from '../data/index.ts'
 import type { Answers } from './answers.ts'
 import type { QueryCallers } from './callers.ts'
 import type { CallWatch } from './call-watch.ts'
@@ -19,7 +19,7 @@ import type { Clock } from '../clock.ts'
 type Parts = {
   store: Database
   catalogs: Catalogs
-  engine: Engine
+  engine: QueryEngine
   answers: Answers
   queryCallers: QueryCallers
   callWatch: CallWatch

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Chart } from '../../api/queries.ts'
 import type { KeyCaller } from '../access/index.ts'
-import type { Column, ProjectCatalog, ReadFormat, ReadStream, Engine, Catalogs } from '../data/index.ts'
+import type { Column, ProjectCatalog, ReadFormat, ReadStream, QueryEngine, Catalogs } from '../data/index.ts'
 import { largeAnswerBytes } from './answer-room.ts'
 import type { Answer, Answers, IncompleteSource } from './answers.ts'
 import type { LiveVersion } from './deployment-index.ts'
@@ -67,7 +67,7 @@ export type StreamAnswer = {
 }
 
 export type RunParts = {
-  engine: Engine
+  engine: QueryEngine
   catalogs: Catalogs
   answers: Answers
   queryCallers: QueryCallers

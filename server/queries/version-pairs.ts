@@ -1,4 +1,4 @@
-import type { Catalogs, Engine } from '../data/index.ts'
+import type { Catalogs, QueryEngine } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import type { Database } from '../store/index.ts'
 import { liveVersion, type LiveVersion } from './deployment-index.ts'
@@ -11,7 +11,7 @@ import { readVersion } from './versions.ts'
 /** What answers now, and what would in its place. */
 export type VersionPair = { name: string; before: LiveVersion; after: LiveVersion }
 
-type Parts = { store: Database; catalogs: Catalogs; engine: Engine; deployments: Deployments }
+type Parts = { store: Database; catalogs: Catalogs; engine: QueryEngine; deployments: Deployments }
 type Place = { projectId: string; environment: string }
 
 /** The drafts, or versions where they are named, beside what answers in an environment. `all`: those that differ. */

@@ -1,6 +1,6 @@
 import type { Vault } from '../access/index.ts'
 import type { Config } from '../config.ts'
-import type { Catalogs, Engine } from '../data/index.ts'
+import type { Catalogs, QueryEngine } from '../data/index.ts'
 import { openPeriodic } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import { answersKey, type AnsweredCall, type Deployments, type ReleaseTrial } from '../queries/index.ts'
@@ -21,7 +21,7 @@ export type BehindCalls = {
 type Parts = {
   store: Pick<Database, 'db'>
   vault: Vault
-  engine: Engine
+  engine: QueryEngine
   catalogs: Catalogs
   deployments: Deployments
   config: Config

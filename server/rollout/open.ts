@@ -1,6 +1,6 @@
 import type { Vault } from '../access/index.ts'
 import type { Config } from '../config.ts'
-import type { Catalogs, Engine } from '../data/index.ts'
+import type { Catalogs, QueryEngine } from '../data/index.ts'
 import type { Observe } from '../observe.ts'
 import type { AnsweredCall, CallWatch, Deployments } from '../queries/index.ts'
 import type { Database } from '../store/index.ts'
@@ -19,7 +19,7 @@ export type Rollout = {
 type RolloutOptions = {
   store: Pick<Database, 'db' | 'listen'>
   vault: Vault
-  engine: Engine
+  engine: QueryEngine
   catalogs: Catalogs
   deployments: Deployments
   config: Config

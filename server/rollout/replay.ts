@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely'
 import { labelOf, requireRole, type Caller, type Vault } from '../access/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
-import type { Catalogs, Engine } from '../data/index.ts'
+import type { Catalogs, QueryEngine } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { within } from '../flow/index.ts'
 import type { JobContext, Jobs } from '../jobs/index.ts'
@@ -35,7 +35,7 @@ import { readReplaySettings } from './settings.ts'
 type Parts = {
   store: Database
   vault: Vault
-  engine: Engine
+  engine: QueryEngine
   catalogs: Catalogs
   deployments: Deployments
   jobs: Jobs

@@ -1,4 +1,4 @@
-import type { Catalogs, Engine, ProjectCatalog } from '../data/index.ts'
+import type { Catalogs, QueryEngine, ProjectCatalog } from '../data/index.ts'
 import type { Config } from '../config.ts'
 import { Failure } from '../failure.ts'
 import { checkSlots, type LiveVersion } from '../queries/index.ts'
@@ -21,7 +21,7 @@ export type Ran = { rowCount: number; bytes: number; elapsedMs: number; truncate
 
 export type CallError = { code: string; reason: string | null; message: string }
 
-type Parts = { engine: Engine; catalogs: Catalogs; config: Pick<Config, 'limits'> }
+type Parts = { engine: QueryEngine; catalogs: Catalogs; config: Pick<Config, 'limits'> }
 
 export type CallOnTwo = {
   projectId: string

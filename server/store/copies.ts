@@ -35,7 +35,7 @@ type Options = Omit<DatabaseOptions, 'migrationsDir'>
 
 const migrationsDir = join(import.meta.dirname, 'migrations')
 /** What is true of one running process or data folder, or made again by the migrations. */
-const notCopied = new Set(['sluice_migrations', 'leases', 'data_folder'])
+const notCopied = new Set(['sluice_migrations', 'leases', 'data_folder', 'replicas'])
 const schemas = ['public', 'sluice_partitions']
 
 /** Beside a service that runs, or alone: then the server is started and the data folder held until the end. */

@@ -1,4 +1,5 @@
 export { openDatabaseSnapshot, restoreTables, type DatabaseSnapshot } from './copies.ts'
+export { settleInBucket } from './data-folder.ts'
 export { claimLeases, forgetLapsedLeases, releaseLeases, takeLease, unleased, type Lease } from './lease.ts'
 export { underLock, underNamedLock, unlessLocked } from './locks.ts'
 export { onBehalfOf } from './fair-pool.ts'
@@ -6,6 +7,7 @@ export { inOneTransaction } from './one-transaction.ts'
 export { openDatabase, type Database, type DatabaseOptions } from './open.ts'
 export { pageAfter, type Page } from './page.ts'
 export { lockProjectForQuota, lockQuota, refuseFull, requireRoomInProject } from './quota.ts'
+export { openReplicas, soleReplica, type Replicas } from './replicas.ts'
 export { rewriteColumn } from './rewrite-column.ts'
 export { asStoreFailure, isRowRefused } from './store-failure.ts'
 export type {

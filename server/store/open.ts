@@ -4,7 +4,7 @@ import { sql, type Kysely, type Transaction } from 'kysely'
 import { Client, Pool, types, type ClientBase, type ClientConfig, type PoolConfig } from 'pg'
 import { within } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
-import { claimForFolder } from './data-folder.ts'
+import { claimPlaceOfFiles, type FilesPlace } from './data-folder.ts'
 import { embeddedServer } from './embedded.ts'
 import { externalServer } from './external.ts'
 import { shareConnections } from './fair-pool.ts'
@@ -18,6 +18,8 @@ export type Database = {
   kind: Server['kind']
   /** Tells what this data folder's processes left behind from what others' did. At most one of them runs. */
   folderId: string
+  /** Where the files that the tables name were when it was opened. */
+  filesPlace: FilesPlace
   db: Kysely<Tables>
   /** For libraries that bring their own SQL. */
   pool: Pool
@@ -40,8 +42,9 @@ export type DatabaseOptions = {
   timeoutMs: number
   observe: Observe
   migrationsDir?: string
-  /** Takes the database for this data folder, or is refused where another one has it. */
+  /** Takes the database for this data folder or bucket, or is refused where another one has it. */
   claims?: boolean
+  objectsUrl?: string | undefined
 }
 
 /** Changing a table of any size may take longer than a request should. */
@@ -77,11 +80,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   pool.on('connect', count.on)
   shareConnections(pool, { most: connections, waitMs: timeoutMs })
   const close = closeOnce({ pool, session, server })
+  let filesPlace: FilesPlace = 'folder'
   try {
     await server.sweep().catch((error: unknown) => observe({ kind: 'fault', where: 'store', error }))
     const moved = await bringForward(config, (client) => migrate(client, migrations))
     if (moved.to > moved.from) observe({ kind: 'migrated', ...moved })
-    if (options.claims === true) await claimForFolder(pool, folderId, dataDir)
+    if (options.claims === true) {
+      filesPlace = await claimPlaceOfFiles(pool, { folderId, dataDir, objectsUrl: options.objectsUrl })
+    }
     // Nobody but who holds the folder uses this server: leases in it are those of a process that was killed, and jobs
     // and tables would wait for them to run out.
     if (server.kind === 'embedded') await dropLeases(pool)
@@ -92,6 +98,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return {
     kind: server.kind,
     folderId,
+    filesPlace,
     db: openTables(pool),
     pool,
     listen: (channel, onNotify, onReconnect = () => undefined) => session.listen(channel, { onNotify, onReconnect }),

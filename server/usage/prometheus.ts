@@ -30,6 +30,8 @@ export function openPrometheus(): Prometheus {
   )
   const jobs = counter('jobs_total', 'Attempts of jobs by type and how they ended.', ['job_type', 'end'])
   const jobTimes = histogram('job_seconds', 'How long attempts of jobs took.', ['job_type'], jobSeconds)
+  const fetched = counter('objects_fetched_total', 'Files that came from the bucket into the cache.', [])
+  const fetchedBytes = counter('object_bytes_fetched_total', 'Their bytes.', [])
   const requests = openRequestMetrics()
   const calls = openCallMetrics()
   return {
@@ -47,6 +49,9 @@ export function openPrometheus(): Prometheus {
         jobTimes.observe({ job_type: event.jobType }, event.elapsedMs / 1000)
       } else if (event.kind === 'records-dropped') {
         dropped.inc({ where: event.where, reason: event.reason }, event.count)
+      } else if (event.kind === 'object-fetched') {
+        fetched.inc()
+        fetchedBytes.inc(event.sizeBytes)
       } else if (event.kind === 'alert-changed') {
         alerts.inc({ event: event.state })
       } else if (event.kind === 'alert-undelivered') {

@@ -40,9 +40,9 @@ test('what a crash left behind is swept; what is named or may yet be stays', asy
   await expectStatus(200, execute(t.operator, { projectId, datasourceId: 'ds_swept', url: source.url }))
   const dir = join(t.app.config.dataDir, 'files')
   const rows = await t.app.store.db.selectFrom('dataObjects').select(['fileHash', 'format']).execute()
-  const named = rows.map(({ fileHash: hash, format }) => t.app.files.pathOf(hash, format))
-  const orphan = t.app.files.pathOf('ab'.repeat(32), 'parquet')
-  const young = t.app.files.pathOf('cd'.repeat(32), 'parquet')
+  const named = rows.map(({ fileHash: hash, format }) => t.app.files.pathOf({ hash, format }))
+  const orphan = t.app.files.pathOf({ hash: 'ab'.repeat(32), format: 'parquet' })
+  const young = t.app.files.pathOf({ hash: 'cd'.repeat(32), format: 'parquet' })
   const unfinished = join(dir, 'unfinished', 'half.ndjson')
   const longAgo = new Date(t.app.now() - 25 * 60 * 60 * 1000)
   for (const path of [orphan, young, unfinished]) {

@@ -45,7 +45,7 @@ test('where the memory does not reach for a copy the file serves; any other fail
   const objectId = await fetchNames('ds_wide', ['Ada'])
   const failing = (failure: Failure) => ({
     ...t.app,
-    engine: { ...t.app.engine, buildNative: () => Promise.reject(failure) },
+    builder: { ...t.app.builder, buildNative: () => Promise.reject(failure) },
   })
   await expect(prepare('ds_wide', objectId, failing(new Failure('internal_error')))).rejects.toThrow(Failure)
   expect(await valuesOf('ds_wide')).toEqual([])

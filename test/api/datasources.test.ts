@@ -60,7 +60,7 @@ describe('datasources', () => {
     const described = await t.operator.get(`/v1/projects/${projectId}/data-objects/${rows.id}`)
     expect(described.body.profile.columns.map((each: { name: string }) => each.name)).toEqual(['region', 'total'])
     const [table] = (await t.app.catalogs.get(projectId)).tables
-    expect(table?.nativePath).toMatch(/\.duckdb$/)
+    expect(table?.copy?.format).toBe('duckdb')
     const values = await t.app.store.db.selectFrom('columnValues').selectAll().execute()
     expect(values).toMatchObject([{ columnName: 'region', value: 'north', occurrences: 1 }])
   })

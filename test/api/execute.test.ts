@@ -224,14 +224,14 @@ describe('refusals leave nothing behind', () => {
 
   test('504 when making the table takes longer than what is left of an execute', async () => {
     source.answer([{ a: 1 }])
-    const { engine, config } = t.app
+    const { builder, config } = t.app
     const given: Array<number | undefined> = []
     // Stands in for rows that take minutes: it says how long it may take, and then that it took longer.
-    const convert: typeof engine.convert = (_scope, _call, limits) => {
+    const convert: typeof builder.convert = (_scope, _call, limits) => {
       given.push(limits?.timeoutMs)
       return Promise.reject(new Failure('query_timeout'))
     }
-    const app = { ...t.app, engine: { ...engine, convert } }
+    const app = { ...t.app, builder: { ...builder, convert } }
     const connect_spec = { name: 'Slow', id: 'http_api' as const, config: { url: source.url, method: 'GET' as const } }
     const request = { project_id: projectId, datasource_id: 'ds_slow', connect_spec, ...connect_spec.config }
     await expect(executeRequest(app, systemCaller, { request })).rejects.toMatchObject({

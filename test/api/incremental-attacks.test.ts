@@ -325,7 +325,7 @@ describe('what else happens meanwhile', () => {
       .where('datasourceId', '=', table.id)
       .orderBy('id', 'desc')
       .executeTakeFirstOrThrow()
-    await writeFile(t.app.files.pathOf(part.fileHash, 'parquet'), 'broken')
+    await writeFile(t.app.files.pathOf({ hash: part.fileHash, format: 'parquet' }), 'broken')
     source.requests.length = 0
     await loads(table, [
       { id: 1, at: 1 },

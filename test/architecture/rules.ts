@@ -170,6 +170,7 @@ const homes: Array<{ library: RegExp; room: string; types?: true; also?: string[
   { library: /^pg-boss$/, room: 'server/jobs' },
   { library: /^undici$/, room: 'server/connections' },
   { library: /^@duckdb\//, room: 'server/data/executor' },
+  { library: /^@aws-sdk\//, room: 'server/data' },
   { library: /^(sax|yauzl)$/, room: 'server/rows' },
   { library: /^yaml$/, room: 'server/connections', also: ['cli', 'cli/project'] },
   { library: /^commander$/, room: 'cli' },

@@ -20,6 +20,7 @@ const owners: Record<string, string> = {
   // What processes take turns for.
   leases: 'server/store',
   data_folder: 'server/store',
+  replicas: 'server/store',
   projects: 'server/projects',
   environments: 'server/projects',
   // What a table is fetched from, with its sealed credentials and its schedule.
@@ -33,6 +34,7 @@ const owners: Record<string, string> = {
   // What was fetched.
   data_objects: 'server/data',
   data_parts: 'server/data',
+  stored_files: 'server/data',
   version_parts: 'server/data',
   lineage: 'server/data',
   column_values: 'server/data',

@@ -33,3 +33,15 @@ test('under a process manager the log is whole, and only the very first start le
   expect(atTerminal).toContain('sign-in#')
   expect(atTerminal).not.toContain('"app-started"')
 })
+
+test('a worker says how it is, and sends calls elsewhere', async () => {
+  const command = ['cli/main.ts', 'start', '--service', '--role', 'worker']
+  const service = await startService(join(folder, 'data'), { XDG_CACHE_HOME: join(folder, 'cache') }, command)
+  try {
+    const answer = await fetch(`${service.url}/v1/limits`)
+    expect(answer.status).toBe(503)
+    expect(await answer.text()).toContain('SLUICE_ROLE=worker')
+  } finally {
+    await endService(service)
+  }
+})

@@ -25,6 +25,7 @@ const onDatabase = new Set([
   'clients',
   'store',
   'worker',
+  'objects',
   'redis',
   'upstreams',
   'mcp',

@@ -3,7 +3,7 @@ import type { App } from '../../server/app.ts'
 import { dataChanged } from '../../server/data/index.ts'
 import { newId } from '../../server/ids.ts'
 
-type Parts = Pick<App, 'store' | 'files' | 'engine' | 'catalogs'>
+type Parts = Pick<App, 'store' | 'files' | 'builder' | 'catalogs'>
 
 /**
  * Makes `rows` the newest version of a table of the project, the way a fetched API answer becomes one: a Parquet file,
@@ -18,10 +18,10 @@ export async function putTable(
   await writeFile(source, linesOf(rows))
   const parquetPath = app.files.temporaryPath('parquet')
   const input = { source: { kind: 'ndjson' as const, path: source }, parquetPath, contract: null }
-  const converted = await app.engine.convert(projectId, input)
-  const nativePath = app.files.temporaryPath('duckdb')
-  if (native) await app.engine.buildNative({ parquetPath, nativePath })
+  const converted = await app.builder.convert(projectId, input)
   const kept = await app.files.keep(parquetPath, 'parquet')
+  const nativePath = app.files.temporaryPath('duckdb')
+  if (native) await app.builder.buildNative({ rows: { hash: kept.hash, format: 'parquet' }, nativePath })
   const copy = native ? await app.files.keep(nativePath, 'duckdb') : null
   await app.store.db.transaction().execute(async (transaction) => {
     const known = await transaction
@@ -93,7 +93,7 @@ async function heard(app: Parts, projectId: string, hash: string): Promise<void>
   const deadlineMs = performance.now() + 60_000
   for (;;) {
     const { tables } = await app.catalogs.get(projectId)
-    if (tables.some((table) => table.parquetPath.includes(hash))) return
+    if (tables.some((table) => table.rows.hash === hash)) return
     if (performance.now() > deadlineMs) throw new Error('the new table was not heard of in time')
     await new Promise((resolve) => {
       setImmediate(resolve)

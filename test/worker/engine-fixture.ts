@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { openEngine, type Engine, type EngineOptions, type ReadInput } from '../../server/data/index.ts'
-import type { Catalog } from '../../server/data/executor/protocol.ts'
+import type { LocalCatalog } from '../../server/data/executor/protocol.ts'
 import { engineOptions } from '../harness/engine-options.ts'
 import type { Observation } from '../../server/observe.ts'
 
@@ -11,7 +11,7 @@ export type Fixture = {
   dir: string
   engine: Engine
   observed: Observation[]
-  catalog: Catalog
+  catalog: LocalCatalog
   rows: (sql: string, input?: Partial<ReadInput>) => Promise<Record<string, unknown>[]>
   close: () => Promise<void>
 }
@@ -42,7 +42,7 @@ export async function openFixture(options: Partial<EngineOptions> = {}): Promise
   })
   const columns = ['id', 'region', 'amount', 'day', 'placed_at', 'paid']
   const types = ['BIGINT', 'VARCHAR', 'DOUBLE', 'DATE', 'TIMESTAMP', 'BOOLEAN']
-  const catalog: Catalog = {
+  const catalog: LocalCatalog = {
     version: 'v1',
     tables: [
       { name: 'orders', parquetPath, columns: columns.map((name, index) => ({ name, type: types[index] ?? '' })) },

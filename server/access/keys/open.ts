@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import type { Observe } from '../../observe.ts'
-import type { Database } from '../../store/index.ts'
+import type { Database, Replicas } from '../../store/index.ts'
 import { openMemoryBuckets, type Buckets, type MemoryBuckets } from '../limits/buckets.ts'
 import { openPlans, type Plans } from '../limits/policies.ts'
 import { openRedisBuckets } from '../limits/redis.ts'
@@ -23,12 +23,13 @@ type Options = {
   store: Database
   vault: Vault
   config: Pick<Config, 'plans' | 'defaultPlan' | 'redisUrl' | 'limits'>
+  replicas: Replicas
   now: () => number
   observe: Observe
 }
 
 /** `isShared` is undefined where there is no Redis to share with. */
-export async function openKeyAccess({ store, vault, config, now, observe }: Options): Promise<{
+export async function openKeyAccess({ store, vault, config, replicas, now, observe }: Options): Promise<{
   access: KeyAccess
   isShared: (() => boolean) | undefined
   close: () => Promise<void>
@@ -42,7 +43,7 @@ export async function openKeyAccess({ store, vault, config, now, observe }: Opti
     overlapMs: limits.databaseTimeoutMs * 10,
     observe,
   })
-  const alone = openMemoryBuckets(now)
+  const alone = openMemoryBuckets(now, () => replicas.answering())
   await resumeDays(store, alone, now() * 1_000)
   const keyUses = openKeyUses({
     store,

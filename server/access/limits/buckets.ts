@@ -21,7 +21,8 @@ export type MemoryBuckets = {
   resumeDay(keyId: string, state: BucketState): void
 }
 
-export function openMemoryBuckets(now: () => number): MemoryBuckets {
+/** `processes`: how many count alone like this one, so that together they let through what one would. */
+export function openMemoryBuckets(now: () => number, processes: () => number = () => 1): MemoryBuckets {
   const buckets = new Map<string, BucketState>()
   let sweepAtSize = minBeforeSweep
   let lastMicros = 0
@@ -55,9 +56,10 @@ export function openMemoryBuckets(now: () => number): MemoryBuckets {
       const nowMicros = tellMicros()
       const names = policies.map((policy) => `${keyId}:${policy.name}`)
       const states = names.map((name) => buckets.get(name) ?? 0)
-      const waits = policies.map((policy, at) => waitMicros(policy, states[at] ?? 0, nowMicros))
+      const weight = processes()
+      const waits = policies.map((policy, at) => waitMicros(policy, states[at] ?? 0, nowMicros, weight))
       if (waits.some((wait) => wait > 0)) return { nowMicros, waits, states }
-      const spent = policies.map((policy, at) => spend(policy, states[at] ?? 0, nowMicros))
+      const spent = policies.map((policy, at) => spend(policy, states[at] ?? 0, nowMicros, weight))
       for (const [at, name] of names.entries()) keep(name, spent[at] ?? 0, nowMicros)
       return { nowMicros, waits, states: spent }
     },

@@ -18,17 +18,25 @@ export function shifted(
   return kind === 'day' ? endOfDay(to) + usedToday(state, from) : state - from + to
 }
 
-/** How long until this bucket lets a call through; 0: now. */
-export function waitMicros(policy: Policy, state: BucketState, nowMicros: number): number {
-  if (policy.kind === 'day') return usedToday(state, nowMicros) < policy.quota ? 0 : endOfDay(nowMicros) - nowMicros
-  const arrival = Math.max(state, nowMicros) + policy.spacingMicros
-  return Math.max(0, arrival - nowMicros - policy.burst * policy.spacingMicros)
+/**
+ * How long until this bucket lets a call through; 0: now. A call of weight three is one that stands for three: of as
+ * many processes that count alone each sees a third of them.
+ */
+export function waitMicros(policy: Policy, state: BucketState, nowMicros: number, weight = 1): number {
+  if (policy.kind === 'day') {
+    const used = usedToday(state, nowMicros)
+    return used === 0 || used + weight <= policy.quota ? 0 : endOfDay(nowMicros) - nowMicros
+  }
+  const spacing = policy.spacingMicros * weight
+  const arrival = Math.max(state, nowMicros) + spacing
+  // However small the burst, one at a time gets through.
+  return Math.max(0, arrival - nowMicros - Math.max(policy.burst * policy.spacingMicros, spacing))
 }
 
 /** The state after a call that was let through. */
-export function spend(policy: Policy, state: BucketState, nowMicros: number): BucketState {
-  if (policy.kind === 'rate') return Math.max(state, nowMicros) + policy.spacingMicros
-  return endOfDay(nowMicros) + usedToday(state, nowMicros) + 1
+export function spend(policy: Policy, state: BucketState, nowMicros: number, weight = 1): BucketState {
+  if (policy.kind === 'rate') return Math.max(state, nowMicros) + policy.spacingMicros * weight
+  return endOfDay(nowMicros) + usedToday(state, nowMicros) + weight
 }
 
 /** How many calls would be let through at once, and how long until as many as ever. */

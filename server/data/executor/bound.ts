@@ -1,7 +1,7 @@
 import { mayBeBound, tableFunctions } from './functions.ts'
 import type { Node, Sighting } from './inspect.ts'
 import { pastTable, prepare, type Instance, type OpenConnection } from './instances.ts'
-import type { Catalog } from './protocol.ts'
+import type { LocalCatalog } from './protocol.ts'
 import { sqlFailure } from './sql-failure.ts'
 
 /** What the engine says a statement would read: its own plan, before anything in it is left out or made quicker. */
@@ -61,7 +61,7 @@ async function planned(lease: OpenConnection, sql: string, optimize: boolean): P
 }
 
 /** Where the rows of each table come from, as the engine names it in a plan. */
-function tablesOfSource(catalog: Catalog): (node: Node) => SourceTables | undefined {
+function tablesOfSource(catalog: LocalCatalog): (node: Node) => SourceTables | undefined {
   const sources = new Map<string, string[]>()
   const add = (source: string, table: string): void => {
     const known = sources.get(source)

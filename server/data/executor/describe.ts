@@ -6,7 +6,7 @@ import { prepare, withConnection, type Cancellable, type Instance } from './inst
 import { withPivotValues } from './open-pivot.ts'
 import { planFor, resultTypes, uniqueNames } from './plan.ts'
 import { stepsOf } from './plan-steps.ts'
-import type { Catalog, InspectCall, Inspection, Plan, SlotValue, SlotType } from './protocol.ts'
+import type { LocalCatalog, InspectCall, Inspection, Plan, SlotValue, SlotType } from './protocol.ts'
 import { bindableSlots, bindStatement, castOf } from './slots.ts'
 import { castSlots, withoutSemicolon } from './sql-text.ts'
 import { suggestTypes } from './suggest.ts'
@@ -100,7 +100,7 @@ const typesOfSlots = new Map<DuckDBTypeId, SlotType>([
 ])
 
 /** Columns of each table that the statement names; all of them where it says `*`. */
-function columnsByTable(sighting: Sighting, catalog: Catalog): Record<string, string[]> {
+function columnsByTable(sighting: Sighting, catalog: LocalCatalog): Record<string, string[]> {
   const named = new Set(sighting.columnRefs.map((parts) => (parts.at(-1) ?? '').toLowerCase()))
   const tables = catalog.tables.filter((table) => sighting.tables.has(table.name))
   return Object.fromEntries(

@@ -68,7 +68,8 @@ export async function inspectSql(
   const root = await parse(lease, sql)
   const sighting: Sighting = { tables: new Set(), slots: new Set(), columnRefs: [], star: false, root }
   const tables = new Map(catalog.tables.map((table) => [foldName(table.name), table.name]))
-  const context: Visit = { sql, tables, sighting, limits: sqlLimits, nodes: 0, valueFunctions: [] }
+  const { others = [] } = catalog
+  const context: Visit = { sql, tables, others, sighting, limits: sqlLimits, nodes: 0, valueFunctions: [] }
   visit(root, context, { scope: null, depth: 0 })
   const columns = catalog.tables.filter(({ name }) => sighting.tables.has(name)).flatMap((table) => table.columns)
   for (const node of context.valueFunctions) {
@@ -110,6 +111,7 @@ export async function serialized(lease: OpenConnection, sql: string): Promise<Se
 type Visit = {
   sql: string
   tables: Map<string, string>
+  others: string[]
   sighting: Sighting
   limits: SqlLimits
   nodes: number
@@ -199,7 +201,7 @@ function visitTableRef(node: Node, context: Visit, place: Place): void {
 }
 
 function visitTable(node: Node, context: Visit, scope: Scope | null): void {
-  const { tables, sighting } = context
+  const { tables, others, sighting } = context
   const given = String(node['table_name'])
   if (node['schema_name'] !== '' || node['catalog_name'] !== '') {
     throw refuse(context, node, `Tables are named without a schema; ${given} has one.`)
@@ -208,7 +210,8 @@ function visitTable(node: Node, context: Visit, scope: Scope | null): void {
   if (isVisible(foldName(given), scope)) return
   const table = tables.get(foldName(given))
   if (table === undefined) {
-    throw refuse(context, node, `There is no table ${given}${perhaps(given, [...tables.values(), ...namesIn(scope)])}.`)
+    const known = [...tables.values(), ...others, ...namesIn(scope)]
+    throw refuse(context, node, `There is no table ${given}${perhaps(given, known)}.`)
   }
   sighting.tables.add(table)
 }

@@ -1,7 +1,7 @@
 import { DuckDBInstance, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import { partedSql, pastPositions } from './parted.ts'
-import type { Catalog, CatalogTable, ExecutorSettings, PartedTable, SqlLimits } from './protocol.ts'
+import type { LocalCatalog, LocalTable, ExecutorSettings, LocalPartedTable, SqlLimits } from './protocol.ts'
 import { quoteName, quoteText } from './sql-text.ts'
 
 /** What a call can be stopped by while it runs. */
@@ -12,7 +12,7 @@ export type OpenConnection = { connection: DuckDBConnection; statements: LRUCach
 
 /** One scope's tables in one version, in a DuckDB that can reach those files and nothing else. */
 export type Instance = {
-  catalog: Catalog
+  catalog: LocalCatalog
   sqlLimits: SqlLimits
   database: DuckDBInstance
   idle: OpenConnection[]
@@ -44,7 +44,11 @@ export function createInstances(settings: ExecutorSettings) {
   }
 
   /** `undefined` when the version is not open and the caller gave no catalog to open it with. */
-  async function acquire(scope: string, version: string, catalog: Catalog | undefined): Promise<Instance | undefined> {
+  async function acquire(
+    scope: string,
+    version: string,
+    catalog: LocalCatalog | undefined,
+  ): Promise<Instance | undefined> {
     const key = `${scope}\n${version}`
     if (ready.get(key)?.instance.broken === true) forget(key)
     let opening = open.get(key)
@@ -93,7 +97,7 @@ export function createInstances(settings: ExecutorSettings) {
  * also allow writing into the folder, so every file is named. `extraPath` is one file that may be written.
  */
 export async function openInstance(
-  catalog: Catalog,
+  catalog: LocalCatalog,
   settings: ExecutorSettings,
   extraPath?: string,
 ): Promise<Instance> {
@@ -137,7 +141,7 @@ export async function openInstance(
 type TableSource = { name: string; from: string; paths: string[]; hidden: string[] }
 
 /** The native copy where there is one that opens; the Parquet file is the record and always there. */
-async function sourceOf(connection: DuckDBConnection, table: CatalogTable, index: number): Promise<TableSource> {
+async function sourceOf(connection: DuckDBConnection, table: LocalTable, index: number): Promise<TableSource> {
   const { name, parted, hiddenColumns: hidden = [] } = table
   if (parted !== undefined) return partedSource(connection, { name, hidden, parted, index })
   const { from, path } = await fileSource(connection, table, `native_${index}`)
@@ -148,7 +152,7 @@ type FileSource = { from: string; path: string | null }
 
 async function fileSource(
   connection: DuckDBConnection,
-  { parquetPath, nativePath }: Pick<CatalogTable, 'parquetPath' | 'nativePath'>,
+  { parquetPath, nativePath }: Pick<LocalTable, 'parquetPath' | 'nativePath'>,
   alias: string,
 ): Promise<FileSource> {
   const fromParquet = { from: `read_parquet(${quoteText(parquetPath)})`, path: parquetPath }
@@ -164,7 +168,7 @@ async function fileSource(
 /** Which rows are past is kept in memory: every read asks for it. */
 async function partedSource(
   connection: DuckDBConnection,
-  { name, hidden, parted, index }: { name: string; hidden: string[]; parted: PartedTable; index: number },
+  { name, hidden, parted, index }: { name: string; hidden: string[]; parted: LocalPartedTable; index: number },
 ): Promise<TableSource> {
   const sources: FileSource[] = []
   const firstPast = new Map<number, number>()

@@ -1,7 +1,7 @@
 import { scalarFunctions } from './functions.ts'
 import type { Node, Sighting } from './inspect.ts'
 import type { Instance, OpenConnection } from './instances.ts'
-import type { CatalogTable } from './protocol.ts'
+import type { LocalTable } from './protocol.ts'
 import { foldName, quoteName, quoteText, tokenize, type Token } from './sql-text.ts'
 
 /**
@@ -74,7 +74,7 @@ function isHarmless(modifier: Node): boolean {
 }
 
 /** The column that the slot is compared with, in a condition that every row must meet. */
-function keyOf(root: Node, table: CatalogTable): { column: string; type: string; text: string } | undefined {
+function keyOf(root: Node, table: LocalTable): { column: string; type: string; text: string } | undefined {
   const where = root['where_clause'] as Node | null
   const conditions = where?.['type'] === 'CONJUNCTION_AND' ? (where['children'] as Node[]) : [where]
   const from = root['from_table'] as Node
@@ -97,7 +97,7 @@ function keyOf(root: Node, table: CatalogTable): { column: string; type: string;
  * The copy whose index on a column tells that all values of the table differ in it: that of its one file, or of its first
  * part where the column alone is the key by which further parts were merged.
  */
-function copyWithKey(table: CatalogTable | undefined, place: number, column: string): string | null {
+function copyWithKey(table: LocalTable | undefined, place: number, column: string): string | null {
   const { parted } = table ?? {}
   if (parted === undefined) return `native_${place}`
   const isKey = parted.key?.length === 1 && foldName(parted.key[0] ?? '') === foldName(column)

@@ -6,7 +6,15 @@ import { withFiles } from './files.ts'
 import type { Cancellable } from './instances.ts'
 import { partFiles, partedFiles, pastPositions, positionColumn, rowColumn } from './parted.ts'
 import { rowsOf } from './profile.ts'
-import type { CompactCall, Compacted, ExecutorSettings, MergeCall, Merged, PartedTable, TablePart } from './protocol.ts'
+import type {
+  CompactCall,
+  Compacted,
+  ExecutorSettings,
+  MergeCall,
+  Merged,
+  LocalPartedTable,
+  TablePart,
+} from './protocol.ts'
 import { readAs } from './read-as.ts'
 import { quoteName, quoteText } from './sql-text.ts'
 
@@ -96,7 +104,7 @@ async function choose(
 }
 
 /** Finds the rows that are there already under the same keys. */
-async function meet(connection: DuckDBConnection, input: MergeCall, table: PartedTable): Promise<void> {
+async function meet(connection: DuckDBConnection, input: MergeCall, table: LocalPartedTable): Promise<void> {
   for (const [place, part] of table.parts.entries()) {
     const same = input.key.map(({ name, type }, index) => {
       const at = table.columns.findIndex((column) => column.name === name)
@@ -124,7 +132,7 @@ async function meet(connection: DuckDBConnection, input: MergeCall, table: Parte
   await connection.run('DELETE FROM chosen WHERE is_gone AND number NOT IN (SELECT number FROM new_past)')
 }
 
-type Met = { input: MergeCall; table: PartedTable; place: number; from: string }
+type Met = { input: MergeCall; table: LocalPartedTable; place: number; from: string }
 
 /** A row that came again as it was, such as the last one of an API that says "since" for "after", changes nothing. */
 async function forgetUnchanged(connection: DuckDBConnection, { input, table, place, from }: Met): Promise<void> {
@@ -168,7 +176,7 @@ async function sourceOf(connection: DuckDBConnection, part: TablePart, place: nu
 
 async function writePast(
   connection: DuckDBConnection,
-  { pastPath: before }: PartedTable,
+  { pastPath: before }: LocalPartedTable,
   path: string,
 ): Promise<Merged['past']> {
   const old = before === undefined ? '' : `SELECT place, position FROM read_parquet(${quoteText(before)}) UNION ALL `

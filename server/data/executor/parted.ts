@@ -1,4 +1,4 @@
-import type { PartedTable, TablePart } from './protocol.ts'
+import type { LocalPartedTable, TablePart } from './protocol.ts'
 import { readAs } from './read-as.ts'
 import { quoteName, quoteText } from './sql-text.ts'
 
@@ -22,7 +22,7 @@ type Places = {
  * there is: one integer of each row against a small set. What changes is mostly what came last, so that the rows before
  * the first one that is past are read without it.
  */
-export function partedSql(table: PartedTable, { from, past, firstPast }: Places, first = 0): string {
+export function partedSql(table: LocalPartedTable, { from, past, firstPast }: Places, first = 0): string {
   const parts = table.parts.slice(first).map((part, index) => {
     const place = first + index
     const list = table.columns.map(({ name, type }, at) => {
@@ -48,17 +48,17 @@ export function partedSql(table: PartedTable, { from, past, firstPast }: Places,
 }
 
 /** From the files themselves; from one part on where it is said. */
-export function partedFiles(table: PartedTable, first = 0): string {
+export function partedFiles(table: LocalPartedTable, first = 0): string {
   const from = ({ parquetPath }: TablePart) => `read_parquet(${quoteText(parquetPath)})`
   return partedSql(table, { from, past: (place) => pastPositions(table, place) }, first)
 }
 
-export function pastPositions({ pastPath }: PartedTable, place: number): string {
+export function pastPositions({ pastPath }: LocalPartedTable, place: number): string {
   return `SELECT position FROM read_parquet(${quoteText(pastPath ?? '')}) WHERE place = ${place}`
 }
 
 /** Every file that a table is read from. */
-export function partFiles({ parts, pastPath }: PartedTable): string[] {
+export function partFiles({ parts, pastPath }: LocalPartedTable): string[] {
   const rows = parts.map(({ parquetPath }) => parquetPath)
   return pastPath === undefined ? rows : [...rows, pastPath]
 }

@@ -1,4 +1,4 @@
-import type { Catalog, PlanStep } from './protocol.ts'
+import type { LocalCatalog, PlanStep } from './protocol.ts'
 
 /** A node of the plan, as DuckDB writes it. */
 type Operator = { name: string; children: Operator[]; extra_info: Record<string, string | string[]> }
@@ -7,7 +7,7 @@ type Operator = { name: string; children: Operator[]; extra_info: Record<string,
 const silent = new Set(['PROJECTION', 'RESULT_COLLECTOR', 'EXPLAIN', 'DUMMY_SCAN'])
 
 /** The steps of a plan in the order in which they happen, with the project's own names of tables. */
-export function stepsOf(planJson: string, { tables }: Pick<Catalog, 'tables'>): PlanStep[] {
+export function stepsOf(planJson: string, { tables }: Pick<LocalCatalog, 'tables'>): PlanStep[] {
   const steps: PlanStep[] = []
   const visit = ({ name, children, extra_info: info }: Operator): void => {
     for (const child of children) visit(child)
@@ -33,7 +33,7 @@ export function stepsOf(planJson: string, { tables }: Pick<Catalog, 'tables'>): 
 }
 
 /** A copy that is served has its number in the catalog; of a file only the columns tell whose it is. */
-function tableOf(from: string, columns: string[], tables: Catalog['tables']): string | null {
+function tableOf(from: string, columns: string[], tables: LocalCatalog['tables']): string | null {
   const place = /^native_(\d+)\./.exec(from)?.[1]
   if (place !== undefined) return tables[Number(place)]?.name ?? null
   const fitting = tables.filter((table) => columns.every((column) => table.columns.some(({ name }) => name === column)))

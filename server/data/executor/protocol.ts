@@ -5,7 +5,7 @@ import type { ScalarSlotType } from '../../../api/slots.ts'
 export type Column = { name: string; type: string }
 
 /** Rows of a table that is loaded bit by bit: its parts one behind the other, less the rows that are past. */
-export type PartedTable = {
+export type LocalPartedTable = {
   /** All of them, those that SQL does not see included. */
   columns: Column[]
   parts: TablePart[]
@@ -18,18 +18,23 @@ export type PartedTable = {
 export type TablePart = { parquetPath: string; nativePath?: string; columns: Array<Column | null>; hasPast: boolean }
 
 /** `columns` are those that SQL sees. */
-export type CatalogTable = {
+export type LocalTable = {
   name: string
   parquetPath: string
   nativePath?: string
   /** Instead of the one file, of which `parquetPath` is the first then. */
-  parted?: PartedTable
+  parted?: LocalPartedTable
   columns: Column[]
   hiddenColumns?: string[]
 }
 
 /** The tables of one scope. Another `version` is another set of files; the same version never changes. */
-export type Catalog = { version: string; tables: CatalogTable[] }
+export type LocalCatalog = {
+  version: string
+  tables: LocalTable[]
+  /** Names of tables that are not among them because the statement does not name them: for whoever misspells one. */
+  others?: string[]
+}
 
 export type SlotType = ScalarSlotType | `${ScalarSlotType}[]`
 
@@ -178,7 +183,7 @@ export type RowCheck =
   | { type: 'accepted_values'; column: string; values: Array<string | number | boolean> }
   | { type: 'freshness'; column: string }
 /** `whole`: of a load that joins others, the table with it. What must hold of each row is asked of the new ones alone. */
-export type CheckCall = { parquetPath: string; whole?: PartedTable; checks: RowCheck[] }
+export type CheckCall = { parquetPath: string; whole?: LocalPartedTable; checks: RowCheck[] }
 /** `newestMs`: of a freshness check, the newest time that the column holds. */
 export type CheckResult = { failing: number; examples: string[]; newestMs: number | null }
 
@@ -188,7 +193,7 @@ export type MergeCall = {
   columns: Column[]
   partPath: string
   pastPath: string
-  table: PartedTable | null
+  table: LocalPartedTable | null
   /** Columns of the rows, with the types that the table has after them; empty where rows may be alike. */
   key: Column[]
   marker: { column: string; value: string } | null
@@ -211,7 +216,13 @@ export type Merged = {
   sizeBytes: number | null
 }
 /** Parts from the place `from` on become one. `past` is what stays past of those before. */
-export type CompactCall = { table: PartedTable; from: number; partPath: string; pastPath: string; numbered: boolean }
+export type CompactCall = {
+  table: LocalPartedTable
+  from: number
+  partPath: string
+  pastPath: string
+  numbered: boolean
+}
 export type Compacted = { rowCount: number; sizeBytes: number; past: Past | null }
 
 export type NativeCall = { parquetPath: string; nativePath: string }
@@ -240,7 +251,13 @@ export type FileCall =
  * `catalog` is sent when the executor may not know it yet; it answers `catalogUnknown` when it was wrongly left out.
  * `alike` are further calls of the same `read`, each with its own id, slots and answer.
  */
-export type ScopedHead = { scope: string; version: string; catalog?: Catalog; call: ScopedCall; alike?: AlikeCall[] }
+export type ScopedHead = {
+  scope: string
+  version: string
+  catalog?: LocalCatalog
+  call: ScopedCall
+  alike?: AlikeCall[]
+}
 export type AlikeCall = { id: number; slots: SlotValue[] }
 
 export type CallHead = ScopedHead | { scope: null; call: FileCall }

@@ -1,12 +1,12 @@
 import type { Node, Sighting } from './inspect.ts'
-import type { Catalog, SlotType } from './protocol.ts'
+import type { LocalCatalog, SlotType } from './protocol.ts'
 import { foldName } from './sql-text.ts'
 
 /**
  * The types of slots from their neighbours in the syntax tree, where DuckDB's binder leaves them open, as in
  * `$region IS NULL OR region = $region`. The first neighbour that has a type decides.
  */
-export function suggestTypes(sighting: Sighting, catalog: Catalog): Map<string, SlotType> {
+export function suggestTypes(sighting: Sighting, catalog: LocalCatalog): Map<string, SlotType> {
   const types: Types = { found: new Map(), ofColumns: columnTypes(sighting, catalog) }
   visit(sighting.root, types)
   return types.found
@@ -72,7 +72,7 @@ function slotOf(value: unknown): string | undefined {
 }
 
 /** Of the tables that are read; where two have a column of the same name, the first. */
-function columnTypes(sighting: Sighting, catalog: Catalog): Map<string, SlotType> {
+function columnTypes(sighting: Sighting, catalog: LocalCatalog): Map<string, SlotType> {
   const columns = catalog.tables.filter((table) => sighting.tables.has(table.name)).flatMap((table) => table.columns)
   return new Map(columns.toReversed().map(({ name, type }) => [foldName(name), slotTypeOfColumn(type)]))
 }

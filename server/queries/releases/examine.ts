@@ -1,4 +1,4 @@
-import type { Catalogs, Engine } from '../../data/index.ts'
+import type { Catalogs, QueryEngine } from '../../data/index.ts'
 import { Failure } from '../../failure.ts'
 import { examine, type Inspected } from '../inspection.ts'
 import type { ReleaseTarget } from './targets.ts'
@@ -12,7 +12,7 @@ const maxTold = 10
 
 /** Proves of each query that it can run. All that cannot are named at once. */
 export async function examineAll(
-  app: { catalogs: Catalogs; engine: Engine },
+  app: { catalogs: Catalogs; engine: QueryEngine },
   { projectId, targets }: { projectId: string; targets: readonly ReleaseTarget[] },
 ): Promise<Examined> {
   const wanted = targets.filter(({ isRemoved }) => !isRemoved)

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { labelOf, type Caller } from '../../access/index.ts'
 import type { Clock } from '../../clock.ts'
-import type { Catalogs, Engine } from '../../data/index.ts'
+import type { Catalogs, QueryEngine } from '../../data/index.ts'
 import { Failure } from '../../failure.ts'
 import type { Observe } from '../../observe.ts'
 import { hasEnvironment, lockEnvironment } from '../../projects/index.ts'
@@ -37,7 +37,7 @@ import type { ReleaseTurns } from './turns.ts'
 export type ReleaseParts = {
   store: Database
   catalogs: Catalogs
-  engine: Engine
+  engine: QueryEngine
   deployments: Deployments
   queryCallers: QueryCallers
   releaseTurns: ReleaseTurns

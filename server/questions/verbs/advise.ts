@@ -1,6 +1,6 @@
 import type { SlotSchema, SlotsSchema } from '../../../api/slots.ts'
 import { requireRole, type Caller } from '../../access/index.ts'
-import type { Catalogs, Engine, SqlFacets } from '../../data/index.ts'
+import type { Catalogs, QueryEngine, SqlFacets } from '../../data/index.ts'
 import { isFunctionWord } from '../../language/index.ts'
 import { findQuery, inspectQuery, type Deployments, type Query } from '../../queries/index.ts'
 import { closeExamples, spoken, type CloseExample } from '../../router/index.ts'
@@ -24,7 +24,7 @@ export type Advice = {
 type Parts = {
   store: Database
   catalogs: Catalogs
-  engine: Engine
+  engine: QueryEngine
   deployments: Deployments
   router: Router
 }

@@ -8,7 +8,7 @@ import type { EvaluationCase } from './evaluation-cases.ts'
 import { createCase } from './evaluations.ts'
 import { storable, type QuestionLog } from './log.ts'
 import { routePinned } from '../../router/index.ts'
-import type { Catalogs, Engine } from '../../data/index.ts'
+import type { Catalogs, QueryEngine } from '../../data/index.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 
@@ -31,7 +31,7 @@ type Parts = {
   config: Pick<Config, 'limits'>
   store: Database
   catalogs: Catalogs
-  engine: Engine
+  engine: QueryEngine
   router: Router
   questionLog: QuestionLog
   now: Clock

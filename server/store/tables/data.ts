@@ -16,6 +16,8 @@ export type DataTables = {
   upstreamAttempts: UpstreamAttemptsTable
   leases: LeasesTable
   dataFolder: DataFolderTable
+  storedFiles: StoredFilesTable
+  replicas: ReplicasTable
 }
 
 type DatasourcesTable = {
@@ -236,6 +238,20 @@ type DataFolderTable = {
   directory: string
   machine: string
   openedAt: Generated<Date>
+  objectsUrl: string | null
+}
+
+type ReplicasTable = {
+  id: string
+  role: 'all' | 'api' | 'worker'
+  machine: string
+  seenAt: Generated<Date>
+}
+
+type StoredFilesTable = {
+  hash: string
+  format: 'json' | 'parquet' | 'duckdb'
+  keptAt: Generated<Date>
 }
 
 type LeasesTable = {

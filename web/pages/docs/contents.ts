@@ -41,6 +41,11 @@ export const contents: Group[] = [
     name: 'Operate',
     entries: [
       { page: 'operate', title: 'Operate it', about: 'Sizing, back-up, upgrade, what to watch.' },
+      {
+        page: 'scaling',
+        title: 'Run on several machines',
+        about: 'Replicas, a bucket, and what grows with what.',
+      },
       { page: 'configuration', title: 'Configuration', about: 'Every setting and limit.' },
       { page: 'security', title: 'Threat model', about: 'What could go wrong, and what stands in its way.' },
     ],
