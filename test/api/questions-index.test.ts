@@ -33,7 +33,7 @@ function routerOn(
     openEncoder: undefined,
     threads: 1,
     restAfterMs: 0,
-  queueLength: 256,
+    queueLength: 256,
     questionWaitMs: 1_000,
     waitMs: 50_000,
     maxBytes: 100_000_000,
