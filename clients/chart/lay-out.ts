@@ -11,6 +11,8 @@ export type Layout = {
   marks: Array<{ label: string; at: number; value: unknown }>
   axis: 'time' | 'number' | 'name'
   lines: LayoutLine[]
+  /** Whether numbers of several rows are one point. */
+  isSum: boolean
   /** Whether there was more than is drawn. */
   isCut: boolean
 }
@@ -25,6 +27,7 @@ export function layOut({ type, x, y, series }: Chart, rows: Row[]): Layout {
   const marks = new Map<string, { label: string; at: number; value: unknown }>()
   const lines = new Map<string, Map<string, number>>()
   let isCut = false
+  let isSum = false
   for (const [place, row] of rows.entries()) {
     const label = textOf(row[x])
     // Points of a cloud are not added up.
@@ -47,7 +50,9 @@ export function layOut({ type, x, y, series }: Chart, rows: Row[]): Layout {
         }
         lines.set(name, line)
       }
-      if (number !== null) line.set(key, (line.get(key) ?? 0) + number)
+      if (number === null) continue
+      isSum ||= line.has(key)
+      line.set(key, (line.get(key) ?? 0) + number)
     }
   }
   const keys = [...marks.keys()]
@@ -55,6 +60,7 @@ export function layOut({ type, x, y, series }: Chart, rows: Row[]): Layout {
   if (axis !== 'name') keys.sort((one, other) => (marks.get(one)?.at ?? 0) - (marks.get(other)?.at ?? 0))
   return {
     axis,
+    isSum,
     isCut,
     marks: keys.flatMap((key) => marks.get(key) ?? []),
     lines: [...lines].map(([name, line]) => ({ name, values: keys.map((key) => line.get(key) ?? null) })),

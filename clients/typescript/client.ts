@@ -28,6 +28,15 @@ export type Answer<Row> = {
   meta?: Source | undefined
 }
 
+/** How the result of a query is drawn. */
+export type Chart = {
+  type: 'bar' | 'line' | 'area' | 'scatter' | 'pie'
+  x: string
+  y: string[]
+  series: string | null
+  stacked: boolean
+}
+
 export type QuestionAnswer<Row, Name extends string = string> = Answer<Row> & {
   query_used: Name
   /** Exactly what was bound. */
@@ -37,6 +46,8 @@ export type QuestionAnswer<Row, Name extends string = string> = Answer<Row> & {
   /** Values that the question names and the answer does not heed. */
   unused?: string[] | undefined
   unexpressed?: Unexpressed[] | undefined
+  /** As the author of the query draws it; left out: as its columns and rows suggest. */
+  chart?: Chart | undefined
   follows?: { request_id: string; changed: string[] } | undefined
   /** With `explain`: why this query and these parameters. */
   routing?: object | undefined

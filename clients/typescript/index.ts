@@ -3,6 +3,7 @@ export {
   type Answer,
   type AskOptions,
   type CallOptions,
+  type Chart,
   type Client,
   type ClientOptions,
   type Column,

@@ -177,7 +177,7 @@ const pages: Shown[] = [
       await page.getByRole('tab', { name: 'Chart' }).click()
       await page.locator('svg.recharts-surface').first().waitFor()
     },
-    look: (page) => page.getByText('revenue, largest by month'),
+    look: (page) => page.locator('figcaption'),
   },
   {
     name: 'build-ask',

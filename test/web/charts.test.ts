@@ -61,7 +61,7 @@ test('a result is drawn by what its columns are, changed by hand, and kept with 
   await page.getByRole('button', { name: 'Choose for me' }).click()
   await page.getByText('revenue by day, one for each region').waitFor()
   await page.getByRole('button', { name: 'Discard changes' }).click()
-  await page.getByText('revenue by region').waitFor()
+  await page.getByText('Sum of revenue by region').waitFor()
   expect(complaints).toEqual([])
 })
 

@@ -102,7 +102,7 @@ export function ResultChart({ columns, rows, chart: set, onChange, kept }: Props
             </Suspense>
             <figcaption>
               <Text size="xs" c="dimmed" component="span">
-                {sayChart(shown)}
+                {sayChart(shown, layout.isSum)}
                 {layout.isCut && `, the first ${sayNumber(layout.marks.length)} of them`}
               </Text>
             </figcaption>
@@ -125,7 +125,7 @@ function chartColumn({ name, type }: GridColumn): ChartColumn {
   return { name, kind: kinds[kindOf(type)] ?? 'other' }
 }
 
-function sayChart({ type, x, y, series }: Chart): string {
-  const what = y.length === 0 ? 'How many rows' : y.join(', ')
+function sayChart({ type, x, y, series }: Chart, isSum: boolean): string {
+  const what = y.length === 0 ? 'How many rows' : `${isSum ? 'Sum of ' : ''}${y.join(', ')}`
   return `${what} by ${x}${series === null || type === 'pie' ? '' : `, one for each ${series}`}`
 }

@@ -72,7 +72,9 @@ describe('points', () => {
       n: at + 1,
     }))
     const chart: Chart = { type: 'line', x: 'day', y: ['n'], series: 'region', stacked: false }
-    const { axis, marks, lines } = layOut(chart, rows)
+    const { axis, marks, lines, isSum } = layOut(chart, rows)
+    expect(isSum).toBe(true)
+    expect(layOut(chart, rows.slice(0, 3)).isSum).toBe(false)
     expect(axis).toBe('time')
     expect(marks.map(({ label }) => label)).toEqual(['2024-01-01', '2024-01-02', '2024-01-03'])
     expect(lines).toEqual([

@@ -1,4 +1,6 @@
 import { call } from '../../api.ts'
+import { csvValue } from '../../csv.ts'
+import { saveFile } from '../../save-file.ts'
 import type { Page } from '../../wire.ts'
 import type { RequestEntry } from './usage-wire.ts'
 
@@ -39,25 +41,11 @@ export async function exportRequests(projectId: string, search: string): Promise
     found.push(...page.data)
     cursor = page.next_cursor
   }
-  save('requests.csv', csvOf(found))
+  saveFile('requests.csv', new Blob([csvOf(found)], { type: 'text/csv' }))
   return { count: found.length, isCut: cursor !== null }
 }
 
 export function csvOf(calls: RequestEntry[]): string {
   const lines = calls.map((each) => columns.map((name) => csvValue(each[name])).join(','))
   return `${[columns.join(','), ...lines].join('\r\n')}\r\n`
-}
-
-/** A spreadsheet would run what begins like a formula; an apostrophe before it is shown by none. */
-function csvValue(value: string | number | null): string {
-  if (value === null) return ''
-  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-function save(name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-  const link = Object.assign(document.createElement('a'), { href: address, download: name })
-  link.click()
-  URL.revokeObjectURL(address)
 }

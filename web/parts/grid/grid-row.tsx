@@ -91,7 +91,9 @@ function Cell({ grid, at, column, row, look }: Props & { column: number }) {
           variant="default"
           size={20}
           tabIndex={-1}
-          aria-label={`Open ${name}`}
+          // For the mouse: Enter does the same, and the cell is called by its value alone.
+          aria-hidden
+          title={`Open ${name}`}
           onPointerDown={(event) => event.stopPropagation()}
           onClick={(event) => {
             event.stopPropagation()

@@ -107,8 +107,13 @@ function sayShort(
   rows: number,
 ): string {
   const missing = nulls === 0 || rows === 0 ? '' : `, ${sayShare(nulls / rows)} null`
-  const isRange = (kindOf(type) === 'number' || kindOf(type) === 'date') && min !== null && max !== null
-  if (isRange) return `, ${shorten(min)} to ${shorten(max)}${missing}`
+  const kind = kindOf(type)
+  const isRange = kind === 'number' || kind === 'date' || kind === 'time'
+  if (isRange && min !== null && max !== null) {
+    // Of a time the day is enough at a glance.
+    const say = kind === 'number' ? shorten : (text: string): string => text.slice(0, 10)
+    return `, ${say(min)} to ${say(max)}${missing}`
+  }
   return `${distinct === 0 ? '' : `, ${sayNumber(distinct)} different`}${missing}`
 }
 

@@ -1,7 +1,7 @@
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { wholeView, type ColumnProfile, type GridColumn, type GridRow, type GridSource, type View } from './model.ts'
 import { orderRows } from './order-rows.ts'
-import { profileRows } from './profile-rows.ts'
+import { countColumn } from './profile-rows.ts'
 
 type Held = {
   columns: GridColumn[]
@@ -42,20 +42,24 @@ export function useHeldRows({ columns, rows, keys: given, shared }: Held): GridS
 
 const none = new Map<string, ColumnProfile>()
 
-/** Counted a column at a time, so that the page never stands still for it. */
+/** Counted a column and a few thousand rows at a time, so that the page never stands still for it. */
 function useProfiles(rows: GridRow[], columns: GridColumn[]): Map<string, ColumnProfile> {
   const [known, setKnown] = useState({ rows, profiles: none })
   useEffect(() => {
     const profiles = new Map<string, ColumnProfile>()
     let timer: ReturnType<typeof setTimeout>
-    const countNext = (at: number): void => {
+    const countOn = (at: number, begun?: ReturnType<typeof countColumn>): void => {
       const column = columns[at]
       if (column === undefined) return
-      profiles.set(column.name, profileRows(rows, column))
-      setKnown({ rows, profiles: new Map(profiles) })
-      timer = setTimeout(() => countNext(at + 1), 0)
+      const counting = begun ?? countColumn(rows, column)
+      const { done, value } = counting.next()
+      if (done === true) {
+        profiles.set(column.name, value)
+        setKnown({ rows, profiles: new Map(profiles) })
+      }
+      timer = setTimeout(() => (done === true ? countOn(at + 1) : countOn(at, counting)), 0)
     }
-    timer = setTimeout(() => countNext(0), 0)
+    timer = setTimeout(() => countOn(0), 0)
     return () => clearTimeout(timer)
   }, [rows, columns])
   return known.rows === rows ? known.profiles : none

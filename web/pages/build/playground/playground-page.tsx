@@ -302,7 +302,7 @@ function ScratchResult({ run: { isPending, stopped, error, answer } }: { run: Ra
         )}
         {answer.truncated && <span>only the first rows: there are more</span>}
       </div>
-      <DataGrid label="Rows of the result" columns={answer.columns} rows={answer.data} />
+      <DataGrid label="Rows of the result" columns={answer.columns} rows={answer.data} download={{ name: 'result' }} />
     </section>
   )
 }

@@ -152,7 +152,7 @@ function QueryTags({ project, query, opened, onClose }: DialogProps) {
 
 /** What a copy takes over. */
 function contentOf(query: Query) {
-  const { sql, slots, description, examples, tags } = query
+  const { sql, slots, description, examples, chart, tags } = query
   const { cache_seconds, timeout_ms, max_rows, max_bytes, rate_limit } = query
-  return { sql, slots, description, examples, tags, cache_seconds, timeout_ms, max_rows, max_bytes, rate_limit }
+  return { sql, slots, description, examples, chart, tags, cache_seconds, timeout_ms, max_rows, max_bytes, rate_limit }
 }
