@@ -71,6 +71,8 @@ test('metrics say what to do where nothing is, are narrowed, compared and zoomed
   await marks.getByRole('button', { name: /^3 things happened/ }).click()
   await page.getByRole('link', { name: /^Release: all_orders/ }).waitFor()
   expect(await barriers('metrics-marks', marks)).toEqual([])
+  await page.reload()
+  await marks.getByRole('button', { name: /^3 things happened/ }).click()
   await page
     .getByRole('link', { name: /^Release: sales_by_region/ })
     .first()
