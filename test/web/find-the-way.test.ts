@@ -146,7 +146,7 @@ test('the playground runs what nobody saved, keeps tabs and runs, and makes a qu
   await write('select region, count(*) as orders from orders where region = $region group by region')
   await page.getByRole('form', { name: 'Run it' }).getByLabel('region').fill('north')
   await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
   const rows = page.getByRole('table', { name: 'Rows of the result' })
   await rows.getByText('north').waitFor()
   await page.getByRole('button', { name: 'Add a tab' }).click()
@@ -160,10 +160,17 @@ test('the playground runs what nobody saved, keeps tabs and runs, and makes a qu
   await page.getByText('100 rows', { exact: true }).waitFor()
   expect(await findBarriers(page, 'playground')).toEqual([])
 
+  await write('select count(*) as n from range(1000000) a(i), range(1000000) b(j) where i * j = -1')
+  await page.getByText('Reads no table').waitFor()
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByText('Cancelled. Run starts it again.').waitFor()
+
   // It is all there after leaving.
   await page.reload()
   await page.getByRole('tab', { name: 'Scratch 2', selected: true }).waitFor()
-  await page.getByText('Earlier runs (2)').click()
+  await page.getByText('Earlier runs (3)').click()
+  await page.getByRole('list', { name: 'Earlier runs' }).getByText('Cancelled').waitFor()
   const past = page.getByRole('list', { name: 'Earlier runs' })
   await past.getByRole('listitem').filter({ hasText: 'group by region' }).getByText('1 row in').waitFor()
   await past.getByRole('listitem').filter({ hasText: 'group by region' }).getByRole('button').click()
