@@ -197,6 +197,7 @@ test('a query is renamed, duplicated and tagged; lists and Ctrl-K find it by its
   await choose('orders_by_region', 'Tags…')
   await page.getByRole('dialog').getByLabel('Tags', { exact: true }).fill('finance')
   await page.keyboard.press('Enter')
+  expect(await findBarriers(page, 'tags')).toEqual([])
   await page.getByRole('button', { name: 'Save tags' }).click()
   await page.getByText('The tags are saved.').waitFor()
   await page.getByRole('main').getByText('finance', { exact: true }).waitFor()

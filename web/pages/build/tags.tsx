@@ -49,6 +49,8 @@ function TagsForm({ tags, known, act, onClose }: Omit<DialogProps, 'opened' | 'n
           value={typed}
           onChange={setTyped}
           maxTags={20}
+          // What is offered belongs to the dialog, also for who hears the page.
+          comboboxProps={{ withinPortal: false }}
           acceptValueOnBlur
           data-autofocus
         />
