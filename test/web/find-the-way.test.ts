@@ -48,6 +48,9 @@ afterAll(async () => {
 const path = (section: string): string => `/p/${stage.projectId}/build/${section}`
 const column = (name: string) => page.getByRole('region', { name, exact: true })
 
+/** Beside the list of what is offered, which is called the same. */
+const tagsField = () => page.getByRole('dialog').getByLabel('Tags', { exact: true }).and(page.locator('input'))
+
 async function refresh(): Promise<void> {
   const { body } = await expectStatus(
     201,
@@ -195,7 +198,7 @@ test('a query is renamed, duplicated and tagged; lists and Ctrl-K find it by its
   await page.getByRole('button', { name: 'Rename', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'orders_by_region' }).waitFor()
   await choose('orders_by_region', 'Tags…')
-  await page.getByRole('dialog').getByLabel('Tags', { exact: true }).fill('finance')
+  await tagsField().fill('finance')
   await page.keyboard.press('Enter')
   expect(await findBarriers(page, 'tags')).toEqual([])
   await page.getByRole('button', { name: 'Save tags' }).click()
@@ -221,7 +224,7 @@ test('a query is renamed, duplicated and tagged; lists and Ctrl-K find it by its
   expect(await findBarriers(page, 'queries-by-tag')).toEqual([])
   await moveTo(page, path('data/stock'))
   await page.getByRole('button', { name: 'Add tags' }).click()
-  await page.getByRole('dialog').getByLabel('Tags', { exact: true }).fill('logistics')
+  await tagsField().fill('logistics')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Save tags' }).click()
   await page.getByRole('main').getByText('logistics', { exact: true }).waitFor()
