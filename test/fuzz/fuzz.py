@@ -211,7 +211,7 @@ class Fuzzer:
 
 
 def uses_up(label):
-    acts = ("/cancel", "/retry", "/rotate", "/disable", "/undeploy", "/report", "/confirm")
+    acts = ("/cancel", "/retry", "/rotate", "/disable", "/undeploy", "/rename", "/report", "/confirm")
     return label.startswith("DELETE ") or (label.startswith("POST ") and label.endswith(acts))
 
 

@@ -71,6 +71,10 @@ RECIPES = {
     ),
     "POST /v1/jobs/{job_id}/retry": by_owner(path=lambda world: {"job_id": world.failed_job()}),
     # Queries and releases
+    f"POST {PROJECT}/queries/run": by_owner(body={"sql": "select count(*) as orders from orders"}),
+    f"POST {QUERY}/rename": by_owner(
+        path=lambda world: {"query_name": world.make("query_name")}, body=lambda world: {"name": f"q_{world.unique()}"}
+    ),
     f"POST {QUERY}/preview": by_owner(body={"parameters": {"region": "north"}}),
     f"POST {QUERY}/explain": by_owner(body={"parameters": {"region": "north"}}),
     f"POST {QUERY}/rollback": by_owner(

@@ -48,6 +48,9 @@ afterAll(async () => {
 const path = (section: string): string => `/p/${stage.projectId}/build/${section}`
 const column = (name: string) => page.getByRole('region', { name, exact: true })
 
+/** Beside the list of what is offered, which is called the same. */
+const tagsField = () => page.getByRole('dialog').getByLabel('Tags', { exact: true }).and(page.locator('input'))
+
 async function refresh(): Promise<void> {
   const { body } = await expectStatus(
     201,
@@ -146,9 +149,8 @@ test('the playground runs what nobody saved, keeps tabs and runs, and makes a qu
   await write('select region, count(*) as orders from orders where region = $region group by region')
   await page.getByRole('form', { name: 'Run it' }).getByLabel('region').fill('north')
   await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Run' }).click()
-  const rows = page.getByRole('table', { name: 'Rows of the result' })
-  await rows.getByText('north').waitFor()
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.getByRole('region', { name: 'Result', exact: true }).getByText('north').first().waitFor()
   await page.getByRole('button', { name: 'Add a tab' }).click()
   await page.getByRole('tab', { name: 'Scratch 2', selected: true }).waitFor()
   await write('select * from nowhere')
@@ -157,13 +159,20 @@ test('the playground runs what nobody saved, keeps tabs and runs, and makes a qu
   await write('select id from orders order by id')
   await page.keyboard.press('Control+Enter')
   await page.getByText('only the first rows: there are more').waitFor()
-  await page.getByText('100 rows', { exact: true }).waitFor()
+  await page.getByText('100 rows', { exact: true }).first().waitFor()
   expect(await findBarriers(page, 'playground')).toEqual([])
+
+  await write('select count(*) as n from range(1000000) a(i), range(1000000) b(j) where i * j = -1')
+  await page.getByText('Reads no table').waitFor()
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByText('Cancelled. Run starts it again.').waitFor()
 
   // It is all there after leaving.
   await page.reload()
   await page.getByRole('tab', { name: 'Scratch 2', selected: true }).waitFor()
-  await page.getByText('Earlier runs (2)').click()
+  await page.getByText('Earlier runs (3)').click()
+  await page.getByRole('list', { name: 'Earlier runs' }).getByText('Cancelled').waitFor()
   const past = page.getByRole('list', { name: 'Earlier runs' })
   await past.getByRole('listitem').filter({ hasText: 'group by region' }).getByText('1 row in').waitFor()
   await past.getByRole('listitem').filter({ hasText: 'group by region' }).getByRole('button').click()
@@ -189,8 +198,9 @@ test('a query is renamed, duplicated and tagged; lists and Ctrl-K find it by its
   await page.getByRole('button', { name: 'Rename', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'orders_by_region' }).waitFor()
   await choose('orders_by_region', 'Tags…')
-  await page.getByRole('dialog').getByLabel('Tags', { exact: true }).fill('finance')
+  await tagsField().fill('finance')
   await page.keyboard.press('Enter')
+  expect(await findBarriers(page, 'tags')).toEqual([])
   await page.getByRole('button', { name: 'Save tags' }).click()
   await page.getByText('The tags are saved.').waitFor()
   await page.getByRole('main').getByText('finance', { exact: true }).waitFor()
@@ -214,7 +224,7 @@ test('a query is renamed, duplicated and tagged; lists and Ctrl-K find it by its
   expect(await findBarriers(page, 'queries-by-tag')).toEqual([])
   await moveTo(page, path('data/stock'))
   await page.getByRole('button', { name: 'Add tags' }).click()
-  await page.getByRole('dialog').getByLabel('Tags', { exact: true }).fill('logistics')
+  await tagsField().fill('logistics')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Save tags' }).click()
   await page.getByRole('main').getByText('logistics', { exact: true }).waitFor()

@@ -49,7 +49,11 @@ function TagsForm({ tags, known, act, onClose }: Omit<DialogProps, 'opened' | 'n
           value={typed}
           onChange={setTyped}
           maxTags={20}
+          // What is offered belongs to the dialog, also for who hears the page.
+          comboboxProps={{ withinPortal: false }}
           acceptValueOnBlur
+          // It would lie over the buttons before anything is typed.
+          openOnFocus={false}
           data-autofocus
         />
         <FormEnd act={act} verb="Save tags" onClose={onClose} />

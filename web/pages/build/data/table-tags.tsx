@@ -1,13 +1,16 @@
 import { Button, Group } from '@mantine/core'
 import { Tag } from 'lucide-react'
 import { useState } from 'react'
+import { Link } from 'wouter'
 import { call } from '../../../api.ts'
+import { paths } from '../../../paths.ts'
 import { useAct } from '../../../queries.ts'
 import { thingKeys, useDatasources } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import { TagList, TagsDialog, tagsOf } from '../tags.tsx'
 import type { Datasource } from '../wire.ts'
 
+/** What it is sorted by, and where it stands among the rest. */
 export function TableTags({ project, source }: { project: Project; source: Datasource }) {
   const [opened, setOpened] = useState(false)
   const sources = useDatasources(project.id)
@@ -17,9 +20,9 @@ export function TableTags({ project, source }: { project: Project; source: Datas
     { refresh: [thingKeys.sources(project.id), thingKeys.map(project.id)], say: () => 'The tags are saved.' },
   )
   const isEditor = project.role !== 'viewer'
-  if (!isEditor && source.tags.length === 0) return null
   return (
     <Group gap="xs" mb="sm">
+      <Link href={paths.map(project.id, `table ${source.table_name}`)}>See it in the map</Link>
       <TagList tags={source.tags} />
       {isEditor && (
         <Button

@@ -16,11 +16,10 @@ export function UsedBy({ project, object }: { project: Project; object: Describe
   const names = (lineage.data?.nodes ?? []).filter(({ kind }) => kind === 'query').map(({ label }) => label)
   const queries = [...new Set(names)].toSorted()
   if (lineage.data === undefined) return null
-  const inMap = <Link href={paths.map(project.id, `table ${object.table_name}`)}>See it in the map</Link>
   if (queries.length === 0) {
     return (
       <Text c="dimmed" mb="md">
-        No deployed query reads it. {inMap}
+        No deployed query reads it.
       </Text>
     )
   }
@@ -42,7 +41,6 @@ export function UsedBy({ project, object }: { project: Project; object: Describe
           </Text>
         </span>
       ))}
-      . {inMap}
     </Text>
   )
 }
