@@ -62,7 +62,7 @@ test('a call tells all that is known of it, is tried again, found by its address
   expect(csv).toMatch(/^id,at,environment,query.*\r\nreq_.*,sales_by_region,.*,400,.*missing_slots/)
 
   await page.getByRole('button', { name: 'All calls' }).click()
-  await page.getByRole('combobox', { name: 'Entry' }).click()
+  await page.getByRole('combobox', { name: 'How called' }).click()
   await page.getByRole('option', { name: 'By question' }).click()
   await table.getByRole('button', { name: `open call ${id}` }).click()
   await drawer.getByRole('link', { name: 'Open in Try it' }).click()

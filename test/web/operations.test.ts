@@ -59,7 +59,7 @@ test('metrics say what to do where nothing is, are narrowed, compared and zoomed
   await choose('Version', 'Every version')
   await choose('Status', '400')
   await expect.poll(() => tiles().textContent()).toMatch(/^Calls1Errors100 %/)
-  await choose('Entry', 'By question')
+  await choose('How called', 'By question')
   await page.getByText('No call of this time fits what is chosen above.').waitFor()
   await page.waitForURL(/query=sales_by_region&status=400&entry=question/)
   await page.getByRole('button', { name: 'Show all calls' }).click()

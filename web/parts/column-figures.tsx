@@ -60,7 +60,8 @@ function Spread({ column, rowCount }: { column: ColumnProfile; rowCount: number 
 
 const height = 56
 
-function Histogram({ column: { name, histogram } }: { column: ColumnProfile }) {
+function Histogram({ column: { name, type, histogram } }: { column: ColumnProfile }) {
+  const say = (edge: number): string => (isDay(type) ? sayEdgeInTime(edge) : String(round(edge)))
   const most = Math.max(...histogram.map(({ count }) => count), 1)
   const width = 100 / histogram.length
   return (
@@ -70,18 +71,24 @@ function Histogram({ column: { name, histogram } }: { column: ColumnProfile }) {
       preserveAspectRatio="none"
       // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- it is drawn, not loaded
       role="img"
-      aria-label={`How ${name} is spread: ${histogram.map(({ from, to, count }) => `${round(from)} to ${round(to)}: ${count}`).join('; ')}`}
+      aria-label={`How ${name} is spread: ${histogram.map(({ from, to, count }) => `${say(from)} to ${say(to)}: ${count}`).join('; ')}`}
     >
       {histogram.map(({ from, to, count }, index) => {
         const tall = count === 0 ? 0 : Math.max((count / most) * height, 1.5)
         return (
           <rect key={from} x={index * width + 0.4} width={width - 0.8} y={height - tall} height={tall}>
-            <title>{`${round(from)} to ${round(to)}: ${sayCount(count, 'row')}`}</title>
+            <title>{`${say(from)} to ${say(to)}: ${sayCount(count, 'row')}`}</title>
           </rect>
         )
       })}
     </svg>
   )
+}
+
+/** The edges of a column of days or moments are seconds since 1970; as long as the column's ends are written. */
+function sayEdgeInTime(seconds: number): string {
+  const at = new Date(seconds * 1000)
+  return Number.isNaN(at.getTime()) ? String(seconds) : at.toISOString().slice(0, 16).replace('T', ' ')
 }
 
 function Missing({ count, rowCount }: { count: number; rowCount: number }) {

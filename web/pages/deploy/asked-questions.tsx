@@ -1,4 +1,6 @@
-import { Badge, Text } from '@mantine/core'
+import { Badge, Button, Text } from '@mantine/core'
+import { MessageCircleQuestion } from 'lucide-react'
+import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Older } from '../../parts/more.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
@@ -14,6 +16,8 @@ export const questionsKey = (projectId: string) => ['projects', projectId, 'depl
 /** What was asked, newest first: everything, or what one query answered or came nearest to. */
 export function AskedQuestions({ place, query }: { place: Place; query: string | null }) {
   const { project, environment } = place
+  const tryIt = place.to('try')
+  const tryQuestions = `${tryIt}${tryIt.includes('?') ? '&' : '?'}by=question`
   const asked = usePages<LoggedQuestion>(
     [...questionsKey(project.id), 'asked', environment, query],
     `/v1/projects/${project.id}/questions?environment=${environment}&limit=50${query === null ? '' : `&query=${query}`}`,
@@ -23,9 +27,17 @@ export function AskedQuestions({ place, query }: { place: Place; query: string |
       <Loaded query={asked}>
         {(list) =>
           list.length === 0 ? (
-            <Text c="dimmed">
+            <Empty
+              icon={<MessageCircleQuestion size={20} />}
+              guide="ask-questions"
+              action={
+                <Button component={Link} variant="default" href={tryQuestions}>
+                  Ask one
+                </Button>
+              }
+            >
               {query === null ? 'Nothing was asked yet.' : `No question has come to ${query} in ${environment} yet.`}
-            </Text>
+            </Empty>
           ) : (
             <Rows label="Latest questions">
               {list.map((each) => (

@@ -98,7 +98,7 @@ const entries = [
 export function EntrySelect({ value, onChange, withPreviews = false }: Props & { withPreviews?: boolean }) {
   return (
     <Select
-      aria-label="Entry"
+      aria-label="How called"
       w={150}
       data={withPreviews ? [...entries, { value: 'preview', label: 'Previews' }] : entries}
       value={value ?? ''}

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Group, Paper, Text, Tooltip } from '@mantine/core'
+import { Anchor, Badge, Button, Group, Paper, Text, Tooltip, VisuallyHidden } from '@mantine/core'
 import { Link } from 'wouter'
 import { SortableTable, type SortColumn } from '../../parts/sortable-table.tsx'
 import { Sparkline } from '../../parts/sparkline.tsx'
@@ -75,6 +75,7 @@ function columnsOf(place: Place, onDeploy: (name: string) => void): Array<SortCo
           {isKnown && (
             <Anchor component={Link} href={withQuery(place.to('metrics'), live.name)} className="numbers">
               {(figures?.requests ?? 0).toLocaleString('en')}
+              <VisuallyHidden> calls of {live.name} in a week</VisuallyHidden>
             </Anchor>
           )}
         </Group>

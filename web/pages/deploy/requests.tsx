@@ -103,8 +103,8 @@ function cellsOf(entry: RequestEntry, open: (id: string) => void) {
   const { id, at, query, status, reason, error, total_ms: tookMs, rows, question, version } = entry
   return [
     <Anchor key="at" component="button" ta="left" onClick={() => open(id)}>
+      <VisuallyHidden>open call {id} of </VisuallyHidden>
       <Second at={at} />
-      <VisuallyHidden>, open call {id}</VisuallyHidden>
     </Anchor>,
     <div key="query">
       {query ?? 'no query'} {version !== null && <span className="numbers">v{version}</span>}
