@@ -1,4 +1,4 @@
-/** Calls one URL over many connections for a while and prints answers a second. A process of its own: `bench/queries.ts` starts it. */
+/** Calls one URL over many connections for a while and prints answers a second, and how long they took. A process of its own: `bench/serve.ts` starts it. */
 import { connect } from 'node:net'
 
 const [port = '', path = '', secret = '', connections = '32', forMs = '2000', most = '0'] = process.argv.slice(2)
@@ -11,7 +11,7 @@ const requests = Array.from({ length: 2_000 }, () => {
   )
 })
 
-let answers = 0
+const tookMs: number[] = []
 let measuring = false
 let refused = ''
 
@@ -19,8 +19,10 @@ function open(seed: number): void {
   const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true })
   let next = seed
   let left = 0
+  let sentMs = 0
   const send = (): void => {
     next = (next + 1) % requests.length
+    sentMs = performance.now()
     socket.write(requests[next] ?? '')
   }
   socket.on('connect', send)
@@ -34,7 +36,7 @@ function open(seed: number): void {
       left = length - (data.length - end - 4)
     }
     if (left > 0) return
-    if (measuring) answers += 1
+    if (measuring) tookMs.push(performance.now() - sentMs)
     send()
   })
 }
@@ -44,9 +46,16 @@ for (let index = 0; index < Number(connections); index += 1) open(index * 61)
 setTimeout(() => {
   measuring = true
   const startedMs = performance.now()
+  const startedCpu = process.cpuUsage()
   setTimeout(() => {
     if (refused !== '') console.error(refused)
-    console.log(((answers * 1_000) / (performance.now() - startedMs)).toFixed(0))
+    const { user, system } = process.cpuUsage(startedCpu)
+    const rate = Math.round((tookMs.length * 1_000) / (performance.now() - startedMs))
+    const sorted = tookMs.toSorted((left, right) => left - right)
+    const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0
+    console.log(
+      JSON.stringify({ rate, p50Ms: at(0.5), p99Ms: at(0.99), clientMicros: (user + system) / tookMs.length }),
+    )
     process.exit(refused === '' ? 0 : 1)
   }, Number(forMs))
 }, 500)

@@ -12,7 +12,7 @@ import { buildHttp } from '../server/http/index.ts'
 import { putTable } from '../test/harness/tables.ts'
 
 const operator = 'operator-token-of-the-bench'
-const connections = 32
+const usualConnections = 32
 
 type Query = { name: string; sql: string; cache_seconds?: number }
 type Table = { name: string; rows: Iterable<object> }
@@ -89,13 +89,18 @@ export async function startServer(dataDir: string, port: number) {
     apiPid: api.pid,
     /** Processor time so far in ms: of the API process, and of executors and database together. */
     async cpuMs(): Promise<{ api: number; others: number }> {
+      const { api: own, executors, rest } = await this.cpuMsByPart()
+      return { api: own, others: executors + rest }
+    },
+    /** `rest` is mostly the database. */
+    async cpuMsByPart(): Promise<{ api: number; executors: number; rest: number }> {
       const list = await descendantsOf(child.pid ?? 0)
-      const times = await Promise.all(list.map(async ({ pid }) => ({ pid, ms: await cpuMsOf(pid) })))
-      const sum = (of: typeof times): number => of.reduce((total, { ms }) => total + ms, 0)
-      return {
-        api: sum(times.filter(({ pid }) => pid === api.pid)),
-        others: sum(times.filter(({ pid }) => pid !== api.pid)),
+      const parts = { api: 0, executors: 0, rest: 0 }
+      for (const { pid, command } of list) {
+        const part = pid === api.pid ? 'api' : command.includes('executor/main') ? 'executors' : 'rest'
+        parts[part] += await cpuMsOf(pid)
       }
+      return parts
     },
     async apiMb(): Promise<number> {
       const status = await readFile(`/proc/${api.pid}/status`, 'utf8')
@@ -138,18 +143,28 @@ async function cpuMsOf(pid: number): Promise<number> {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10
 }
 
+type LoadTarget = { port: number; path: string; secret: string }
+type LoadOptions = { forMs: number; most?: number; connections?: number }
+/** `clientMicros`: what the caller itself worked for a call. */
+export type Loaded = { rate: number; p50Ms: number; p99Ms: number; clientMicros: number }
+
 /** Answers a second of one URL over 32 connections; `most` asks for random ids below it. */
-export async function load(
-  at: { port: number; path: string; secret: string },
-  { forMs, most = 0 }: { forMs: number; most?: number },
-): Promise<number> {
+export async function load(at: LoadTarget, options: LoadOptions): Promise<number> {
+  return (await loadTimed(at, options)).rate
+}
+
+/** The same with how long answers took. */
+export async function loadTimed(
+  at: LoadTarget,
+  { forMs, most = 0, connections = usualConnections }: LoadOptions,
+): Promise<Loaded> {
   const args = [String(at.port), at.path, at.secret, String(connections), String(forMs), String(most)]
   const child = spawn(process.execPath, [join(import.meta.dirname, 'load.ts'), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let text = ''
   for await (const part of child.stdout) text += String(part)
-  return Number(text)
+  return JSON.parse(text) as Loaded
 }
 
 /** Two servers in short turns, see `in-turns.ts`. */
