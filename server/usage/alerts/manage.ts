@@ -22,9 +22,9 @@ import type { Clock } from '../../clock.ts'
 
 export type AlertRecord = Alert & { channels: Channel[] }
 
-export type AlertInput = Pick<
+/** What decides when an alert fires. */
+export type AlertRules = Pick<
   Alert,
-  | 'name'
   | 'type'
   | 'threshold'
   | 'resolveThreshold'
@@ -34,8 +34,9 @@ export type AlertInput = Pick<
   | 'remindMinutes'
   | 'environment'
   | 'query'
-  | 'enabled'
-> & { channels: ChannelInput[] }
+>
+
+export type AlertInput = AlertRules & Pick<Alert, 'name' | 'enabled'> & { channels: ChannelInput[] }
 
 type Parts = { store: Database; vault: Vault; post: Post; alerts: Alerts; now: Clock }
 type MakingParts = Parts & { config: Pick<Config, 'limits'> }

@@ -8,21 +8,10 @@ import type { Alert, Measured } from './alert.ts'
 import { alertTypeOf } from './alert-types.ts'
 import { countedHistory, latencyHistory, readMinutes, type PastSpan } from './past.ts'
 import { judgeAlert } from './judge.ts'
+import type { AlertRules } from './manage.ts'
 import type { Alerts } from './open.ts'
 import { checkRules } from './rules.ts'
 
-type Rules = Pick<
-  Alert,
-  | 'type'
-  | 'threshold'
-  | 'resolveThreshold'
-  | 'windowMinutes'
-  | 'forMinutes'
-  | 'minRequests'
-  | 'remindMinutes'
-  | 'environment'
-  | 'query'
->
 type Parts = { store: Database; usage: Usage; alerts: Alerts; now: Clock }
 
 type Firing = { startedAt: Date; endedAt: Date | null; worst: number }
@@ -45,7 +34,7 @@ type History = (alert: Alert, minute: number) => Measured
 export async function previewAlert(
   app: Parts,
   caller: Caller,
-  { projectId, days, ...rules }: Rules & { projectId: string; days: number },
+  { projectId, days, ...rules }: AlertRules & { projectId: string; days: number },
 ): Promise<AlertPreview> {
   await requireRole(app, caller, projectId, 'viewer')
   await checkRules(app, projectId, rules)
@@ -107,7 +96,7 @@ async function jobHistory(store: Database, alert: Alert, span: PastSpan): Promis
   }
 }
 
-function freshAlert(projectId: string, rules: Rules): Alert {
+function freshAlert(projectId: string, rules: AlertRules): Alert {
   const none = { value: null, pendingSince: null, startedAt: null, notifiedAt: null, evaluatedAt: null }
   const silence = { silencedUntil: null, silencedBy: null, silencedReason: null, unannounced: false }
   const fixed = { id: '', name: '', enabled: true, state: 'ok' as const, createdAt: new Date(0) }

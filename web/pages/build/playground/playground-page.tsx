@@ -1,7 +1,7 @@
-import { ActionIcon, Button, Group, Kbd, Loader, Select, Stack, Tabs, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Group, Loader, Select, Stack, Tabs, Text, Tooltip } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { FileCode2, Play, Plus, X } from 'lucide-react'
+import { FileCode2, Plus, X } from 'lucide-react'
 import { useState } from 'react'
 import { call } from '../../../api.ts'
 import { useComeIntoView } from '../../../parts/come-into-view.ts'
@@ -15,6 +15,7 @@ import { servedRows, useObjects } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
 import { sayCount, sayTime } from '../../../words.ts'
 import shared from '../build.module.css'
+import { RunButton } from '../run-button.tsx'
 import { inspect } from '../queries/inspect.ts'
 import { NewQueryDialog } from '../queries/new-query-dialog.tsx'
 import queryClasses from '../queries/query.module.css'
@@ -140,18 +141,7 @@ function Playground({ project, tables }: { project: Project; tables: Record<stri
                 value={most}
                 onChange={(value) => setMost(value ?? '100')}
               />
-              <Button
-                type="submit"
-                loading={run.isPending}
-                leftSection={<Play size={16} aria-hidden />}
-                rightSection={
-                  <Kbd size="xs" aria-hidden>
-                    Ctrl ⏎
-                  </Kbd>
-                }
-              >
-                Run
-              </Button>
+              <RunButton isRunning={run.isPending} />
               {run.isPending && (
                 <Button variant="default" onClick={run.stop}>
                   Cancel

@@ -1,11 +1,12 @@
 import { ActionIcon, Button, Code, Group, Kbd, Stack, Text, Tooltip } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
-import { Play, Rocket, Save, SlidersHorizontal } from 'lucide-react'
+import { Rocket, Save, SlidersHorizontal } from 'lucide-react'
 import { startTransition, useState } from 'react'
 import { Heading } from '../../../parts/heading.tsx'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
 import type { Project } from '../../../wire.ts'
 import shared from '../build.module.css'
+import { RunButton } from '../run-button.tsx'
 import { TagList } from '../tags.tsx'
 import type { Query } from '../wire.ts'
 import { AdviceList } from './advice.tsx'
@@ -209,20 +210,7 @@ function Slots({ project, draft, tables }: SlotsProps) {
               )}
             </div>
           ))}
-          {editor && (
-            <Button
-              type="submit"
-              loading={run.isPending}
-              leftSection={<Play size={16} aria-hidden />}
-              rightSection={
-                <Kbd size="xs" aria-hidden>
-                  Ctrl ⏎
-                </Kbd>
-              }
-            >
-              Run
-            </Button>
-          )}
+          {editor && <RunButton isRunning={run.isPending} />}
           {editor && run.isPending && (
             <Button variant="default" onClick={run.stop}>
               Cancel
