@@ -51,11 +51,6 @@ export const notRun: Array<{ page: string; begins: string; why: string }> = [
     begins: 'npx openapi-typescript',
     why: 'Programs of others; `npm run test:generators` installs them, and compiles and calls what they make.',
   },
-  ...['export SLUICE_DATABASE_URL', 'export SLUICE_OBJECTS_ENDPOINT'].map((begins) => ({
-    page: 'docs/scaling.md',
-    begins,
-    why: 'Other machines. `npm run test:scale` starts replicas with the same settings.',
-  })),
   {
     page: 'docs/operate.md',
     begins: 'sudo npm install --global',
