@@ -252,7 +252,7 @@ test('a request with a body becomes a table by itself, and keeps its body', asyn
   await page.getByText('Recognised: 2 rows at data.books.nodes.').waitFor()
   await page.getByRole('button', { name: 'Use it' }).click()
   await page.getByRole('button', { name: 'Fetch data' }).click()
-  await page.getByRole('heading', { level: 1, name: 'books' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'books', exact: true }).waitFor()
   await page.getByText(/^2 rows/).waitFor()
   expect(bodies.map((body) => JSON.parse(body) as unknown)).toEqual(
     bodies.map(() => ({ query: '{ books { nodes { id } } }' })),

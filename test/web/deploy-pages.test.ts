@@ -80,6 +80,14 @@ type Shown = {
   look?: (page: Page) => Locator
 }
 
+/** As a question of its own, whatever was asked on an earlier page. */
+async function askAnew(page: Page, question: string): Promise<void> {
+  const anew = page.getByRole('button', { name: 'Start anew' })
+  if (await anew.isVisible()) await anew.click()
+  await page.getByRole('textbox', { name: 'Question' }).fill(question)
+  await page.getByRole('textbox', { name: 'Question' }).press('Enter')
+}
+
 const pages: Shown[] = [
   { name: 'endpoints', at: 'endpoints', ready: async (page) => deployedList(page).waitFor() },
   {
@@ -175,8 +183,7 @@ const pages: Shown[] = [
     name: 'try-question',
     at: 'try?by=question',
     ready: async (page) => {
-      await page.getByRole('textbox', { name: 'Question' }).fill('how much did we sell in the east')
-      await page.getByRole('textbox', { name: 'Question' }).press('Enter')
+      await askAnew(page, 'how much did we sell in the east')
       await page.getByText('Answered by sales_by_region').waitFor()
       await page.getByRole('grid', { name: 'Rows of the answer' }).waitFor()
     },
@@ -186,9 +193,8 @@ const pages: Shown[] = [
     name: 'try-question-missing',
     at: 'try?by=question',
     ready: async (page) => {
-      await page.getByRole('textbox', { name: 'Question' }).fill('how much did we sell')
-      await page.getByRole('textbox', { name: 'Question' }).press('Enter')
-      await page.getByRole('paragraph').filter({ hasText: 'the question does not say region' }).waitFor()
+      await askAnew(page, 'how much did we sell')
+      await page.getByRole('status').filter({ hasText: 'the question does not say region' }).waitFor()
       await page.getByText('Not answered', { exact: true }).waitFor()
     },
     look: (page) => page.getByRole('region', { name: 'Candidates' }),
@@ -197,9 +203,8 @@ const pages: Shown[] = [
     name: 'try-question-unexpressed',
     at: 'try?by=question',
     ready: async (page) => {
-      await page.getByRole('textbox', { name: 'Question' }).fill('how much did we sell in the east to new customers')
-      await page.getByRole('textbox', { name: 'Question' }).press('Enter')
-      await page.getByRole('paragraph').filter({ hasText: 'would leave out a part of the question' }).waitFor()
+      await askAnew(page, 'how much did we sell in the east to new customers')
+      await page.getByRole('status').filter({ hasText: 'would leave out a part of the question' }).waitFor()
       await page.getByText(/^Not expressed: .*new customers/).waitFor()
     },
     look: (page) => page.getByText(/^Not expressed: /),

@@ -75,7 +75,9 @@ function columnsOf(place: Place, onDeploy: (name: string) => void): Array<SortCo
           {isKnown && (
             <Anchor component={Link} href={withQuery(place.to('metrics'), live.name)} className="numbers">
               {(figures?.requests ?? 0).toLocaleString('en')}
-              <VisuallyHidden> calls of {live.name} in a week</VisuallyHidden>
+              <VisuallyHidden>
+                {figures?.requests === 1 ? ' call' : ' calls'} of {live.name} in a week
+              </VisuallyHidden>
             </Anchor>
           )}
         </Group>
