@@ -23,6 +23,10 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'sluice-minute-'))
   service = await startService(dataDir, { SLUICE_EXAMPLE: 'on' })
   await vi.waitUntil(() => service.output().includes('/sign-in#'), { timeout: 60_000 })
+  // As one of the lines that the start prints: without a call there is nothing to draw.
+  const authorization = `Bearer ${/slc_live_[\w-]+/.exec(service.output())?.[0] ?? ''}`
+  const called = await fetch(`${service.url}/v1/queries/sales_by_region?region=north`, { headers: { authorization } })
+  expect(called.status).toBe(200)
   first = await openVisitor(service.url)
   await first.page.goto(/\S+\/sign-in#\S+/.exec(service.output())?.[0] ?? '')
   first.page.setDefaultTimeout(waitMs)
