@@ -26,7 +26,7 @@ beforeAll(async () => {
   // As one of the lines that the start prints: without a call there is nothing to draw.
   const authorization = `Bearer ${/slc_live_[\w-]+/.exec(service.output())?.[0] ?? ''}`
   const called = await fetch(`${service.url}/v1/queries/sales_by_region?region=north`, { headers: { authorization } })
-  expect(called.status).toBe(200)
+  if (called.status !== 200) throw new Error(await called.text())
   first = await openVisitor(service.url)
   await first.page.goto(/\S+\/sign-in#\S+/.exec(service.output())?.[0] ?? '')
   first.page.setDefaultTimeout(waitMs)

@@ -95,18 +95,23 @@ function columnsOf(place: Place, onDeploy: (name: string) => void): Array<SortCo
       label: 'Errors',
       figure: true,
       by: ({ figures }) => (figures === undefined || figures.requests === 0 ? null : figures.error_rate),
-      cell: ({ figures }) => (
-        <Text component="span" className="numbers" {...((figures?.errors ?? 0) > 0 && { c: 'var(--sluice-danger)' })}>
-          {figures === undefined || figures.requests === 0 ? '' : sayShare(figures.error_rate)}
-        </Text>
-      ),
+      // On a phone a cell without anything in it is left out with its name.
+      cell: ({ figures }) =>
+        figures === undefined || figures.requests === 0 ? null : (
+          <Text component="span" className="numbers" {...(figures.errors > 0 && { c: 'var(--sluice-danger)' })}>
+            {sayShare(figures.error_rate)}
+          </Text>
+        ),
     },
     {
       name: 'p95',
       label: '95 of 100 within',
       figure: true,
       by: ({ figures }) => figures?.p95_ms ?? null,
-      cell: ({ figures }) => <span className="numbers">{sayMs(figures?.p95_ms ?? null).replace('none', '')}</span>,
+      cell: ({ figures }) =>
+        figures === undefined || figures.p95_ms === null ? null : (
+          <span className="numbers">{sayMs(figures.p95_ms)}</span>
+        ),
     },
     {
       name: 'version',
@@ -126,7 +131,7 @@ function growthOf(figures: Figures): number | null {
 function Trend({ figures }: { figures: Figures }) {
   const growth = growthOf(figures)
   if (figures === undefined) return null
-  if (growth === null) return <Text component="span">{figures.requests > 0 ? 'new' : ''}</Text>
+  if (growth === null) return figures.requests > 0 ? <Text component="span">new</Text> : null
   const percent = Math.round(growth * 100)
   const words = percent === 0 ? 'as before' : `${percent > 0 ? '+' : '−'}${Math.abs(percent).toLocaleString('en')} %`
   const { requests, error_rate: errors, p95_ms: slow } = figures.before
