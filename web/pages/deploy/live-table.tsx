@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Group, Paper, Text, Tooltip, VisuallyHidden } from '@mantine/core'
+import { Anchor, Badge, Button, Group, Paper, Text, Tooltip } from '@mantine/core'
 import { Link } from 'wouter'
 import { SortableTable, type SortColumn } from '../../parts/sortable-table.tsx'
 import { Sparkline } from '../../parts/sparkline.tsx'
@@ -10,6 +10,7 @@ import { useQueryFigures } from './usage-queries.ts'
 import type { QueryFigures } from './usage-wire.ts'
 import { Who } from './who.tsx'
 import type { LiveDeployment, Query } from './wire.ts'
+import { sayCount } from '../../words.ts'
 import { sayMs, sayShare } from './words.ts'
 
 type Figures = QueryFigures['data'][number] | undefined
@@ -73,11 +74,13 @@ function columnsOf(place: Place, onDeploy: (name: string) => void): Array<SortCo
         <Group gap="xs" justify="flex-end" wrap="nowrap">
           {figures !== undefined && <Sparkline values={figures.days} />}
           {isKnown && (
-            <Anchor component={Link} href={withQuery(place.to('metrics'), live.name)} className="numbers">
+            <Anchor
+              component={Link}
+              href={withQuery(place.to('metrics'), live.name)}
+              className="numbers"
+              aria-label={`${sayCount(figures?.requests ?? 0, 'call')} in a week`}
+            >
               {(figures?.requests ?? 0).toLocaleString('en')}
-              <VisuallyHidden>
-                {figures?.requests === 1 ? ' call' : ' calls'} of {live.name} in a week
-              </VisuallyHidden>
             </Anchor>
           )}
         </Group>
