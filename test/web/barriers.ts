@@ -59,7 +59,7 @@ async function keepTree(name: string, tree: string): Promise<void> {
 }
 
 /** Parts that people jump to or choose by their name. Axe asks for the names of what can be clicked only. */
-const named = new Set(['table', 'grid', 'dialog', 'form', 'region', 'tabpanel', 'tree', 'listbox'])
+const named = new Set(['table', 'grid', 'dialog', 'form', 'region', 'tabpanel', 'tablist', 'tree', 'listbox'])
 
 function unnamed(tree: string): string[] {
   return tree.split('\n').flatMap((line) => {

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Told } from '../../../web/pages/deploy/told.ts'
 import { wholeQuestion } from '../../../web/pages/deploy/whole-question.ts'
 
-function told(words: Record<string, string>, changed: string[] | null): Told {
-  const sources = Object.fromEntries(Object.entries(words).map(([slot, text]) => [slot, { text, start: 0, end: 0 }]))
-  return { changed, routing: { sources } } as unknown as Told
+function told(words: Record<string, string>, changed: string[] | null) {
+  const sources = Object.fromEntries(Object.entries(words).map(([slot, text]) => [slot, { text }]))
+  return { changed, routing: { sources } }
 }
 
 const first = wholeQuestion('sales in the east since March', told({ region: 'east', since: 'March' }, null), null)

@@ -34,7 +34,7 @@ export function Result({ draft }: { draft: QueryDraft }) {
   return (
     <section ref={shown} aria-label="Result" aria-busy={run.isPending}>
       <Tabs defaultValue="rows" keepMounted={false} onChange={(tab) => tab === 'plan' && plan.mutate()}>
-        <Tabs.List>
+        <Tabs.List aria-label="Show the result as">
           <Tabs.Tab value="rows">Rows</Tabs.Tab>
           <Tabs.Tab value="chart" disabled={answer.data.length === 0}>
             Chart
