@@ -23,6 +23,7 @@ import {
   openOutbound,
   openUploads,
   readFreshness,
+  readTablesPast,
   runCompaction,
   runDueSchedules,
   runRefresh,
@@ -57,6 +58,7 @@ import {
   hasQuery,
   openAnswers,
   openDeployments,
+  readPastReads,
   openQueryCallers,
   openQueryGate,
   type Answers,
@@ -362,6 +364,8 @@ function alertSources({
     heldTables: (projectId) => readHeldTables({ store, datasources }, projectId),
     drifts: (projectId, span) => readDrifts({ store, datasources }, projectId, span),
     tablesRead: (projectId) => deployments.tablesRead(projectId),
+    tablesPast: (projectId, span) => readTablesPast(store, projectId, span),
+    readsPast: (projectId, span) => readPastReads(store, projectId, span),
     hasQuery: (query) => hasQuery(store, query),
   }
 }
