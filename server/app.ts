@@ -38,11 +38,13 @@ import {
   openCatalogs,
   openEngine,
   openFiles,
+  openLookups,
   readDrifts,
   readHeldTables,
   type Catalogs,
   type DatasourceDirectory,
   type Files,
+  type Lookups,
   type QueryEngine,
   type QueryGate,
   type TableBuilder,
@@ -56,6 +58,7 @@ import { openOrigins, openProjectDirectory, type Origins } from './projects/inde
 import {
   createReleaseTurns,
   hasQuery,
+  keepLookups,
   openAnswers,
   openDeployments,
   readPastReads,
@@ -87,6 +90,7 @@ import {
   engineOptions,
   filesOptions,
   jobOptions,
+  lookupOptions,
   languageModelOptions,
   clientDocumentOptions,
   outboundOptions,
@@ -153,6 +157,8 @@ export type App = KeyAccess & {
   /** Which deployed queries a change of data would break. */
   queryGate: QueryGate
   answers: Answers
+  /** Answers that lie written in files. */
+  lookups: Lookups
   queryCallers: QueryCallers
   /** What else knows a query by its name. */
   queryNames: QueryNameKeepers
@@ -254,6 +260,9 @@ export async function openApp(
     )
     const engine = createQueryEngine(executors, files)
     const builder = createTableBuilder(executors, files)
+    const lookups = opened(openLookups({ ...lookupOptions(config), engine: executors, files, observe, now }), (part) =>
+      part.close(),
+    )
     const outbound = opened(
       openOutbound({ ...outboundOptions(config), ...(outboundCa !== undefined && { ca: outboundCa }), now }),
       (part) => part.close(),
@@ -266,6 +275,7 @@ export async function openApp(
     const { attempts, ...sharing } = await openSharedAttempts(store, attemptLimits(config), now)
     opened(sharing, (part) => part.close())
     const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
+    opened(await keepLookups({ store, lookups, catalogs, deployments, observe }), (part) => part.close())
     const sources = alertSources({ store, datasources, deployments })
     const alerts = opened(
       openAlerts({ ...alertOptions(config), store, vault, post, usage, sources, observe, now }),
@@ -312,6 +322,7 @@ export async function openApp(
         executors: limits.executorProcesses,
         now,
       }),
+      lookups,
       queryCallers,
       queryNames: { renamed: renameEverywhere },
       definitionTurns: createDefinitionTurns({

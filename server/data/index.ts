@@ -27,6 +27,8 @@ export type {
 } from './executor/protocol.ts'
 export { recordNamedFiles } from './file-records.ts'
 export type { FileFormat, Files, StoredFile } from './files.ts'
+export type { LookedUp } from './lookup-answer.ts'
+export { openLookups, type Lookups, type LookupStatement } from './lookups.ts'
 export { openFiles } from './open-files.ts'
 export {
   deleteObject,

@@ -36,5 +36,6 @@ export { callableQueries, contractsFor, describedBy, describeProject } from './p
 export { checkSlots } from './slots.ts'
 export { addressWords, slotParameter, slotPrefix } from './text-values.ts'
 export { tellRefusal } from './record.ts'
+export { keepLookups } from './lookups.ts'
 export { runQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
 export { diffVersions, findVersion, listDeployments, listHistory, listVersions, type VersionEntry } from './versions.ts'
