@@ -16,6 +16,7 @@ import { namedOnce, rowEncoder, type TextFormat } from './formats.ts'
 import { inspectStatement } from './inspect.ts'
 import { projectUser, schemaPrefix } from './names.ts'
 import { planOf } from './plan.ts'
+import type { RunAs } from './run-as.ts'
 import type { TrinoSchemas } from './schemas.ts'
 import type { Spool } from './spool.ts'
 import { executed, readStatement, type Statement } from './statement.ts'
@@ -40,10 +41,8 @@ export type TrinoLimits = {
   maxChars: number
 }
 
-/** What a statement is run with: who asks, where its names lead, what it may use, and until when. */
-export type Run = { user: string; schema: string; session: Record<string, string>; signal: AbortSignal }
-
 /** Trino behind the door of queries: each statement in the schema of the catalog that its caller holds. */
+// Over 70 lines: the verbs of the door share the turns, and the way in which a statement is ended.
 export function createTrinoEngine({ client, schemas, spool, limits }: TrinoEngineParts): DialectEngine {
   const busy = (): Failure => new Failure('overloaded', { retryAfterSeconds: 1 })
   const turns = createWorkTurns({
@@ -62,7 +61,7 @@ export function createTrinoEngine({ client, schemas, spool, limits }: TrinoEngin
   async function within<Result>(
     catalog: Catalog,
     { timeoutMs = limits.timeoutMs, signal: left }: CallLimits,
-    work: (run: Run) => Promise<Result>,
+    work: (run: RunAs) => Promise<Result>,
   ): Promise<Result> {
     const deadline = AbortSignal.timeout(Math.ceil(timeoutMs))
     const signal = left === undefined ? deadline : AbortSignal.any([left, deadline])

@@ -11,6 +11,7 @@ export type BoundTable = { name: string; content: string }
  */
 export type IcebergCatalog = ReturnType<typeof createIcebergCatalog>
 
+// Over 70 lines: one statement or two for each thing that is written there.
 export function createIcebergCatalog(
   { pool }: Pick<Database, 'pool'>,
   { catalog, location }: { catalog: string; location: string },

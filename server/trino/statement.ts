@@ -1,7 +1,7 @@
 import type { SlotType, SlotValue } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { faultOf, sentenceOf } from './failures.ts'
-import { nameOf, lex, type Lexeme } from './lexer.ts'
+import { nameIn, lex, type Lexeme } from './lexer.ts'
 import { literalOf, slotTypeName } from './literals.ts'
 
 /** A SELECT of an author, cut at its slots. */
@@ -73,7 +73,7 @@ function refuseForeign(
   if (token.kind === 'quoted' && isEscaped) throw refuse('Names are written as they are, without U&.')
   if (token.text === ';') throw refuse('A query is exactly one statement.')
   if (token.text === '?') throw refuse('A slot is written as $name.')
-  const name = nameOf(token)
+  const name = nameIn(token)
   if (name === undefined) return
   if (name === 'information_schema' || name.startsWith(ownPrefix)) {
     throw refuse('A query reads the tables of its project by their names alone.')
