@@ -179,7 +179,11 @@ async function workersOf(url: string): Promise<number> {
 type Answer = { nextUri?: string; data?: unknown[][]; error?: { errorName: string; message: string } }
 
 async function ask(url: string, sql: string, { user, schema }: { user: string; schema?: string }) {
-  const headers = { 'x-trino-user': user, 'x-trino-catalog': 'sluice', ...(schema !== undefined && { 'x-trino-schema': schema }) }
+  const headers = {
+    'x-trino-user': user,
+    'x-trino-catalog': 'sluice',
+    ...(schema !== undefined && { 'x-trino-schema': schema }),
+  }
   let answer = (await (await fetch(`${url}/v1/statement`, { method: 'POST', headers, body: sql })).json()) as Answer
   const rows: unknown[][] = []
   for (;;) {
