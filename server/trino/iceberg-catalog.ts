@@ -71,14 +71,9 @@ export function createIcebergCatalog(
       return rowCount === 1
     },
 
-    /** Names bound to tables, all at once. Answers whether the project had a schema before. */
-    async bind(projectId: string, schema: string, tables: readonly BoundTable[]): Promise<{ isFirst: boolean }> {
-      let isFirst = false
+    /** Names bound to tables, all at once. */
+    async bind(projectId: string, schema: string, tables: readonly BoundTable[]): Promise<void> {
       await inTransaction({ pool }, async (connection) => {
-        const before = await connection.query('select 1 from iceberg.trino_schemas where project_id = $1 limit 1', [
-          projectId,
-        ])
-        isFirst = before.rowCount === 0
         const { rowCount } = await connection.query(
           `insert into iceberg.iceberg_tables (catalog_name, table_namespace, table_name, metadata_location, iceberg_type)
            select catalog_name, $3, bound.name, metadata_location, 'TABLE'
@@ -93,7 +88,6 @@ export function createIcebergCatalog(
           [schema, projectId],
         )
       })
-      return { isFirst }
     },
 
     /** Projects whose tables Trino knows. */
