@@ -35,6 +35,7 @@ import {
   buildDataline,
   createQueryEngine,
   createTableBuilder,
+  openBucket,
   openCatalogs,
   openEngine,
   openFiles,
@@ -54,7 +55,7 @@ import type { WorkTurns } from './flow/index.ts'
 import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
-import { openOrigins, openProjectDirectory, type Origins } from './projects/index.ts'
+import { engineOf, openOrigins, openProjectDirectory, type Origins } from './projects/index.ts'
 import {
   createReleaseTurns,
   hasQuery,
@@ -85,6 +86,7 @@ import {
 } from './questions/index.ts'
 import {
   alertOptions,
+  bucketOptions,
   attemptLimits,
   databaseOptions,
   engineOptions,
@@ -95,9 +97,18 @@ import {
   clientDocumentOptions,
   outboundOptions,
   routerOptions,
+  trinoOptions,
   usageOptions,
 } from './part-options.ts'
-import { checkDatabase, checkExecutors, checkObjects, checkQuestions, checkRedis, type Readiness } from './readiness.ts'
+import {
+  checkDatabase,
+  checkExecutors,
+  checkObjects,
+  checkQuestions,
+  checkRedis,
+  checkTrino,
+  type Readiness,
+} from './readiness.ts'
 import {
   createRehearsal,
   openCanaries,
@@ -110,6 +121,7 @@ import {
   type Canaries,
 } from './rollout/index.ts'
 import { openDatabase, openReplicas, soleReplica, type Database, type Replicas } from './store/index.ts'
+import { openTrino, type Trino } from './trino/index.ts'
 import {
   openAlerts,
   openPrometheus,
@@ -145,6 +157,8 @@ export type App = KeyAccess & {
   catalogs: Catalogs
   engine: QueryEngine
   builder: TableBuilder
+  /** Null where none is configured. */
+  trino: Trino | null
   /** The one client for everything that leaves the server. */
   outbound: Outbound
   /** Messages to members' own addresses, through the same client. */
@@ -254,15 +268,19 @@ export async function openApp(
     const { files } = opened(await openFiles({ ...filesOptions(config), store, observe, now }), (part) => part.close())
     const origins = opened(await openOrigins(store), (part) => part.close())
     const datasources = openDatasourceDirectory(store)
-    const catalogs = opened(await openCatalogs({ store, files, datasources, observe, now }), (part) => part.close())
+    const engines = { engineOf: (projectId: string) => engineOf(store, projectId) }
+    const catalogs = opened(await openCatalogs({ store, files, datasources, engines, observe, now }), (part) =>
+      part.close(),
+    )
     const executors = opened(await startEngine({ ...engineOptions(config), observe, now }), (part) =>
       part.close(limits.shutdownTimeoutMs),
     )
-    const engine = createQueryEngine(executors, files)
     const builder = createTableBuilder(executors, files)
     const lookups = opened(openLookups({ ...lookupOptions(config), engine: executors, files, observe, now }), (part) =>
       part.close(),
     )
+    const trino = openConfiguredTrino(config, { store, files, builder, executors, now }, opened)
+    const engine = createQueryEngine(executors, files, trino?.engine ?? null)
     const outbound = opened(
       openOutbound({ ...outboundOptions(config), ...(outboundCa !== undefined && { ca: outboundCa }), now }),
       (part) => part.close(),
@@ -308,6 +326,7 @@ export async function openApp(
       catalogs,
       engine,
       builder,
+      trino,
       outbound,
       post,
       tokens: createTokenSource(outbound, now, openGrants({ store, vault, outbound, now })),
@@ -352,6 +371,7 @@ export async function openApp(
         queue: await jobs.health(),
         questions: checkQuestions(router),
         ...(keyAccess.isShared && { redis: checkRedis(keyAccess.isShared()) }),
+        ...(trino !== null && { trino: checkTrino(await trino.isReached()) }),
         ...(files.isReached && { objects: checkObjects(files.isReached()) }),
       }),
       close,
@@ -362,6 +382,20 @@ export async function openApp(
     await close()
     throw error
   }
+}
+
+type Opened = <Part>(part: Part, closePart: (part: Part) => unknown) => Part
+
+/** Null where none is configured. */
+function openConfiguredTrino(
+  config: Config,
+  parts: Omit<Parameters<typeof openTrino>[1], 'bucket'>,
+  opened: Opened,
+): Trino | null {
+  const [options, bucketAt] = [trinoOptions(config), bucketOptions(config)]
+  if (options === null || bucketAt === null) return null
+  const bucket = opened(openBucket(bucketAt), (part) => part.close())
+  return opened(openTrino(options, { ...parts, bucket }), (part) => part.close())
 }
 
 /** Who answers what alerts ask. */

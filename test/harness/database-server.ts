@@ -28,6 +28,7 @@ const onDatabase = new Set([
   'worker',
   'objects',
   'redis',
+  'trino',
   'upstreams',
   'mcp',
   'generators',
