@@ -49,7 +49,12 @@ describe('a statement', () => {
   test('is followed page by page, with its integers exact, as the user it is run as', async () => {
     const pages: Record<string, (url: string) => object> = {
       '/v1/statement': (url) => ({ id: 'q1', nextUri: `${url}/v1/statement/q1/1` }),
-      '/v1/statement/q1/1': (url) => ({ id: 'q1', columns: [bigint], data: [[1]], nextUri: `${url}/v1/statement/q1/2` }),
+      '/v1/statement/q1/1': (url) => ({
+        id: 'q1',
+        columns: [bigint],
+        data: [[1]],
+        nextUri: `${url}/v1/statement/q1/2`,
+      }),
       '/v1/statement/q1/2': () => ({ id: 'q1', columns: [bigint], data: [[2]] }),
     }
     const { client: trino, seen } = await serve(({ path }, url) => {
