@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Database } from '../store/index.ts'
 
 /** A query as it was deployed for a time, with the columns that it read of each table; null: it still is. */
@@ -22,8 +21,11 @@ export async function readPastReads(
         .selectFrom('deploymentActs')
         .innerJoin('queries', 'queries.id', 'deploymentActs.queryId')
         .select(['deploymentActs.queryId', 'queries.name', 'environment', 'version', 'at'])
-        .select(
-          sql<Date | null>`lead(at) over (partition by query_id, environment order by deployment_acts.id)`.as('until'),
+        .select((act) =>
+          act.fn
+            .agg<Date | null>('lead', ['at'])
+            .over((over) => over.partitionBy(['deploymentActs.queryId', 'environment']).orderBy('deploymentActs.id'))
+            .as('until'),
         )
         .where('queries.projectId', '=', projectId),
     )

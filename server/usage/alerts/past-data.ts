@@ -1,7 +1,7 @@
 import { nextRun } from '../../jobs/index.ts'
 import type { Alert, Measured } from './alert.ts'
 import type { AlertSources, PastRead, PastTable } from './sources.ts'
-import type { Past, PastSpan } from './past.ts'
+import type { AlertPast, PastSpan } from './past.ts'
 
 const minuteMs = 60_000
 
@@ -10,7 +10,7 @@ type Reading = { sources: AlertSources; alert: Alert; span: PastSpan }
 type MeasureAt = (alert: Alert, ms: number) => Measured
 
 /** What an alert on data would have seen: its tables and schedules are those of now, what was deployed is as it was. */
-export async function dataPast({ sources, alert, span }: Reading): Promise<Past> {
+export async function dataPast({ sources, alert, span }: Reading): Promise<AlertPast> {
   const { projectId, windowMinutes } = alert
   const asked = { from: new Date(span.fromMs - windowMinutes * minuteMs), to: new Date(span.toMs) }
   const [{ tables, knownFrom, columnsKnownFrom }, all] = await Promise.all([

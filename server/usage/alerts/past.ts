@@ -12,7 +12,7 @@ export type PastSpan = { fromMs: number; toMs: number }
 export type History = (alert: Alert, minute: number) => Measured
 
 /** And since when what it looks at is kept. */
-export type Past = { measure: History; knownFromMs: number }
+export type AlertPast = { measure: History; knownFromMs: number }
 
 /** What the calls of one minute came to. */
 type Minute = Record<(typeof counted)[number], number> & { times: Array<[bucket: number, count: number]> }

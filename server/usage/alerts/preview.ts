@@ -7,7 +7,7 @@ import type { Database } from '../../store/index.ts'
 import type { Usage } from '../record.ts'
 import type { Alert } from './alert.ts'
 import { alertTypeOf } from './alert-types.ts'
-import { countedHistory, latencyHistory, readMinutes, type History, type Past, type PastSpan } from './past.ts'
+import { countedHistory, latencyHistory, readMinutes, type History, type AlertPast, type PastSpan } from './past.ts'
 import { dataPast } from './past-data.ts'
 import { judgeAlert } from './judge.ts'
 import type { AlertRules } from './manage.ts'
@@ -87,7 +87,7 @@ function simulate(start: Alert, history: History, span: PastSpan & { knownFromMs
 const dayMs = 1_440 * minuteMs
 const ofData = new Set<AlertType>(['data_stale', 'schema_drift', 'data_held'])
 
-async function readPast(app: Parts, alert: Alert, span: PastSpan): Promise<Past> {
+async function readPast(app: Parts, alert: Alert, span: PastSpan): Promise<AlertPast> {
   const { store, alerts, config, now } = app
   if (ofData.has(alert.type)) return dataPast({ sources: alerts.sources, alert, span })
   const { jobRetentionDays, requestRetentionDays, rollupRetentionDays } = config.limits
