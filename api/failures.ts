@@ -73,6 +73,7 @@ export const failures = {
       'not_recording',
       'release_running',
       'release_ended',
+      'no_trino',
     ],
   },
   payload_too_large: { status: 413, means: 'The request body is larger than the limit.', reasons: [] },

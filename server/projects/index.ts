@@ -8,6 +8,7 @@ export {
 export { openOrigins, type Origins } from './origins.ts'
 export {
   allProjectIds,
+  engineOf,
   environmentsOf,
   hasEnvironment,
   holdFreeProjects,

@@ -52,12 +52,14 @@ export async function hasQuery({ db }: Pick<Database, 'db'>, { projectId, name }
 export async function createQuery(
   app: MakingParts,
   caller: Caller,
-  input: Named & Omit<QueryContent, 'slots'> & { slots?: SlotsSchema | undefined; tags?: string[] } & Unexamined,
+  input: Named &
+    Omit<QueryContent, 'slots' | 'dialect'> & { slots?: SlotsSchema | undefined; tags?: string[] } & Unexamined,
 ): Promise<Query> {
   const { projectId, name, unexamined, tags = [], ...given } = input
   await requireRole(app, caller, projectId, 'editor')
-  const examined = unexamined ?? (await examine(app, projectId, given))
-  const content = { ...given, slots: examined.slots }
+  const { engine: dialect } = await app.catalogs.get(projectId)
+  const examined = unexamined ?? (await examine(app, projectId, { ...given, dialect }))
+  const content = { ...given, dialect, slots: examined.slots }
   try {
     await app.store.db.transaction().execute(async (transaction) => {
       await requireRoomInProject(transaction, {
