@@ -42,7 +42,7 @@ async function serve(answers: (request: Seen, url: string) => Answer): Promise<{
   return { client, seen }
 }
 
-const portOf = (from: Server | undefined): number => (from?.address() as AddressInfo).port
+const portOf = (from: Server | undefined): number => (from?.address() as AddressInfo | undefined)?.port ?? 0
 const bigint = { name: 'n', type: 'bigint', typeSignature: { rawType: 'bigint', arguments: [] } }
 
 describe('a statement', () => {

@@ -73,9 +73,9 @@ describe('values', () => {
   test('in CSV are as in JSON, without the quotes of a text', () => {
     const types = ['VARCHAR', 'TIMESTAMP', 'VARCHAR[]', 'BIGINT'].map(parseColumnType)
     const columns = types.map((_, index) => ({ name: `c${index}`, type: '' }))
-    const { start, rows } = rowEncoder({ columns, types }, 'csv')
-    const text = `${String(start)}${String(
-      rows([
+    const encoder = rowEncoder({ columns, types }, 'csv')
+    const text = `${String(encoder.start)}${String(
+      encoder.rows([
         ['a,"b"', '2026-01-01 00:00:00', ['x'], null],
         ['', null, null, 1],
       ]),
