@@ -18,6 +18,8 @@ const withMcpSuite = (process.env['TEST_MCP'] ?? '') !== ''
 const withGenerators = (process.env['TEST_GENERATORS'] ?? '') !== ''
 /** Set by `npm run test:objects`: the S3 server. */
 const withObjects = (process.env['TEST_OBJECTS'] ?? '') !== ''
+/** Set by `npm run test:trino`: where Trino is. */
+const withTrino = (process.env['TEST_TRINO'] ?? '') !== ''
 /** Set by `npm run test:scale`: for how many minutes. */
 const withScale = (process.env['TEST_SCALE'] ?? '') !== ''
 /** Set by `npm test`, which reads it. */
@@ -72,6 +74,14 @@ export default defineConfig({
         : []),
       ...(withObjects
         ? [{ extends: true as const, test: { name: 'objects', include: ['test/objects/**/*.test.ts'] } }]
+        : []),
+      ...(withTrino
+        ? [
+            {
+              extends: true as const,
+              test: { name: 'trino', include: ['test/trino/**/*.test.ts'], testTimeout: 300_000, hookTimeout: 400_000 },
+            },
+          ]
         : []),
       ...(withScale
         ? [{ extends: true as const, test: { name: 'scale', include: ['test/scale/**/*.test.ts'], ...alone(1) } }]

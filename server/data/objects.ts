@@ -169,16 +169,20 @@ export async function openObject(
   }
   if (input.format !== undefined) requireRows(object)
   const columns = (object.columns ?? []).map(({ name, type }) => ({ name, type }))
-  const { chunks } = await app.engine.stream(`object ${object.id}`, await catalogOf(app, input.projectId, { object, columns }), {
-    dialect: 'duckdb',
-    sql: 'select * from rows_of_object',
-    slots: [],
-    format: asked,
-    maxRows: Number.MAX_SAFE_INTEGER - 1,
-    maxBytes: app.config.limits.loadResponseBytes,
-    timeoutMs: app.config.limits.executeTimeoutMs,
-    ...(input.signal !== undefined && { signal: input.signal }),
-  })
+  const { chunks } = await app.engine.stream(
+    `object ${object.id}`,
+    await catalogOf(app, input.projectId, { object, columns }),
+    {
+      dialect: 'duckdb',
+      sql: 'select * from rows_of_object',
+      slots: [],
+      format: asked,
+      maxRows: Number.MAX_SAFE_INTEGER - 1,
+      maxBytes: app.config.limits.loadResponseBytes,
+      timeoutMs: app.config.limits.executeTimeoutMs,
+      ...(input.signal !== undefined && { signal: input.signal }),
+    },
+  )
   return { object, stream: Readable.from(asked === 'json' ? listOf(chunks) : bytesOf(chunks)), sizeBytes: null }
 }
 

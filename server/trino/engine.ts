@@ -16,6 +16,7 @@ import { namedOnce, rowEncoder, type TextFormat } from './formats.ts'
 import { inspectStatement } from './inspect.ts'
 import { projectUser, schemaPrefix } from './names.ts'
 import { planOf } from './plan.ts'
+import type { RunAs } from './run-as.ts'
 import type { TrinoSchemas } from './schemas.ts'
 import type { Spool } from './spool.ts'
 import { executed, readStatement, type Statement } from './statement.ts'
@@ -29,6 +30,9 @@ export type TrinoEngineParts = {
   limits: TrinoLimits
 }
 
+/** What an error is to the caller, who may have left, or run out of time. */
+type Told = (error: unknown) => unknown
+
 export type TrinoLimits = {
   /** Statements at once; of one project three quarters of them. */
   queries: number
@@ -40,10 +44,8 @@ export type TrinoLimits = {
   maxChars: number
 }
 
-/** What a statement is run with: who asks, where its names lead, what it may use, and until when. */
-export type Run = { user: string; schema: string; session: Record<string, string>; signal: AbortSignal }
-
 /** Trino behind the door of queries: each statement in the schema of the catalog that its caller holds. */
+// Over 70 lines: the verbs of the door share the turns, and the way in which a statement is ended.
 export function createTrinoEngine({ client, schemas, spool, limits }: TrinoEngineParts): DialectEngine {
   const busy = (): Failure => new Failure('overloaded', { retryAfterSeconds: 1 })
   const turns = createWorkTurns({
@@ -62,31 +64,36 @@ export function createTrinoEngine({ client, schemas, spool, limits }: TrinoEngin
   async function within<Result>(
     catalog: Catalog,
     { timeoutMs = limits.timeoutMs, signal: left }: CallLimits,
-    work: (run: Run) => Promise<Result>,
+    work: (run: RunAs, told: Told) => Promise<Result>,
   ): Promise<Result> {
     const deadline = AbortSignal.timeout(Math.ceil(timeoutMs))
     const signal = left === undefined ? deadline : AbortSignal.any([left, deadline])
+    const told: Told = (error) => {
+      if (left?.aborted === true) return left.reason
+      return deadline.aborted ? new Failure('query_timeout', { cause: error }) : error
+    }
     try {
       return await turns.take(catalog.projectId, async () => {
         signal.throwIfAborted()
         const schema = await schemas.of(catalog, signal)
-        return work({ user: projectUser(catalog.projectId), schema, session: sessionOf(limits, timeoutMs), signal })
+        return work(
+          { user: projectUser(catalog.projectId), schema, session: sessionOf(limits, timeoutMs), signal },
+          told,
+        )
       })
     } catch (error) {
-      if (left?.aborted === true) throw left.reason
-      if (deadline.aborted) throw new Failure('query_timeout', { cause: error })
-      throw error
+      throw told(error)
     }
   }
 
   /** Opened when columns are known; its turn ends when it is read to its end, or left. */
   function stream(catalog: Catalog, input: QueryInput): Promise<ReadStream> {
     const opened = Promise.withResolvers<ReadStream>()
-    const finished = within(catalog, input, async (run) => {
+    const finished = within(catalog, input, async (run, told) => {
       const statement = statementOf(catalog, input.sql)
       const result = await client.run({ sql: executed(statement, input.slots), ...run })
       const read = readRows(result, input)
-      const { over, chunks } = untilOver(read.chunks)
+      const { over, chunks } = untilOver(read.chunks, { told, signal: run.signal })
       opened.resolve({ columns: read.columns, chunks, end: read.end, finished: over })
       await over
     })
@@ -162,11 +169,18 @@ function readRows({ columns: found, pages }: TrinoResult, input: QueryInput): Ro
 }
 
 /** The same parts, and when they are over: read to the end, failed, or left. */
-function untilOver<Chunk>(chunks: AsyncGenerator<Chunk>): { over: Promise<void>; chunks: AsyncGenerator<Chunk> } {
+function untilOver<Chunk>(
+  chunks: AsyncGenerator<Chunk>,
+  { told, signal }: { told: Told; signal: AbortSignal },
+): { over: Promise<void>; chunks: AsyncGenerator<Chunk> } {
   const over = Promise.withResolvers<void>()
+  // Whoever never reads, never leaves.
+  signal.addEventListener('abort', () => over.resolve(), { once: true })
   async function* watched(): AsyncGenerator<Chunk> {
     try {
       yield* chunks
+    } catch (error) {
+      throw told(error)
     } finally {
       over.resolve()
     }

@@ -68,10 +68,12 @@ export function trinoAway(error: unknown): Failure {
   return new Failure('overloaded', { message, retryAfterSeconds: 2, cause: error })
 }
 
-/** Without the place, which is one in a text that nobody wrote. */
-export function sentenceOf({ message }: TrinoError): string {
+/** Without the place, which is one in a text that nobody wrote, and without names that are ours. */
+export function sentenceOf({ errorName, message }: TrinoError): string {
+  if (errorName === 'PERMISSION_DENIED') return 'A query reads the tables of its project and nothing else.'
   const [first = ''] = message.replace(/^line \d+:\d+: /, '').split('\n')
-  return `${first.replace(/[.!]$/, '')}.`
+  const table = /^Table '[^']*\.([^'.]+)' does not exist/.exec(first)?.[1]
+  return table === undefined ? `${first.replace(/[.!]$/, '')}.` : `There is no table ${table}.`
 }
 
 export function faultOf(error: unknown): TrinoError | undefined {

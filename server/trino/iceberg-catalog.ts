@@ -11,6 +11,7 @@ export type BoundTable = { name: string; content: string }
  */
 export type IcebergCatalog = ReturnType<typeof createIcebergCatalog>
 
+// Over 70 lines: one statement or two for each thing that is written there.
 export function createIcebergCatalog(
   { pool }: Pick<Database, 'pool'>,
   { catalog, location }: { catalog: string; location: string },
@@ -28,7 +29,7 @@ export function createIcebergCatalog(
     /** Those of some tables that are there; they stay for as long as a sweep leaves what is young. */
     async known(contents: readonly string[]): Promise<Set<string>> {
       const { rows } = await pool.query<{ content: string }>(
-        'update trino_tables set made_at = now() where content = any($1) returning content',
+        'update iceberg.trino_tables set made_at = now() where content = any($1) returning content',
         [contents],
       )
       return new Set(rows.map(({ content }) => content))
@@ -52,7 +53,7 @@ export function createIcebergCatalog(
           [catalog, contentSchema, content, made],
         )
         await connection.query(
-          'insert into trino_tables (content, copy_hash) values ($1, $2) on conflict (content) do update set made_at = now()',
+          'insert into iceberg.trino_tables (content, copy_hash) values ($1, $2) on conflict (content) do update set made_at = now()',
           [content, copyHash],
         )
         await connection.query(
@@ -64,16 +65,15 @@ export function createIcebergCatalog(
 
     /** Whether a schema is there; it stays for as long as a sweep leaves what is used. */
     async touch(schema: string): Promise<boolean> {
-      const { rowCount } = await pool.query('update trino_schemas set used_at = now() where name = $1', [schema])
+      const { rowCount } = await pool.query('update iceberg.trino_schemas set used_at = now() where name = $1', [
+        schema,
+      ])
       return rowCount === 1
     },
 
-    /** Names bound to tables, all at once. Answers whether the project had a schema before. */
-    async bind(projectId: string, schema: string, tables: readonly BoundTable[]): Promise<{ isFirst: boolean }> {
-      let isFirst = false
+    /** Names bound to tables, all at once. */
+    async bind(projectId: string, schema: string, tables: readonly BoundTable[]): Promise<void> {
       await inTransaction({ pool }, async (connection) => {
-        const before = await connection.query('select 1 from trino_schemas where project_id = $1 limit 1', [projectId])
-        isFirst = before.rowCount === 0
         const { rowCount } = await connection.query(
           `insert into iceberg.iceberg_tables (catalog_name, table_namespace, table_name, metadata_location, iceberg_type)
            select catalog_name, $3, bound.name, metadata_location, 'TABLE'
@@ -84,17 +84,16 @@ export function createIcebergCatalog(
         )
         if (rowCount !== tables.length) throw new Error(`${schema}: ${rowCount} of ${tables.length} tables are there`)
         await connection.query(
-          'insert into trino_schemas (name, project_id) values ($1, $2) on conflict (name) do update set used_at = now()',
+          'insert into iceberg.trino_schemas (name, project_id) values ($1, $2) on conflict (name) do update set used_at = now()',
           [schema, projectId],
         )
       })
-      return { isFirst }
     },
 
     /** Projects whose tables Trino knows. */
     async projects(): Promise<string[]> {
       const { rows } = await pool.query<{ id: string }>(
-        'select distinct project_id as id from trino_schemas order by 1',
+        'select distinct project_id as id from iceberg.trino_schemas order by 1',
       )
       return rows.map(({ id }) => id)
     },
@@ -106,14 +105,14 @@ export function createIcebergCatalog(
     async forgetUnused(now: number): Promise<string[]> {
       const metadata: string[] = []
       await inTransaction({ pool }, async (connection) => {
-        await connection.query("delete from trino_schemas where used_at < now() - interval '1 day'")
+        await connection.query("delete from iceberg.trino_schemas where used_at < now() - interval '1 day'")
         await connection.query(
           `delete from iceberg.iceberg_tables where catalog_name = $1 and table_namespace <> $2
-           and not exists (select 1 from trino_schemas where name = table_namespace)`,
+           and not exists (select 1 from iceberg.trino_schemas where name = table_namespace)`,
           [catalog, contentSchema],
         )
         await connection.query(
-          `delete from trino_tables where made_at < now() - interval '1 hour' and not exists (
+          `delete from iceberg.trino_tables where made_at < now() - interval '1 hour' and not exists (
              select 1 from iceberg.iceberg_tables as made join iceberg.iceberg_tables as bound
              on bound.catalog_name = made.catalog_name and bound.metadata_location = made.metadata_location
              and bound.table_namespace <> made.table_namespace
@@ -122,7 +121,7 @@ export function createIcebergCatalog(
         )
         const { rows } = await connection.query<{ metadata: string | null }>(
           `delete from iceberg.iceberg_tables where catalog_name = $1 and table_namespace = $2
-           and not exists (select 1 from trino_tables where content = table_name)
+           and not exists (select 1 from iceberg.trino_tables where content = table_name)
            and (table_name not like $3 || '%' or split_part(table_name, '_', 2)::bigint < $4)
            returning metadata_location as metadata`,
           [catalog, contentSchema, makingPrefix, now - unfinishedMs],

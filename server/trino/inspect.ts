@@ -8,13 +8,13 @@ import {
 } from '../data/index.ts'
 import { closest, Failure } from '../failure.ts'
 import { preparedName, type TrinoClient } from './client.ts'
-import type { Run } from './engine.ts'
+import type { RunAs } from './run-as.ts'
 import { namedOnce } from './formats.ts'
-import { nameOf } from './lexer.ts'
+import { nameIn } from './lexer.ts'
 import { authorFailure, prepared, typedBy, type Prepared, type Statement } from './statement.ts'
 import { parseTrinoType } from './types.ts'
 
-type Inspected = { statement: Statement; catalog: Catalog; run: Run }
+type Inspected = { statement: Statement; catalog: Catalog; run: RunAs }
 type Given = { slots: Array<{ name: string; type: SlotType }> }
 
 /** What Trino itself says of a statement: what its parameters are, what it returns, and whether its user may run it. */
@@ -136,7 +136,7 @@ async function saying<Result>(
  * never less: no table can be read without its name, which may not be spelled by numbers.
  */
 function readBy({ tokens }: Statement, { tables }: Catalog): Record<string, string[]> {
-  const named = new Set(tokens.flatMap((token) => nameOf(token) ?? []))
+  const named = new Set(tokens.flatMap((token) => nameIn(token) ?? []))
   const readsAll = named.has('table') || tokens.some(({ text }) => text === '*')
   return Object.fromEntries(
     tables

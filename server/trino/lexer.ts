@@ -18,7 +18,7 @@ export function lex(sql: string): Lexeme[] {
 }
 
 /** A name as Trino compares it; undefined for what is none. */
-export function nameOf({ kind, text }: Lexeme): string | undefined {
+export function nameIn({ kind, text }: Lexeme): string | undefined {
   if (kind === 'word') return text.toLowerCase()
   return kind === 'quoted' ? text.slice(1, -1).replaceAll('""', '"').toLowerCase() : undefined
 }

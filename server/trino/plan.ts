@@ -1,6 +1,6 @@
 import type { Plan, PlanStep } from '../data/index.ts'
 import type { TrinoClient } from './client.ts'
-import type { Run } from './engine.ts'
+import type { RunAs } from './run-as.ts'
 
 /** As Trino writes a plan: each step with those that feed it. */
 type PlanNode = {
@@ -14,7 +14,7 @@ type PlanNode = {
 const maxDetailChars = 500
 
 /** Trino's plan of a statement, as it draws it and step by step. */
-export async function planOf(client: TrinoClient, run: Run, executed: string): Promise<Plan> {
+export async function planOf(client: TrinoClient, run: RunAs, executed: string): Promise<Plan> {
   const explain = async (form: string): Promise<string> => {
     const rows = await client.rows({ sql: `EXPLAIN (TYPE ${form}) ${executed}`, ...run })
     return rows.map(([text]) => String(text)).join('\n')
@@ -25,7 +25,7 @@ export async function planOf(client: TrinoClient, run: Run, executed: string): P
 
 function stepsOf(
   { name, descriptor = {}, details = [], estimates = [], children = [] }: PlanNode,
-  run: Run,
+  run: RunAs,
 ): PlanStep[] {
   const table = /^[^:]+:[^.]+\.([^$\s]+)/.exec(descriptor['table'] ?? '')?.[1] ?? null
   const rows = Number(estimates[0]?.outputRowCount)
@@ -42,6 +42,6 @@ function stepsOf(
 }
 
 /** Where the tables of a project lie is no author's matter. */
-function withoutSchema(text: string, { schema }: Run): string {
+function withoutSchema(text: string, { schema }: RunAs): string {
   return text.replaceAll(`${schema}.`, '')
 }

@@ -42,9 +42,18 @@ export function createTrinoSchemas(parts: TableParts): TrinoSchemas {
     }
   }
 
-  async function make(catalog: Catalog, schema: string): Promise<string> {
+  /** Projects whose user may read by Trino's rules, as was seen from here. */
+  const heard = new LRUCache<string, true>({ max: maxKnown })
+
+  async function found(catalog: Catalog, schema: string): Promise<string> {
+    if (!(await parts.iceberg.touch(schema))) await make(catalog, schema)
+    if (!heard.has(catalog.projectId)) await untilHeard(parts, catalog, schema)
+    if (catalog.tables.length > 0) heard.set(catalog.projectId, true)
+    return schema
+  }
+
+  async function make(catalog: Catalog, schema: string): Promise<void> {
     const { iceberg } = parts
-    if (await iceberg.touch(schema)) return schema
     await iceberg.prepare()
     const contents = new Map(catalog.tables.map((table) => [contentName(table), table]))
     const there = await iceberg.known([...contents.keys()])
@@ -57,9 +66,7 @@ export function createTrinoSchemas(parts: TableParts): TrinoSchemas {
       }),
     )
     const tables = catalog.tables.map((table) => ({ name: table.name.toLowerCase(), content: contentName(table) }))
-    const { isFirst } = await iceberg.bind(catalog.projectId, schema, tables)
-    if (isFirst) await untilHeard(parts, catalog, schema)
-    return schema
+    await iceberg.bind(catalog.projectId, schema, tables)
   }
 
   return {
@@ -69,14 +76,14 @@ export function createTrinoSchemas(parts: TableParts): TrinoSchemas {
         schema = `${schemaPrefix(catalog.projectId)}${catalogName(catalog)}`
         names.set(catalog, schema)
       }
-      let found = known.get(schema)
-      if (found === undefined) {
-        found = make(catalog, schema)
-        known.set(schema, found)
+      let there = known.get(schema)
+      if (there === undefined) {
+        there = found(catalog, schema)
+        known.set(schema, there)
         const name = schema
-        found.catch(() => known.delete(name))
+        there.catch(() => known.delete(name))
       }
-      return untilAborted(found, signal)
+      return untilAborted(there, signal)
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { SlotType, SlotValue } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { faultOf, sentenceOf } from './failures.ts'
-import { nameOf, lex, type Lexeme } from './lexer.ts'
+import { nameIn, lex, type Lexeme } from './lexer.ts'
 import { literalOf, slotTypeName } from './literals.ts'
 
 /** A SELECT of an author, cut at its slots. */
@@ -73,7 +73,7 @@ function refuseForeign(
   if (token.kind === 'quoted' && isEscaped) throw refuse('Names are written as they are, without U&.')
   if (token.text === ';') throw refuse('A query is exactly one statement.')
   if (token.text === '?') throw refuse('A slot is written as $name.')
-  const name = nameOf(token)
+  const name = nameIn(token)
   if (name === undefined) return
   if (name === 'information_schema' || name.startsWith(ownPrefix)) {
     throw refuse('A query reads the tables of its project by their names alone.')
@@ -150,9 +150,9 @@ export function statementFailure(sql: string, message: string, at?: number): Fai
 export function authorFailure(error: unknown, { sql }: Statement, { text, original }: Prepared): unknown {
   const fault = faultOf(error)
   if (fault === undefined || !(error instanceof Failure) || error.code !== 'invalid_query') return error
-  const { errorLocation: place, errorName: name } = fault
+  const { errorLocation: place } = fault
   const at = place === undefined ? undefined : original(offsetOf(text, place))
-  const failure = statementFailure(sql, wordsOf(name, sentenceOf(fault)), at)
+  const failure = statementFailure(sql, sentenceOf(fault), at)
   failure.cause = error.cause
   return failure
 }
@@ -160,12 +160,4 @@ export function authorFailure(error: unknown, { sql }: Statement, { text, origin
 function offsetOf(text: string, { lineNumber, columnNumber }: { lineNumber: number; columnNumber: number }): number {
   const before = text.split('\n').slice(0, lineNumber - 1)
   return before.reduce((sum, line) => sum + line.length + 1, 0) + columnNumber - 1
-}
-
-/** Names that are ours, not the author's, are left out. */
-function wordsOf(errorName: string, sentence: string): string {
-  if (errorName === 'PERMISSION_DENIED') return 'A query reads the tables of its project and nothing else.'
-  const table = /^Table '[^']*\.([^'.]+)' does not exist/.exec(sentence)?.[1]
-  if (table !== undefined) return `There is no table ${table}.`
-  return sentence
 }

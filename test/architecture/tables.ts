@@ -38,9 +38,6 @@ const owners: Record<string, string> = {
   version_parts: 'server/data',
   lineage: 'server/data',
   column_values: 'server/data',
-  // What Trino was told of it.
-  trino_schemas: 'server/trino',
-  trino_tables: 'server/trino',
   jobs: 'server/jobs',
   queries: 'server/queries',
   query_versions: 'server/queries',
@@ -79,10 +76,6 @@ const exceptions: Record<string, { table: string; reason: string }> = {
   'server/store/quota.ts': {
     table: 'projects',
     reason: 'The lock under which every room counts what a project has, also rooms below the one that owns projects.',
-  },
-  'server/data/named-files.ts': {
-    table: 'trino_tables',
-    reason: 'Every file that a row names, in one statement at one moment: a copy that is left out is swept.',
   },
   'server/access/roles.ts': {
     table: 'projects',

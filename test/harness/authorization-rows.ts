@@ -354,6 +354,7 @@ const service: Record<string, Row> = {
   'GET /healthz': open(),
   'GET /readyz': open(),
   'GET /metrics': open(),
+  'GET /trino/access-rules': open(),
   'GET /v1/openapi.json': open(),
   'GET /.well-known/oauth-protected-resource': open(),
   'GET /.well-known/oauth-protected-resource/mcp': open(),

@@ -27,6 +27,7 @@ const onDatabase = new Set([
   'worker',
   'objects',
   'redis',
+  'trino',
   'upstreams',
   'mcp',
   'generators',

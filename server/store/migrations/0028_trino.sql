@@ -4,8 +4,8 @@ alter table projects add column engine text not null default 'duckdb' check (eng
 alter table queries add column dialect text not null default 'duckdb' check (dialect in ('duckdb', 'trino'));
 alter table query_versions add column dialect text not null default 'duckdb' check (dialect in ('duckdb', 'trino'));
 
--- The Iceberg catalog that Trino reads, by the names that Iceberg gives its tables. Trino's user of PostgreSQL needs this
--- schema and no other.
+-- What Trino was told of the data. All of it can be made again, and is: no back-up has it. The first two tables are the
+-- catalog that Trino reads, by the names that Iceberg gives them; its user of PostgreSQL needs these two and nothing else.
 create schema iceberg;
 create table iceberg.iceberg_tables (
   catalog_name varchar(255) not null,
@@ -25,16 +25,16 @@ create table iceberg.iceberg_namespace_properties (
 );
 
 -- Schemas of that catalog, one for each set of tables that a project had: whoever is in one never sees another.
-create table trino_schemas (
+create table iceberg.trino_schemas (
   name text primary key,
   project_id text not null references projects (id) on delete cascade,
   used_at timestamptz not null default now()
 );
-create index trino_schemas_by_project on trino_schemas (project_id);
+create index trino_schemas_by_project on iceberg.trino_schemas (project_id);
 
--- Tables by their content, which the schemas share. `copy_hash`: rows that Iceberg cannot read as they are stored, written once
--- more with types that it has.
-create table trino_tables (
+-- Tables by their content, which the schemas share. `copy_hash`: rows that Iceberg cannot read as they are stored,
+-- written once more with types that it has.
+create table iceberg.trino_tables (
   content text primary key,
   copy_hash text,
   made_at timestamptz not null default now()

@@ -17,8 +17,6 @@ export type DataTables = {
   leases: LeasesTable
   dataFolder: DataFolderTable
   storedFiles: StoredFilesTable
-  trinoSchemas: TrinoSchemasTable
-  trinoTables: TrinoTablesTable
   replicas: ReplicasTable
 }
 
@@ -268,16 +266,4 @@ type IdempotentCallsTable = {
   bodyHash: Buffer
   answer: OptionalJson<unknown>
   createdAt: CreatedAt
-}
-
-type TrinoSchemasTable = {
-  name: string
-  projectId: string
-  usedAt: Generated<Date>
-}
-
-type TrinoTablesTable = {
-  content: string
-  copyHash: string | null
-  madeAt: Generated<Date>
 }
