@@ -74,6 +74,8 @@ export const failures = {
       'release_running',
       'release_ended',
       'no_trino',
+      'same_engine',
+      'engines_differ',
     ],
   },
   payload_too_large: { status: 413, means: 'The request body is larger than the limit.', reasons: [] },

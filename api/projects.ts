@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { displayName, slug, timestamp } from './envelope.ts'
 import { role } from './people.ts'
 
-const engine = z.enum(['duckdb', 'trino'])
+export const engine = z.enum(['duckdb', 'trino'])
 
 export const newProject = z.strictObject({
   name: displayName,

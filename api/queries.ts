@@ -4,7 +4,7 @@ import { fixedLimits } from './limits.ts'
 import { slotsSchema } from './slots.ts'
 
 const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
-const sqlText = z
+export const sqlText = z
   .string()
   .min(1)
   .max(fixedLimits.sqlChars.value)

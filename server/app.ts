@@ -51,6 +51,7 @@ import {
   type TableBuilder,
 } from './data/index.ts'
 import { createDefinitionTurns } from './definition/index.ts'
+import { createEngineMoveTurns } from './engine-move/index.ts'
 import type { WorkTurns } from './flow/index.ts'
 import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
@@ -178,6 +179,7 @@ export type App = KeyAccess & {
   queryNames: QueryNameKeepers
   releaseTurns: ReleaseTurns
   definitionTurns: WorkTurns
+  engineMoveTurns: WorkTurns
   /** Hears of answered calls, and writes down those that projects want to run again. */
   callWatch: CallWatch
   recorder: CallRecorder
@@ -347,6 +349,10 @@ export async function openApp(
       definitionTurns: createDefinitionTurns({
         waitMs: limits.definitionWaitMs,
         queueLength: limits.definitionQueueLength,
+      }),
+      engineMoveTurns: createEngineMoveTurns({
+        waitMs: limits.engineMoveTimeoutMs,
+        queueLength: limits.engineMoveQueueLength,
       }),
       releaseTurns: createReleaseTurns({
         store,

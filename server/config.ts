@@ -422,6 +422,17 @@ export const limits = {
   ),
   canaryIntervalSeconds: limit(10, [1, 3_600], 'How often it is judged how releases that are tried out do.'),
   replayRetentionDays: limit(30, [1, 3_650], 'How long what a replay found is kept.'),
+  engineMoveCalls: limit(
+    20,
+    [1, 1_000],
+    'Sets of values on which each query is run on both engines before a project moves to another.',
+  ),
+  engineMoveTimeoutMs: limit(
+    240_000,
+    [1_000, 3_600_000],
+    'Longest time that comparing the queries of a project on two engines takes; those that are left then are unchecked.',
+  ),
+  engineMoveQueueLength: limit(4, [1, 100], 'Moves of one project to another engine that may wait for their turn.'),
   alertIntervalSeconds: limit(30, [1, 3_600], 'How often alerts are evaluated.'),
   alertRetentionDays: limit(90, [1, 4_000], 'How long the history and the deliveries of alerts are kept.'),
   webhookTimeoutMs: limit(10_000, [100, 120_000], 'Longest time the receiver of an alert may take to answer.'),

@@ -50,6 +50,7 @@ import { serveAuthoring, serveQueries } from './routes/queries.ts'
 import { serveQueryCalls, serveReadCalls } from './routes/query-calls.ts'
 import { serveQuestions } from './routes/questions.ts'
 import { serveReplays } from './routes/replays.ts'
+import { serveEngineMoves } from './routes/engine-moves.ts'
 import { serveDataVersions, serveTableSchemas } from './routes/table-schemas.ts'
 import { serveSharedReferences } from './routes/shared-references.ts'
 import { serveHealth, serveLimits, serveMetrics, serveTrinoRules } from './routes/service.ts'
@@ -232,6 +233,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveReleases(http, app)
   serveDefinition(http, app)
   serveReplays(http, app)
+  serveEngineMoves(http, app)
   serveAskedQuestions(http, app)
   serveQuestionSettings(http, app)
   serveTrials(http, app)

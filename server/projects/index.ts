@@ -16,5 +16,6 @@ export {
   lockEnvironment,
   lockProject,
   openProjectDirectory,
+  switchEngine,
 } from './directory.ts'
 export { changeProject, createProject, deleteProject, findProject, listProjects, type Project } from './projects.ts'

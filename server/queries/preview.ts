@@ -155,14 +155,16 @@ async function draftVersion(
   const { previewRows, queryTimeoutMs } = app.config.limits
   const left = timeLeft(draft.timeoutMs ?? queryTimeoutMs)
   const sql = input.sql ?? draft.sql
-  const slots = input.slots ?? (await slotsFor(app, draft, { sql, left }))
-  const { dialect } = draft
+  const { engine } = await app.catalogs.get(input.projectId)
+  const dialect = input.sql === undefined ? draft.dialect : engine
+  const slots = input.slots ?? (await slotsFor(app, { ...draft, dialect }, { sql, left }))
   const { tables, columns } = await examine(app, input.projectId, { sql, slots, dialect, limits: left() })
   const version = liveVersion({
     ...draft,
     id: `draft ${draft.id}`,
     queryId: draft.id,
     number: 0,
+    dialect,
     sql,
     slots,
     tables,

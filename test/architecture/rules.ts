@@ -24,6 +24,7 @@ const mayImport: Record<string, string[]> = {
     'server/queries',
     'server/questions',
     'server/definition',
+    'server/engine-move',
     'server/lineage',
     'server/rollout',
     'server/usage',
@@ -45,6 +46,7 @@ const mayImport: Record<string, string[]> = {
     'server/queries',
     'server/questions',
     'server/definition',
+    'server/engine-move',
     'server/lineage',
     'server/rollout',
     'server/usage',
@@ -65,6 +67,16 @@ const mayImport: Record<string, string[]> = {
     'server/usage',
     'server/data',
     'server/jobs',
+    'server/store',
+  ],
+  // A project on another engine: compares what the rooms below run, and has them switch it.
+  'server/engine-move': [
+    'api',
+    'server/access',
+    'server/projects',
+    'server/queries',
+    'server/rollout',
+    'server/data',
     'server/store',
   ],
   // The whole project in one picture: reads what the rooms that own its parts tell.

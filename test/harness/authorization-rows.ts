@@ -196,6 +196,7 @@ const queries: Record<string, Row> = {
   'PUT /v1/projects/:project_id/definition': editor({ search: '?check=true', body: { definition: 1, queries: [] } }),
   'POST /v1/projects/:project_id/releases/:release_id/continue': editor({ status: 409, body: { percent: 50 } }),
   'GET /v1/projects/:project_id/replay-settings': viewer(),
+  'POST /v1/projects/:project_id/engine': owner({ status: 409, body: { engine: 'trino' } }),
   'GET /v1/projects/:project_id/replays': viewer(),
   'POST /v1/projects/:project_id/replays': editor({ status: 409, body: { environment: 'staging' } }),
   'GET /v1/projects/:project_id/replays/:replay_id': viewer(),
