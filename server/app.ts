@@ -23,6 +23,7 @@ import {
   openOutbound,
   openUploads,
   readFreshness,
+  readTablesPast,
   runCompaction,
   runDueSchedules,
   runRefresh,
@@ -34,6 +35,7 @@ import {
   buildDataline,
   createQueryEngine,
   createTableBuilder,
+  openBucket,
   openCatalogs,
   openEngine,
   openFiles,
@@ -49,17 +51,19 @@ import {
   type TableBuilder,
 } from './data/index.ts'
 import { createDefinitionTurns } from './definition/index.ts'
+import { createEngineMoveTurns } from './engine-move/index.ts'
 import type { WorkTurns } from './flow/index.ts'
 import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
-import { openOrigins, openProjectDirectory, type Origins } from './projects/index.ts'
+import { engineOf, openOrigins, openProjectDirectory, type Origins } from './projects/index.ts'
 import {
   createReleaseTurns,
   hasQuery,
   keepLookups,
   openAnswers,
   openDeployments,
+  readPastReads,
   openQueryCallers,
   openQueryGate,
   type Answers,
@@ -83,6 +87,7 @@ import {
 } from './questions/index.ts'
 import {
   alertOptions,
+  bucketOptions,
   attemptLimits,
   databaseOptions,
   engineOptions,
@@ -93,9 +98,18 @@ import {
   clientDocumentOptions,
   outboundOptions,
   routerOptions,
+  trinoOptions,
   usageOptions,
 } from './part-options.ts'
-import { checkDatabase, checkExecutors, checkObjects, checkQuestions, checkRedis, type Readiness } from './readiness.ts'
+import {
+  checkDatabase,
+  checkExecutors,
+  checkObjects,
+  checkQuestions,
+  checkRedis,
+  checkTrino,
+  type Readiness,
+} from './readiness.ts'
 import {
   createRehearsal,
   openCanaries,
@@ -108,6 +122,7 @@ import {
   type Canaries,
 } from './rollout/index.ts'
 import { openDatabase, openReplicas, soleReplica, type Database, type Replicas } from './store/index.ts'
+import { openTrino, type Trino } from './trino/index.ts'
 import {
   openAlerts,
   openPrometheus,
@@ -143,6 +158,8 @@ export type App = KeyAccess & {
   catalogs: Catalogs
   engine: QueryEngine
   builder: TableBuilder
+  /** Null where none is configured. */
+  trino: Trino | null
   /** The one client for everything that leaves the server. */
   outbound: Outbound
   /** Messages to members' own addresses, through the same client. */
@@ -162,6 +179,7 @@ export type App = KeyAccess & {
   queryNames: QueryNameKeepers
   releaseTurns: ReleaseTurns
   definitionTurns: WorkTurns
+  engineMoveTurns: WorkTurns
   /** Hears of answered calls, and writes down those that projects want to run again. */
   callWatch: CallWatch
   recorder: CallRecorder
@@ -252,15 +270,19 @@ export async function openApp(
     const { files } = opened(await openFiles({ ...filesOptions(config), store, observe, now }), (part) => part.close())
     const origins = opened(await openOrigins(store), (part) => part.close())
     const datasources = openDatasourceDirectory(store)
-    const catalogs = opened(await openCatalogs({ store, files, datasources, observe, now }), (part) => part.close())
+    const engines = { engineOf: (projectId: string) => engineOf(store, projectId) }
+    const catalogs = opened(await openCatalogs({ store, files, datasources, engines, observe, now }), (part) =>
+      part.close(),
+    )
     const executors = opened(await startEngine({ ...engineOptions(config), observe, now }), (part) =>
       part.close(limits.shutdownTimeoutMs),
     )
-    const engine = createQueryEngine(executors, files)
     const builder = createTableBuilder(executors, files)
     const lookups = opened(openLookups({ ...lookupOptions(config), engine: executors, files, observe, now }), (part) =>
       part.close(),
     )
+    const trino = openConfiguredTrino(config, { store, files, builder, executors, now }, opened)
+    const engine = createQueryEngine(executors, files, trino?.engine ?? null)
     const outbound = opened(
       openOutbound({ ...outboundOptions(config), ...(outboundCa !== undefined && { ca: outboundCa }), now }),
       (part) => part.close(),
@@ -306,6 +328,7 @@ export async function openApp(
       catalogs,
       engine,
       builder,
+      trino,
       outbound,
       post,
       tokens: createTokenSource(outbound, now, openGrants({ store, vault, outbound, now })),
@@ -326,6 +349,10 @@ export async function openApp(
       definitionTurns: createDefinitionTurns({
         waitMs: limits.definitionWaitMs,
         queueLength: limits.definitionQueueLength,
+      }),
+      engineMoveTurns: createEngineMoveTurns({
+        waitMs: limits.engineMoveTimeoutMs,
+        queueLength: limits.engineMoveQueueLength,
       }),
       releaseTurns: createReleaseTurns({
         store,
@@ -350,6 +377,7 @@ export async function openApp(
         queue: await jobs.health(),
         questions: checkQuestions(router),
         ...(keyAccess.isShared && { redis: checkRedis(keyAccess.isShared()) }),
+        ...(trino !== null && { trino: checkTrino(await trino.isReached()) }),
         ...(files.isReached && { objects: checkObjects(files.isReached()) }),
       }),
       close,
@@ -360,6 +388,20 @@ export async function openApp(
     await close()
     throw error
   }
+}
+
+type Opened = <Part>(part: Part, closePart: (part: Part) => unknown) => Part
+
+/** Null where none is configured. */
+function openConfiguredTrino(
+  config: Config,
+  parts: Omit<Parameters<typeof openTrino>[1], 'bucket'>,
+  opened: Opened,
+): Trino | null {
+  const [options, bucketAt] = [trinoOptions(config), bucketOptions(config)]
+  if (options === null || bucketAt === null) return null
+  const bucket = opened(openBucket(bucketAt), (part) => part.close())
+  return opened(openTrino(options, { ...parts, bucket }), (part) => part.close())
 }
 
 /** Who answers what alerts ask. */
@@ -373,6 +415,8 @@ function alertSources({
     heldTables: (projectId) => readHeldTables({ store, datasources }, projectId),
     drifts: (projectId, span) => readDrifts({ store, datasources }, projectId, span),
     tablesRead: (projectId) => deployments.tablesRead(projectId),
+    tablesPast: (projectId, span) => readTablesPast(store, projectId, span),
+    readsPast: (projectId, span) => readPastReads(store, projectId, span),
     hasQuery: (query) => hasQuery(store, query),
   }
 }

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import type { Config } from './config.ts'
+import { fixedLimits } from '../api/limits.ts'
 import type { BucketOptions, EngineOptions } from './data/index.ts'
+import type { TrinoOptions } from './trino/index.ts'
 
 /** What of the configuration each part is opened with. */
 
@@ -20,6 +22,30 @@ export function bucketOptions(config: Config): BucketOptions | null {
     encryption: config.objectsEncryption,
     kmsKey: config.objectsKmsKey,
     timeoutMs: config.limits.objectTimeoutMs,
+  }
+}
+
+/** Null where there is none. */
+export function trinoOptions(config: Config): TrinoOptions | null {
+  const { trinoUrl: url, trinoRulesKey: rulesKey, limits } = config
+  if (url === undefined || rulesKey === undefined) return null
+  return {
+    url,
+    user: config.trinoUser,
+    password: config.trinoPassword,
+    catalog: config.trinoCatalog,
+    rulesKey,
+    requestTimeoutMs: limits.trinoTimeoutMs,
+    tableTimeoutMs: limits.trinoTableTimeoutMs,
+    limits: {
+      queries: limits.trinoQueries,
+      queueLength: limits.queryQueueLength,
+      timeoutMs: limits.queryTimeoutMs,
+      inspectionTimeoutMs: limits.trinoTableTimeoutMs,
+      memoryBytes: limits.trinoQueryMemoryBytes,
+      scanBytes: limits.trinoScanBytes,
+      maxChars: fixedLimits.sqlChars.value,
+    },
   }
 }
 

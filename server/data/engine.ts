@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import type { Observe } from '../observe.ts'
 import type {
   LocalCatalog,
+  CastCall,
   CheckCall,
   CheckResult,
   CompactCall,
@@ -257,6 +258,11 @@ export async function openEngine(options: EngineOptions) {
     /** A read-optimised copy of a Parquet file, to be named as `nativePath` in a catalog. */
     buildNative(input: NativeCall, limits?: CallLimits): Promise<{ sizeBytes: number }> {
       return onPrepared({ verb: 'buildNative', ...input }, limits)
+    },
+
+    /** The rows of a table as one Parquet file with other types. */
+    castTable(input: CastCall, limits?: CallLimits): Promise<{ sizeBytes: number }> {
+      return onPrepared({ verb: 'castTable', ...input }, limits)
     },
 
     /** The values of each of some columns by frequency, at most `cap` of one. */

@@ -7,18 +7,31 @@ export type { AnsweredCall, CallWatch } from './call-watch.ts'
 export { answerRun, call, limitRun, type CallAnswer, type CallParts } from './call.ts'
 export { openQueryGate } from './data-change.ts'
 export type { DeployGate, EvaluatedPlace, GatedChange, Regression, RoutingReport } from './deploy-gate.ts'
+export { readPastReads } from './past-reads.ts'
 export { openDeployments, type Deployments, type EnvironmentPlace } from './deployments.ts'
-export { findVersionPairs, restoredVersion, storedVersion, type VersionPair } from './version-pairs.ts'
-export { answersKey, versionFor, type LiveVersion, type ReleaseTrial } from './deployment-index.ts'
+export { draftAsVersion, findVersionPairs, restoredVersion, storedVersion, type VersionPair } from './version-pairs.ts'
+export { answersKey, liveVersion, versionFor, type LiveVersion, type ReleaseTrial } from './deployment-index.ts'
 export type { Rehearsal } from './rehearsal.ts'
 export type { NewTrial } from './start-trial.ts'
 export { continueRelease, endTrial, listTrials, noteTrial, stepTrial, type TrialRecord } from './trial-acts.ts'
-export { changeQuery, createQuery, deleteQuery, findQuery, hasQuery, listQueries, type Query } from './drafts.ts'
-export { inspectQuery } from './inspection.ts'
+export {
+  changeQuery,
+  createQuery,
+  deleteQuery,
+  findQuery,
+  hasQuery,
+  listQueries,
+  type Draft,
+  type Query,
+} from './drafts.ts'
+export { examine, inspectQuery, type Inspected } from './inspection.ts'
+export { compareContracts } from './compatibility.ts'
 export { wireRegressions, type ReleaseReport } from './releases/report.ts'
 export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './releases/single.ts'
 export { createReleaseTurns, type ReleaseTurns } from './releases/turns.ts'
+export { releaseMove, type MovedText } from './releases/move.ts'
 export type { ReleaseParts } from './releases/release.ts'
+export { asDraft, contentOfText, readTexts, type QueryText } from './releases/texts.ts'
 export {
   checkRelease,
   findRelease,

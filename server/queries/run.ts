@@ -284,6 +284,7 @@ function readInput(
   { maxRows, maxBytes, format }: { maxRows: number; maxBytes: number; format: ReadFormat },
 ) {
   return {
+    dialect: version.dialect,
     sql: version.sql,
     slots,
     format,

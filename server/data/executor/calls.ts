@@ -6,6 +6,7 @@ import { appendPage, convert } from './convert.ts'
 import { leaveRows } from './large-rows.ts'
 import { writeLookup } from './write-lookup.ts'
 import { compactParts, mergeRows } from './merge.ts'
+import { castTable } from './cast-table.ts'
 import { buildNative } from './native.ts'
 import { peek } from './peek.ts'
 import { distinctValues, profile } from './profile.ts'
@@ -134,6 +135,7 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     if (file.verb === 'mergeRows') return mergeRows(settings, call, file)
     if (file.verb === 'compactParts') return compactParts(settings, call, file)
     if (file.verb === 'profile') return profile(settings, call, file.parquetPath)
+    if (file.verb === 'castTable') return castTable(settings, call, file)
     if (file.verb === 'buildNative') return buildNative(settings, call, file)
     return distinctValues(settings, call, file)
   }

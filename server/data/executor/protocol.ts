@@ -237,6 +237,8 @@ export type CompactCall = {
 export type Compacted = { rowCount: number; sizeBytes: number; past: Past | null }
 
 export type NativeCall = { parquetPath: string; nativePath: string }
+/** `columns`: those that are wanted, with the types to write them in. */
+export type CastCall = { table: LocalTable; columns: Column[]; path: string }
 export type DistinctCall = { parquetPath: string; columns: string[]; cap: number }
 export type DistinctValues = { values: { value: string; count: number }[]; capped: boolean }
 
@@ -257,6 +259,7 @@ export type FileCall =
   | ({ verb: 'mergeRows' } & MergeCall)
   | ({ verb: 'compactParts' } & CompactCall)
   | ({ verb: 'buildNative' } & NativeCall)
+  | ({ verb: 'castTable' } & CastCall)
   | ({ verb: 'distinctValues' } & DistinctCall)
 
 /**

@@ -101,6 +101,32 @@ const scalarTexts = new Map<DuckDBTypeId, (x: string) => string>([
   [DuckDBTypeId.VARIANT, (x) => `(${x}::JSON)::VARCHAR`],
 ])
 
+const ownDigits = (x: string): string => `${x}::VARCHAR`
+const bareTexts = new Map<DuckDBTypeId, (x: string) => string>([
+  [DuckDBTypeId.BOOLEAN, ownDigits],
+  [DuckDBTypeId.TINYINT, ownDigits],
+  [DuckDBTypeId.SMALLINT, ownDigits],
+  [DuckDBTypeId.INTEGER, ownDigits],
+  [DuckDBTypeId.BIGINT, ownDigits],
+  [DuckDBTypeId.HUGEINT, ownDigits],
+  [DuckDBTypeId.UTINYINT, ownDigits],
+  [DuckDBTypeId.USMALLINT, ownDigits],
+  [DuckDBTypeId.UINTEGER, ownDigits],
+  [DuckDBTypeId.UBIGINT, ownDigits],
+  [DuckDBTypeId.UHUGEINT, ownDigits],
+  [DuckDBTypeId.DECIMAL, ownDigits],
+  [DuckDBTypeId.UUID, ownDigits],
+  [DuckDBTypeId.FLOAT, finiteNumber],
+  [DuckDBTypeId.DOUBLE, (x) => `CASE WHEN isfinite(${x}) THEN to_json(${x})::VARCHAR END`],
+  [DuckDBTypeId.DATE, finiteNumber],
+  [DuckDBTypeId.TIMESTAMP, isoText],
+])
+
+/** SQL for the text of a value that holds no comma, quote or line break, whatever it is; absent for other types. */
+export function bareText(type: DuckDBType, x: string): string | undefined {
+  return type.alias === undefined ? bareTexts.get(type.typeId)?.(x) : undefined
+}
+
 /** TIME, INTERVAL, BIT and whatever a later version adds are DuckDB's own text. */
 const ownText = (x: string): string => `to_json(${x}::VARCHAR)::VARCHAR`
 
