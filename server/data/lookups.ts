@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
 import { nameOfRows, type Catalog, type CatalogTable } from './catalog.ts'
@@ -85,6 +86,8 @@ export function openLookups(options: LookupOptions): Lookups {
   /** Which slots may be given for a file to be of use; whether it was asked since it was written. */
   const fit = new WeakMap<LookupStatement, Map<string, 'used' | 'unused'>>()
   const unfit = new WeakMap<LookupStatement, Set<string>>()
+  /** What each project has live, by the beginning of its files' names. */
+  const live = new Map<string, ReadonlySet<string>>()
   const waiting: Place[] = []
   const stop = new AbortController()
   let working: Promise<void> | null = null
@@ -149,6 +152,12 @@ export function openLookups(options: LookupOptions): Lookups {
       place.restsUntilMs = Number.POSITIVE_INFINITY
       return
     }
+    // Taken back, or loaded anew, while it was written.
+    if (written.outcome === 'written' && live.get(projectId)?.has(beginningOf(name)) === false) {
+      place.restsUntilMs = now() + restMs
+      await rm(path, { force: true })
+      return
+    }
     if (written.outcome === 'large' || !open(place, shelf.put(name, path, written.sizeBytes))) {
       place.restsUntilMs = written.outcome === 'large' ? Number.POSITIVE_INFINITY : now() + restMs
       return
@@ -188,20 +197,23 @@ export function openLookups(options: LookupOptions): Lookups {
       fit.get(lookup.statement)?.set(place.given, 'used')
       return answer
     },
-    renew(projectId, catalog, live) {
+    renew(projectId, catalog, statements) {
       const wanted = new Map<string, LookupStatement>()
-      for (const statement of live) {
+      for (const statement of statements) {
         const table = catalog.tables.find(({ name }) => name === statement.table)
         if (table !== undefined) wanted.set(prefixOf(projectId, statement, table), statement)
       }
+      live.set(projectId, new Set(wanted.keys()))
       for (const name of shelf.names()) {
-        if (projectOf(name) === projectId && !wanted.has(name.split('.').slice(0, 2).join('.'))) shelf.drop(name)
+        if (projectOf(name) === projectId && !wanted.has(beginningOf(name))) shelf.drop(name)
       }
       for (const [prefix, statement] of wanted) {
         const there = shelf.names().filter((name) => name.startsWith(`${prefix}.`))
         for (const given of givenFor(statement, there, fit.get(statement))) {
           const place = placeFor({ projectId, catalog, statement }, given)
-          if (place !== undefined && place.shelved?.file.isOpen() !== true) ask(place)
+          if (place === undefined || place.shelved?.file.isOpen() === true) continue
+          if (Number.isFinite(place.restsUntilMs)) place.restsUntilMs = 0
+          ask(place)
         }
       }
     },
@@ -259,6 +271,10 @@ function givenFor(
 
 function projectOf(name: string): string {
   return name.split('.', 1)[0] ?? ''
+}
+
+function beginningOf(name: string): string {
+  return name.split('.').slice(0, 2).join('.')
 }
 
 /** Names the answers of a statement over certain rows: the same name is the same answers. */
