@@ -11,7 +11,8 @@ export function lookupStatement(version: LiveVersion): LookupStatement | null {
   if (found === undefined) {
     const [table, ...others] = Object.keys(version.tables)
     const { list } = version.compiled()
-    const isNone = table === undefined || others.length > 0 || list.length === 0
+    // Trino's statements are answered by Trino alone.
+    const isNone = version.dialect !== 'duckdb' || table === undefined || others.length > 0 || list.length === 0
     const slots = list.map(({ name, type }) => ({ name, type }))
     const required = new Set(list.filter((slot) => slot.required || slot.fallback !== null).map(({ name }) => name))
     found = isNone ? null : { sql: version.sql, table, slots, required }
