@@ -46,6 +46,7 @@ export const fixedLimits = {
   releaseMessageChars: fixed(2_000, 'Longest message of a release.'),
   replayCalls: fixed(10_000, 'Most calls of one replay, and most that a project keeps of a query for it.'),
   redactedSlots: fixed(200, 'Most slots that a project keeps out of its record of calls.'),
+  engineMoveParameters: fixed(20, 'Most sets of values that an author gives for one query of a move between engines.'),
   keyTags: fixed(10, 'Most tags of an API key.'),
   alertChannels: fixed(10, 'Most channels of an alert.'),
   alertRecipients: fixed(20, 'Most recipients of a channel by e-mail.'),

@@ -2,7 +2,14 @@ import { z } from 'zod'
 import { displayName, slug, timestamp } from './envelope.ts'
 import { role } from './people.ts'
 
-export const newProject = z.strictObject({ name: displayName })
+export const engine = z.enum(['duckdb', 'trino'])
+
+export const newProject = z.strictObject({
+  name: displayName,
+  engine: engine.default('duckdb').meta({
+    description: 'What answers its queries, and so what their SQL is written in. `trino` where the server has one.',
+  }),
+})
 
 const octet = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
 const rest = '(?:[a-z0-9-]{0,61}[a-z0-9])?'
@@ -24,6 +31,7 @@ export const project = z
     id: z.string(),
     name: z.string(),
     allowed_origins: z.array(z.string()),
+    engine: engine.meta({ description: 'What answers its queries.' }),
     role: role.meta({ description: "The caller's own role." }),
     is_example: z.boolean().meta({ description: 'Whether it came with the installation, to be looked at.' }),
     created_at: timestamp,

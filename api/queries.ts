@@ -4,7 +4,7 @@ import { fixedLimits } from './limits.ts'
 import { slotsSchema } from './slots.ts'
 
 const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
-const sqlText = z
+export const sqlText = z
   .string()
   .min(1)
   .max(fixedLimits.sqlChars.value)
@@ -73,6 +73,9 @@ export const newQuery = z.strictObject({
   tags: tags.default([]),
 })
 
+/** That of the project's engine. */
+const dialect = z.enum(['duckdb', 'trino']).meta({ description: 'What the SQL is written in.' })
+
 /** What an author writes and a version freezes, as it is read. */
 export const queryContent = z.object(body)
 
@@ -91,6 +94,7 @@ export const query = z
     id: z.string(),
     name: z.string(),
     ...body,
+    dialect,
     tags,
     revision: z.int().meta({ description: 'Counts edits of the draft; also the ETag, for If-Match.' }),
     deployments: z.array(liveIn),
@@ -250,7 +254,7 @@ export const versionEntry = z.object({
   environments: z.array(z.string()).meta({ description: 'Where it is live now.' }),
 })
 export const version = versionEntry
-  .extend({ ...body, columns: z.array(column), tables: z.record(z.string(), z.array(z.string())) })
+  .extend({ ...body, dialect, columns: z.array(column), tables: z.record(z.string(), z.array(z.string())) })
   .meta({ id: 'QueryVersion' })
 export const versionsDiff = z.object({
   from: z.int(),

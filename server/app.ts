@@ -35,27 +35,32 @@ import {
   buildDataline,
   createQueryEngine,
   createTableBuilder,
+  openBucket,
   openCatalogs,
   openEngine,
   openFiles,
+  openLookups,
   readDrifts,
   readHeldTables,
   type Catalogs,
   type DatasourceDirectory,
   type Files,
+  type Lookups,
   type QueryEngine,
   type QueryGate,
   type TableBuilder,
 } from './data/index.ts'
 import { createDefinitionTurns } from './definition/index.ts'
+import { createEngineMoveTurns } from './engine-move/index.ts'
 import type { WorkTurns } from './flow/index.ts'
 import { openJobs, type Jobs } from './jobs/index.ts'
 import { openLog } from './log.ts'
 import type { Observe } from './observe.ts'
-import { openOrigins, openProjectDirectory, type Origins } from './projects/index.ts'
+import { engineOf, openOrigins, openProjectDirectory, type Origins } from './projects/index.ts'
 import {
   createReleaseTurns,
   hasQuery,
+  keepLookups,
   openAnswers,
   openDeployments,
   readPastReads,
@@ -82,18 +87,29 @@ import {
 } from './questions/index.ts'
 import {
   alertOptions,
+  bucketOptions,
   attemptLimits,
   databaseOptions,
   engineOptions,
   filesOptions,
   jobOptions,
+  lookupOptions,
   languageModelOptions,
   clientDocumentOptions,
   outboundOptions,
   routerOptions,
+  trinoOptions,
   usageOptions,
 } from './part-options.ts'
-import { checkDatabase, checkExecutors, checkObjects, checkQuestions, checkRedis, type Readiness } from './readiness.ts'
+import {
+  checkDatabase,
+  checkExecutors,
+  checkObjects,
+  checkQuestions,
+  checkRedis,
+  checkTrino,
+  type Readiness,
+} from './readiness.ts'
 import {
   createRehearsal,
   openCanaries,
@@ -106,6 +122,7 @@ import {
   type Canaries,
 } from './rollout/index.ts'
 import { openDatabase, openReplicas, soleReplica, type Database, type Replicas } from './store/index.ts'
+import { openTrino, type Trino } from './trino/index.ts'
 import {
   openAlerts,
   openPrometheus,
@@ -141,6 +158,8 @@ export type App = KeyAccess & {
   catalogs: Catalogs
   engine: QueryEngine
   builder: TableBuilder
+  /** Null where none is configured. */
+  trino: Trino | null
   /** The one client for everything that leaves the server. */
   outbound: Outbound
   /** Messages to members' own addresses, through the same client. */
@@ -153,11 +172,14 @@ export type App = KeyAccess & {
   /** Which deployed queries a change of data would break. */
   queryGate: QueryGate
   answers: Answers
+  /** Answers that lie written in files. */
+  lookups: Lookups
   queryCallers: QueryCallers
   /** What else knows a query by its name. */
   queryNames: QueryNameKeepers
   releaseTurns: ReleaseTurns
   definitionTurns: WorkTurns
+  engineMoveTurns: WorkTurns
   /** Hears of answered calls, and writes down those that projects want to run again. */
   callWatch: CallWatch
   recorder: CallRecorder
@@ -248,12 +270,19 @@ export async function openApp(
     const { files } = opened(await openFiles({ ...filesOptions(config), store, observe, now }), (part) => part.close())
     const origins = opened(await openOrigins(store), (part) => part.close())
     const datasources = openDatasourceDirectory(store)
-    const catalogs = opened(await openCatalogs({ store, files, datasources, observe, now }), (part) => part.close())
+    const engines = { engineOf: (projectId: string) => engineOf(store, projectId) }
+    const catalogs = opened(await openCatalogs({ store, files, datasources, engines, observe, now }), (part) =>
+      part.close(),
+    )
     const executors = opened(await startEngine({ ...engineOptions(config), observe, now }), (part) =>
       part.close(limits.shutdownTimeoutMs),
     )
-    const engine = createQueryEngine(executors, files)
     const builder = createTableBuilder(executors, files)
+    const lookups = opened(openLookups({ ...lookupOptions(config), engine: executors, files, observe, now }), (part) =>
+      part.close(),
+    )
+    const trino = openConfiguredTrino(config, { store, files, builder, executors, now }, opened)
+    const engine = createQueryEngine(executors, files, trino?.engine ?? null)
     const outbound = opened(
       openOutbound({ ...outboundOptions(config), ...(outboundCa !== undefined && { ca: outboundCa }), now }),
       (part) => part.close(),
@@ -266,6 +295,7 @@ export async function openApp(
     const { attempts, ...sharing } = await openSharedAttempts(store, attemptLimits(config), now)
     opened(sharing, (part) => part.close())
     const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
+    opened(await keepLookups({ store, lookups, catalogs, deployments, observe }), (part) => part.close())
     const sources = alertSources({ store, datasources, deployments })
     const alerts = opened(
       openAlerts({ ...alertOptions(config), store, vault, post, usage, sources, observe, now }),
@@ -298,6 +328,7 @@ export async function openApp(
       catalogs,
       engine,
       builder,
+      trino,
       outbound,
       post,
       tokens: createTokenSource(outbound, now, openGrants({ store, vault, outbound, now })),
@@ -312,11 +343,16 @@ export async function openApp(
         executors: limits.executorProcesses,
         now,
       }),
+      lookups,
       queryCallers,
       queryNames: { renamed: renameEverywhere },
       definitionTurns: createDefinitionTurns({
         waitMs: limits.definitionWaitMs,
         queueLength: limits.definitionQueueLength,
+      }),
+      engineMoveTurns: createEngineMoveTurns({
+        waitMs: limits.engineMoveTimeoutMs,
+        queueLength: limits.engineMoveQueueLength,
       }),
       releaseTurns: createReleaseTurns({
         store,
@@ -341,6 +377,7 @@ export async function openApp(
         queue: await jobs.health(),
         questions: checkQuestions(router),
         ...(keyAccess.isShared && { redis: checkRedis(keyAccess.isShared()) }),
+        ...(trino !== null && { trino: checkTrino(await trino.isReached()) }),
         ...(files.isReached && { objects: checkObjects(files.isReached()) }),
       }),
       close,
@@ -351,6 +388,20 @@ export async function openApp(
     await close()
     throw error
   }
+}
+
+type Opened = <Part>(part: Part, closePart: (part: Part) => unknown) => Part
+
+/** Null where none is configured. */
+function openConfiguredTrino(
+  config: Config,
+  parts: Omit<Parameters<typeof openTrino>[1], 'bucket'>,
+  opened: Opened,
+): Trino | null {
+  const [options, bucketAt] = [trinoOptions(config), bucketOptions(config)]
+  if (options === null || bucketAt === null) return null
+  const bucket = opened(openBucket(bucketAt), (part) => part.close())
+  return opened(openTrino(options, { ...parts, bucket }), (part) => part.close())
 }
 
 /** Who answers what alerts ask. */

@@ -154,6 +154,37 @@ export const settings = {
     'Server-side encryption to ask for with every object.',
   ),
   objectsKmsKey: setting('SLUICE_OBJECTS_KMS_KEY', text.optional(), "the bucket's own", 'Key for `aws:kms`.'),
+  trinoUrl: setting(
+    'SLUICE_TRINO_URL',
+    url(/^https?$/),
+    'none',
+    'Coordinator of a Trino cluster that projects may be on; needs SLUICE_DATABASE_URL, SLUICE_OBJECTS_URL and SLUICE_TRINO_RULES_KEY.',
+  ),
+  trinoUser: setting(
+    'SLUICE_TRINO_USER',
+    text.default('sluice'),
+    'sluice',
+    'User of Trino that makes tables and acts for the user of each project.',
+  ),
+  trinoPassword: setting('SLUICE_TRINO_PASSWORD', text.optional(), 'none', 'Password of that user.'),
+  trinoCatalog: setting(
+    'SLUICE_TRINO_CATALOG',
+    z
+      .string()
+      .regex(/^[a-z][a-z0-9_]{0,62}$/, 'must be a name of small letters, digits and underscores')
+      .default('sluice'),
+    'sluice',
+    'Catalog of Trino over the bucket, and its name in PostgreSQL (iceberg.jdbc-catalog.catalog-name).',
+  ),
+  trinoRulesKey: setting(
+    'SLUICE_TRINO_RULES_KEY',
+    z
+      .string()
+      .regex(/^[\w-]{16,200}$/, 'must have at least 16 letters, digits, - and _')
+      .optional(),
+    'none',
+    'What Trino names to read who may see what: the `key` of /trino/access-rules.',
+  ),
   languageModelUrl: setting(
     'SLUICE_LLM_BASE_URL',
     url(/^https?$/),
@@ -268,6 +299,11 @@ export const limits = {
   ),
   previewRows: limit(1_000, [1, 100_000], 'Rows of a preview.'),
   answerCacheBytes: limit(134_217_728, [0, 68_719_476_736], 'Memory for answers that may be given again.'),
+  lookupBytes: limit(
+    2_147_483_648,
+    [0, 1_099_511_627_776],
+    'Disk for answers that are written in advance, of queries that find rows by a key; half of it for one query. 0: none are.',
+  ),
   answersInFlightBytes: limit(
     268_435_456,
     [1_048_576, 68_719_476_736],
@@ -386,6 +422,17 @@ export const limits = {
   ),
   canaryIntervalSeconds: limit(10, [1, 3_600], 'How often it is judged how releases that are tried out do.'),
   replayRetentionDays: limit(30, [1, 3_650], 'How long what a replay found is kept.'),
+  engineMoveCalls: limit(
+    20,
+    [1, 1_000],
+    'Sets of values on which each query is run on both engines before a project moves to another.',
+  ),
+  engineMoveTimeoutMs: limit(
+    240_000,
+    [1_000, 3_600_000],
+    'Longest time that comparing the queries of a project on two engines takes; those that are left then are unchecked.',
+  ),
+  engineMoveQueueLength: limit(4, [1, 100], 'Moves of one project to another engine that may wait for their turn.'),
   alertIntervalSeconds: limit(30, [1, 3_600], 'How often alerts are evaluated.'),
   alertRetentionDays: limit(90, [1, 4_000], 'How long the history and the deliveries of alerts are kept.'),
   webhookTimeoutMs: limit(10_000, [100, 120_000], 'Longest time the receiver of an alert may take to answer.'),
@@ -453,6 +500,23 @@ export const limits = {
     'Data that one process keeps in its data folder of what is in the bucket; what was used longest ago goes first.',
   ),
   objectTimeoutMs: limit(10_000, [100, 600_000], 'Longest wait for the bucket to answer, or to send more.'),
+  trinoQueries: limit(
+    32,
+    [1, 10_000],
+    'Statements that one process has with Trino at once; the others wait for their turn.',
+  ),
+  trinoTimeoutMs: limit(10_000, [100, 600_000], 'Longest wait for Trino to answer an HTTP request.'),
+  trinoQueryMemoryBytes: limit(
+    2_147_483_648,
+    [16_777_216, 1_125_899_906_842_624],
+    'Memory that one query may fill on the whole Trino cluster.',
+  ),
+  trinoScanBytes: limit(
+    1_099_511_627_776,
+    [1_048_576, 1_125_899_906_842_624],
+    'Data that one query on Trino may read from the bucket.',
+  ),
+  trinoTableTimeoutMs: limit(60_000, [1_000, 3_600_000], 'Longest time that making a table known to Trino may take.'),
   keyResyncMs: limit(5_000, [100, 600_000], 'How often API keys are read again in case a notification was lost.'),
   redisTimeoutMs: limit(250, [1, 10_000], 'Longest wait for Redis before a call is counted by this process alone.'),
 } as const satisfies Record<string, Limit>
@@ -504,6 +568,11 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const planNames = config.plans.map(({ name }) => name)
   if (!planNames.includes(config.defaultPlan)) {
     return { mistakes: [`SLUICE_DEFAULT_PLAN must be one of ${planNames.join(', ')}`] }
+  }
+  if (config.trinoUrl !== undefined && !(config.databaseUrl && config.objectsUrl && config.trinoRulesKey)) {
+    return {
+      mistakes: ['SLUICE_TRINO_URL needs SLUICE_DATABASE_URL, SLUICE_OBJECTS_URL and SLUICE_TRINO_RULES_KEY beside it'],
+    }
   }
   if (config.ownerPlans.some((name) => !planNames.includes(name))) {
     return { mistakes: [`SLUICE_OWNER_PLANS must name plans: ${planNames.join(', ')}`] }

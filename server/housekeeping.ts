@@ -8,6 +8,7 @@ import { forgetOldChecks } from './queries/index.ts'
 import { forgetOldQuestions } from './questions/index.ts'
 import { forgetOldReplays, forgetRecordedCalls } from './rollout/index.ts'
 import { forgetLapsedLeases } from './store/index.ts'
+import { sweepTrino } from './trino/index.ts'
 import { forgetOldAlerts, keepUsage } from './usage/index.ts'
 
 const hourMs = 60 * 60 * 1000
@@ -24,6 +25,7 @@ export function keepHouse(app: App): () => Promise<void> {
     configurations: maskStoredConfigurations,
     questions: forgetOldQuestions,
     releases: forgetOldChecks,
+    'tables of Trino': sweepTrino,
     files: sweepFiles,
     usage: keepUsage,
     alerts: forgetOldAlerts,

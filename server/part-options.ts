@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import type { Config } from './config.ts'
+import { fixedLimits } from '../api/limits.ts'
 import type { BucketOptions, EngineOptions } from './data/index.ts'
+import type { TrinoOptions } from './trino/index.ts'
 
 /** What of the configuration each part is opened with. */
 
@@ -23,9 +25,38 @@ export function bucketOptions(config: Config): BucketOptions | null {
   }
 }
 
+/** Null where there is none. */
+export function trinoOptions(config: Config): TrinoOptions | null {
+  const { trinoUrl: url, trinoRulesKey: rulesKey, limits } = config
+  if (url === undefined || rulesKey === undefined) return null
+  return {
+    url,
+    user: config.trinoUser,
+    password: config.trinoPassword,
+    catalog: config.trinoCatalog,
+    rulesKey,
+    requestTimeoutMs: limits.trinoTimeoutMs,
+    tableTimeoutMs: limits.trinoTableTimeoutMs,
+    limits: {
+      queries: limits.trinoQueries,
+      queueLength: limits.queryQueueLength,
+      timeoutMs: limits.queryTimeoutMs,
+      inspectionTimeoutMs: limits.trinoTableTimeoutMs,
+      memoryBytes: limits.trinoQueryMemoryBytes,
+      scanBytes: limits.trinoScanBytes,
+      maxChars: fixedLimits.sqlChars.value,
+    },
+  }
+}
+
 export function filesOptions(config: Config) {
   const dir = join(config.dataDir, 'files')
   return { dir, bucket: bucketOptions(config), cacheBytes: config.limits.objectCacheBytes }
+}
+
+/** A process that answers no calls needs none. */
+export function lookupOptions({ dataDir, role, limits }: Config) {
+  return { dir: join(dataDir, 'lookups'), maxBytes: role === 'worker' ? 0 : limits.lookupBytes }
 }
 
 /** Failures of each kind that an address may have in a minute. */

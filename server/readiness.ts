@@ -34,6 +34,12 @@ export function checkObjects(isReached: boolean): Readiness[string] {
   return { ok: false, optional: true, message }
 }
 
+/** Projects on DuckDB do without it, so it is optional. */
+export function checkTrino(isReached: boolean): Readiness[string] {
+  if (isReached) return { ok: true, optional: true }
+  return { ok: false, optional: true, message: 'Trino does not answer: queries of projects that are on it fail.' }
+}
+
 export function checkRedis(isShared: boolean): Readiness[string] {
   if (isShared) return { ok: true, optional: true }
   return { ok: false, optional: true, message: 'Redis does not answer: each process limits the calls it gets itself.' }

@@ -60,6 +60,7 @@ export async function readParents(
   const values = names.map((name, index) => `CAST(to_json(${name}) AS VARCHAR) AS j${index}`)
   const places = texts.map((_, index) => index + 1)
   const { bytes, truncated } = await app.engine.read(projectId, catalog, {
+    dialect: 'duckdb',
     sql: `SELECT DISTINCT ${[...texts, ...values].join(', ')} FROM ${sqlName(forEach.table)} WHERE ${names
       .map((name) => `${name} IS NOT NULL`)
       .join(' AND ')} ORDER BY ${places.join(', ')}`,

@@ -118,6 +118,7 @@ async function vanished({ engine, catalogs }: Parts, arrival: Arrival): Promise<
   if (missing.length === 0) return []
   const counts = missing.map(({ name }, index) => `count(*) - count(${sqlName(name)}) AS n${index}`)
   const { bytes } = await engine.read(projectId, catalog, {
+    dialect: 'duckdb',
     sql: `SELECT ${counts.join(', ')} FROM ${sqlName(tableName)}`,
     slots: [],
     maxRows: 1,

@@ -10,6 +10,7 @@ import {
   HeadBucketCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
   S3ServiceException,
@@ -42,6 +43,10 @@ export type Bucket = {
   get(file: StoredFile): Promise<{ body: Readable; sizeBytes: number } | undefined>
   sizeOf(file: StoredFile): Promise<number | undefined>
   remove(file: StoredFile): Promise<void>
+  /** Where an object lies, for others that read the same bucket. */
+  addressOf(file: StoredFile): string
+  /** Everything whose address begins so; what others put beside our objects. */
+  removeUnder(address: string): Promise<void>
   /** Parts of uploads that were never finished, of processes that were killed. */
   endStaleUploads(before: Date): Promise<number>
   /** Whether it answered when it was last asked. */
@@ -133,6 +138,22 @@ export function openBucket(options: BucketOptions): Bucket {
       }, 'read from'),
     async remove(file) {
       await told(() => client.send(new DeleteObjectCommand({ Bucket: name, Key: keyOf(file) })), 'write to')
+    },
+    addressOf: (file) => `s3://${name}/${keyOf(file)}`,
+    async removeUnder(address) {
+      const Prefix = new URL(address).pathname.slice(1)
+      // Nothing but a folder below our own: one mistake here would be everybody's data.
+      if (!Prefix.startsWith(prefix) || Prefix.length <= prefix.length + 1 || !Prefix.endsWith('/')) {
+        throw new Error(`${address} is no folder of ${options.url}`)
+      }
+      for (;;) {
+        const found = await told(() => client.send(new ListObjectsV2Command({ Bucket: name, Prefix })), 'read from')
+        const keys = (found?.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]))
+        if (keys.length === 0) return
+        for (const Key of keys) {
+          await told(() => client.send(new DeleteObjectCommand({ Bucket: name, Key })), 'write to')
+        }
+      }
     },
     async endStaleUploads(before) {
       const found = await told(

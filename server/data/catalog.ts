@@ -22,8 +22,8 @@ export type CatalogTable = Omit<local.LocalTable, 'parquetPath' | 'nativePath' |
     parted?: PartedTable
   }
 
-/** The tables of one scope. Another `version` is another set of files; the same version never changes. */
-export type Catalog = { version: string; tables: CatalogTable[] }
+/** The tables of a project. Another `version` is another set of files; the same version never changes. */
+export type Catalog = { projectId: string; version: string; tables: CatalogTable[] }
 
 /** Every file that a table is read from, copies for speed included. */
 export function filesOfTable({ rows, copy, parted }: Pick<CatalogTable, 'rows' | 'copy' | 'parted'>): StoredFile[] {

@@ -2,15 +2,18 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.ts'
 import { Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
-import { asStoreFailure, type ColumnRecord, type Database } from '../store/index.ts'
+import { asStoreFailure, type ColumnRecord, type Database, type Dialect } from '../store/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { catalogVersion, filesOfTable, nameOfRows, type Catalog, type CatalogTable } from './catalog.ts'
 import type { Column } from './executor/protocol.ts'
 import type { Files } from './files.ts'
+import type { ProjectEngines } from './project-engines.ts'
 import { lastWhole, liveVersions } from './whole-versions.ts'
 
 /** The tables of a project as queries see them now, and how old their data is. */
 export type ProjectCatalog = Catalog & {
+  /** The project's: what SQL that is new is written for. */
+  engine: Dialect
   /** Names the rows of each table: the same name is the same rows. */
   content: Map<string, string>
   /** When the data of each table was fetched. */
@@ -55,7 +58,14 @@ type Entry = {
   isDoubted?: boolean
 }
 
-type Parts = { store: Database; files: Files; datasources: DatasourceDirectory; observe: Observe; now: Clock }
+type Parts = {
+  store: Database
+  files: Files
+  datasources: DatasourceDirectory
+  engines: ProjectEngines
+  observe: Observe
+  now: Clock
+}
 
 export async function openCatalogs(parts: Parts): Promise<Catalogs> {
   const { store } = parts
@@ -141,6 +151,8 @@ async function readCatalog(parts: Parts, projectId: string): Promise<ProjectCata
     }
   })
   return {
+    projectId,
+    engine: await parts.engines.engineOf(projectId),
     version: catalogVersion(tables),
     tables,
     content: new Map(tables.map((table) => [table.name, nameOfRows(table)])),

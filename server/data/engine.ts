@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import type { Observe } from '../observe.ts'
 import type {
   LocalCatalog,
+  CastCall,
   CheckCall,
   CheckResult,
   CompactCall,
@@ -14,6 +15,8 @@ import type {
   FileCall,
   InspectCall,
   Inspection,
+  LookupCall,
+  LookupWritten,
   Plan,
   MergeCall,
   Merged,
@@ -185,6 +188,17 @@ export async function openEngine(options: EngineOptions) {
       return openReadStream((onFrame) => behind.run({ ...task, onFrame }))
     },
 
+    /** All answers of a statement in one file, where their shape allows it; in the process of `streamBehind`. */
+    async writeLookup(
+      scope: string,
+      catalog: LocalCatalog,
+      input: LookupCall,
+      limits?: CallLimits,
+    ): Promise<LookupWritten> {
+      await behind.opened(openTimeoutMs)
+      return (await behind.run(scoped(scope, catalog, { verb: 'writeLookup', ...input }, limits))).head as LookupWritten
+    },
+
     /**
      * Proves that SQL is one SELECT over the catalog's tables, and says what it reads, needs and returns, without
      * running it. `read` refuses what this refuses; call this first to tell an author why.
@@ -244,6 +258,11 @@ export async function openEngine(options: EngineOptions) {
     /** A read-optimised copy of a Parquet file, to be named as `nativePath` in a catalog. */
     buildNative(input: NativeCall, limits?: CallLimits): Promise<{ sizeBytes: number }> {
       return onPrepared({ verb: 'buildNative', ...input }, limits)
+    },
+
+    /** The rows of a table as one Parquet file with other types. */
+    castTable(input: CastCall, limits?: CallLimits): Promise<{ sizeBytes: number }> {
+      return onPrepared({ verb: 'castTable', ...input }, limits)
     },
 
     /** The values of each of some columns by frequency, at most `cap` of one. */

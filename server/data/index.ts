@@ -1,12 +1,20 @@
 export { openBucket, type Bucket, type BucketOptions } from './bucket.ts'
-export type { Catalog, CatalogTable, PartedTable } from './catalog.ts'
+export { nameOfRows, type Catalog, type CatalogTable, type PartedTable } from './catalog.ts'
+export { columnTypeName, parseColumnType, scalarType, type ColumnType } from './column-type.ts'
 export { dataChanged, openCatalogs, type Catalogs, type ProjectCatalog } from './catalogs.ts'
 export { namedFiles } from './named-files.ts'
 export { readColumnValues } from './column-values.ts'
 export { compactedFrom, compactTable } from './compaction.ts'
 export { buildDataline } from './dataline.ts'
 export type { DatasourceDirectory } from './datasource-directory.ts'
-export { openEngine, type CallLimits, type Engine, type EngineOptions, type ReadInput } from './engine.ts'
+export {
+  openEngine,
+  type CallLimits,
+  type Engine,
+  type EngineOptions,
+  type ReadAnswer,
+  type ReadInput,
+} from './engine.ts'
 export type {
   AnswerBody,
   Column,
@@ -16,6 +24,8 @@ export type {
   ConvertedColumn,
   Inspection,
   Plan,
+  PlanStep,
+  ReadEnd,
   Merged,
   RowsPageCall,
   PageRows,
@@ -27,6 +37,8 @@ export type {
 } from './executor/protocol.ts'
 export { recordNamedFiles } from './file-records.ts'
 export type { FileFormat, Files, StoredFile } from './files.ts'
+export type { LookedUp } from './lookup-answer.ts'
+export { openLookups, type Lookups, type LookupStatement } from './lookups.ts'
 export { openFiles } from './open-files.ts'
 export {
   deleteObject,
@@ -39,7 +51,8 @@ export {
   type DataObject,
 } from './objects.ts'
 export { joinedColumns, partedTable, type PartedVersion } from './parts.ts'
-export { createQueryEngine, type QueryEngine } from './query-engine.ts'
+export type { ProjectEngines } from './project-engines.ts'
+export { createQueryEngine, noTrino, type DialectEngine, type QueryEngine, type QueryInput } from './query-engine.ts'
 export type { BrokenQuery, QueryGate, TableChange } from './query-gate.ts'
 export type { DeployedQueries } from './readers.ts'
 export type { ReadStream } from './read-stream.ts'

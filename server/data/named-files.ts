@@ -14,7 +14,8 @@ export async function namedFiles({
     `select file_hash as hash, format from data_objects where load is null
      union select deletions->>'hash', 'parquet' from data_objects where load is not null and deletions is not null
      union select file_hash, 'parquet' from data_parts
-     union select native_hash, 'duckdb' from data_parts where native_hash is not null`,
+     union select native_hash, 'duckdb' from data_parts where native_hash is not null
+     union select copy_hash, 'parquet' from iceberg.trino_tables where copy_hash is not null`,
   )
   return rows
 }

@@ -115,10 +115,11 @@ export async function readObjectRows(
   const object = await findObject(app, caller, input)
   requireRows(object)
   const columns = (object.columns ?? []).map(({ name, type }) => ({ name, type }))
-  const catalog = await catalogOf(app, object, columns)
+  const catalog = await catalogOf(app, input.projectId, { object, columns })
   const { where, order, slots } = wishedRows(columns, input.wish)
   const read = (sql: string, more: SlotValue[], maxRows: number) =>
     app.engine.read(`object ${object.id}`, catalog, {
+      dialect: 'duckdb',
       sql,
       slots: [...slots, ...more],
       maxRows,
@@ -168,15 +169,20 @@ export async function openObject(
   }
   if (input.format !== undefined) requireRows(object)
   const columns = (object.columns ?? []).map(({ name, type }) => ({ name, type }))
-  const { chunks } = await app.engine.stream(`object ${object.id}`, await catalogOf(app, object, columns), {
-    sql: 'select * from rows_of_object',
-    slots: [],
-    format: asked,
-    maxRows: Number.MAX_SAFE_INTEGER - 1,
-    maxBytes: app.config.limits.loadResponseBytes,
-    timeoutMs: app.config.limits.executeTimeoutMs,
-    ...(input.signal !== undefined && { signal: input.signal }),
-  })
+  const { chunks } = await app.engine.stream(
+    `object ${object.id}`,
+    await catalogOf(app, input.projectId, { object, columns }),
+    {
+      dialect: 'duckdb',
+      sql: 'select * from rows_of_object',
+      slots: [],
+      format: asked,
+      maxRows: Number.MAX_SAFE_INTEGER - 1,
+      maxBytes: app.config.limits.loadResponseBytes,
+      timeoutMs: app.config.limits.executeTimeoutMs,
+      ...(input.signal !== undefined && { signal: input.signal }),
+    },
+  )
   return { object, stream: Readable.from(asked === 'json' ? listOf(chunks) : bytesOf(chunks)), sizeBytes: null }
 }
 
@@ -197,14 +203,18 @@ async function* bytesOf(chunks: AsyncIterable<{ bytes: Buffer }>): AsyncGenerato
 }
 
 /** The rows of one object as the table `rows_of_object`. */
-async function catalogOf(app: { store: Database }, object: DataObject, columns: Column[]): Promise<Catalog> {
+async function catalogOf(
+  app: { store: Database },
+  projectId: string,
+  { object, columns }: { object: DataObject; columns: Column[] },
+): Promise<Catalog> {
   const { id, load, deletions, fileHash } = object
   const shared = { name: 'rows_of_object', rows: { hash: fileHash, format: 'parquet' } as const, columns }
-  if (load === null) return { version: id, tables: [shared] }
+  if (load === null) return { projectId, version: id, tables: [shared] }
   const parts = (await readParts(app.store.db, [id])).get(id) ?? []
   const parted = partedTable({ columns: object.columns ?? [], parts, deletions, load })
   const table = { ...shared, rows: parted.parts[0]?.rows ?? shared.rows, parted }
-  return { version: `${id}\n${nameOfRows(table)}`, tables: [table] }
+  return { projectId, version: `${id}\n${nameOfRows(table)}`, tables: [table] }
 }
 
 export type LineageNode = { id: string; kind: DataObject['kind'] | 'datasource' | 'load' | 'query'; label: string }

@@ -1,4 +1,4 @@
-import { filesOfParts, localParts, type PartedTable } from './catalog.ts'
+import { filesOfParts, filesOfTable, localParts, localTable, type CatalogTable, type PartedTable } from './catalog.ts'
 import type { CallLimits, Engine } from './engine.ts'
 import type * as local from './executor/protocol.ts'
 import type { Files, StoredFile } from './files.ts'
@@ -8,6 +8,7 @@ type CheckCall = { rows: StoredFile; whole?: PartedTable; checks: local.RowCheck
 type MergeCall = Omit<local.MergeCall, 'table'> & { table: PartedTable | null }
 type CompactCall = Omit<local.CompactCall, 'table'> & { table: PartedTable }
 type NativeCall = { rows: StoredFile; nativePath: string }
+type CastCall = Omit<local.CastCall, 'table'> & { table: CatalogTable }
 type DistinctCall = { rows: StoredFile; columns: string[]; cap: number }
 
 /**
@@ -25,6 +26,8 @@ export type TableBuilder = Pick<Engine, 'appendPage' | 'convert' | 'peek'> & {
   profile(rows: StoredFile, limits?: CallLimits): Promise<local.Profile>
   /** A read-optimised copy of some rows. */
   buildNative(input: NativeCall, limits?: CallLimits): Promise<{ sizeBytes: number }>
+  /** The rows of a table as one Parquet file, with types that its reader has. */
+  castTable(input: CastCall, limits?: CallLimits): Promise<{ sizeBytes: number }>
   /** The values of each of some columns by frequency, at most `cap` of one. */
   distinctValues(input: DistinctCall, limits?: CallLimits): Promise<local.DistinctValues[]>
 }
@@ -52,6 +55,13 @@ export function createTableBuilder(engine: Engine, files: Files): TableBuilder {
     profile: (rows, limits) => leasing(files, [rows], () => engine.profile(pathOf(rows), limits), limits),
     buildNative: ({ rows, nativePath }, limits) =>
       leasing(files, [rows], () => engine.buildNative({ parquetPath: pathOf(rows), nativePath }, limits), limits),
+    castTable: ({ table: { copy: _copy, ...table }, ...input }, limits) =>
+      leasing(
+        files,
+        filesOfTable(table),
+        () => engine.castTable({ ...input, table: localTable(table, pathOf) }, limits),
+        limits,
+      ),
     distinctValues: ({ rows, ...input }, limits) =>
       leasing(files, [rows], () => engine.distinctValues({ parquetPath: pathOf(rows), ...input }, limits), limits),
   }

@@ -63,7 +63,7 @@ export function dropQuery(known: Query): Step {
   }
 }
 
-function contentOf(given: DefinedQuery): Omit<QueryContent, 'slots'> & { slots: SlotsSchema | undefined } {
+function contentOf(given: DefinedQuery): Omit<QueryContent, 'slots' | 'dialect'> & { slots: SlotsSchema | undefined } {
   const { rate_limit: rate } = given
   return {
     description: given.description,

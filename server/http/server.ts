@@ -50,9 +50,10 @@ import { serveAuthoring, serveQueries } from './routes/queries.ts'
 import { serveQueryCalls, serveReadCalls } from './routes/query-calls.ts'
 import { serveQuestions } from './routes/questions.ts'
 import { serveReplays } from './routes/replays.ts'
+import { serveEngineMoves } from './routes/engine-moves.ts'
 import { serveDataVersions, serveTableSchemas } from './routes/table-schemas.ts'
 import { serveSharedReferences } from './routes/shared-references.ts'
-import { serveHealth, serveLimits, serveMetrics } from './routes/service.ts'
+import { serveHealth, serveLimits, serveMetrics, serveTrinoRules } from './routes/service.ts'
 import { serveSession } from './routes/session.ts'
 import { serveRequest, serveRequestEvents, serveUsage } from './routes/usage.ts'
 import { serveVariables } from './routes/variables.ts'
@@ -112,7 +113,7 @@ export async function buildHttp(app: App): Promise<Http> {
 }
 
 /** What a process that runs jobs is asked all the same: how it is, and the data of the example. */
-const workerPaths = /^\/(healthz|readyz|metrics|sample)(\/|\?|$)/
+const workerPaths = /^\/(healthz|readyz|metrics|trino|sample)(\/|\?|$)/
 
 /** A balancer that sends calls to a worker is told so, and its callers to come again. */
 function refuseCalls(http: Http): void {
@@ -146,6 +147,7 @@ async function servePages(http: Http, app: App, page: WebPage | null): Promise<v
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   })
   serveHealth(http, app)
+  serveTrinoRules(http, app)
   serveDiscovery(http, app)
   serveSample(http, app)
   await http.register(async (management) => serveManagement(management.withTypeProvider<ZodTypeProvider>(), app))
@@ -231,6 +233,7 @@ async function serveManagement(http: Http, app: App): Promise<void> {
   serveReleases(http, app)
   serveDefinition(http, app)
   serveReplays(http, app)
+  serveEngineMoves(http, app)
   serveAskedQuestions(http, app)
   serveQuestionSettings(http, app)
   serveTrials(http, app)

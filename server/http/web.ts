@@ -27,7 +27,7 @@ const nonceMark = '__STYLE_NONCE__'
 const visitorMark = '__VISITOR__'
 
 /** Paths of programs, which read no pages whatever they accept. */
-const programPaths = /^\/(v1|mcp|assets|embed|sample|oauth|\.well-known|healthz|readyz|metrics)(\/|$)/
+const programPaths = /^\/(v1|mcp|assets|embed|sample|oauth|\.well-known|healthz|readyz|metrics|trino)(\/|$)/
 
 /** Whether a browser was led here by an address that nothing is at: it shows the app's page, which says so. */
 export function isLostVisitor({ method, url, headers }: FastifyRequest): boolean {

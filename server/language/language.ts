@@ -1,4 +1,5 @@
-import { detectAll } from 'tinyld'
+import { createRequire } from 'node:module'
+import type * as Tinyld from 'tinyld'
 import { isFunctionWord, words } from './text.ts'
 
 /** The language a question is most likely written in; null where nothing speaks for another than English. */
@@ -7,6 +8,9 @@ export type Language = (typeof otherLanguages)[number] | 'other'
 /** Those in which days are read, too. */
 const otherLanguages = ['de', 'fr', 'es', 'it', 'nl', 'pt'] as const
 const compared = ['en', ...otherLanguages]
+
+const require = createRequire(import.meta.url)
+let detector: typeof Tinyld | undefined
 
 // Most letters of another script: whatever it says, it is not English.
 const otherScript = /[\p{L}--\p{Script=Latin}]/gv
@@ -29,7 +33,9 @@ export function languageOf(text: string): Language | null {
   if (said.filter((word) => isFunctionWord(word.text)).length > maxEnglishShare * said.length) return null
   const unnamed = text.replaceAll(capitalised, ' ').slice(0, maxChars)
   if (words(unnamed).length < minWords) return null
-  const likely = detectAll(unnamed, { only: compared })
+  // Loaded for the first text that needs it: few do, and it is a tenth of what a start loads.
+  detector ??= require('tinyld') as typeof Tinyld
+  const likely = detector.detectAll(unnamed, { only: compared })
   const [best] = likely
   const english = likely.find(({ lang }) => lang === 'en')?.accuracy ?? 0
   if (best === undefined || best.accuracy - english <= minLead) return null

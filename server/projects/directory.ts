@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { ProjectDirectory } from '../access/index.ts'
-import type { Connection, Database, Tables } from '../store/index.ts'
+import type { Connection, Database, Dialect, Tables } from '../store/index.ts'
 
 type Store = Pick<Database, 'db'>
 type Place = { projectId: string; environment: string }
@@ -19,6 +19,29 @@ export function openProjectDirectory(store: Store): ProjectDirectory {
         .execute(),
     environmentsOf: (projectIds) => environmentsOf(store, projectIds),
   }
+}
+
+/** The engine that answers the queries of a project; DuckDB for one that is gone. */
+export async function engineOf(
+  { db }: { db: Pick<Transaction<Tables>, 'selectFrom'> },
+  projectId: string,
+): Promise<Dialect> {
+  const row = await db.selectFrom('projects').select('engine').where('id', '=', projectId).executeTakeFirst()
+  return row?.engine ?? 'duckdb'
+}
+
+/** Whether it was on `from` until now. Waits for whoever adds to the project, and they for the end of the transaction. */
+export async function switchEngine(
+  transaction: Transaction<Tables>,
+  { projectId, from, to }: { projectId: string; from: Dialect; to: Dialect },
+): Promise<boolean> {
+  const changed = await transaction
+    .updateTable('projects')
+    .set({ engine: to })
+    .where('id', '=', projectId)
+    .where('engine', '=', from)
+    .executeTakeFirst()
+  return changed.numUpdatedRows === 1n
 }
 
 export async function allProjectIds({ db }: Store): Promise<string[]> {

@@ -8,6 +8,7 @@ export {
 export { openOrigins, type Origins } from './origins.ts'
 export {
   allProjectIds,
+  engineOf,
   environmentsOf,
   hasEnvironment,
   holdFreeProjects,
@@ -15,5 +16,6 @@ export {
   lockEnvironment,
   lockProject,
   openProjectDirectory,
+  switchEngine,
 } from './directory.ts'
 export { changeProject, createProject, deleteProject, findProject, listProjects, type Project } from './projects.ts'

@@ -15,12 +15,23 @@ import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import { originsChanged, type Origins } from './origins.ts'
 import type { Config } from '../config.ts'
-import { lockQuota, pageAfter, refuseFull, type Page, type Role, type Database, type Tables } from '../store/index.ts'
+import {
+  lockQuota,
+  pageAfter,
+  refuseFull,
+  type Database,
+  type Dialect,
+  type Page,
+  type Role,
+  type Tables,
+} from '../store/index.ts'
 
 export type Project = {
   id: string
   name: string
   allowedOrigins: string[]
+  /** What answers its queries. */
+  engine: Dialect
   role: Role
   /** Whether it came with the installation, to be looked at. */
   isExample: boolean
@@ -31,10 +42,16 @@ const defaultEnvironments = ['development', 'staging', 'production']
 
 /** Its maker is its first owner. */
 export async function createProject(
-  app: { store: Database; config: Pick<Config, 'limits'> },
+  app: { store: Database; config: Pick<Config, 'limits' | 'trinoUrl'> },
   caller: Caller,
-  input: { name: string },
+  { name, engine = 'duckdb' }: { name: string; engine?: Dialect | undefined },
 ): Promise<Project> {
+  if (engine === 'trino' && app.config.trinoUrl === undefined) {
+    throw new Failure('conflict', {
+      reason: 'no_trino',
+      message: 'A project cannot be on Trino here: whoever runs the server sets SLUICE_TRINO_URL (docs/scaling.md).',
+    })
+  }
   if (caller.kind === 'token' && (caller.projectId !== null || caller.role !== 'owner')) {
     throw new Failure('permission_denied', {
       reason: 'role_too_small',
@@ -47,7 +64,7 @@ export async function createProject(
     await requireRoom(app.config, transaction, caller)
     const { createdAt } = await transaction
       .insertInto('projects')
-      .values({ id, name: input.name })
+      .values({ id, name, engine })
       .returning('createdAt')
       .executeTakeFirstOrThrow()
     await transaction
@@ -61,12 +78,13 @@ export async function createProject(
       action: 'project.created',
       target: id,
       projectId: id,
-      details: { name: input.name },
+      details: { name, ...(engine !== 'duckdb' && { engine }) },
     })
     return {
       id,
-      name: input.name,
+      name,
       allowedOrigins: [],
+      engine,
       role: caller.kind === 'token' ? caller.role : 'owner',
       isExample: false,
       createdAt,
@@ -106,7 +124,7 @@ export async function listProjects(
     (after, limit) =>
       app.store.db
         .selectFrom('projects')
-        .select(['id', 'name', 'allowedOrigins', 'createdAt'])
+        .select(['id', 'name', 'allowedOrigins', 'engine', 'createdAt'])
         .$if(memberships !== null, (query) =>
           query.where('id', '=', (is) => is.fn.any(is.val([...(memberships?.keys() ?? [])]))),
         )
@@ -130,7 +148,7 @@ export async function findProject(app: { store: Database }, caller: Caller, proj
   const role = await requireRole(app, caller, projectId, 'viewer')
   const row = await app.store.db
     .selectFrom('projects')
-    .select(['id', 'name', 'allowedOrigins', 'createdAt'])
+    .select(['id', 'name', 'allowedOrigins', 'engine', 'createdAt'])
     .where('id', '=', projectId)
     .executeTakeFirstOrThrow()
   return { ...row, role, isExample: projectId === (await exampleProjectId(app.store)) }

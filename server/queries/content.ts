@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Chart } from '../../api/queries.ts'
 import type { SlotsSchema } from '../../api/slots.ts'
-import type { QueryExample, Tables } from '../store/index.ts'
+import type { Dialect, QueryExample, Tables } from '../store/index.ts'
 
 /** What an author writes, and what a version freezes. */
 export type QueryContent = {
@@ -17,10 +17,12 @@ export type QueryContent = {
   rateLimit: { perMinute: number; burst: number } | null
   /** How its result is drawn; null: as its columns and rows suggest. */
   chart: Chart | null
+  /** What the SQL is written in: that of the project's engine when it was written. */
+  dialect: Dialect
 }
 
 /** Those that a query can do without. */
-type Setting = Exclude<keyof QueryContent, 'description' | 'sql' | 'slots' | 'examples'>
+type Setting = Exclude<keyof QueryContent, 'description' | 'sql' | 'slots' | 'examples' | 'dialect'>
 
 /** A query of which its author has said nothing but what it is. */
 export const defaultSettings: Pick<QueryContent, Setting> = {
@@ -49,6 +51,7 @@ export function columnsOf(content: QueryContent) {
     ratePerMinute: content.rateLimit?.perMinute ?? null,
     rateBurst: content.rateLimit?.burst ?? null,
     chart: content.chart === null ? null : JSON.stringify(content.chart),
+    dialect: content.dialect,
   } satisfies Record<keyof ContentRow, unknown>
 }
 
@@ -57,9 +60,13 @@ export function columnsOf(content: QueryContent) {
  * its hash however the code calls its columns.
  */
 export function writtenContent(content: QueryContent): Record<string, unknown> {
-  const { chart, ...columns } = columnsOf(content)
-  // Queries that were written before there were charts keep their hash.
-  const written = Object.entries(chart === null ? columns : { ...columns, chart })
+  const { chart, dialect, ...columns } = columnsOf(content)
+  // Queries that were written before there were charts, or another dialect, keep their hash.
+  const written = Object.entries({
+    ...columns,
+    ...(chart !== null && { chart }),
+    ...(dialect !== 'duckdb' && { dialect }),
+  })
   return Object.fromEntries(written.map(([name, value]) => [wireName(name), value]))
 }
 
@@ -85,6 +92,7 @@ export function contentOfRow(row: ContentRow): QueryContent {
     maxBytes: row.maxBytes,
     rateLimit: perMinute === null || burst === null ? null : { perMinute, burst },
     chart: row.chart as Chart | null,
+    dialect: row.dialect,
   }
 }
 

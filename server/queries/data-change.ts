@@ -72,7 +72,11 @@ function catalogAfter(now: Catalog, change: TableChange): Catalog {
       columns: columns.filter(({ name }) => !hiddenColumns.includes(name)),
     }
   })
-  return { version: `${now.version}\n${tableName} after ${rows?.hash} ${JSON.stringify(hiddenColumns)}`, tables }
+  return {
+    ...now,
+    version: `${now.version}\n${tableName} after ${rows?.hash} ${JSON.stringify(hiddenColumns)}`,
+    tables,
+  }
 }
 
 type Result = { columns: Column[] } | { failure: string }
@@ -84,7 +88,7 @@ async function resultOf(engine: QueryEngine, { scope, catalog, version, signal }
     const found = await engine.inspect(
       scope,
       catalog,
-      { sql: version.sql, slots },
+      { dialect: version.dialect, sql: version.sql, slots },
       signal === undefined ? {} : { signal },
     )
     return { columns: found.columns }

@@ -4,6 +4,7 @@ import type { SlotsSchema } from '../../api/slots.ts'
 import { labelOf, recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
+import { engineOf } from '../projects/index.ts'
 import {
   isUniqueViolation,
   pageAfter,
@@ -52,12 +53,14 @@ export async function hasQuery({ db }: Pick<Database, 'db'>, { projectId, name }
 export async function createQuery(
   app: MakingParts,
   caller: Caller,
-  input: Named & Omit<QueryContent, 'slots'> & { slots?: SlotsSchema | undefined; tags?: string[] } & Unexamined,
+  input: Named &
+    Omit<QueryContent, 'slots' | 'dialect'> & { slots?: SlotsSchema | undefined; tags?: string[] } & Unexamined,
 ): Promise<Query> {
   const { projectId, name, unexamined, tags = [], ...given } = input
   await requireRole(app, caller, projectId, 'editor')
-  const examined = unexamined ?? (await examine(app, projectId, given))
-  const content = { ...given, slots: examined.slots }
+  const { engine: dialect } = await app.catalogs.get(projectId)
+  const examined = unexamined ?? (await examine(app, projectId, { ...given, dialect }))
+  const content = { ...given, dialect, slots: examined.slots }
   try {
     await app.store.db.transaction().execute(async (transaction) => {
       await requireRoomInProject(transaction, {
@@ -66,6 +69,8 @@ export async function createQuery(
         most: app.config.limits.queriesPerProject,
         what: 'Queries of a project are',
       })
+      // Under the lock of the line above: a move to another engine is before it or sees it.
+      if ((await engineOf({ db: transaction }, projectId)) !== dialect) throw changedMeanwhile(name)
       await transaction
         .insertInto('queries')
         .values({
@@ -91,12 +96,15 @@ export async function createQuery(
 export async function changeQuery(
   app: Parts,
   caller: Caller,
-  input: Named & { revision?: number | undefined; changes: Partial<QueryContent> } & Unexamined,
+  input: Named & { revision?: number | undefined; changes: Partial<Omit<QueryContent, 'dialect'>> } & Unexamined,
 ): Promise<Query> {
   const { projectId, name, changes } = input
   await requireRole(app, caller, projectId, 'editor')
   const before = await readDraft(app, input)
-  const content = { ...contentOf(before), ...changes }
+  const { engine } = await app.catalogs.get(projectId)
+  // SQL that is given is for the engine that the project is on now, whatever the draft was written for.
+  const dialect = changes.sql === undefined ? before.dialect : engine
+  const content = { ...contentOf(before), ...changes, dialect }
   const examined = input.unexamined === undefined ? await examine(app, projectId, content) : null
   await app.store.db.transaction().execute(async (transaction) => {
     const saved = await transaction
@@ -210,7 +218,8 @@ export function changedMeanwhile(name: string): Failure {
   })
 }
 
-function hashOf(content: QueryContent): string {
+/** Names a content: the same name is the same content. */
+export function hashOf(content: QueryContent): string {
   return createHash('sha256')
     .update(JSON.stringify(writtenContent(content)))
     .digest('base64url')

@@ -9,17 +9,29 @@ export { openQueryGate } from './data-change.ts'
 export type { DeployGate, EvaluatedPlace, GatedChange, Regression, RoutingReport } from './deploy-gate.ts'
 export { readPastReads } from './past-reads.ts'
 export { openDeployments, type Deployments, type EnvironmentPlace } from './deployments.ts'
-export { findVersionPairs, restoredVersion, storedVersion, type VersionPair } from './version-pairs.ts'
-export { answersKey, versionFor, type LiveVersion, type ReleaseTrial } from './deployment-index.ts'
+export { draftAsVersion, findVersionPairs, restoredVersion, storedVersion, type VersionPair } from './version-pairs.ts'
+export { answersKey, liveVersion, versionFor, type LiveVersion, type ReleaseTrial } from './deployment-index.ts'
 export type { Rehearsal } from './rehearsal.ts'
 export type { NewTrial } from './start-trial.ts'
 export { continueRelease, endTrial, listTrials, noteTrial, stepTrial, type TrialRecord } from './trial-acts.ts'
-export { changeQuery, createQuery, deleteQuery, findQuery, hasQuery, listQueries, type Query } from './drafts.ts'
-export { inspectQuery } from './inspection.ts'
+export {
+  changeQuery,
+  createQuery,
+  deleteQuery,
+  findQuery,
+  hasQuery,
+  listQueries,
+  type Draft,
+  type Query,
+} from './drafts.ts'
+export { examine, inspectQuery, type Inspected } from './inspection.ts'
+export { compareContracts } from './compatibility.ts'
 export { wireRegressions, type ReleaseReport } from './releases/report.ts'
 export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './releases/single.ts'
 export { createReleaseTurns, type ReleaseTurns } from './releases/turns.ts'
+export { releaseMove, type MovedText } from './releases/move.ts'
 export type { ReleaseParts } from './releases/release.ts'
+export { asDraft, contentOfText, readTexts, type QueryText } from './releases/texts.ts'
 export {
   checkRelease,
   findRelease,
@@ -36,5 +48,6 @@ export { callableQueries, contractsFor, describedBy, describeProject } from './p
 export { checkSlots } from './slots.ts'
 export { addressWords, slotParameter, slotPrefix } from './text-values.ts'
 export { tellRefusal } from './record.ts'
+export { keepLookups } from './lookups.ts'
 export { runQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
 export { diffVersions, findVersion, listDeployments, listHistory, listVersions, type VersionEntry } from './versions.ts'

@@ -2,7 +2,7 @@ import type { SlotsSchema } from '../../api/slots.ts'
 import { requireRole, type Caller } from '../access/index.ts'
 import type { CallLimits, Column, Catalogs, QueryEngine, SqlFacets } from '../data/index.ts'
 import { Failure, type FailureDetail } from '../failure.ts'
-import type { QueryExample, Database } from '../store/index.ts'
+import type { Database, Dialect, QueryExample } from '../store/index.ts'
 import { inferSlots, mistakesOf } from './slot-rules.ts'
 import { slotTypeOf } from './slot-types.ts'
 import { checkSlots, compileSlots, sentence } from './slots.ts'
@@ -29,10 +29,26 @@ export async function inspectQuery(
 export async function examine(
   app: { catalogs: Catalogs; engine: QueryEngine },
   projectId: string,
-  { sql, slots, examples = [], limits }: InspectInput & { examples?: QueryExample[]; limits?: CallLimits },
+  {
+    sql,
+    slots,
+    dialect,
+    examples = [],
+    limits,
+  }: InspectInput & {
+    /** The project's, where the SQL is no one's yet. */
+    dialect?: Dialect
+    examples?: QueryExample[]
+    limits?: CallLimits
+  },
 ): Promise<Inspected> {
   const catalog = await app.catalogs.get(projectId)
-  const found = await app.engine.inspect(projectId, catalog, { sql, slots: typesOf(slots) }, limits)
+  const found = await app.engine.inspect(
+    projectId,
+    catalog,
+    { dialect: dialect ?? catalog.engine, sql, slots: typesOf(slots) },
+    limits,
+  )
   const schema = slots ?? inferSlots(sql, found.slots)
   const used = new Set(found.slots.map((slot) => slot.name))
   refuse(mistakesOf(schema, { tables: catalog.tables, used }))

@@ -8,7 +8,7 @@ import { examine } from './inspection.ts'
 import { runQuery, streamQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
 import { checkSlots, sentence } from './slots.ts'
 import type { Database } from '../store/index.ts'
-import type { Catalogs, QueryEngine, Plan, ReadFormat } from '../data/index.ts'
+import type { Catalogs, Lookups, QueryEngine, Plan, ReadFormat } from '../data/index.ts'
 import type { Answers } from './answers.ts'
 import type { QueryCallers } from './callers.ts'
 import type { CallWatch } from './call-watch.ts'
@@ -21,6 +21,7 @@ type Parts = {
   catalogs: Catalogs
   engine: QueryEngine
   answers: Answers
+  lookups: Lookups
   queryCallers: QueryCallers
   callWatch: CallWatch
   observe: Observe
@@ -94,9 +95,12 @@ export async function runScratch(
   await requireRole(app, caller, projectId, 'editor')
   const { previewRows, queryTimeoutMs } = app.config.limits
   const left = timeLeft(queryTimeoutMs)
-  const { slots, tables, columns } = await examine(app, projectId, { sql, slots: input.slots, limits: left() })
+  const { engine: dialect } = await app.catalogs.get(projectId)
+  const examined = await examine(app, projectId, { sql, slots: input.slots, dialect, limits: left() })
+  const { slots, tables, columns } = examined
   const version = liveVersion({
     ...defaultSettings,
+    dialect,
     id: 'scratch',
     queryId: 'scratch',
     number: 0,
@@ -124,12 +128,12 @@ export async function runScratch(
   })
 }
 
-/** DuckDB's plan of a draft. */
+/** The engine's plan of a draft. */
 export async function explainQuery(app: Parts, caller: Caller, input: PreviewInput): Promise<Plan> {
   const { version, left } = await draftVersion(app, caller, input)
   const { slots } = checkedParameters(version, input.parameters)
   const catalog = await app.catalogs.get(input.projectId)
-  return app.engine.explain(input.projectId, catalog, { sql: version.sql, slots }, left())
+  return app.engine.explain(input.projectId, catalog, { dialect: version.dialect, sql: version.sql, slots }, left())
 }
 
 /** What is left of the time that inspecting and running a draft have together. */
@@ -151,13 +155,16 @@ async function draftVersion(
   const { previewRows, queryTimeoutMs } = app.config.limits
   const left = timeLeft(draft.timeoutMs ?? queryTimeoutMs)
   const sql = input.sql ?? draft.sql
-  const slots = input.slots ?? (await slotsFor(app, draft, { sql, left }))
-  const { tables, columns } = await examine(app, input.projectId, { sql, slots, limits: left() })
+  const { engine } = await app.catalogs.get(input.projectId)
+  const dialect = input.sql === undefined ? draft.dialect : engine
+  const slots = input.slots ?? (await slotsFor(app, { ...draft, dialect }, { sql, left }))
+  const { tables, columns } = await examine(app, input.projectId, { sql, slots, dialect, limits: left() })
   const version = liveVersion({
     ...draft,
     id: `draft ${draft.id}`,
     queryId: draft.id,
     number: 0,
+    dialect,
     sql,
     slots,
     tables,
@@ -172,7 +179,7 @@ async function draftVersion(
 /** Other SQL than is saved may have gained or lost slots: those both have keep what the draft says of them. */
 async function slotsFor(app: Parts, draft: Draft, { sql, left }: { sql: string; left: Left }): Promise<SlotsSchema> {
   if (sql === draft.sql) return draft.slots
-  const { slots } = await examine(app, draft.projectId, { sql, limits: left() })
+  const { slots } = await examine(app, draft.projectId, { sql, dialect: draft.dialect, limits: left() })
   const properties = Object.entries(slots.properties).map(
     ([name, inferred]) => [name, draft.slots.properties[name] ?? inferred] as const,
   )

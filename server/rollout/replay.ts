@@ -7,15 +7,10 @@ import type { Catalogs, QueryEngine } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { within } from '../flow/index.ts'
 import type { JobContext, Jobs } from '../jobs/index.ts'
-import {
-  findVersionPairs,
-  type VersionPair,
-  type Deployments,
-  type LiveVersion,
-  type Rehearsal,
-} from '../queries/index.ts'
+import { findVersionPairs, type VersionPair, type Deployments, type Rehearsal } from '../queries/index.ts'
 import type { Database, Tables } from '../store/index.ts'
 import { addComparedCall, type CountsByQuery } from './counts.ts'
+import { fillRedacted } from './fill-redacted.ts'
 import { readRecordedCalls, type RecordedCall } from './recorded-calls.ts'
 import type { CallRecorder } from './recorder.ts'
 import {
@@ -214,25 +209,6 @@ async function compareRecorded(
     return { outcome: 'skipped', because, before: null, after: null, comparison: null }
   }
   return compareCall(app, { projectId, before, after, parameters: filled.parameters, signal })
-}
-
-/** In place of values that are kept out of the record: what an example has, or the first choice. */
-function fillRedacted(
-  given: Record<string, unknown>,
-  { slots, examples }: LiveVersion,
-  redacted: ReadonlySet<string>,
-): { parameters: Record<string, unknown>; missing: string | null } {
-  const parameters = { ...given }
-  for (const [name, slot] of Object.entries(slots.properties)) {
-    const isOpen = redacted.has(name) && slots.required.includes(name) && slot.default === undefined
-    if (!isOpen || Object.hasOwn(parameters, name)) continue
-    const example = examples.find((each) => Object.hasOwn(each.parameters, name))?.parameters[name]
-    const choice = 'enum' in slot ? slot.enum?.[0] : undefined
-    const value = example ?? choice
-    if (value === undefined) return { parameters, missing: name }
-    parameters[name] = value
-  }
-  return { parameters, missing: null }
 }
 
 /** Counts as calls are compared, and writes it down now and then. */

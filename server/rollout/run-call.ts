@@ -71,6 +71,7 @@ async function run(
   if ('details' in bound) return { error: slotError(bound) }
   try {
     const stream = await app.engine.streamBehind(projectId, catalog, {
+      dialect: version.dialect,
       sql: version.sql,
       slots: bound.slots,
       format: 'ndjson',

@@ -16,6 +16,7 @@ export type {
   ColumnRule,
   DataCheck,
   DeploymentAct,
+  Dialect,
   CursorValue,
   Deletions,
   Drift,

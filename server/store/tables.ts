@@ -43,6 +43,7 @@ export type {
 } from './tables/data.ts'
 export type {
   DeploymentAct,
+  Dialect,
   QueryExample,
   ReleaseAct,
   ReleasedQuery,

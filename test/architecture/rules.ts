@@ -24,10 +24,12 @@ const mayImport: Record<string, string[]> = {
     'server/queries',
     'server/questions',
     'server/definition',
+    'server/engine-move',
     'server/lineage',
     'server/rollout',
     'server/usage',
     'server/data',
+    'server/trino',
     'server/jobs',
     'server/store',
     'server/example',
@@ -44,6 +46,7 @@ const mayImport: Record<string, string[]> = {
     'server/queries',
     'server/questions',
     'server/definition',
+    'server/engine-move',
     'server/lineage',
     'server/rollout',
     'server/usage',
@@ -64,6 +67,16 @@ const mayImport: Record<string, string[]> = {
     'server/usage',
     'server/data',
     'server/jobs',
+    'server/store',
+  ],
+  // A project on another engine: compares what the rooms below run, and has them switch it.
+  'server/engine-move': [
+    'api',
+    'server/access',
+    'server/projects',
+    'server/queries',
+    'server/rollout',
+    'server/data',
     'server/store',
   ],
   // The whole project in one picture: reads what the rooms that own its parts tell.
@@ -129,6 +142,8 @@ const mayImport: Record<string, string[]> = {
   'server/projects': ['api', 'server/access', 'server/store'],
   'server/access': ['api', 'server/store'],
   'server/data': ['api', 'server/access', 'server/data/executor', 'server/store'],
+  // Another engine behind the same door; what it reads is made known to it from here.
+  'server/trino': ['api', 'server/data', 'server/store'],
   'server/data/executor': ['api', 'server/rows'],
   'server/rows': [],
   'server/jobs': ['api', 'server/access', 'server/store'],
@@ -168,7 +183,7 @@ const homes: Array<{ library: RegExp; room: string; types?: true; also?: string[
   { library: /^pg$/, room: 'server/store' },
   { library: /^kysely$/, room: 'server/store', types: true },
   { library: /^pg-boss$/, room: 'server/jobs' },
-  { library: /^undici$/, room: 'server/connections' },
+  { library: /^undici$/, room: 'server/connections', also: ['server/trino'] },
   { library: /^@duckdb\//, room: 'server/data/executor' },
   { library: /^@aws-sdk\//, room: 'server/data' },
   { library: /^(sax|yauzl)$/, room: 'server/rows' },
@@ -313,7 +328,11 @@ function directionOf({ from, to, typeOnly }: Import): string[] {
     return mayTake ? [] : [`${from}: the web app takes only types from ${to}`]
   }
   // Both ends of a socket speak one language; the files that define it are the executor's door.
-  if (home === 'server/data' && /\/executor\/(protocol|frames|large-rows|out-of-memory)\.ts$/.test(to)) return []
+  if (
+    home === 'server/data' &&
+    /\/executor\/(protocol|frames|large-rows|out-of-memory|lookup-file|lookup-layout)\.ts$/.test(to)
+  )
+    return []
   return to === `${room}/index.ts` ? [] : [`${from}: imports ${to} past the door ${room}/index.ts`]
 }
 

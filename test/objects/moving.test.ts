@@ -36,7 +36,7 @@ async function rowsIn(environment: Record<string, string>, projectId: string): P
   try {
     const catalog = await app.catalogs.get(projectId)
     const sql = 'SELECT count(*) AS n FROM orders'
-    return (await app.engine.read(projectId, catalog, { ...limits, sql })).bytes.toString()
+    return (await app.engine.read(projectId, catalog, { ...limits, dialect: 'duckdb', sql })).bytes.toString()
   } finally {
     await app.close()
   }

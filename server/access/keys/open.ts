@@ -3,7 +3,7 @@ import type { Observe } from '../../observe.ts'
 import type { Database, Replicas } from '../../store/index.ts'
 import { openMemoryBuckets, type Buckets, type MemoryBuckets } from '../limits/buckets.ts'
 import { openPlans, type Plans } from '../limits/policies.ts'
-import { openRedisBuckets } from '../limits/redis.ts'
+import type { openRedisBuckets } from '../limits/redis.ts'
 import type { Vault } from '../vault.ts'
 import { openKeys, type Keys } from './feed.ts'
 import { openKeyUses, type KeyUses } from './uses.ts'
@@ -55,7 +55,7 @@ export async function openKeyAccess({ store, vault, config, replicas, now, obser
   const shared =
     redisUrl === undefined
       ? undefined
-      : await openRedisBuckets({ url: redisUrl, timeoutMs: limits.redisTimeoutMs, alone, observe })
+      : await openShared({ url: redisUrl, timeoutMs: limits.redisTimeoutMs, alone, observe })
   return {
     access: { plans, keys, keyUses, buckets: shared ?? alone, browserTokens: vault.forPurpose('browser tokens') },
     isShared: shared && (() => shared.isShared()),
@@ -75,4 +75,10 @@ async function resumeDays(store: Database, buckets: MemoryBuckets, nowMicros: nu
     .where('dailyState', '>', nowMicros)
     .execute()
   for (const row of rows) buckets.resumeDay(row.keyId, row.dailyState ?? 0)
+}
+
+/** The client is a fifth of all modules: it is loaded where there is a Redis. */
+const openShared: typeof openRedisBuckets = async (options) => {
+  const redis = await import('../limits/redis.ts')
+  return redis.openRedisBuckets(options)
 }

@@ -1,16 +1,25 @@
 import { DuckDBTypeId, type DuckDBType } from '@duckdb/node-api'
 import type { StatementPlan } from './plan.ts'
-import { jsonText } from './values.ts'
+import { bareText, jsonText } from './values.ts'
 
 /** SQL for one row as a line of CSV (RFC 4180). NULL is an empty cell, an empty text is `""`. */
 export function csvLine({ types }: StatementPlan): string {
-  return `concat_ws(',', ${types.map((type, index) => cell(type, `c${index}`)).join(', ')})`
+  // To `concat` NULL is nothing.
+  return `concat(${types.map((type, index) => cell(type, `c${index}`)).join(", ',', ")})`
 }
 
+const marks = ["','", `'"'`, 'chr(10)', 'chr(13)']
+
+/** DuckDB works out a text as often as it stands here, so what can never need quotes is not looked at. */
 function cell(type: DuckDBType, x: string): string {
+  const bare = bareText(type, x)
+  if (bare !== undefined) return bare
   const isText = type.typeId === DuckDBTypeId.VARCHAR && type.alias !== 'JSON'
   const text = isText ? x : unquoted(type, x)
-  return `coalesce(CASE WHEN ${text} = '' OR regexp_matches(${text}, '[",\\r\\n]') THEN '"' || replace(${text}, '"', '""') || '"' ELSE ${text} END, '')`
+  const needsQuotes = isText
+    ? marks.map((mark) => `contains(${x}, ${mark})`).join(' OR ')
+    : `regexp_matches(${text}, '[",\\r\\n]')`
+  return `CASE WHEN ${text} = '' OR ${needsQuotes} THEN '"' || replace(${text}, '"', '""') || '"' ELSE ${text} END`
 }
 
 /** A value as it stands in JSON, without the quotes of a plain string. */

@@ -114,7 +114,8 @@ export function serveVersions(http: Http, app: App): void {
     async (request) => {
       const input = { ...named(request.params), number: request.params.version }
       const found = await queries.findVersion(app, callerOf(request), input)
-      return { ...wireEntry(found), ...wireContent(found), columns: found.columns, tables: found.tables }
+      const { dialect, columns, tables } = found
+      return { ...wireEntry(found), ...wireContent(found), dialect, columns, tables }
     },
   )
 

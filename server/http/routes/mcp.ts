@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../app.ts'
 import { envelopeOf, Failure } from '../../failure.ts'
-import { openMcp, type Mcp } from '../../mcp/index.ts'
+import type { Mcp } from '../../mcp/index.ts'
 import { allowOrigin } from '../cross-origin.ts'
 import { tellEarlyRefusals } from '../early-refusals.ts'
 import { sendFailure, toldFailure } from '../errors.ts'
@@ -23,9 +23,9 @@ const metadataPath = '/.well-known/oauth-protected-resource'
 
 /** The tools of an API key, for assistants: one address, its messages by POST, what changes by GET. */
 export async function serveMcp(http: Http, app: App): Promise<void> {
-  const mcp = await openMcp(app)
-  http.addHook('preClose', async () => mcp.endStreams())
-  http.addHook('onClose', () => mcp.close())
+  const mcp = openLater(app)
+  http.addHook('preClose', async () => (await mcp.ifOpen())?.endStreams())
+  http.addHook('onClose', async () => (await mcp.ifOpen())?.close())
   http.decorateRequest('mcpRefusal', null)
   http.setErrorHandler<FastifyError>((error, request, reply) =>
     sendFailure(toldFailure(app, error, request), request, reply, asMessage),
@@ -45,8 +45,27 @@ export async function serveMcp(http: Http, app: App): Promise<void> {
     onError: tellEarlyRefusals(app, 'tool'),
     // The protocol describes itself: what there is depends on the key.
     schema: { hide: true },
-    handler: (request, reply) => answer(app, mcp, { request, reply }),
+    handler: async (request, reply) => answer(app, await mcp.open(), { request, reply }),
   })
+}
+
+/** Opened by the first message, and by the next one where that fails: a start need not load the protocol's library. */
+function openLater(app: App): { open: () => Promise<Mcp>; ifOpen: () => Promise<Mcp | undefined> } {
+  let opening: Promise<Mcp> | undefined
+  const load = async (): Promise<Mcp> => {
+    const { openMcp } = await import('../../mcp/index.ts')
+    return openMcp(app)
+  }
+  const open = async (): Promise<Mcp> => {
+    opening ??= load()
+    try {
+      return await opening
+    } catch (error) {
+      opening = undefined
+      throw error
+    }
+  }
+  return { open, ifOpen: async () => opening?.catch(() => undefined) }
 }
 
 /** A client without a good credential is told where it learns how to get one. */

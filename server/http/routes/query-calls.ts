@@ -160,10 +160,12 @@ function bodyOf(answer: Answer): Buffer | string | Pieces {
     as_of: asOf,
     ...sourceMeta(source),
   }
-  const bytes = aroundRows(rows, rest)
-  const body = Buffer.isBuffer(bytes) && bytes.length < shortBytes ? bytes.toString() : bytes
+  const body = rows.length < shortBytes ? shortBody(rows, rest) : aroundRows(rows, rest)
   if (answer.etag !== null) bodies.set(answer, body)
   return body
+}
+function shortBody(rows: Buffer, rest: Record<string, unknown>): string {
+  return `{"data":${rows.toString()},${JSON.stringify(rest).slice(1)}`
 }
 const bodies = new WeakMap<Answer, Buffer | string | Pieces>()
 

@@ -61,6 +61,16 @@ export function serveMetrics(http: Http, app: App): void {
   })
 }
 
+/** What Trino's access control reads every second. It can name a key and nothing else, so that it is asked for here. */
+export function serveTrinoRules(http: Http, app: App): void {
+  http.get('/trino/access-rules', { config: open, schema: { hide: true } }, async (request, reply) => {
+    const { key } = request.query as { key?: unknown }
+    const rules = await app.trino?.accessRules(typeof key === 'string' ? key : '')
+    if (rules === undefined) throw new Failure('not_found')
+    return reply.type('application/json').serializer(JSON.stringify).send(rules)
+  })
+}
+
 /**
  * Whoever comes through a proxy on this machine has its address too. Where a proxy is configured the address means
  * nothing; else what proxies add gives them away, and a page that was made to resolve to us names another host.

@@ -1,4 +1,6 @@
-import { de, en, es, fr, it, nl, pt, type Chrono, type ParsedResult } from 'chrono-node'
+import { createRequire } from 'node:module'
+import type * as ChronoNode from 'chrono-node'
+import type { Chrono, ParsedResult } from 'chrono-node'
 import { anyMonth } from '../calendar.ts'
 import { languageOf } from '../language.ts'
 import { betweenHours, daysAfterJoins, hoursBesidePeriods, minutesAreNoDays, zonesOfHours } from './hours.ts'
@@ -13,7 +15,15 @@ const dayWord = new RegExp(
   String.raw`\d|day|night|noon|morning|morrow|tmr|evening|week|month|quarter|year|hour|ago|now|to.date|\b[mqy]td\b|${anyMonth}|\b(?:mon|tue|wed|thu|fri|sat|sun)\b`,
   'iu',
 )
-const otherLanguages = { de, fr, es, it, nl, pt }
+
+const require = createRequire(import.meta.url)
+let loaded: typeof ChronoNode | undefined
+
+/** Loaded for the first text that names a day: its 266 modules are a tenth of what a start would load. */
+function chrono(): typeof ChronoNode {
+  loaded ??= require('chrono-node') as typeof ChronoNode
+  return loaded
+}
 
 /**
  * The days of a text whose spaces were squeezed, for a caller whose clocks show `local`. In English, unless the words
@@ -23,8 +33,8 @@ const otherLanguages = { de, fr, es, it, nl, pt }
 export function parseDays(text: string, local: Date): ParsedResult[] {
   const language = languageOf(text)
   const isOther = language !== null && language !== 'other' && numbersIn(text) <= maxNumbers
-  const other = isOther ? parse(otherLanguages[language].casual, text, local) : []
-  const english = dayWord.test(text) ? parse(en.casual, text, local) : []
+  const other = isOther ? parse(chrono()[language].casual, text, local) : []
+  const english = dayWord.test(text) ? parse(chrono().en.casual, text, local) : []
   return other.length > 0 && lettersIn(other) >= lettersIn(english) ? other : english
 }
 
@@ -33,13 +43,13 @@ export function parseDays(text: string, local: Date): ParsedResult[] {
  * first. The refiners about hours come before its own, which join days with hours; the others after its last filter.
  */
 function parse(casual: Chrono, text: string, local: Date): ParsedResult[] {
-  const chrono = casual.clone()
-  chrono.parsers.unshift(...periods, countedHours(local), ...writtenDays, betweenHours)
-  chrono.refiners.unshift(daysAfterJoins, minutesAreNoDays, ownDays, hoursBesidePeriods, zonesOfHours)
-  chrono.refiners.push(daysOnly, pastDays, daysBeside, bareYears, ranges)
+  const reader = casual.clone()
+  reader.parsers.unshift(...periods, countedHours(local), ...writtenDays, betweenHours)
+  reader.refiners.unshift(daysAfterJoins, minutesAreNoDays, ownDays, hoursBesidePeriods, zonesOfHours)
+  reader.refiners.push(daysOnly, pastDays, daysBeside, bareYears, ranges)
   // Noon, with the machine's own zone taken out: the library reads local fields of the date it is given.
   const noon = new Date(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate(), 12)
-  return chrono.parse(text, noon, { forwardDate: false })
+  return reader.parse(text, noon, { forwardDate: false })
 }
 
 // The Dutch parser takes a quarter of a second for thirty numbers of days in a row.

@@ -1,5 +1,6 @@
 import type { Catalogs, QueryEngine } from '../../data/index.ts'
 import { Failure } from '../../failure.ts'
+import type { Dialect } from '../../store/index.ts'
 import { examine, type Inspected } from '../inspection.ts'
 import type { ReleaseTarget } from './targets.ts'
 
@@ -18,10 +19,12 @@ export async function examineAll(
   const wanted = targets.filter(({ isRemoved }) => !isRemoved)
   const found: Examined = new Map()
   const failed: Array<{ name: string; failure: Failure }> = []
+  const { engine } = await app.catalogs.get(projectId)
   const queue = wanted.values()
   const work = async (): Promise<void> => {
     for (const { draft, frozen } of queue) {
       try {
+        if (frozen === null && draft.dialect !== engine) throw leftBehind(draft, engine)
         found.set(draft.id, await examine(app, projectId, frozen ?? draft))
       } catch (error) {
         if (!(error instanceof Failure)) throw error
@@ -34,6 +37,14 @@ export async function examineAll(
   if (first === undefined) return found
   const other = targets.length === 1 ? first : failed.find(({ failure }) => failure.code !== 'invalid_request')
   throw other?.failure ?? together(failed)
+}
+
+/** A version goes on running on the engine it was written for; a draft that was left out of a move becomes none. */
+function leftBehind({ name, dialect }: ReleaseTarget['draft'], engine: Dialect): Failure {
+  return new Failure('invalid_request', {
+    reason: 'invalid_sql',
+    message: `${name} is written for ${dialect}, and the project is on ${engine}. Save its SQL as ${engine} takes it.`,
+  })
 }
 
 function together(failed: Array<{ name: string; failure: Failure }>): Failure {

@@ -117,7 +117,7 @@ function asksQuestions({ act, targets }: Move): boolean {
 }
 
 type Unjudged = Move & { examined: Examined }
-type Judged = Unjudged & { callers: Map<string, KeyThatCalled[]> }
+export type Judged = Unjudged & { callers: Map<string, KeyThatCalled[]> }
 type Outcome = { report: ReleaseReport; refused: boolean; results: RoutingReport['results'] }
 
 async function judgeAndPut(app: ReleaseParts, caller: Caller, move: Judged): Promise<Outcome> {
@@ -173,7 +173,8 @@ function namesOf({ targets }: Move): Set<string> {
   return new Set(targets.map(({ draft }) => draft.name))
 }
 
-async function putRelease(
+/** Within the caller's transaction, in which drafts and environment are locked. */
+export async function putRelease(
   transaction: Transaction<Tables>,
   caller: Caller,
   { routing, ...move }: Judged & { routing: ReleaseReport['routing'] },
@@ -362,7 +363,10 @@ async function askAgain(app: ReleaseParts, move: Move): Promise<RoutingReport> {
   })
 }
 
-function recentCallers(app: ReleaseParts, { targets, environment }: Move): Promise<Map<string, KeyThatCalled[]>> {
+export function recentCallers(
+  app: Pick<ReleaseParts, 'queryCallers' | 'now'>,
+  { targets, environment }: Move,
+): Promise<Map<string, KeyThatCalled[]>> {
   const ids = targets.map(({ draft }) => draft.id)
   return app.queryCallers.since(ids, environment, new Date(app.now() - callersDays * 86_400_000))
 }
@@ -373,7 +377,10 @@ async function requireEnvironment(app: ReleaseParts, { projectId, environment }:
 }
 
 /** It is committed; a process that cannot read it now hears of it again within seconds. */
-async function applyHere(app: ReleaseParts, place: { projectId: string; environment: string }): Promise<void> {
+export async function applyHere(
+  app: Pick<ReleaseParts, 'deployments' | 'router'>,
+  place: { projectId: string; environment: string },
+): Promise<void> {
   await app.deployments.refresh(place).catch(() => undefined)
   await app.router.settle(place)
 }

@@ -28,6 +28,7 @@ type QueriesTable = {
   ratePerMinute: number | null
   rateBurst: number | null
   chart: OptionalJson<unknown>
+  dialect: Generated<Dialect>
   tags: Generated<string[]>
   reads: OptionalJson<Record<string, string[]>>
   revision: Generated<number>
@@ -36,6 +37,9 @@ type QueriesTable = {
   updatedAt: Generated<Date>
   updatedBy: string
 }
+
+/** What SQL is written in: the engine that understands it. */
+export type Dialect = 'duckdb' | 'trino'
 
 /** A question that the query answers, with the slot values it then has. */
 export type QueryExample = { question: string; parameters: Record<string, unknown> }
@@ -55,6 +59,7 @@ type QueryVersionsTable = {
   ratePerMinute: number | null
   rateBurst: number | null
   chart: OptionalJson<unknown>
+  dialect: Generated<Dialect>
   columns: Json<Array<{ name: string; type: string }>>
   tables: Json<Record<string, string[]>>
   contentHash: string

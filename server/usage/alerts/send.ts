@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { createTransport } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import type { ChannelType } from '../../store/index.ts'
 import type { Message } from './alert.ts'
 import { htmlOf, slackText, subjectOf, textOf } from './words.ts'
@@ -33,7 +33,6 @@ export type Sender = {
   close(): void
 }
 
-// Over 70 lines: one function for each channel, over the same mail server and post.
 export function openSender({
   post,
   smtpUrl,
@@ -45,19 +44,7 @@ export function openSender({
   mailFrom: string
   timeoutMs: number
 }): Sender {
-  const mail =
-    smtpUrl === undefined
-      ? null
-      : createTransport({
-          url: smtpUrl,
-          connectionTimeout: timeoutMs,
-          greetingTimeout: timeoutMs,
-          socketTimeout: timeoutMs,
-          dnsTimeout: timeoutMs,
-          // A message is made of what people named things: nothing in it is ever a file or an address to fetch.
-          disableFileAccess: true,
-          disableUrlAccess: true,
-        })
+  const mail = smtpUrl === undefined ? null : createMail(smtpUrl, timeoutMs)
 
   async function send(url: string, headers: Record<string, string>, options: { body: string; signal: AbortSignal }) {
     const answer = await post.send(url, { headers, timeoutMs, ...options })
@@ -76,7 +63,8 @@ export function openSender({
       return { ok: false, status: null, error: 'There is no mail server: SLUICE_SMTP_URL is not set.', final: true }
     }
     try {
-      await mail.sendMail({
+      const transport = await mail.open()
+      await transport.sendMail({
         from: mailFrom,
         to: target,
         subject: subjectOf(message),
@@ -120,4 +108,24 @@ function previousAt({ previous }: ChannelSecrets, at: Date): string | undefined 
 function signatureOf(secret: string, content: string): string {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
+}
+
+/** The library is loaded for the first message. */
+function createMail(url: string, timeoutMs: number): { open: () => Promise<Transporter>; close: () => void } {
+  let transport: Transporter | undefined
+  const open = async (): Promise<Transporter> => {
+    const { createTransport } = await import('nodemailer')
+    transport ??= createTransport({
+      url,
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      dnsTimeout: timeoutMs,
+      // A message is made of what people named things: nothing in it is ever a file or an address to fetch.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+    return transport
+  }
+  return { open, close: () => transport?.close() }
 }

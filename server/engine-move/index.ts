@@ -1,0 +1,3 @@
+export { moveProject } from './move.ts'
+export type { MoveReport } from './report.ts'
+export { createEngineMoveTurns } from './turns.ts'

@@ -1,0 +1,77 @@
+import { Failure } from '../failure.ts'
+import type { compareContracts } from '../queries/index.ts'
+import type { ComparedCall } from '../rollout/index.ts'
+import type { Dialect } from '../store/index.ts'
+import type { ParameterSource } from './parameter-sets.ts'
+
+export type MoveStatus = 'same' | 'different' | 'cannot' | 'unchecked' | 'excluded'
+
+/** A call that the two engines answer differently. */
+export type Difference = {
+  parameters: Record<string, unknown>
+  source: ParameterSource
+  because: string | null
+  added: number | null
+  removed: number | null
+  changed: number | null
+  rows: NonNullable<ComparedCall['comparison']>['sample']
+}
+
+/** How one text of a query does on the new engine. */
+export type TextReport = {
+  name: string
+  version: number | null
+  environments: string[]
+  status: MoveStatus
+  blocks: boolean
+  because: string | null
+  sql: string
+  rewritten: boolean
+  compared: number
+  uncompared: number
+  changes: ReturnType<typeof compareContracts>['changes']
+  differences: Difference[]
+}
+
+export type MoveReport = {
+  projectId: string
+  from: Dialect
+  to: Dialect
+  switched: boolean
+  ready: boolean
+  summary: string
+  queries: TextReport[]
+  releases: Array<{ environment: string; releaseId: string | null }>
+}
+
+/** Of 12 texts 9 the same, 2 different, 1 unchecked. */
+export function sayMove({ from, to }: { from: Dialect; to: Dialect }, queries: readonly TextReport[]): string {
+  if (queries.length === 0) return `There is nothing written for ${from}, so nothing to compare with ${to}.`
+  const words: Record<MoveStatus, string> = {
+    same: 'the same',
+    different: 'different',
+    cannot: `that ${to} cannot run`,
+    unchecked: 'unchecked',
+    excluded: 'left out',
+  }
+  const parts = (Object.keys(words) as MoveStatus[]).flatMap((status) => {
+    const count = queries.filter((each) => each.status === status).length
+    return count === 0 ? [] : [`${count} ${words[status]}`]
+  })
+  const compared = queries.reduce((sum, each) => sum + each.compared, 0)
+  return `Of ${queries.length} ${queries.length === 1 ? 'text' : 'texts'} ${parts.join(', ')}, compared over ${compared} sets of values.`
+}
+
+const maxTold = 5
+
+export function refusedMove({ to, queries, summary }: MoveReport): Failure {
+  const blocking = queries.filter(({ blocks }) => blocks)
+  const details = blocking.map(({ name, status, because }) => ({ field: name, message: because ?? status }))
+  const names = blocking.slice(0, maxTold).map(({ name }) => name)
+  const rest = blocking.length > maxTold ? ` and ${blocking.length - maxTold} more` : ''
+  return new Failure('conflict', {
+    reason: 'engines_differ',
+    message: `Nothing was switched: ${names.join(', ')}${rest} would not be on ${to} what they are. Rewrite, accept or exclude them; check=true shows what differs. ${summary}`,
+    details,
+  })
+}

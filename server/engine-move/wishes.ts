@@ -1,0 +1,42 @@
+import { Failure } from '../failure.ts'
+import type { QueryText } from '../queries/index.ts'
+import type { Accepted } from './judge.ts'
+
+/** What an author says of one text. */
+export type Wish = {
+  name: string
+  version?: number | undefined
+  sql?: string | undefined
+  parameters: Array<Record<string, unknown>>
+  accept: Accepted[]
+  exclude: boolean
+}
+
+export type TextWish = { text: QueryText; wish: Wish }
+
+/** What is wished of every text. A query that is left out is left out with all its texts. */
+export function wishesOf(texts: readonly QueryText[], wishes: readonly Wish[]): TextWish[] {
+  const left = new Set(wishes)
+  const excluded = new Set(wishes.filter(({ exclude }) => exclude).map(({ name }) => name))
+  const found = texts.map((text): TextWish => {
+    const { name } = text.draft
+    const wish = wishes.find((each) => each.name === name && isOf(each, text))
+    if (wish !== undefined) left.delete(wish)
+    const own = wish ?? { name, parameters: [], accept: [], exclude: false }
+    return { text, wish: { ...own, exclude: excluded.has(name) } }
+  })
+  const [strange] = [...left].filter(
+    ({ name, exclude }) => !(exclude && texts.some(({ draft }) => draft.name === name)),
+  )
+  if (strange === undefined) return found
+  const which = strange.version === undefined ? strange.name : `${strange.name}, version ${strange.version}`
+  throw new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: `There is nothing to move of ${which}: no such query, or it is written for the other engine, or that version answers nowhere or has the text of the draft.`,
+    details: [{ field: 'queries', message: `name ${which}, of which there is nothing to move` }],
+  })
+}
+
+function isOf({ version }: Wish, { isDraft, places }: QueryText): boolean {
+  return version === undefined ? isDraft : !isDraft && places.some(({ number }) => number === version)
+}
