@@ -1,4 +1,4 @@
-import { Code, Select, Stack, Tabs, Text, Textarea, TextInput } from '@mantine/core'
+import { Code, Select, Stack, Tabs, Text, Textarea, TextInput, VisuallyHidden } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useSearch } from 'wouter'
 import { AuthFields } from './auth-fields.tsx'
@@ -45,14 +45,15 @@ export function RequestPane({ draft, fields: known, onChange, disabled, environm
     <Tabs value={part} onChange={setPart} keepMounted={false}>
       <Tabs.List className={classes.parts ?? ''} aria-label="Parts of the request">
         {parts.map(({ value, label, count }) => (
-          <Tabs.Tab
-            key={value}
-            value={value}
-            className={classes.part ?? ''}
-            aria-label={count(draft) > 0 ? `${label}, ${count(draft)} set` : label}
-          >
+          <Tabs.Tab key={value} value={value} className={classes.part ?? ''}>
             {label}
-            {count(draft) > 0 && <span className={classes.count}>{count(draft)}</span>}
+            {count(draft) > 0 && (
+              <>
+                <VisuallyHidden>, </VisuallyHidden>
+                <span className={classes.count}>{count(draft)}</span>
+                <VisuallyHidden> set</VisuallyHidden>
+              </>
+            )}
           </Tabs.Tab>
         ))}
       </Tabs.List>
