@@ -29,12 +29,7 @@ export async function openQuestionWorld(scale: number): Promise<QuestionWorld> {
   const { asked, others } = await readAllWorlds(now)
   const worlds = [...asked, ...others].map(named)
   const bench = await openBenchApp({ tables: [], queries: [] })
-  const place = (count: number) => openPlace(bench, mergeWorlds(worlds, count + 1))
-  const few = await place(fewQueries)
-  const many = await place(Math.max(fewQueries, Math.round(manyQueries * scale)))
-  const permissions = [few, many].map(({ projectId }) => ({ project_id: projectId, environments: '*' }))
-  const { secret } = await bench.manage('/v1/api-keys', { name: 'asks', plan: 'unlimited', permissions })
-  await bench.close()
+  const { few, many, secret } = await fill(bench, worlds, scale).finally(() => bench.close())
   const port = await freePort()
   const server = await startServer(bench.dataDir, port)
   return {
@@ -50,6 +45,14 @@ export async function openQuestionWorld(scale: number): Promise<QuestionWorld> {
       await bench.remove()
     },
   }
+}
+
+async function fill(bench: BenchApp, worlds: World[], scale: number) {
+  const few = await openPlace(bench, mergeWorlds(worlds, fewQueries + 1))
+  const many = await openPlace(bench, mergeWorlds(worlds, Math.max(fewQueries, Math.round(manyQueries * scale)) + 1))
+  const permissions = [few, many].map(({ projectId }) => ({ project_id: projectId, environments: '*' }))
+  const { secret } = await bench.manage('/v1/api-keys', { name: 'asks', plan: 'unlimited', permissions })
+  return { few, many, secret }
 }
 
 /** Names of queries have no hyphens. */

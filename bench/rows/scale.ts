@@ -65,9 +65,11 @@ async function openPlace(sizes: Sizes | null): Promise<Place> {
     sql: `SELECT *, ${at} AS n FROM data WHERE id = $id`,
   }))
   const bench = await openBenchApp({ tables: [{ name: 'data', rows }], queries })
-  if (sizes !== null) await fill(bench.app.store, bench.projectId, sizes)
-  const projects = await bench.app.store.db.selectFrom('projects').select('id').orderBy('createdAt').execute()
-  await bench.close()
+  const { store } = bench.app
+  const filled = sizes === null ? Promise.resolve() : fill(store, bench.projectId, sizes)
+  const projects = await filled
+    .then(() => store.db.selectFrom('projects').select('id').execute())
+    .finally(() => bench.close())
   const port = await freePort()
   const server = await startServer(bench.dataDir, port)
   return {
