@@ -1,7 +1,7 @@
 /** An installation with one project of ten deployed queries and one of a thousand, which people wrote. */
 import type { RoutableProject } from '../server/router/index.ts'
 import { freePort } from './anchors/spawned.ts'
-import { openBenchApp } from './installation.ts'
+import { filled, openBenchApp } from './installation.ts'
 import { manageAt, startServer, type RunningServer } from './serve.ts'
 import { mergeWorlds, questionsOf, readAllWorlds } from './trust/merged.ts'
 import type { World } from './trust/world.ts'
@@ -29,7 +29,7 @@ export async function openQuestionWorld(scale: number): Promise<QuestionWorld> {
   const { asked, others } = await readAllWorlds(now)
   const worlds = [...asked, ...others].map(named)
   const bench = await openBenchApp({ tables: [], queries: [] })
-  const { few, many, secret } = await fill(bench, worlds, scale).finally(() => bench.close())
+  const { few, many, secret } = await filled(bench, () => fill(bench, worlds, scale))
   const port = await freePort()
   const server = await startServer(bench.dataDir, port)
   return {

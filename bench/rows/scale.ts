@@ -1,5 +1,5 @@
 import { freePort } from '../anchors/spawned.ts'
-import { openBenchApp } from '../installation.ts'
+import { filled, openBenchApp } from '../installation.ts'
 import { callInTurns, queryTarget } from '../load.ts'
 import { median, ratioOf } from '../report.ts'
 import type { Row } from '../row.ts'
@@ -66,10 +66,10 @@ async function openPlace(sizes: Sizes | null): Promise<Place> {
   }))
   const bench = await openBenchApp({ tables: [{ name: 'data', rows }], queries })
   const { store } = bench.app
-  const filled = sizes === null ? Promise.resolve() : fill(store, bench.projectId, sizes)
-  const projects = await filled
-    .then(() => store.db.selectFrom('projects').select('id').execute())
-    .finally(() => bench.close())
+  const projects = await filled(bench, async () => {
+    if (sizes !== null) await fill(store, bench.projectId, sizes)
+    return store.db.selectFrom('projects').select('id').execute()
+  })
   const port = await freePort()
   const server = await startServer(bench.dataDir, port)
   return {
