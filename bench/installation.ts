@@ -55,3 +55,15 @@ export async function openBenchApp({ tables, queries }: { tables: Table[]; queri
     remove: () => rm(dataDir, { recursive: true, force: true, maxRetries: 10 }),
   }
 }
+
+/** Fills an installation, and closes it however that ends. */
+export async function filled<Result>(
+  bench: Awaited<ReturnType<typeof openBenchApp>>,
+  fill: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await fill()
+  } finally {
+    await bench.close()
+  }
+}

@@ -1,7 +1,7 @@
 /** An installation with one project of ten deployed queries and one of a thousand, which people wrote. */
 import type { RoutableProject } from '../server/router/index.ts'
 import { freePort } from './anchors/spawned.ts'
-import { openBenchApp } from './installation.ts'
+import { filled, openBenchApp } from './installation.ts'
 import { manageAt, startServer, type RunningServer } from './serve.ts'
 import { mergeWorlds, questionsOf, readAllWorlds } from './trust/merged.ts'
 import type { World } from './trust/world.ts'
@@ -29,12 +29,7 @@ export async function openQuestionWorld(scale: number): Promise<QuestionWorld> {
   const { asked, others } = await readAllWorlds(now)
   const worlds = [...asked, ...others].map(named)
   const bench = await openBenchApp({ tables: [], queries: [] })
-  const place = (count: number) => openPlace(bench, mergeWorlds(worlds, count + 1))
-  const few = await place(fewQueries)
-  const many = await place(Math.max(fewQueries, Math.round(manyQueries * scale)))
-  const permissions = [few, many].map(({ projectId }) => ({ project_id: projectId, environments: '*' }))
-  const { secret } = await bench.manage('/v1/api-keys', { name: 'asks', plan: 'unlimited', permissions })
-  await bench.close()
+  const { few, many, secret } = await filled(bench, () => fill(bench, worlds, scale))
   const port = await freePort()
   const server = await startServer(bench.dataDir, port)
   return {
@@ -50,6 +45,14 @@ export async function openQuestionWorld(scale: number): Promise<QuestionWorld> {
       await bench.remove()
     },
   }
+}
+
+async function fill(bench: BenchApp, worlds: World[], scale: number) {
+  const few = await openPlace(bench, mergeWorlds(worlds, fewQueries + 1))
+  const many = await openPlace(bench, mergeWorlds(worlds, Math.max(fewQueries, Math.round(manyQueries * scale)) + 1))
+  const permissions = [few, many].map(({ projectId }) => ({ project_id: projectId, environments: '*' }))
+  const { secret } = await bench.manage('/v1/api-keys', { name: 'asks', plan: 'unlimited', permissions })
+  return { few, many, secret }
 }
 
 /** Names of queries have no hyphens. */

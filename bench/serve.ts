@@ -3,11 +3,13 @@ import { spawn } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { isAlive } from '../test/harness/process.ts'
 import { residentMb, sharedMemoryMb } from './processes.ts'
 
 const operator = 'operator-token-of-the-bench'
 const readyLimitMs = 120_000
 const settleLimitMs = 180_000
+const stopLimitMs = 30_000
 /** Less than this much work in a second is none: timers, and what a database does by itself. */
 const idleShare = 0.04
 
@@ -80,6 +82,9 @@ export async function startServer(dataDir: string, port: number, { settings, com
     async close(): Promise<void> {
       child.kill('SIGTERM')
       await exited
+      // Of `npm start` the command ends at once, and the service when it has closed its database.
+      for (const deadlineMs = performance.now() + stopLimitMs; isAlive(apiPid) && performance.now() < deadlineMs;)
+        await wait(20)
     },
   }
 }

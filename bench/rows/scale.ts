@@ -1,5 +1,5 @@
 import { freePort } from '../anchors/spawned.ts'
-import { openBenchApp } from '../installation.ts'
+import { filled, openBenchApp } from '../installation.ts'
 import { callInTurns, queryTarget } from '../load.ts'
 import { median, ratioOf } from '../report.ts'
 import type { Row } from '../row.ts'
@@ -65,9 +65,11 @@ async function openPlace(sizes: Sizes | null): Promise<Place> {
     sql: `SELECT *, ${at} AS n FROM data WHERE id = $id`,
   }))
   const bench = await openBenchApp({ tables: [{ name: 'data', rows }], queries })
-  if (sizes !== null) await fill(bench.app.store, bench.projectId, sizes)
-  const projects = await bench.app.store.db.selectFrom('projects').select('id').orderBy('createdAt').execute()
-  await bench.close()
+  const { store } = bench.app
+  const projects = await filled(bench, async () => {
+    if (sizes !== null) await fill(store, bench.projectId, sizes)
+    return store.db.selectFrom('projects').select('id').execute()
+  })
   const port = await freePort()
   const server = await startServer(bench.dataDir, port)
   return {

@@ -11,10 +11,10 @@ const rounds = 5
 /** From the command to the first good answer of /readyz, with the example project, as it comes. */
 export const start: Row = {
   name: 'start',
-  async measure() {
+  async measure({ scale }) {
     const [empty, existing]: [number[], number[]] = [[], []]
     // The first compiles modules and packs the models, once on a machine.
-    for (let round = 0; round <= rounds; round += 1) {
+    for (let round = 0; round <= Math.ceil(rounds * scale); round += 1) {
       const dataDir = await mkdtemp(join(tmpdir(), 'sluice-bench-'))
       await chmod(dataDir, 0o711)
       try {
