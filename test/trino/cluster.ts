@@ -6,7 +6,7 @@ import { rulesKey, type Stage, type StageProject } from './stage.ts'
 
 /** What the log says that Trino said. */
 function causesOf({ t }: Stage): string[] {
-  const faults = t.observations.filter(({ kind }) => kind.includes('fail') || kind === 'fault' || kind === 'request')
+  const faults = t.observations.filter(({ kind }) => kind === 'request-failed' || kind === 'fault')
   return [...new Set(faults.map((each) => JSON.stringify(each).slice(0, 400)))].slice(-10)
 }
 
@@ -161,7 +161,7 @@ export function describeCluster(stageOf: () => Stage): void {
     })
     await expect.poll(running, { timeout: 20_000 }).toBeGreaterThan(0)
     leaving.abort()
-    await expect(call).rejects.toThrow()
+    await expect(call).rejects.toThrow(/abort/i)
     await expect.poll(running, { timeout: 10_000 }).toBe(0)
   })
 
