@@ -5,7 +5,10 @@ import type { Database } from '../store/index.ts'
 import type { LiveVersion } from './deployment-index.ts'
 import type { Deployments } from './deployments.ts'
 
-/** The statement of a version as lookups know it; null for what can be none: more than one table, or no slot. */
+/**
+ * The statement of a version as lookups know it; null for what can be none: more than one table, no slot, or SQL that
+ * means something to another engine than the one that writes the files.
+ */
 export function lookupStatement(version: LiveVersion): LookupStatement | null {
   let found = statements.get(version)
   if (found === undefined) {
