@@ -25,11 +25,17 @@ const withScale = (process.env['TEST_SCALE'] ?? '') !== ''
 /** Set by `npm test`, which reads it. */
 const report = process.env['TEST_REPORT'] ?? ''
 
-/** Of the fault tests these are part of `npm test`; the others take minutes of starts and stops: `npm run test:faults`. */
-const killed = ['rounds', 'jobs', 'usage'].map((name) => `test/faults/${name}.test.ts`)
+/** Each of these folders is a project, to be run by itself. */
+const folders = ['unit', 'architecture', 'docs', 'api', 'store', 'cli', 'worker', 'web']
+/** Set by `npm test`: the folders that it runs as one, whose files share processes from one folder to the next. */
+const together = (process.env['TEST_TOGETHER'] ?? '').split(',').filter((folder) => folder !== '')
 
 const snippets = 'test/docs/snippets.test.ts'
 
+const sharing = (name: string, names: string[]) => ({
+  extends: true as const,
+  test: { name, include: names.map((folder) => `test/${folder}/**/*.test.ts`), exclude: [snippets] },
+})
 const alone = (groupOrder: number) => ({ maxWorkers: 1, sequence: { groupOrder } })
 
 export default defineConfig({
@@ -54,15 +60,9 @@ export default defineConfig({
     // Executors, encoders and services that tests start load what an earlier one has compiled, as with `npm start`.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/sluice') },
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
-      { extends: true, test: { name: 'architecture', include: ['test/architecture/**/*.test.ts'] } },
-      { extends: true, test: { name: 'docs', include: ['test/docs/**/*.test.ts'], exclude: [snippets] } },
-      // Every snippet of the guides, against a service: a minute, so it is no part of `npm run check`.
+      ...(together.length === 0 ? folders.map((name) => sharing(name, [name])) : [sharing('gate', together)]),
+      // Every snippet of the guides, against a service: a minute, so it comes after the gate.
       { extends: true, test: { name: 'guides', include: [snippets], testTimeout: 300_000 } },
-      { extends: true, test: { name: 'api', include: ['test/api/**/*.test.ts'] } },
-      { extends: true, test: { name: 'store', include: ['test/store/**/*.test.ts'] } },
-      { extends: true, test: { name: 'cli', include: ['test/cli/**/*.test.ts'] } },
-      { extends: true, test: { name: 'worker', include: ['test/worker/**/*.test.ts'] } },
       ...(hasRedis ? [{ extends: true as const, test: { name: 'redis', include: ['test/redis/**/*.test.ts'] } }] : []),
       ...(withNeighbours
         ? [
@@ -109,13 +109,8 @@ export default defineConfig({
             },
           ]
         : []),
-      { extends: true, test: { name: 'kills', include: killed, testTimeout: 300_000 } },
-      {
-        extends: true,
-        test: { name: 'faults', include: ['test/faults/**/*.test.ts'], exclude: killed, testTimeout: 300_000 },
-      },
+      { extends: true, test: { name: 'faults', include: ['test/faults/**/*.test.ts'], testTimeout: 300_000 } },
       { extends: true, test: { name: 'secrets', include: ['test/secrets/**/*.test.ts'] } },
-      { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'] } },
       // What is measured by the clock runs when nothing else does, one file after the other.
       { extends: true, test: { name: 'timing', include: ['test/timing/**/*.test.ts'], ...alone(1) } },
       {

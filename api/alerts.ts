@@ -209,9 +209,15 @@ export const alertPreviewInput = z.strictObject({
 
 export const alertPreview = z
   .object({
-    supported: z.boolean().meta({ description: 'False where nothing is kept of the past that it would look at.' }),
     from: timestamp,
     to: timestamp,
+    known_from: timestamp.meta({
+      description:
+        'Since when what it looks at is kept: later than `from` where a part of it is gone. Judged from then on.',
+    }),
+    judged_minutes: z.int().meta({
+      description: 'How many minutes had enough to be judged by; 0 where there was nothing to look at.',
+    }),
     fired: z.int().meta({ description: 'How often it would have fired.' }),
     firings: z
       .array(

@@ -6,7 +6,9 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { orders } from '../test/harness/tables.ts'
-import { loadTimed, openBenchApp, startServer, type Loaded } from './serve.ts'
+import { callInTurns, queryTarget } from './load.ts'
+import { openBenchApp } from './installation.ts'
+import { startServer } from './serve.ts'
 import { machineOf, processOn, simulate, type Machine, type Process, type Simulated, type Step } from './simulation.ts'
 
 const { values } = parseArgs({
@@ -20,6 +22,7 @@ const { values } = parseArgs({
 })
 const port = 4496
 const forMs = 4_000
+const warmUpMs = 500
 /** The run that the simulation is fed with. Pauses are taken from a single caller, who waits for nobody. */
 const fedWith = 16
 const heldAgainst = [4, 8, 32, 64]
@@ -32,7 +35,7 @@ type Kind = (typeof kinds)[number]
 type Costs = { client: number; api: number; executors: number; database: number; pause: number }
 
 const bench = await openBenchApp({
-  table: { name: 'orders', rows: orders(100_000) },
+  tables: [{ name: 'orders', rows: orders(100_000) }],
   queries: [
     { name: 'kept', sql: 'select * from orders where id < 20 order by id', cache_seconds: 3_600 },
     {
@@ -57,9 +60,14 @@ try {
 for (const kind of kinds) foretell(kind)
 process.exit(0)
 
+type Loaded = { rate: number; p50Ms: number; p99Ms: number; clientMicros: number }
+
 async function measured(kind: Kind, connections: number): Promise<Loaded> {
-  const most = kind === 'grouped' ? 100_000 : 0
-  return loadTimed({ port, path: `/v1/queries/${kind}`, secret: bench.secret }, { forMs, most, connections })
+  const at = { port, secret: bench.secret }
+  const target = kind === 'grouped' ? { ...queryTarget(at, kind, '{"id":{id}}'), most: 100_000 } : queryTarget(at, kind)
+  const [taken] = await callInTurns([target], { turnMs: forMs, warmMs: warmUpMs, connections })
+  const { rate = 0, clientMicros = 0 } = taken?.turns[0] ?? {}
+  return { rate, clientMicros, p50Ms: taken?.p50Ms ?? 0, p99Ms: taken?.p99Ms ?? 0 }
 }
 
 async function fitted(kind: Kind): Promise<Costs> {
@@ -68,7 +76,7 @@ async function fitted(kind: Kind): Promise<Costs> {
   const { rate, clientMicros } = await measured(kind, fedWith)
   const after = await server.cpuMsByPart()
   // The half second in which the caller warms up is answered too.
-  const calls = (rate * (forMs + 500)) / 1_000
+  const calls = (rate * (forMs + warmUpMs)) / 1_000
   const each = (part: keyof typeof after): number => ((after[part] - before[part]) * 1_000) / calls
   const [api, executors, database] = [each('api'), kind === 'kept' ? 0 : each('executors'), each('rest')]
   const alone = await measured(kind, 1)

@@ -3,9 +3,10 @@
  * core of the machine, for as long as it was measured to take; whoever finds none waits in turn.
  */
 
-export type Machine = { cores: number; busy: number; waiting: Task[] }
-export type Process = { name: string; machine: Machine; threads: number; busy: number; waiting: Task[]; worked: number }
+export type Machine = { cores: number; busy: number; waiting: Line }
+export type Process = { name: string; machine: Machine; threads: number; busy: number; waiting: Line; worked: number }
 type Task = { process: Process; micros: number; done: () => void }
+type Line = ReturnType<typeof createLine>
 
 /** One piece of work of a call. `smoothness`: 1 varies like an exponential, more varies less. */
 export type Step = { process: Process; micros: number; smoothness?: number }
@@ -33,9 +34,9 @@ type Run = {
   seed?: number
 }
 
-export const machineOf = (cores: number): Machine => ({ cores, busy: 0, waiting: [] })
+export const machineOf = (cores: number): Machine => ({ cores, busy: 0, waiting: createLine() })
 export const processOn = (machine: Machine, name: string, threads = 1): Process => {
-  return { name, machine, threads, busy: 0, waiting: [], worked: 0 }
+  return { name, machine, threads, busy: 0, waiting: createLine(), worked: 0 }
 }
 
 const warmShare = 0.2
@@ -46,8 +47,9 @@ export function simulate({ callers, stepsOf, pauseMicros, after, processes, seco
   const untilMicros = seconds * 1e6
   const warmMicros = untilMicros * warmShare
   const tookMicros: number[] = []
-  for (const each of processes) Object.assign(each, { busy: 0, waiting: [], worked: 0 })
-  for (const machine of new Set(processes.map((each) => each.machine))) Object.assign(machine, { busy: 0, waiting: [] })
+  for (const each of processes) Object.assign(each, { busy: 0, waiting: createLine(), worked: 0 })
+  for (const machine of new Set(processes.map((each) => each.machine)))
+    Object.assign(machine, { busy: 0, waiting: createLine() })
 
   const work = (steps: Step[], end: () => void): void => {
     const [step, ...rest] = steps
@@ -57,13 +59,13 @@ export function simulate({ callers, stepsOf, pauseMicros, after, processes, seco
   }
   const offer = (task: Task): void => {
     const { process } = task
-    if (process.busy >= process.threads) return void process.waiting.push(task)
+    if (process.busy >= process.threads) return process.waiting.push(task)
     process.busy += 1
     onCore(task)
   }
   const onCore = (task: Task): void => {
     const { machine } = task.process
-    if (machine.busy >= machine.cores) return void machine.waiting.push(task)
+    if (machine.busy >= machine.cores) return machine.waiting.push(task)
     machine.busy += 1
     events.after(task.micros, () => finish(task))
   }
@@ -138,6 +140,27 @@ function randomFrom(seed: number): () => number {
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** First come, first served. An array that is shifted copies all the others, and lines grow long where too many come. */
+function createLine() {
+  let tasks: Task[] = []
+  let next = 0
+  return {
+    push(task: Task): void {
+      tasks.push(task)
+    },
+    shift(): Task | undefined {
+      const task = tasks[next]
+      if (task === undefined) return undefined
+      next += 1
+      if (next > 1_000 && next * 2 > tasks.length) {
+        tasks = tasks.slice(next)
+        next = 0
+      }
+      return task
+    },
   }
 }
 

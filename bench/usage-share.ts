@@ -4,14 +4,18 @@
  * given again from memory, which are the cheapest there are.
  */
 import { orders } from '../test/harness/tables.ts'
-import { cpuMsHere, load, median, openBenchApp } from './serve.ts'
+import { callInTurns, queryTarget } from './load.ts'
+import { openBenchApp } from './installation.ts'
+import { median } from './report.ts'
+import { cpuMsHere } from './serve.ts'
 
 const rounds = 7
 const forMs = 2_000
+const warmUpMs = 500
 const rowCount = 10_000
 
 const { app, port, secret, close, remove } = await openBenchApp({
-  table: { name: 'orders', rows: orders(rowCount) },
+  tables: [{ name: 'orders', rows: orders(rowCount) }],
   queries: [
     { name: 'lookup', sql: 'SELECT * FROM orders WHERE id = $id' },
     { name: 'kept', sql: 'SELECT * FROM orders WHERE id < 20 ORDER BY id', cache_seconds: 3600 },
@@ -34,7 +38,7 @@ for (const [name, most] of [
     const silent = await measured(name, most)
     ratios.push(recorded.rate / silent.rate)
     shares.push(recorded.micros / silent.micros - 1)
-    shown.push(`${recorded.rate}/${silent.rate}`)
+    shown.push(`${recorded.rate.toFixed(0)}/${silent.rate.toFixed(0)}`)
   }
   console.log(`${name}: ${median(ratios).toFixed(3)}× the calls without recording (a second: ${shown.join(', ')})`)
   console.log(`  processor time of a call, all processes: ${(median(shares) * 100).toFixed(1)} % more with recording`)
@@ -46,9 +50,11 @@ process.exit(0)
 
 async function measured(name: string, most: number): Promise<{ rate: number; micros: number }> {
   const before = await cpuMsHere()
-  const rate = await load({ port, path: `/v1/queries/${name}`, secret }, { forMs, most })
+  const target = { ...queryTarget({ port, secret }, name, most > 0 ? '{"id":{id}}' : '{}'), most }
+  const [taken] = await callInTurns([target], { turnMs: forMs, warmMs: warmUpMs })
+  const rate = taken?.turns[0]?.rate ?? 0
   // What was recorded is written before the next round begins.
   await recorder.flush()
   const spentMs = (await cpuMsHere()) - before
-  return { rate, micros: (spentMs * 1_000) / ((rate * (forMs + 500)) / 1_000) }
+  return { rate, micros: (spentMs * 1_000) / ((rate * (forMs + warmUpMs)) / 1_000) }
 }

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { parseAllDocuments } from 'yaml'
 import { installOutside } from './outside-tools.mjs'
 import { installMissing, root } from './prepare.mjs'
@@ -25,13 +26,29 @@ const taken = {
     settings: { SLUICE_EXECUTOR_PROCESSES: '4' },
     secrets: { SLUICE_DATABASE_URL: { name: 'sluice' }, SLUICE_SECRET_KEY: { name: 'sluice' } },
   },
+  'as three replicas and two workers': {
+    replicas: 3,
+    workers: 2,
+    serviceAccountName: 'sluice',
+    settings: { SLUICE_OBJECTS_URL: 's3://acme-sluice/production' },
+    secrets: {
+      SLUICE_DATABASE_URL: { name: 'sluice' },
+      SLUICE_SECRET_KEY: { name: 'sluice' },
+      SLUICE_REDIS_URL: { name: 'sluice' },
+    },
+  },
   'on a claim that there is': { persistence: { existingClaim: 'kept' }, imagePullSecrets: [{ name: 'registry' }] },
 }
 /** Values that would not do what is meant, and what Helm says of them. */
 const refused = [
   { name: 'a secret among the settings', values: { settings: { SLUICE_SECRET_KEY: 'x' } }, why: 'SLUICE_SECRET_KEY' },
   { name: 'an ingress without a host', values: { ingress: { enabled: true } }, why: 'host' },
-  { name: 'replicas', values: { replicas: 2 }, why: 'replicas' },
+  { name: 'replicas without a bucket', values: { replicas: 2 }, why: 'SLUICE_OBJECTS_URL' },
+  {
+    name: 'workers without a database of their own',
+    values: { workers: 1, settings: { SLUICE_OBJECTS_URL: 's3://bucket' } },
+    why: 'SLUICE_DATABASE_URL',
+  },
   { name: 'too little time to stop', values: { terminationGracePeriodSeconds: 5 }, why: 'GracePeriod' },
 ]
 const installed = installOutside('sluice-deploy', { pythonPackages: join(root, 'test/deploy/requirements.txt') })
@@ -110,11 +127,22 @@ function checkRendered(name, text) {
   writeFileSync(manifest, text.replace('automountServiceAccountToken: false', 'automountServiceAccountToken: perhaps'))
   fails(`Kubernetes finds a mistake in it ${name}`, tool('kubernetes-validate'), ['--strict', manifest])
   const objects = parseAllDocuments(text).map((document) => document.toJS())
-  const pod = objects.find(({ kind }) => kind === 'StatefulSet').spec.template.spec
+  const sets = objects.filter((each) => each?.kind === 'StatefulSet')
+  const roles = sets.map(({ spec }) => spec.template.spec.containers[0].env.find((each) => each.name === 'SLUICE_ROLE'))
+  const asked = taken[name].workers === undefined ? 'all' : 'api,worker'
+  check(`its pods have their roles ${name}`, roles.map(({ value }) => value).join() === asked)
+  const service = objects.find((each) => each?.kind === 'Service').spec.selector
+  const reached = sets.filter(({ spec }) => isDeepStrictEqual(spec.selector.matchLabels, service))
+  check(`calls reach those that answer ${name}`, reached.length === 1 && reached[0] === sets[0])
+  for (const { metadata, spec } of sets) checkPods(`${metadata.name} ${name}`, spec)
+}
+
+function checkPods(name, { template, volumeClaimTemplates = [] }) {
+  const pod = template.spec
   const [{ securityContext, volumeMounts, env }] = pod.containers
   const isClosed = securityContext.readOnlyRootFilesystem && !securityContext.allowPrivilegeEscalation
   check(`it runs as no root on a root that is read ${name}`, isClosed && pod.securityContext.runAsNonRoot === true)
-  const claims = objects.flatMap(({ spec }) => spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name)
+  const claims = volumeClaimTemplates.map(({ metadata }) => metadata.name)
   const offered = [...pod.volumes.map((each) => each.name), ...claims]
   const isMatched = volumeMounts.every((each) => offered.filter((other) => other === each.name).length === 1)
   check(`each volume is there once ${name}`, isMatched && offered.length === volumeMounts.length)

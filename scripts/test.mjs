@@ -1,6 +1,7 @@
-// The gate: everything that must hold, in one run with one closing line. `--no-browser` leaves the browser out, `--quick`
-// every test that starts a server. What takes minutes of starts and stops comes after it: `--faults` runs that alone, with
-// as many kills as `FAULT_ROUNDS` says, `--all` both, and every page in all its looks. That is what CI runs, on a machine
+// The gate: what must hold before a commit, in one run with one closing line. `--no-browser` leaves the browser out,
+// `--quick` every test that starts a server. What takes minutes comes after it: kills and other faults, the snippets of the
+// guides, and whatever is measured by the clock. `--faults` runs the first of these alone, with as many kills as
+// `FAULT_ROUNDS` says; `--all` runs everything, and shows every page in all its looks. That is what CI runs, on a machine
 // that others use: there a test that fails is tried once more, and named at the end.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -14,9 +15,11 @@ const slowestShown = 10
 const given = (option) => process.argv.includes(option)
 const isQuick = given('--quick')
 const withGate = !given('--faults')
-const withFaults = given('--faults') || given('--all')
 const withBrowser = withGate && !isQuick && !given('--no-browser')
+const quickFolders = ['unit', 'architecture', 'docs']
+const gateFolders = [...quickFolders, 'api', 'store', 'cli', 'worker', ...(withBrowser ? ['web'] : [])]
 const faultProjects = ['faults', 'secrets']
+const slowProjects = ['guides', ...faultProjects, 'timing', ...(withBrowser ? ['timing-web'] : [])]
 const startedAt = Date.now()
 const totals = { passed: 0, failed: 0 }
 const steps = []
@@ -41,11 +44,14 @@ const files = []
 const flaky = []
 const skipped = []
 if (withGate) {
-  // Beside the build, which leaves a core free; tests wait for real servers and want both.
-  await Promise.all([checkSources(), step('web build', () => buildWebIfStale(node))])
-  await test('tests', gateProjects())
+  // Browser tests read what was built. The checks go on beside the tests, which wait for servers and pages now and then.
+  const checks = checkSources()
+  await step('web build', () => buildWebIfStale(node))
+  const folders = isQuick ? quickFolders : gateFolders
+  await Promise.all([checks, test('tests', ['gate'], { TEST_TOGETHER: folders.join(',') })])
 }
-if (withFaults) await test('fault tests', withGate ? faultProjects : ['kills', ...faultProjects])
+if (given('--all')) await test('slow tests', slowProjects)
+if (given('--faults')) await test('fault tests', faultProjects)
 summarise()
 process.exit(totals.failed === 0 ? 0 : 1)
 
@@ -57,14 +63,9 @@ async function checkSources() {
   await check('dead code', 'knip/bin/knip.js', '--no-progress')
 }
 
-function gateProjects() {
-  if (isQuick) return ['unit', 'architecture', 'docs']
-  return [...faultProjects, ...(withBrowser ? [] : ['web', 'timing-web'])].map((name) => `!${name}`)
-}
-
-async function test(name, projects) {
+async function test(name, projects, more = {}) {
   const begin = Date.now()
-  const { passed, failed, files: ran, flaky: again, skipped: left } = await runTests(projects)
+  const { passed, failed, files: ran, flaky: again, skipped: left } = await runTests(projects, more)
   flaky.push(...again)
   skipped.push(...left)
   totals.passed += passed
@@ -105,12 +106,12 @@ function runQuietly(command, args, more) {
   })
 }
 
-async function runTests(projects) {
+async function runTests(projects, more) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-report-'))
   const report = join(folder, 'report.json')
   const args = ['node_modules/vitest/vitest.mjs', 'run', ...projects.flatMap((project) => ['--project', project])]
   try {
-    const child = spawn(node, args, { cwd: root, env: { ...env, TEST_REPORT: report }, stdio: 'inherit' })
+    const child = spawn(node, args, { cwd: root, env: { ...env, ...more, TEST_REPORT: report }, stdio: 'inherit' })
     const code = await new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
     const { passed, failed, files: ran, flaky: again, skipped: left } = JSON.parse(readFileSync(report, 'utf8'))
     // A run can fail when all its tests have passed, and one without tests proves nothing.
@@ -125,8 +126,11 @@ async function runTests(projects) {
 }
 
 function summarise() {
-  const projects = new Map()
-  for (const { project, ms } of files) projects.set(project, (projects.get(project) ?? 0) + ms)
+  const folders = new Map()
+  for (const { path, ms } of files) {
+    const folder = path.split('/').at(1)
+    folders.set(folder, (folders.get(folder) ?? 0) + ms)
+  }
   const slowest = files.toSorted((left, right) => right.ms - left.ms).slice(0, slowestShown)
   const line = (seconds, text) => `${seconds.toFixed(1).padStart(8)} s  ${text}`
   const print = (title, lines) => lines.length > 0 && console.log(`\n${title}\n${lines.join('\n')}`)
@@ -135,8 +139,8 @@ function summarise() {
     steps.map(({ name, seconds, isGood }) => line(seconds, isGood ? name : `${name}: FAILED`)),
   )
   print(
-    'Tests by project, files added up',
-    [...projects].map(([name, ms]) => line(ms / 1000, name)),
+    'Tests by folder, files added up',
+    [...folders].map(([name, ms]) => line(ms / 1000, name)),
   )
   print(
     'Slowest files',

@@ -23,6 +23,7 @@ import {
   openOutbound,
   openUploads,
   readFreshness,
+  readTablesPast,
   runCompaction,
   runDueSchedules,
   runRefresh,
@@ -38,11 +39,13 @@ import {
   openCatalogs,
   openEngine,
   openFiles,
+  openLookups,
   readDrifts,
   readHeldTables,
   type Catalogs,
   type DatasourceDirectory,
   type Files,
+  type Lookups,
   type QueryEngine,
   type QueryGate,
   type TableBuilder,
@@ -57,8 +60,10 @@ import { engineOf, openOrigins, openProjectDirectory, type Origins } from './pro
 import {
   createReleaseTurns,
   hasQuery,
+  keepLookups,
   openAnswers,
   openDeployments,
+  readPastReads,
   openQueryCallers,
   openQueryGate,
   type Answers,
@@ -88,6 +93,7 @@ import {
   engineOptions,
   filesOptions,
   jobOptions,
+  lookupOptions,
   languageModelOptions,
   clientDocumentOptions,
   outboundOptions,
@@ -166,6 +172,8 @@ export type App = KeyAccess & {
   /** Which deployed queries a change of data would break. */
   queryGate: QueryGate
   answers: Answers
+  /** Answers that lie written in files. */
+  lookups: Lookups
   queryCallers: QueryCallers
   /** What else knows a query by its name. */
   queryNames: QueryNameKeepers
@@ -270,6 +278,9 @@ export async function openApp(
       part.close(limits.shutdownTimeoutMs),
     )
     const builder = createTableBuilder(executors, files)
+    const lookups = opened(openLookups({ ...lookupOptions(config), engine: executors, files, observe, now }), (part) =>
+      part.close(),
+    )
     const trino = openConfiguredTrino(config, { store, files, builder, executors, now }, opened)
     const engine = createQueryEngine(executors, files, trino?.engine ?? null)
     const outbound = opened(
@@ -284,6 +295,7 @@ export async function openApp(
     const { attempts, ...sharing } = await openSharedAttempts(store, attemptLimits(config), now)
     opened(sharing, (part) => part.close())
     const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
+    opened(await keepLookups({ store, lookups, catalogs, deployments, observe }), (part) => part.close())
     const sources = alertSources({ store, datasources, deployments })
     const alerts = opened(
       openAlerts({ ...alertOptions(config), store, vault, post, usage, sources, observe, now }),
@@ -331,6 +343,7 @@ export async function openApp(
         executors: limits.executorProcesses,
         now,
       }),
+      lookups,
       queryCallers,
       queryNames: { renamed: renameEverywhere },
       definitionTurns: createDefinitionTurns({
@@ -402,6 +415,8 @@ function alertSources({
     heldTables: (projectId) => readHeldTables({ store, datasources }, projectId),
     drifts: (projectId, span) => readDrifts({ store, datasources }, projectId, span),
     tablesRead: (projectId) => deployments.tablesRead(projectId),
+    tablesPast: (projectId, span) => readTablesPast(store, projectId, span),
+    readsPast: (projectId, span) => readPastReads(store, projectId, span),
     hasQuery: (query) => hasQuery(store, query),
   }
 }

@@ -299,6 +299,11 @@ export const limits = {
   ),
   previewRows: limit(1_000, [1, 100_000], 'Rows of a preview.'),
   answerCacheBytes: limit(134_217_728, [0, 68_719_476_736], 'Memory for answers that may be given again.'),
+  lookupBytes: limit(
+    2_147_483_648,
+    [0, 1_099_511_627_776],
+    'Disk for answers that are written in advance, of queries that find rows by a key; half of it for one query. 0: none are.',
+  ),
   answersInFlightBytes: limit(
     268_435_456,
     [1_048_576, 68_719_476_736],

@@ -28,6 +28,8 @@ const levels: Record<Observation['kind'], Level> = {
   'objects-lost': 'warn',
   'objects-recovered': 'info',
   'object-fetched': 'debug',
+  'lookup-written': 'debug',
+  'lookup-failed': 'warn',
   migrated: 'info',
   'job-started': 'debug',
   'job-finished': 'info',

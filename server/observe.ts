@@ -74,6 +74,10 @@ export type Observation =
   /** `lexical`: the native module did not load, and questions are matched by their words alone. */
   | { kind: 'encoder-opened'; encoder: 'neural' | 'lexical'; fallbackReason: string | null; elapsedMs: number }
   | { kind: 'question-index-built'; projectId: string; environment: string; queries: number; elapsedMs: number }
+  /** All answers of a query by their keys are in a file now: calls are answered from it. */
+  | { kind: 'lookup-written'; projectId: string; keys: number; sizeBytes: number; elapsedMs: number }
+  /** They could not be written; the engine goes on answering, and it is tried again later. */
+  | { kind: 'lookup-failed'; projectId: string; error: unknown }
   | { kind: 'fault'; where: string; error: unknown }
 
 /** There was no room, the database does not take such a record, or the service stopped before it was written. */

@@ -54,6 +54,11 @@ export function filesOptions(config: Config) {
   return { dir, bucket: bucketOptions(config), cacheBytes: config.limits.objectCacheBytes }
 }
 
+/** A process that answers no calls needs none. */
+export function lookupOptions({ dataDir, role, limits }: Config) {
+  return { dir: join(dataDir, 'lookups'), maxBytes: role === 'worker' ? 0 : limits.lookupBytes }
+}
+
 /** Failures of each kind that an address may have in a minute. */
 export function attemptLimits({ limits }: Config) {
   return {

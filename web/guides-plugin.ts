@@ -104,7 +104,10 @@ function openReader(page: string): { marked: Marked; headings: GuideHeading[] } 
       // Wider than a narrow screen: it scrolls by itself, also by the keyboard.
       table(token) {
         const table = Renderer.prototype.table.call(this, token)
-        return `<section data-table tabindex="0" aria-label="Table ${++tables}">${table}</section>`
+        const under = headings.at(-1)?.text
+        const label = escapeHtml(`Table ${++tables}${under === undefined ? '' : `: ${under}`}`)
+        const named = table.replace('<table>', `<table aria-label="${label}">`)
+        return `<section data-table tabindex="0" aria-label="${label}">${named}</section>`
       },
       // Our pages hold no markup: what looks like a tag is meant as it is written.
       html: ({ text }) => escapeHtml(text),

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { buildIndex, openEncoder, route, type Encoder, type RoutableProject } from '../../server/router/index.ts'
+import { buildIndex, openEncoder, route, type Encoder } from '../../server/router/index.ts'
+import { mergeWorlds, questionsOf, readAllWorlds } from './merged.ts'
 import { childrenOf, cpuMsOf } from './processes.ts'
-import { readWorlds, type World } from './world.ts'
 
 /**
  * `npm run bench:latency [-- --questions 1500]` (Linux)
@@ -19,15 +19,14 @@ const goals = { unread: { p50: 3, p95: 10 }, read: { p50: Infinity, p95: 40 } }
 
 type Timed = { looks: number; wallMs: number; cpuMs: number }
 
-const asked = await readWorlds('bench/trust/worlds', now)
-const others = await readWorlds('models/question-reader/training/worlds', now)
+const { asked, others } = await readAllWorlds(now)
 const encoder = await openEncoder({
   modelDir: 'models/question-encoder',
   readerDir: 'models/question-reader',
   threads: 1,
 })
 const { counting, looks } = countLooks(encoder)
-const index = await buildIndex(counting, merge([...asked, ...others]))
+const index = await buildIndex(counting, mergeWorlds([...asked, ...others], queriesWanted))
 const pids = await childrenOf()
 const times: Timed[] = []
 const bare: number[] = []
@@ -85,44 +84,6 @@ function countLooks(open: Encoder): { counting: Encoder; looks: () => number } {
     return reader.score(input)
   }
   return { counting: { ...open, reader: { ...reader, score } }, looks: () => count }
-}
-
-/** Worlds have queries of the same name. */
-function merge(worlds: World[]): RoutableProject {
-  const values = Object.fromEntries(
-    worlds.flatMap(({ name, project }) =>
-      Object.entries(project.values).map(([column, listed]) => [`${name}_${column}`, listed] as const),
-    ),
-  )
-  const queries = worlds.flatMap(({ name, project }) =>
-    project.queries.map((query) => ({
-      ...query,
-      name: `${name}_${query.name}`,
-      slots: {
-        ...query.slots,
-        properties: Object.fromEntries(
-          Object.entries(query.slots.properties).map(([slot, schema]) => {
-            const from = schema['x-values-from']
-            return [slot, from === undefined ? schema : { ...schema, 'x-values-from': `${name}_${from}` }]
-          }),
-        ),
-      },
-    })),
-  )
-  return { values, queries: queries.slice(0, queriesWanted) }
-}
-
-/** Half of them as people ask, half as authors wrote their examples. */
-function questionsOf(worlds: World[], count: number): string[] {
-  const spread = (all: string[]): string[] => {
-    const step = Math.max(1, all.length / (count / 2))
-    return Array.from({ length: Math.min(all.length, count / 2) }, (_, at) => all[Math.floor(at * step)] ?? '')
-  }
-  const people = worlds.flatMap(({ questions }) => questions.map(({ question }) => question))
-  const authors = worlds.flatMap(({ project }) =>
-    project.queries.flatMap(({ examples }) => examples.map(({ question }) => question)),
-  )
-  return [...spread(people), ...spread(authors)]
 }
 
 function print(title: string, group: Timed[], goal?: { p50: number; p95: number }): void {

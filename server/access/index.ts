@@ -1,6 +1,7 @@
 export type { Attempts } from './attempts.ts'
 export { openSharedAttempts } from './shared-attempts.ts'
 export { auditChoices, exportAudit, listAudit, recordAct, type AuditEntry } from './audit.ts'
+export { actsBetween, lastActsBefore, type PastAct } from './past-acts.ts'
 export { authenticateManagement } from './authenticate.ts'
 export { labelOf, personOf, systemCaller, type Caller } from './caller.ts'
 export {

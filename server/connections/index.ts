@@ -48,6 +48,7 @@ export { hidden, maskConfiguration, restoreConfiguration } from './secrets/mask.
 export { runDueSchedules } from './schedules.ts'
 export { maskStoredConfigurations } from './stored-configuration.ts'
 export { readSourceHealth, type SourceHealth } from './source-health.ts'
+export { readTablesPast } from './table-past.ts'
 export { uploadFile } from './upload-file.ts'
 export { openUploads, type Uploads } from './uploads.ts'
 export { testConnection } from './test-connection.ts'

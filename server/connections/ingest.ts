@@ -246,7 +246,7 @@ async function recordVersion(
   { input, stored, at }: { input: Input; stored: FetchedVersion; at: Date },
 ): Promise<Ingested> {
   const { projectId, datasourceId } = input
-  const { dataObjectId, version } = await insertVersion(transaction, { projectId, datasourceId, at }, stored)
+  const { dataObjectId, version, drift } = await insertVersion(transaction, { projectId, datasourceId, at }, stored)
   await refuseTooMuch(transaction, app.config.limits, { ...input, version })
   const work = { projectId, source: 'datasource', sourceId: datasourceId, sourceEventType: input.eventType }
   const job = await app.jobs.enqueue(transaction, {
@@ -269,6 +269,8 @@ async function recordVersion(
       ...(parted !== null && { new_rows: newRows }),
       ...(input.from.kind === 'file' && { file: input.from.filename ?? null, file_bytes: input.from.sizeBytes }),
       ...(heldBecause !== null && { reason: heldBecause.reason }),
+      // Also where nothing changed: versions are let go, and then this alone tells.
+      drift,
     },
   })
   return { jobs: [job], dataObjectId, truncated, heldBecause }

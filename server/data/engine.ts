@@ -15,6 +15,8 @@ import type {
   FileCall,
   InspectCall,
   Inspection,
+  LookupCall,
+  LookupWritten,
   Plan,
   MergeCall,
   Merged,
@@ -184,6 +186,17 @@ export async function openEngine(options: EngineOptions) {
       await behind.opened(openTimeoutMs)
       const task = scoped(scope, catalog, readCall(input, true), input)
       return openReadStream((onFrame) => behind.run({ ...task, onFrame }))
+    },
+
+    /** All answers of a statement in one file, where their shape allows it; in the process of `streamBehind`. */
+    async writeLookup(
+      scope: string,
+      catalog: LocalCatalog,
+      input: LookupCall,
+      limits?: CallLimits,
+    ): Promise<LookupWritten> {
+      await behind.opened(openTimeoutMs)
+      return (await behind.run(scoped(scope, catalog, { verb: 'writeLookup', ...input }, limits))).head as LookupWritten
     },
 
     /**

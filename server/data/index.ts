@@ -25,7 +25,6 @@ export type {
   Inspection,
   Plan,
   PlanStep,
-  ReadEnd,
   Merged,
   RowsPageCall,
   PageRows,
@@ -37,6 +36,8 @@ export type {
 } from './executor/protocol.ts'
 export { recordNamedFiles } from './file-records.ts'
 export type { FileFormat, Files, StoredFile } from './files.ts'
+export type { LookedUp } from './lookup-answer.ts'
+export { openLookups, type Lookups, type LookupStatement } from './lookups.ts'
 export { openFiles } from './open-files.ts'
 export {
   deleteObject,
@@ -49,8 +50,7 @@ export {
   type DataObject,
 } from './objects.ts'
 export { joinedColumns, partedTable, type PartedVersion } from './parts.ts'
-export type { ProjectEngines } from './project-engines.ts'
-export { createQueryEngine, noTrino, type DialectEngine, type QueryEngine, type QueryInput } from './query-engine.ts'
+export { createQueryEngine, type DialectEngine, type QueryEngine, type QueryInput } from './query-engine.ts'
 export type { BrokenQuery, QueryGate, TableChange } from './query-gate.ts'
 export type { DeployedQueries } from './readers.ts'
 export type { ReadStream } from './read-stream.ts'

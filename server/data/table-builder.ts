@@ -55,7 +55,7 @@ export function createTableBuilder(engine: Engine, files: Files): TableBuilder {
     profile: (rows, limits) => leasing(files, [rows], () => engine.profile(pathOf(rows), limits), limits),
     buildNative: ({ rows, nativePath }, limits) =>
       leasing(files, [rows], () => engine.buildNative({ parquetPath: pathOf(rows), nativePath }, limits), limits),
-    castTable: ({ table: { copy: _, ...table }, ...input }, limits) =>
+    castTable: ({ table: { copy: _copy, ...table }, ...input }, limits) =>
       leasing(
         files,
         filesOfTable(table),

@@ -52,7 +52,7 @@ export async function insertVersion(
   transaction: Transaction<Tables>,
   { projectId, datasourceId, at }: { projectId: string; datasourceId: string; at: Date },
   fetched: FetchedVersion,
-): Promise<{ dataObjectId: string; version: number }> {
+): Promise<{ dataObjectId: string; version: number; drift: Drift | null }> {
   const newest = await newestVersion(transaction, datasourceId)
   const live = await liveDataVersion({ db: transaction }, datasourceId)
   const { heldBecause, rejected } = fetched
@@ -100,7 +100,7 @@ export async function insertVersion(
     edges.push({ projectId, fromId: request.id, toId: id })
   }
   await transaction.insertInto('lineage').values(edges).execute()
-  return { dataObjectId: rows.id, version: shared.version }
+  return { dataObjectId: rows.id, version: shared.version, drift }
 }
 
 type Shared = { projectId: string; datasourceId: string; version: number }

@@ -5,7 +5,15 @@ import { versionFor, type Deployment, type LiveVersion } from './deployment-inde
 import type { Deployments } from './deployments.ts'
 import { tellRefusal } from './record.ts'
 import { valuesOfTexts, type TextValues } from './text-values.ts'
-import { keptAnswer, runQuery, streamQuery, type Run, type RunAnswer, type RunParts, type StreamAnswer } from './run.ts'
+import {
+  readyAnswer,
+  runQuery,
+  streamQuery,
+  type Run,
+  type RunAnswer,
+  type RunParts,
+  type StreamAnswer,
+} from './run.ts'
 
 /** What a direct call says, whichever way it came. */
 export type Call = {
@@ -75,7 +83,7 @@ export async function limitRun(
 /** The one way of calls and questions to their rows. */
 export function answerRun(app: RunParts, run: Run, streamAs: ReadFormat | undefined): CallAnswer | Promise<CallAnswer> {
   if (streamAs !== undefined) return streamQuery(app, run, streamAs)
-  return keptAnswer(app, run) ?? runQuery(app, run)
+  return readyAnswer(app, run) ?? runQuery(app, run)
 }
 
 function findDeployment(

@@ -119,6 +119,8 @@ export function createDeploymentIndex() {
     inEnvironment: (projectId: string, environment: string): Deployment[] => [
       ...(places.get(projectId)?.get(environment)?.values() ?? []),
     ],
+    inProject: (projectId: string): Deployment[] =>
+      [...(places.get(projectId)?.values() ?? [])].flatMap((names) => [...names.values()]),
     projectsIn: (environment: string): string[] =>
       [...places].filter(([, environments]) => environments.has(environment)).map(([projectId]) => projectId),
   }

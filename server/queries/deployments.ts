@@ -28,6 +28,8 @@ export type Deployments = {
   /** Another version of it that was live in the same environment at some time. */
   pinned(deployment: Deployment, number: number): Promise<LiveVersion | undefined>
   list(projectId: string, environment: string): Deployment[]
+  /** Every version that answers calls in a project, also those of a release that is tried out. */
+  versionsOf(projectId: string): LiveVersion[]
   /** The projects in which anything is deployed to the environment. */
   projectsIn(environment: string): string[]
   /** The release whose versions answer a key in an environment while it is tried out; null where none does. */
@@ -96,6 +98,11 @@ export async function openDeployments({ store, observe }: { store: Database; obs
       [...index.named(name)].filter((each) => each.environment === environment).map((each) => each.projectId),
     pinned: (deployment, number) => findPinned(store, pins, { deployment, number }),
     list: index.inEnvironment,
+    versionsOf(projectId) {
+      const tried = [...index.trials()].filter((trial) => trial.projectId === projectId)
+      const live = index.inProject(projectId).map(({ version }) => version)
+      return [...new Set([...live, ...tried.flatMap(({ versions }) => [...versions.values()])])]
+    },
     projectsIn: index.projectsIn,
     releaseFor(place, keyId) {
       const trial = index.trialOf(place)

@@ -8,7 +8,7 @@ import { examine } from './inspection.ts'
 import { runQuery, streamQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
 import { checkSlots, sentence } from './slots.ts'
 import type { Database } from '../store/index.ts'
-import type { Catalogs, QueryEngine, Plan, ReadFormat } from '../data/index.ts'
+import type { Catalogs, Lookups, QueryEngine, Plan, ReadFormat } from '../data/index.ts'
 import type { Answers } from './answers.ts'
 import type { QueryCallers } from './callers.ts'
 import type { CallWatch } from './call-watch.ts'
@@ -21,6 +21,7 @@ type Parts = {
   catalogs: Catalogs
   engine: QueryEngine
   answers: Answers
+  lookups: Lookups
   queryCallers: QueryCallers
   callWatch: CallWatch
   observe: Observe

@@ -1,10 +1,22 @@
 import { createHash } from 'node:crypto'
 import type { Chart } from '../../api/queries.ts'
 import type { KeyCaller } from '../access/index.ts'
-import type { Column, ProjectCatalog, ReadFormat, ReadStream, QueryEngine, Catalogs } from '../data/index.ts'
+import type {
+  Catalogs,
+  Column,
+  LookedUp,
+  Lookups,
+  ProjectCatalog,
+  QueryEngine,
+  ReadFormat,
+  ReadStream,
+} from '../data/index.ts'
 import { largeAnswerBytes } from './answer-room.ts'
 import type { Answer, Answers, IncompleteSource } from './answers.ts'
+import { dataFacts } from './data-facts.ts'
 import type { LiveVersion } from './deployment-index.ts'
+import { isWrittenAs, streamOf } from './lookup-formats.ts'
+import { lookupStatement } from './lookups.ts'
 import { outcomeOf, tellCall, type CallRecord } from './record.ts'
 import { bindSlots, checkSlots, type BoundSlots } from './slots.ts'
 import type { QueryCallers } from './callers.ts'
@@ -70,6 +82,7 @@ export type RunParts = {
   engine: QueryEngine
   catalogs: Catalogs
   answers: Answers
+  lookups: Lookups
   queryCallers: QueryCallers
   callWatch: CallWatch
   observe: Observe
@@ -77,26 +90,24 @@ export type RunParts = {
   now: Clock
 }
 
-/** What is kept is there without a wait; undefined where nothing is, and where `runQuery` will say why not. */
-export function keptAnswer(app: RunParts, run: Run): RunAnswer | undefined {
-  if (!keepsAnswers(run.version) || run.fresh === true) return undefined
+/** What is kept, or lies written, is there without a wait; undefined where nothing is, or where `runQuery` says why not. */
+export function readyAnswer(app: RunParts, run: Run): RunAnswer | undefined {
+  if (run.fresh === true) return undefined
   const startedMs = performance.now()
   const catalog = app.catalogs.peek(run.projectId)
   if (catalog === undefined) return undefined
   const bound = checkSlots(run.version.compiled(), run.parameters)
   if ('details' in bound) return undefined
-  const answer = app.answers.get(answerKey(run.version, { bound, catalog }))
+  const keeps = keepsAnswers(run.version)
+  const prepared = { bound, catalog }
+  const answer = keeps ? app.answers.get(answerKey(run.version, prepared)) : writtenAnswer(app, run, prepared)
   if (answer === undefined) return undefined
   noteCaller(app, run)
-  tellRun(app, run, {
-    startedMs,
-    ...answered(run),
-    rows: answer.rowCount,
-    bytes: answer.rows.length,
-    sqlMs: 0,
-    cache: 'hit',
-  })
-  return { ...told(run), answer, parameters: bound.parameters, cache: 'hit' }
+  const { rowCount, rows } = answer
+  const cache = keeps ? 'hit' : null
+  const sqlMs = keeps ? 0 : performance.now() - startedMs
+  tellRun(app, run, { startedMs, ...answered(run), rows: rowCount, bytes: rows.length, sqlMs, cache })
+  return { ...told(run), answer, parameters: bound.parameters, cache }
 }
 
 /** Runs a version and answers with the whole result: the one path of direct calls, questions, tools and previews. */
@@ -126,17 +137,19 @@ export async function streamQuery(app: RunParts, run: Run, format: ReadFormat): 
     const bound = bindSlots(run.version.compiled(), run.parameters)
     const { queryStreamRows, queryStreamBytes } = app.config.limits
     const limits = { maxRows: queryStreamRows, maxBytes: queryStreamBytes }
-    const { stream, catalog } = await reading(app, run, async (found) => ({
-      stream: await app.engine.stream(run.projectId, found, readInput(run, bound, { ...limits, format })),
-      catalog: found,
-    }))
+    const { stream, catalog } = await reading(app, run, async (found) => {
+      const written = writtenStream(app, run, { bound, catalog: found }, { ...limits, format })
+      const input = readInput(run, bound, { ...limits, format })
+      return { stream: written ?? (await app.engine.stream(run.projectId, found, input)), catalog: found }
+    })
+    const { asOf, source } = dataFacts(catalog, run.version)
     return {
       ...told(run),
       columns: stream.columns,
       parameters: bound.parameters,
       version: run.version.number,
-      asOf: asOf(catalog, run.version),
-      source: incompleteSource(catalog, run.version),
+      asOf,
+      source,
       cache,
       chunks: observed(stream, watch, cache),
       end: () => endOf(stream),
@@ -190,11 +203,14 @@ async function answerWhole(
 }
 
 function answerKey(version: LiveVersion, { bound, catalog }: Prepared): string {
-  return `${dataVersion(catalog, version)}\n${bound.key}`
+  return `${dataFacts(catalog, version).dataVersion}\n${bound.key}`
 }
 
-async function execute(app: RunParts, run: Run, { bound, catalog }: Prepared): Promise<Answer> {
+async function execute(app: RunParts, run: Run, prepared: Prepared): Promise<Answer> {
+  const written = run.fresh === true ? undefined : writtenAnswer(app, run, prepared)
+  if (written !== undefined) return written
   const startedMs = performance.now()
+  const { bound, catalog } = prepared
   const { queryRows, queryBytes } = app.config.limits
   const input = readInput(run, bound, { maxRows: queryRows, maxBytes: queryBytes, format: 'json' })
   const leave = await enterRoom(app, run, input.signal)
@@ -203,18 +219,51 @@ async function execute(app: RunParts, run: Run, { bound, catalog }: Prepared): P
     .finally(() => leave?.())
   lastBytes.set(run.version, bytes.length)
   const elapsedMs = Math.round(performance.now() - startedMs)
-  const { version } = run
-  return {
-    rows: bytes,
-    columns,
-    rowCount,
-    truncated,
-    elapsedMs,
-    version: version.number,
-    asOf: asOf(catalog, version),
-    source: incompleteSource(catalog, version),
-    etag: keepsAnswers(version) ? etagOf(version, bytes) : null,
-  }
+  return asAnswer(run, catalog, { rows: bytes, columns, rowCount, truncated, elapsedMs })
+}
+
+type Made = Pick<Answer, 'rows' | 'columns' | 'rowCount' | 'truncated' | 'elapsedMs'>
+
+function asAnswer({ version }: Run, catalog: ProjectCatalog, made: Made): Answer {
+  const { asOf, source } = dataFacts(catalog, version)
+  const etag = keepsAnswers(version) ? etagOf(version, made.rows) : null
+  return { ...made, version: version.number, asOf, source, etag }
+}
+
+/** The answer as it lies in a file, for a version that is live: a draft's would be written for nobody. */
+function writtenAnswer(app: RunParts, run: Run, prepared: Prepared): Answer | undefined {
+  const found = lookUp(app, run, prepared, {
+    maxRows: app.config.limits.queryRows,
+    maxBytes: app.config.limits.queryBytes,
+  })
+  return found && asAnswer(run, prepared.catalog, { ...found, truncated: false, elapsedMs: 0 })
+}
+
+type ReadLimits = { maxRows: number; maxBytes: number }
+
+function lookUp(
+  app: RunParts,
+  { projectId, environment, version }: Run,
+  { bound, catalog }: Prepared,
+  { maxRows, maxBytes }: ReadLimits,
+): LookedUp | undefined {
+  const statement = environment === null ? null : lookupStatement(version)
+  if (statement === null) return undefined
+  const found = app.lookups.find({ projectId, catalog, statement }, bound.slots)
+  // What is beyond a limit, the engine cuts or refuses.
+  if (found === undefined || found.rowCount > (version.maxRows ?? maxRows)) return undefined
+  return found.rows.length > (version.maxBytes ?? maxBytes) ? undefined : found
+}
+
+function writtenStream(
+  app: RunParts,
+  run: Run,
+  prepared: Prepared,
+  { format, ...limits }: ReadLimits & { format: ReadFormat },
+): ReadStream | undefined {
+  if (run.fresh === true || !isWrittenAs(format)) return undefined
+  const found = lookUp(app, run, prepared, limits)
+  return found && streamOf(found, format)
 }
 
 /** What each version answered with last tells what its next answer will take. */
@@ -249,38 +298,6 @@ function readInput(
 function keepsAnswers(version: LiveVersion): boolean {
   return (version.cacheSeconds ?? 0) > 0
 }
-
-/** When the oldest of the data that the version reads was fetched. */
-function asOf(catalog: ProjectCatalog, version: LiveVersion): Date | null {
-  const times = Object.keys(version.tables).flatMap((table) => catalog.asOf.get(table) ?? [])
-  return times.length === 0 ? null : new Date(Math.min(...times.map(Number)))
-}
-
-/** Of which tables pages or rows were left out when they were fetched; null where a result rests on whole loads. */
-function incompleteSource(catalog: ProjectCatalog, version: LiveVersion): IncompleteSource | null {
-  if (catalog.truncated.size === 0) return null
-  const names = Object.keys(version.tables)
-  if (!names.some((name) => catalog.truncated.has(name))) return null
-  const tables = names.map((name) => {
-    return { name, asOf: catalog.asOf.get(name) ?? null, truncated: catalog.truncated.has(name) }
-  })
-  return { tables }
-}
-
-/** A version and the data it reads, in short. Of its tables only: another table's refresh leaves its answers good. */
-function dataVersion(catalog: ProjectCatalog, version: LiveVersion): string {
-  let known = dataVersions.get(catalog)
-  if (known === undefined) dataVersions.set(catalog, (known = new Map()))
-  let found = known.get(version.id)
-  if (found === undefined) {
-    const names = Object.keys(version.tables)
-    const hash = createHash('sha256').update(version.id)
-    for (const name of names) hash.update('\n').update(catalog.content.get(name) ?? '')
-    known.set(version.id, (found = hash.digest('base64url')))
-  }
-  return found
-}
-const dataVersions = new WeakMap<ProjectCatalog, Map<string, string>>()
 
 /** Weak: two executions give the same rows in answers that differ in their times. */
 function etagOf(version: LiveVersion, rows: Buffer): string {

@@ -15,7 +15,7 @@ export function rowEncoder({ columns, types }: Shape, format: TextFormat): RowEn
       row
         .map((value, index) => {
           if (value === null || value === undefined) return ''
-          return csvCell(isText[index] === true ? String(value) : unquoted(encoders[index]?.(value) ?? ''))
+          return csvCell(isText[index] === true ? (value as string) : unquoted(encoders[index]?.(value) ?? ''))
         })
         .join(',')
     return {

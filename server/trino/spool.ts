@@ -37,7 +37,7 @@ export function createSpool({ executors, files }: Parts): Spool {
         const catalog = { version: parquetPath, tables: [{ name: 'result', parquetPath, columns }] }
         const sql = `SELECT ${order.join(', ')} FROM result`
         const written = await executors.stream(`result ${parquetPath}`, catalog, { ...input, sql, slots: [] })
-        void written.finished.catch(() => undefined).finally(remove)
+        void written.finished.catch(() => undefined).finally(() => void remove())
         const end = () => {
           const own = written.end()
           return own === null ? null : { ...own, truncated: own.truncated || truncated }

@@ -108,3 +108,13 @@ describe('environments', () => {
     expect(statuses.at(-1)).toBe(409)
   })
 })
+
+test('409 for a project on Trino where the server has none; without a word it is on DuckDB', async () => {
+  expect(await t.operator.post('/v1/projects', { name: 'Events', engine: 'trino' })).toMatchObject({
+    status: 409,
+    body: { error: 'conflict', reason: 'no_trino', message: expect.stringContaining('SLUICE_TRINO_URL') as string },
+  })
+  const made = await t.operator.post('/v1/projects', { name: 'Events' })
+  expect(made).toMatchObject({ status: 201, body: { engine: 'duckdb' } })
+  expect((await t.anonymous.get('/trino/access-rules?key=')).status).toBe(404)
+})

@@ -328,7 +328,11 @@ function directionOf({ from, to, typeOnly }: Import): string[] {
     return mayTake ? [] : [`${from}: the web app takes only types from ${to}`]
   }
   // Both ends of a socket speak one language; the files that define it are the executor's door.
-  if (home === 'server/data' && /\/executor\/(protocol|frames|large-rows|out-of-memory)\.ts$/.test(to)) return []
+  if (
+    home === 'server/data' &&
+    /\/executor\/(protocol|frames|large-rows|out-of-memory|lookup-file|lookup-layout)\.ts$/.test(to)
+  )
+    return []
   return to === `${room}/index.ts` ? [] : [`${from}: imports ${to} past the door ${room}/index.ts`]
 }
 

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'vitest'
+import { parse } from 'yaml'
 import { httpConfiguration, pagination } from '../../api/connections.ts'
 import { dataVersion } from '../../api/data.ts'
 import { changeTableSchema } from '../../api/datasources.ts'
@@ -45,10 +48,30 @@ export const checks: Record<string, (shown: unknown) => void> = {
 
   settings: (shown) => void definedSettings.parse((shown as { settings: unknown }).settings),
 
+  /** Values that the chart has; `npm run test:deploy` renders such ones, and asks its schema. */
+  'chart-values'(shown) {
+    const chart = join(import.meta.dirname, '../../deploy/helm/sluice')
+    const { settings: _, ...usual } = parse(readFileSync(join(chart, 'values.yaml'), 'utf8')) as Record<string, unknown>
+    const { settings: given, ...values } = shown as Record<string, unknown>
+    expect(usual).toMatchObject(namesOf(values))
+    const known = readFileSync(join(chart, '../../../docs/configuration.md'), 'utf8')
+    for (const setting of Object.keys(given as object)) expect(known).toContain(`\`${setting}\``)
+  },
+
   workflow(shown) {
     const { jobs } = shown as { jobs: Record<string, unknown> }
     expect(Object.keys(jobs)).toEqual(['plan', 'release'])
   },
+}
+
+/** The same names, each with anything. */
+function namesOf(values: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'object' && value !== null ? namesOf(value) : expect.anything(),
+    ]),
+  )
 }
 
 /** The names that an object has, with those inside it. */

@@ -1,9 +1,12 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What users read in the app. How it is built inside is for those who change it. */
+/** How it is built inside and how fast it is, for those who change it, and the list of the others. */
+const notGuides = new Set(['docs/README.md', 'docs/benchmarks.md', 'docs/questions-scoring.md'])
+
+/** What users read in the app. */
 export const guidePages = globSync('docs/*.md', { cwd: join(import.meta.dirname, '../..') })
-  .filter((page) => page !== 'docs/questions-scoring.md' && page !== 'docs/README.md')
+  .filter((page) => !notGuides.has(page))
   .toSorted()
 
 /** What is run. */

@@ -71,6 +71,8 @@ export async function openTestApp(
     SLUICE_SECRET_KEY: 'the vault key of every app in tests',
     SLUICE_DATABASE_CONNECTIONS: '4',
     SLUICE_EXAMPLE: 'off',
+    // A call would be answered by the engine or from a file, as time has it; tests of lookups ask for them.
+    SLUICE_LOOKUP_BYTES: '0',
     // Each costs a third of a second of every test file; pools of several are tested with engines of their own.
     SLUICE_EXECUTOR_PROCESSES: '1',
     // A process that reads questions costs a second to start; what a second one does for speed is no test's matter.

@@ -20,6 +20,7 @@ declare module 'vitest' {
 
 /** Projects whose tests ask for databases. */
 const onDatabase = new Set([
+  'gate',
   'api',
   'cli',
   'clients',
@@ -36,7 +37,7 @@ const onDatabase = new Set([
   'timing-web',
 ])
 /** Projects whose tests start servers of their own, with all their durability. */
-const onCluster = new Set(['kills', 'faults', 'secrets'])
+const onCluster = new Set(['faults', 'secrets'])
 
 /** One server for the whole run: `TEST_DATABASE_URL` where it is set, else an embedded one. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -7,7 +7,7 @@ import { operatorToken } from './app.ts'
 
 const root = join(import.meta.dirname, '../..')
 const stopLimitMs = 30_000
-/** Long, since the machine may be busy with other work: how quickly a service starts is measured in `bench/start.ts`. */
+/** Long, since the machine may be busy with other work: how quickly a service starts is measured in `npm run bench`. */
 const startLimitMs = 120_000
 
 export type ServiceProcess = {

@@ -6,7 +6,7 @@ import type { Reporter, TestModule } from 'vitest/node'
 export type RunReport = {
   passed: number
   failed: number
-  files: Array<{ path: string; project: string; ms: number }>
+  files: Array<{ path: string; ms: number }>
   /** Passed, but not at once. */
   flaky: string[]
   /** What this machine could not run, by why. */
@@ -43,7 +43,6 @@ export function reportTo(path: string): Reporter {
         failed: failed === 0 && reason !== 'passed' ? 1 : failed,
         files: modules.map((module) => ({
           path: relative(module.project.config.root, module.moduleId),
-          project: module.project.name,
           ms: durationMs(module),
         })),
         flaky: modules

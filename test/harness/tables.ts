@@ -18,7 +18,22 @@ export async function putTable(
   await writeFile(source, linesOf(rows))
   const parquetPath = app.files.temporaryPath('parquet')
   const input = { source: { kind: 'ndjson' as const, path: source }, parquetPath, contract: null }
-  const converted = await app.builder.convert(projectId, input)
+  const { rowCount, columns } = await app.builder.convert(projectId, input)
+  await putParquet(app, projectId, { name, native, parquetPath, rowCount, columns })
+}
+
+type ParquetTable = {
+  name: string
+  native: boolean
+  /** It is moved. */
+  parquetPath: string
+  rowCount: number
+  columns: Array<{ name: string; type: string; sourceKey: string }>
+}
+
+/** The same of rows that are a Parquet file already. */
+export async function putParquet(app: Parts, projectId: string, table: ParquetTable): Promise<void> {
+  const { name, native, parquetPath, rowCount, columns } = table
   const kept = await app.files.keep(parquetPath, 'parquet')
   const nativePath = app.files.temporaryPath('duckdb')
   if (native) await app.builder.buildNative({ rows: { hash: kept.hash, format: 'parquet' }, nativePath })
@@ -53,8 +68,8 @@ export async function putTable(
         format: 'parquet',
         fileHash: kept.hash,
         sizeBytes: kept.sizeBytes,
-        rowCount: converted.rowCount,
-        columns: JSON.stringify(converted.columns),
+        rowCount,
+        columns: JSON.stringify(columns),
         isLive: true,
         activatedAt: new Date(),
       })

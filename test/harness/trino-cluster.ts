@@ -123,6 +123,8 @@ async function writeSettings(etc: string, settings: Settings): Promise<void> {
       `http-server.http.port=${settings.port}`,
       `discovery.uri=${settings.url}`,
       'http-server.max-request-header-size=256kB',
+      'query.remote-task.max-error-duration=10s',
+      'exchange.max-error-duration=10s',
       'query.max-memory=400MB',
       'query.max-memory-per-node=300MB',
       'memory.heap-headroom-per-node=150MB',

@@ -6,7 +6,7 @@ import { rulesKey, type Stage, type StageProject } from './stage.ts'
 
 /** What the log says that Trino said. */
 function causesOf({ t }: Stage): string[] {
-  const faults = t.observations.filter(({ kind }) => kind.includes('fail') || kind === 'fault' || kind === 'request')
+  const faults = t.observations.filter(({ kind }) => kind === 'request-failed' || kind === 'fault')
   return [...new Set(faults.map((each) => JSON.stringify(each).slice(0, 400)))].slice(-10)
 }
 
@@ -94,10 +94,10 @@ export function describeCluster(stageOf: () => Stage): void {
     const sql =
       'SELECT min(a.value) AS a, max(a.value) AS b, count(*) AS n, min(b.value) AS c FROM "left" a JOIN "right" b ON a.id = b.id'
     await project.deploy({ name: 'both', sql })
-    let isOver = false
+    const load = { isOver: false }
     const seen: Array<{ a: number; b: number; n: number }> = []
     const readers = Array.from({ length: 3 }, async () => {
-      while (!isOver) {
+      while (!load.isOver) {
         const { body } = await expectStatus(200, project.caller.post('/v1/queries/both', {}))
         seen.push(body.data[0])
       }
@@ -106,7 +106,7 @@ export function describeCluster(stageOf: () => Stage): void {
       await project.put('left', numbered(50, version))
       await expectStatus(200, project.caller.post('/v1/queries/both', {}))
     }
-    isOver = true
+    load.isOver = true
     await Promise.all(readers)
     expect(seen.length).toBeGreaterThan(5)
     for (const { a, b, n } of seen) expect({ a, n }).toEqual({ a: b, n: 50 })
@@ -130,7 +130,7 @@ export function describeCluster(stageOf: () => Stage): void {
     await project.deploy({ name: 'bits', sql: `SELECT * FROM "${name}" ORDER BY id` })
     const values = async () => {
       const { body } = await expectStatus(200, project.caller.post('/v1/queries/bits', {}))
-      return (body.data as Array<Record<string, unknown>>).map(({ at: _, ...rest }) => rest)
+      return (body.data as Array<Record<string, unknown>>).map(({ at: _at, ...rest }) => rest)
     }
     expect(await values()).toEqual([
       { id: 1, v: 'old' },
@@ -161,7 +161,7 @@ export function describeCluster(stageOf: () => Stage): void {
     })
     await expect.poll(running, { timeout: 20_000 }).toBeGreaterThan(0)
     leaving.abort()
-    await expect(call).rejects.toThrow()
+    await expect(call).rejects.toThrow(/abort/i)
     await expect.poll(running, { timeout: 10_000 }).toBe(0)
   })
 
@@ -195,9 +195,9 @@ export function describeCluster(stageOf: () => Stage): void {
     const project = await stage.project('trino', { rows: numbered(1_000, 2) })
     await project.deploy({ name: 'sum', sql: 'SELECT sum(value) AS n, count(*) AS c FROM rows' })
     const ends: Array<{ status: number; atMs: number; data: unknown; error: unknown }> = []
-    let isOver = false
+    const load = { isOver: false }
     const callers = Array.from({ length: 4 }, async () => {
-      while (!isOver) {
+      while (!load.isOver) {
         const { status, body } = await project.caller.post('/v1/queries/sum', {})
         ends.push({ status, atMs: Date.now(), data: body.data, error: body.error })
         if (status !== 200) await wait(200)
@@ -211,19 +211,21 @@ export function describeCluster(stageOf: () => Stage): void {
         timeout: 120_000,
       })
       .toBeGreaterThan(5)
-    isOver = true
+    load.isOver = true
     await Promise.all(callers)
     const failed = ends.filter(({ status }) => status !== 200)
     // What fails says that it is worth another try, and none of what is answered is wrong.
     expect(new Set(failed.map(({ status, error }) => `${status} ${String(error)}`))).toEqual(
       new Set(failed.length === 0 ? [] : ['503 overloaded']),
     )
-    if (failed.length > 0) console.log(causesOf(stage))
+    if (failed.length > 0) process.stdout.write(`${causesOf(stage).join('\n')}\n`)
     expect(
       ends.filter(({ status }) => status === 200).every(({ data }) => JSON.stringify(data) === '[{"n":2000,"c":1000}]'),
     ).toBe(true)
     const last = Math.max(killedMs, ...failed.map(({ atMs }) => atMs))
-    console.log(`worker killed: ${ends.length} calls, ${failed.length} failed, the last ${last - killedMs} ms after it`)
+    process.stdout.write(
+      `worker killed: ${ends.length} calls, ${failed.length} failed, the last ${last - killedMs} ms after it\n`,
+    )
     expect(last - killedMs).toBeLessThan(45_000)
     await stage.cluster.worker.start()
     expect((await project.caller.post('/v1/queries/sum', {})).status).toBe(200)

@@ -1,5 +1,5 @@
 import axe, { type AxeResults, type RunOnly, type RunOptions } from 'axe-core'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 
@@ -24,7 +24,7 @@ export async function findBarriers(page: Page, name: string, look?: Locator): Pr
   const known = new Set<number>()
   // Changing the scheme draws everything anew, so it is changed as seldom as can be.
   for (const [width, scheme] of looksFor(name)) {
-    const height = width === 390 ? 844 : 800
+    const height = width === 390 ? 844 : width === 720 ? 450 : 800
     await page.setViewportSize({ width, height })
     await show(page, scheme)
     // From the top: what the bar half covers after a scroll is no smaller for that.
@@ -34,6 +34,11 @@ export async function findBarriers(page: Page, name: string, look?: Locator): Pr
     found.push(
       ...(await askAxe(page, asksOnlyContrast)).map((barrier) => `${name} at ${width} in ${scheme}: ${barrier}`),
     )
+    if (!asksOnlyContrast) {
+      const tree = await page.locator('body').ariaSnapshot()
+      if (width === 1280) await keepTree(name, tree)
+      found.push(...unnamed(tree).map((part) => `${name} at ${width}: a screen reader finds no name of a ${part}`))
+    }
     // Only now: what was drawn anew for the width may lack its words in the first frames.
     await look?.scrollIntoViewIfNeeded()
     await takePicture(page, `${name}-${scheme}-${width}`)
@@ -46,19 +51,40 @@ export async function findBarriers(page: Page, name: string, look?: Locator): Pr
   return found
 }
 
+/** What a screen reader goes through, to be read by whoever looks at the pictures. */
+async function keepTree(name: string, tree: string): Promise<void> {
+  if (process.env['TEST_PICTURES'] !== 'yes') return
+  await mkdir(artefacts, { recursive: true })
+  await writeFile(join(artefacts, `${name}.aria.yml`), `${tree}\n`)
+}
+
+/** Parts that people jump to or choose by their name. Axe asks for the names of what can be clicked only. */
+const named = new Set(['table', 'grid', 'dialog', 'form', 'region', 'tabpanel', 'tablist', 'tree', 'listbox'])
+
+function unnamed(tree: string): string[] {
+  return tree.split('\n').flatMap((line) => {
+    const role = /^\s*- (\w+)(?: \[[^\]]*\])*:?$/.exec(line)?.[1]
+    return role !== undefined && named.has(role) ? [role] : []
+  })
+}
+
 type Look = [width: number, scheme: Scheme]
 
 /**
- * Wide in both schemes, and narrow in one of them, by turns: what is only shown on narrow pages, the menu, is on all of
- * them. `TEST_LOOKS=all` and pictures show every page in all four.
+ * Wide in one scheme and narrow in the other, by turns: every page in both widths and both schemes, every second one wide
+ * in the dark. `TEST_LOOKS=all`, which CI sets, and pictures show every page in all four, and at a zoom of 200 %.
  */
 function looksFor(name: string): Look[] {
-  const narrow: Look[] = [
-    [390, 'dark'],
-    [390, 'light'],
-  ]
   const isAll = process.env['TEST_LOOKS'] === 'all' || process.env['TEST_PICTURES'] === 'yes'
-  return [[1280, 'light'], [1280, 'dark'], ...(isAll ? narrow : narrow.slice(name.length % 2).slice(0, 1))]
+  const looks: Look[] = [
+    [390, 'light'],
+    [1280, 'light'],
+    [1280, 'dark'],
+    [390, 'dark'],
+  ]
+  // Half of 1440 is what is left of it at a zoom of 200 %.
+  if (isAll) return [...looks, [1440, 'dark'], [720, 'dark']]
+  return looks.filter((_look, at) => at % 2 === name.length % 2)
 }
 
 const sidewaysTables = `[...document.querySelectorAll('table[data-wraps]')].filter(({ parentElement: place }) =>

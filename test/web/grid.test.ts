@@ -110,9 +110,51 @@ test('columns are made wider, moved and hidden, with the pointer and without', a
   await expect.poll(() => city.getAttribute('aria-colindex')).toBe('3')
   await choice.getByRole('checkbox', { name: 'note' }).uncheck()
   await grid.getByRole('columnheader', { name: /^note/ }).waitFor({ state: 'detached' })
-  await choice.getByRole('button', { name: 'As they came' }).click()
-  await grid.getByRole('columnheader', { name: /^note/ }).waitFor()
   await page.keyboard.press('Escape')
+})
+
+test('columns stay as they were arranged, for the query wherever it answers, until they are reset', async () => {
+  await page.reload()
+  await page.getByRole('form', { name: 'Slots' }).getByRole('button', { name: 'Run' }).click()
+  const city = grid.getByRole('columnheader', { name: /^city/ })
+  await expect.poll(() => city.getAttribute('aria-colindex')).toBe('3')
+  await grid.getByRole('columnheader', { name: /^revenue/ }).waitFor()
+  expect(await grid.getByRole('columnheader', { name: /^note/ }).count()).toBe(0)
+  await stage.deploy('sales_list')
+  await page.goto(`/p/${stage.projectId}/deploy/try?query=sales_list`)
+  await page.getByRole('button', { name: 'Call', exact: true }).click()
+  const answer = page.getByRole('grid', { name: 'Rows of the answer' })
+  await answer.getByRole('columnheader', { name: /^city/ }).waitFor()
+  expect(await answer.getByRole('columnheader', { name: /^note/ }).count()).toBe(0)
+  // A table of its own is arranged by itself.
+  await page.goto(`/p/${stage.projectId}/build/data/sales/rows`)
+  await page.getByRole('grid', { name: 'Rows of sales' }).getByRole('columnheader', { name: /^note/ }).waitFor()
+  await page.goto(`/p/${stage.projectId}/build/queries/sales_list`)
+  await page.getByRole('form', { name: 'Slots' }).getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('button', { name: 'Columns', exact: true }).click()
+  await page.getByRole('dialog', { name: 'Columns' }).getByRole('button', { name: 'Reset columns' }).click()
+  await grid.getByRole('columnheader', { name: /^note/ }).waitFor()
+  const kept = `Object.keys(localStorage).filter((key) => key.startsWith('sluice-columns'))`
+  expect(await page.evaluate(kept)).toEqual([])
+  await page.keyboard.press('Escape')
+})
+
+test('only so many arrangements are kept, those of late', async () => {
+  await page.evaluate(
+    `for (let at = 0; at < 120; at += 1) localStorage.setItem('sluice-columns x ' + at, JSON.stringify({ order: [], hidden: [], widths: {}, at }))`,
+  )
+  const note = await openColumn('note')
+  await note.getByRole('button', { name: 'Hide' }).click()
+  const kept: string[] = await page.evaluate(
+    `Object.keys(localStorage).filter((key) => key.startsWith('sluice-columns'))`,
+  )
+  expect(kept).toHaveLength(100)
+  expect(kept).not.toContain('sluice-columns x 20')
+  expect(kept).toContain('sluice-columns x 119')
+  await page.evaluate('localStorage.clear()')
+  await page.reload()
+  await page.getByRole('form', { name: 'Slots' }).getByRole('button', { name: 'Run' }).click()
+  await grid.getByRole('columnheader', { name: /^note/ }).waitFor()
 })
 
 test('the keyboard goes from cell to cell, opens one, and copies', async () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectStatus } from '../harness/app.ts'
+import { expectStatus, operatorToken } from '../harness/app.ts'
 import { openReceiver, type Receiver } from '../harness/receivers.ts'
 import { findBarriers } from './barriers.ts'
 import { openStage, waitMs, type Stage } from './stage.ts'
@@ -233,6 +233,41 @@ test('an alert is tried on the past, tells through a channel of the project, and
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('button', { name: 'End silence of Too many errors' }).click()
   await row.getByText(/Silenced until/).waitFor({ state: 'detached' })
+  expect(complaints).toEqual([])
+})
+
+test('alerts on data are tried on what was loaded, held and changed', async () => {
+  const sources = `/v1/projects/${stage.projectId}/datasources`
+  const { body } = await expectStatus(201, stage.owner.post(sources, { name: 'Visits', kind: 'file' }))
+  const send = async (text: string): Promise<void> => {
+    const headers = { authorization: `Bearer ${operatorToken}`, 'content-type': 'text/csv' }
+    const sent = await fetch(`${stage.origin}${sources}/${body.id}/files`, { method: 'POST', headers, body: text })
+    expect(sent.status).toBe(201)
+  }
+  await send('id\n1\n2\n')
+  await expectStatus(
+    200,
+    stage.owner.patch(`${sources}/${body.id}/schema`, { checks: [{ type: 'unique', columns: ['id'] }] }),
+  )
+  await send('id\n1\n1\n')
+  await page.goto(at('alerts'))
+  await page.getByRole('button', { name: 'New alert' }).click()
+  const form = page.getByRole('dialog', { name: 'New alert' })
+  const attempt = async (kind: string): Promise<void> => {
+    await form.getByRole('combobox', { name: 'Tell me when' }).click()
+    await page.getByRole('option', { name: kind }).click()
+    await form.getByRole('button', { name: 'Try it on the last 7 days' }).click()
+  }
+  await attempt('New data is held')
+  await form.getByText('It would have fired once in the last 7 days.').waitFor()
+  expect(await form.getByRole('list', { name: 'When it would have fired' }).textContent()).toContain(', and still')
+  await attempt('The shape of data changed')
+  await form.getByText('It would not have fired in the last 7 days.').waitFor()
+  await attempt('Data is late')
+  await form
+    .getByText('Nothing could be judged in the last 7 days: no table was loaded, or promised by a schedule.')
+    .waitFor()
+  expect(await barriers('alert-tried', form.getByText('Nothing could be judged'))).toEqual([])
   expect(complaints).toEqual([])
 })
 

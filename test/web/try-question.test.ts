@@ -62,6 +62,34 @@ test('the answer comes first, under it what was understood and how sure that is;
   expect(complaints).toEqual([])
 })
 
+test('a wrong answer to a follow-up becomes a case that says everything', async () => {
+  const { page, complaints } = await open()
+  await ask(page, 'how much did we sell in the east')
+  await page.getByText(/^Answered by sales_by_region with region = east/).waitFor()
+  await ask(page, 'and in the south?')
+  await page.getByText(/^Follow-up of /).waitFor()
+  await page.getByRole('button', { name: 'This answer is wrong' }).click()
+  const dialog = page.getByRole('dialog', { name: 'What would be right?' })
+  const whole = dialog.getByRole('textbox', { name: 'The question in full' })
+  expect(await whole.inputValue()).toBe('how much did we sell in the south')
+  await choose(page, 'It should be answered by', 'sales_by_region')
+  expect(await dialog.getByRole('combobox', { name: 'region' }).inputValue()).toBe('south')
+  await whole.fill(' ')
+  expect(await dialog.getByRole('button', { name: 'Keep it' }).isDisabled()).toBe(true)
+  await whole.fill('how much did all of the south sell')
+  expect(await findBarriers(page, 'try-wrong-follow-up')).toEqual([])
+  await dialog.getByRole('button', { name: 'Keep it' }).click()
+  await page.getByText(/^Kept as an evaluation case: every deployment asks it again\./).waitFor()
+  const meant = { question: 'how much did all of the south sell', parameters: { region: 'south' } }
+  const taught = await expectStatus(200, stage.owner.get(`${stage.path}/sales_by_region`))
+  expect(taught.body.examples).toContainEqual(meant)
+  const cases = await expectStatus(200, stage.owner.get(`/v1/projects/${stage.projectId}/evaluations`))
+  const { question, parameters } = meant
+  expect(cases.body.data).toContainEqual(expect.objectContaining({ question, expected_parameters: parameters }))
+  expect(cases.body.data.map((each: { question: string }) => each.question)).not.toContain('and in the south?')
+  expect(complaints).toEqual([])
+})
+
 test('what is not expressed is named in a line, and answered without it when asked to', async () => {
   const { page, complaints } = await open()
   await ask(page, 'how much did we sell in the east to new customers')

@@ -33,6 +33,9 @@ const values: [string, unknown][] = [
   ['1e300::DOUBLE', 1e300],
   ['0.1::DOUBLE', 0.1],
   ['1e-7::DOUBLE', 1e-7],
+  ['12::DOUBLE', 12],
+  ['-0.0::DOUBLE', -0],
+  ['1e21::DOUBLE', 1e21],
   ["'nan'::DOUBLE", null],
   ["'inf'::DOUBLE", null],
   ["'-inf'::FLOAT", null],
@@ -47,6 +50,7 @@ const values: [string, unknown][] = [
   ["'quote \" slash \\ tab \t nul-free é 😀'", 'quote " slash \\ tab \t nul-free é 😀'],
   ["'line' || chr(10) || 'break' || chr(13)", 'line\nbreak\r'],
   ['chr(0)', '\0'],
+  ["'\\u001b' || chr(27) || chr(31) || '\\' || chr(11)", '\\u001b\u001b\u001f\\\u000b'],
   ["''", ''],
   ["DATE '2024-02-29'", '2024-02-29'],
   ["DATE '0001-01-01'", '0001-01-01'],
@@ -81,6 +85,7 @@ const values: [string, unknown][] = [
     "{'big': 9007199254740993, 'inner': {'at': TIMESTAMP '2024-01-02 03:04:05', 'blob': 'a'::BLOB}}",
     { big: '9007199254740993', inner: { at: '2024-01-02T03:04:05Z', blob: 'YQ==' } },
   ],
+  ["{'price': [12.50::DECIMAL(6,2)], 'rate': 3::DOUBLE, 'share': 1::FLOAT}", { price: [12.5], rate: 3, share: 1 }],
   ["[{'x': 'inf'::DOUBLE}, NULL]", [{ x: null }, null]],
   ['row(1, 2.5::DOUBLE)', [1, 2.5]],
   ["MAP {'a': 1, 'b': 9007199254740993}", { a: 1, b: '9007199254740993' }],
@@ -121,6 +126,18 @@ describe('JSON of each type', () => {
     for await (const { bytes } of stream.chunks) text += (text === '' ? '' : ',') + bytes.toString()
     expect(JSON.parse(`[${text}]`)).toEqual(built)
     expect(text).not.toContain('\n')
+  })
+
+  test.each(values)('%s is the same bytes each way', async (expression) => {
+    const { engine, catalog } = fixture
+    const sql = `SELECT ${expression} AS v`
+    const input = { sql, slots: [], format: 'json' as const, maxRows: 10, maxBytes: 1_000_000 }
+    const built = (await engine.read('project', catalog, input)).bytes.toString()
+    expect((await engine.read('project', catalog, input)).bytes.toString()).toBe(built)
+    const stream = await engine.stream('project', catalog, input)
+    let text = ''
+    for await (const { bytes } of stream.chunks) text += bytes.toString()
+    expect(`[${text}]`).toBe(built)
   })
 
   test('keeps every column: __proto__, names twice, names that differ in case, names with quotes', async () => {

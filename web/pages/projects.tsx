@@ -45,7 +45,7 @@ function ProjectList({ projects }: { projects: Project[] }) {
       ) : (
         <Growing items={projects} what="projects">
           {(shown) => (
-            <ul className={classes.list}>
+            <ul className={classes.list} aria-label="Projects">
               {shown.map((project) => (
                 <li key={project.id}>
                   <Link href={paths.project(project.id)} className={classes.card}>

@@ -41,7 +41,7 @@ export function SignInPage() {
     return (
       <Gate title="Signing in">
         <Group gap="sm">
-          <Loader size="sm" />
+          <Loader size="sm" aria-hidden />
           <Text c="dimmed">The link is being checked.</Text>
         </Group>
       </Gate>

@@ -23,7 +23,7 @@ export function PlainTable({
   const endOf = (name: string | undefined): true | undefined => figures.includes(name ?? '') || undefined
   return (
     <Scroll label={label} look="tall">
-      <table className={classes.table} data-wraps={whole !== undefined || undefined}>
+      <table aria-label={label} className={classes.table} data-wraps={whole !== undefined || undefined}>
         <thead>
           <tr>
             {head.map((name) => (

@@ -56,7 +56,7 @@ export function SortableTable<Item>({ label, columns, items, keyOf, what, order,
       <Growing items={rows} what={what}>
         {(shown) => (
           <Scroll label={label} look="tall">
-            <table className={plain.table} data-wraps>
+            <table aria-label={label} className={plain.table} data-wraps>
               <thead className={classes.head}>
                 <tr>
                   {columns.map((column) => (

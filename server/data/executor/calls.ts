@@ -4,6 +4,7 @@ import { throwIfCancelled, type Cancellable, type Instances } from './instances.
 import { checkRows } from './checks.ts'
 import { appendPage, convert } from './convert.ts'
 import { leaveRows } from './large-rows.ts'
+import { writeLookup } from './write-lookup.ts'
 import { compactParts, mergeRows } from './merge.ts'
 import { castTable } from './cast-table.ts'
 import { buildNative } from './native.ts'
@@ -149,6 +150,8 @@ export function createCalls(parts: { settings: ExecutorSettings; instances: Inst
     const { call: scoped } = head
     if (scoped.verb === 'inspect') send({ id, kind: 'result', head: await inspect(instance, call, scoped) })
     else if (scoped.verb === 'explain') send({ id, kind: 'result', head: await explainSql(instance, call, scoped) })
+    else if (scoped.verb === 'writeLookup')
+      send({ id, kind: 'result', head: await writeLookup(instance, call, scoped) })
     else if (scoped.stream) {
       const sink = sinkOf(id, call)
       const exporting = { instance, settings: parts.settings, id }

@@ -39,8 +39,12 @@ export async function findLookup(
   return { slot, cast, sqlOf: (keys) => `${head} ${key.text}, ${middle} IN (${keys}) ${tail}` }
 }
 
-/** One table, filtered: nothing that looks at more than one row at a time. */
 function isPlainSelect(root: Node): boolean {
+  return readsOneTable(root) && (root['modifiers'] as Node[]).every(isHarmless)
+}
+
+/** One table, filtered: nothing that looks at more than one row at a time, but for the order and number of rows. */
+export function readsOneTable(root: Node): boolean {
   const from = root['from_table'] as Node | undefined
   const ctes = root['cte_map'] as { map: unknown[] } | undefined
   return (
@@ -49,7 +53,6 @@ function isPlainSelect(root: Node): boolean {
     from?.['type'] === 'BASE_TABLE' &&
     from['sample'] === null &&
     isEmpty(from['column_name_alias']) &&
-    (root['modifiers'] as Node[]).every(isHarmless) &&
     isEmpty(root['group_expressions']) &&
     ['having', 'qualify', 'sample'].every((part) => root[part] === null) &&
     root['aggregate_handling'] === 'STANDARD_HANDLING'
@@ -114,7 +117,7 @@ async function isIndexed(lease: OpenConnection, copy: string, column: string): P
 }
 
 /** True where no expression sees other rows, has effects or differs from one time to the next. */
-async function isRowByRow(root: Node): Promise<boolean> {
+export async function isRowByRow(root: Node): Promise<boolean> {
   const scalars = await scalarFunctions()
   const check = (value: unknown): boolean => {
     if (Array.isArray(value)) return value.every(check)

@@ -9,7 +9,7 @@ import type { Column } from './protocol.ts'
 import type { BoundSlot } from './slots.ts'
 import { sqlFailure } from './sql-failure.ts'
 import { castSlots, quoteText, withoutSemicolon } from './sql-text.ts'
-import { directEncoder, doubt, hopefulValue, jsonText, typeName } from './values.ts'
+import { directEncoder, doubt, hopefulValue, isNeverHopeful, jsonText, typeName } from './values.ts'
 
 /** A statement that was inspected and described once; every later call of it starts here. */
 export type StatementPlan = {
@@ -57,7 +57,8 @@ export async function planFor(
     const names = uniqueNames(types.map((_, index) => statement.columnName(index)))
     const columns = types.map((type, index) => ({ name: names[index] ?? '', type: typeName(type) }))
     const lookup = await findLookup(lease, instance, { sql: author, sighting, casts })
-    const plan: StatementPlan = { sql, columns, types, lookup, lastRowCount: null, hopeful: true }
+    const hopeful = !types.some(isNeverHopeful)
+    const plan: StatementPlan = { sql, columns, types, lookup, lastRowCount: null, hopeful }
     rememberPlan(instance, key, plan)
     return plan
   })

@@ -52,6 +52,17 @@ export type ReadCall = ReadLimits & { sql: string; slots: SlotValue[]; format: R
 /** Slots of SQL that nobody calls yet: a type where the author gave one. */
 export type InspectCall = { sql: string; slots: { name: string; type: SlotType }[] }
 
+/**
+ * Writes all answers of a statement into a file. `given`: slots that have a value in the calls it is for; the others are
+ * NULL. `path` is for something unfinished, in a folder that is there.
+ */
+export type LookupCall = InspectCall & { given: string[]; path: string; maxBytes: number }
+/** `unfit`: it is not known how to write its answers down. `large`: they would fill more than they may. */
+export type LookupWritten =
+  | { outcome: 'written'; sizeBytes: number; keyCount: number; rowCount: number; elapsedMs: number }
+  | { outcome: 'unfit'; reason: string }
+  | { outcome: 'large' }
+
 /** One thing that the engine does for a statement. */
 export type PlanStep = {
   /** As DuckDB calls it: `HASH_JOIN`. */
@@ -235,6 +246,7 @@ export type DistinctValues = { values: { value: string; count: number }[]; cappe
 export type ScopedCall =
   | ({ verb: 'read' } & ReadCall)
   | ({ verb: 'inspect' } & InspectCall)
+  | ({ verb: 'writeLookup' } & LookupCall)
   | ({ verb: 'explain' } & { sql: string; slots: SlotValue[] })
 
 /** Verbs on files that belong to us. No SQL of a user is in them. */

@@ -18,7 +18,8 @@ import { quoteName, quoteText } from './sql-text.ts'
 /**
  * How a value becomes JSON, said three times for speed and held together by a test, type by type:
  * `jsonText` is SQL that is right for every value; `hopefulValue` is cheaper SQL that is right unless `doubt` is true
- * of a row; `directEncoder` is JavaScript for a few rows, where each SQL expression costs more than the row itself.
+ * of a row; `directEncoder` is JavaScript for a few rows, where each SQL expression costs more than the row itself. All
+ * three write the same bytes.
  */
 
 const safe = 9_007_199_254_740_991n
@@ -156,6 +157,15 @@ const doubts = new Map<DuckDBTypeId, (x: string) => string>([
   [DuckDBTypeId.DATE, infinite],
 ])
 
+/** Types of which `hopefulValue` writes other digits than the others do: `12.5` for `12.50`. */
+export function isNeverHopeful(type: DuckDBType): boolean {
+  if (type instanceof DuckDBDecimalType) return type.scale > 0
+  if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) return isNeverHopeful(type.valueType)
+  if (type instanceof DuckDBMapType) return isNeverHopeful(type.keyType) || isNeverHopeful(type.valueType)
+  if (type instanceof DuckDBStructType) return type.entryTypes.some(isNeverHopeful)
+  return type instanceof DuckDBUnionType && type.memberTypes.some(isNeverHopeful)
+}
+
 /** SQL that is true of a value for which `hopefulValue` is wrong; absent when it never is. */
 export function doubt(type: DuckDBType, x: string): string | undefined {
   if (!(type instanceof DuckDBDecimalType)) return doubts.get(type.typeId)?.(x)
@@ -194,8 +204,8 @@ const directEncoders = new Map<DuckDBTypeId, DirectEncoder>([
   [DuckDBTypeId.UBIGINT, integerJson],
   [DuckDBTypeId.HUGEINT, integerJson],
   [DuckDBTypeId.UHUGEINT, integerJson],
-  [DuckDBTypeId.DOUBLE, (value) => (Number.isFinite(value) ? String(value) : 'null')],
-  [DuckDBTypeId.VARCHAR, (value) => JSON.stringify(value)],
+  [DuckDBTypeId.DOUBLE, (value) => (typeof value === 'number' ? doubleJson(value) : 'null')],
+  [DuckDBTypeId.VARCHAR, (value) => textJson(String(value))],
   [DuckDBTypeId.DATE, (value) => (value instanceof DuckDBDateValue ? dateJson(value) : 'null')],
   [DuckDBTypeId.TIMESTAMP, (value) => (value instanceof DuckDBTimestampValue ? timestampJson(value) : 'null')],
   [DuckDBTypeId.DECIMAL, (value) => (value instanceof DuckDBDecimalValue ? decimalJson(value) : 'null')],
@@ -204,6 +214,26 @@ const directEncoders = new Map<DuckDBTypeId, DirectEncoder>([
 /** JSON of a value in JavaScript, for the types that need no SQL; absent for all others. */
 export function directEncoder(type: DuckDBType): DirectEncoder | undefined {
   return type.alias === 'JSON' ? undefined : directEncoders.get(type.typeId)
+}
+
+/** As DuckDB writes it: a number that has no fraction shows that it could have one. */
+function doubleJson(value: number): string {
+  if (!Number.isFinite(value)) return 'null'
+  const text = Object.is(value, -0) ? '-0' : String(value)
+  if (text.includes('e')) return text.replace('e+', 'e')
+  return text.includes('.') ? text : `${text}.0`
+}
+
+// oxlint-disable-next-line no-control-regex -- these are what is looked for
+const escapedWithLetters = /[\x0b\x0e\x0f\x1a-\x1f]/
+
+/** DuckDB escapes control characters in capital letters. A backslash is consumed with what it escapes. */
+function textJson(text: string): string {
+  const json = JSON.stringify(text)
+  if (!escapedWithLetters.test(text)) return json
+  return json.replaceAll(/\\(?:u00(..)|.)/g, (escape: string, code: string | undefined) =>
+    code === undefined ? escape : `\\u00${code.toUpperCase()}`,
+  )
 }
 
 function dateJson(value: DuckDBDateValue): string {

@@ -16,7 +16,7 @@ import { routable, type QuestionPlace } from '../indexes/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
 import type { LanguageModel } from './model.ts'
 import type { Database } from '../../store/index.ts'
-import type { Catalogs, QueryEngine } from '../../data/index.ts'
+import type { Catalogs, Lookups, QueryEngine } from '../../data/index.ts'
 import type { Observe } from '../../observe.ts'
 import type { Config } from '../../config.ts'
 import type { Clock } from '../../clock.ts'
@@ -49,6 +49,7 @@ type Parts = {
   catalogs: Catalogs
   engine: QueryEngine
   answers: Answers
+  lookups: Lookups
   queryCallers: QueryCallers
   callWatch: CallWatch
   deployments: Deployments

@@ -8,6 +8,12 @@ import { isEnough, share } from './measure.ts'
 
 export type PastSpan = { fromMs: number; toMs: number }
 
+/** What would be measured at the end of each minute of a span, asked in their order. */
+export type History = (alert: Alert, minute: number) => Measured
+
+/** And since when what it looks at is kept. */
+export type Past = { measure: History; knownFromMs: number }
+
 /** What the calls of one minute came to. */
 type Minute = Record<(typeof counted)[number], number> & { times: Array<[bucket: number, count: number]> }
 export type Minutes = ReadonlyMap<number, Minute>
@@ -84,7 +90,7 @@ function shareOf(alert: Alert, part: number, whole: number): Measured {
 }
 
 /** The window slides: each minute adds the one that ends and takes out the one that leaves. */
-export function countedHistory(alert: Alert, minutes: Minutes): (of: Alert, minute: number) => Measured {
+export function countedHistory(alert: Alert, minutes: Minutes): History {
   const { windowMinutes } = alert
   const sum = Object.fromEntries(counted.map((name) => [name, 0])) as Sums
   const add = (minute: Minute | undefined, sign: 1 | -1): void => {
@@ -99,7 +105,7 @@ export function countedHistory(alert: Alert, minutes: Minutes): (of: Alert, minu
   }
 }
 
-export function latencyHistory(alert: Alert, minutes: Minutes): (of: Alert, minute: number) => Measured {
+export function latencyHistory(alert: Alert, minutes: Minutes): History {
   const { windowMinutes } = alert
   const times: Latencies = new Map()
   let requests = 0

@@ -1,24 +1,29 @@
 import { requireRole, type Caller } from '../../access/index.ts'
 import type { AlertType } from '../../../api/alerts.ts'
 import type { Clock } from '../../clock.ts'
+import type { Config } from '../../config.ts'
 import { failedJobTimes } from '../../jobs/index.ts'
 import type { Database } from '../../store/index.ts'
 import type { Usage } from '../record.ts'
-import type { Alert, Measured } from './alert.ts'
+import type { Alert } from './alert.ts'
 import { alertTypeOf } from './alert-types.ts'
-import { countedHistory, latencyHistory, readMinutes, type PastSpan } from './past.ts'
+import { countedHistory, latencyHistory, readMinutes, type History, type Past, type PastSpan } from './past.ts'
+import { dataPast } from './past-data.ts'
 import { judgeAlert } from './judge.ts'
 import type { AlertRules } from './manage.ts'
 import type { Alerts } from './open.ts'
 import { checkRules } from './rules.ts'
 
-type Parts = { store: Database; usage: Usage; alerts: Alerts; now: Clock }
+type Parts = { store: Database; usage: Usage; alerts: Alerts; config: Pick<Config, 'limits'>; now: Clock }
 
 type Firing = { startedAt: Date; endedAt: Date | null; worst: number }
 type AlertPreview = {
-  supported: boolean
   from: Date
   to: Date
+  /** Before it nothing is known, and nothing was judged. */
+  knownFrom: Date
+  /** How many minutes had enough to be judged by. */
+  judgedMinutes: number
   fired: number
   firings: Firing[]
   value: number | null
@@ -26,9 +31,6 @@ type AlertPreview = {
 
 const minuteMs = 60_000
 const maxFirings = 50
-
-/** What would be measured at the end of each minute of a span. */
-type History = (alert: Alert, minute: number) => Measured
 
 /** When an alert with these rules would have fired, had it been there: judged once a minute as it would be now. */
 export async function previewAlert(
@@ -42,29 +44,36 @@ export async function previewAlert(
   const toMs = Math.floor(app.now() / minuteMs) * minuteMs + minuteMs
   const span = { fromMs: toMs - days * 1_440 * minuteMs, toMs }
   const alert = freshAlert(projectId, rules)
-  const history = await readHistory(app, alert, span)
-  const [from, to] = [new Date(span.fromMs), new Date(span.toMs)]
-  if (history === null) return { supported: false, from, to, fired: 0, firings: [], value: null }
-  const { firings, value } = simulate(alert, history, span)
-  const newest = firings.toReversed().slice(0, maxFirings)
-  return { supported: true, from, to, fired: firings.length, firings: newest, value }
+  const past = await readPast(app, alert, span)
+  const knownFromMs = Math.min(Math.max(past.knownFromMs, span.fromMs), span.toMs)
+  const { firings, judgedMinutes, value } = simulate(alert, past.measure, { ...span, knownFromMs })
+  return {
+    from: new Date(span.fromMs),
+    to: new Date(span.toMs),
+    knownFrom: new Date(knownFromMs),
+    judgedMinutes,
+    fired: firings.length,
+    firings: firings.toReversed().slice(0, maxFirings),
+    value,
+  }
 }
 
-function simulate(
-  start: Alert,
-  history: History,
-  { fromMs, toMs }: PastSpan,
-): { firings: Firing[]; value: number | null } {
+type Simulated = { firings: Firing[]; judgedMinutes: number; value: number | null }
+
+function simulate(start: Alert, history: History, span: PastSpan & { knownFromMs: number }): Simulated {
   const { good } = alertTypeOf(start.type)
   const firings: Firing[] = []
   const alert = { ...start }
+  let judgedMinutes = 0
   let value: number | null = null
-  for (let minute = 0, endMs = fromMs + minuteMs; endMs <= toMs; minute += 1, endMs += minuteMs) {
-    const at = new Date(endMs)
+  for (let minute = 0, endMs = span.fromMs + minuteMs; endMs <= span.toMs; minute += 1, endMs += minuteMs) {
     const measured = history(alert, minute)
+    if (endMs <= span.knownFromMs) continue
+    const at = new Date(endMs)
     const { event, ...verdict } = judgeAlert(alert, measured, at)
     Object.assign(alert, verdict)
     value = measured.enough ? measured.value : null
+    if (measured.enough) judgedMinutes += 1
     const last = firings.at(-1)
     if (event === 'firing') firings.push({ startedAt: at, endedAt: null, worst: measured.value })
     else if (event === 'resolved' && last !== undefined) last.endedAt = at
@@ -72,18 +81,28 @@ function simulate(
       last.worst = good === 'below' ? Math.max(last.worst, measured.value) : Math.min(last.worst, measured.value)
     }
   }
-  return { firings, value }
+  return { firings, judgedMinutes, value }
 }
 
-/** Of the state of data only the present is kept, so what watches that cannot be tried on the past. */
-const withoutPast = new Set<AlertType>(['data_stale', 'schema_drift', 'data_held'])
+const dayMs = 1_440 * minuteMs
+const ofData = new Set<AlertType>(['data_stale', 'schema_drift', 'data_held'])
 
-async function readHistory(app: Parts, alert: Alert, span: PastSpan): Promise<History | null> {
-  if (withoutPast.has(alert.type)) return null
-  if (alert.type === 'job_failed') return jobHistory(app.store, alert, span)
+async function readPast(app: Parts, alert: Alert, span: PastSpan): Promise<Past> {
+  const { store, alerts, config, now } = app
+  if (ofData.has(alert.type)) return dataPast({ sources: alerts.sources, alert, span })
+  const { jobRetentionDays, requestRetentionDays, rollupRetentionDays } = config.limits
+  const keptDays =
+    alert.type === 'job_failed'
+      ? jobRetentionDays
+      : alert.type === 'confidence_below'
+        ? requestRetentionDays
+        : rollupRetentionDays
+  const knownFromMs = now() - keptDays * dayMs
+  if (alert.type === 'job_failed') return { measure: await jobHistory(store, alert, span), knownFromMs }
   const begin = { fromMs: span.fromMs - alert.windowMinutes * minuteMs, toMs: span.toMs }
-  const minutes = await readMinutes(app.store, alert, begin)
-  return alert.type === 'p95_latency_above' ? latencyHistory(alert, minutes) : countedHistory(alert, minutes)
+  const minutes = await readMinutes(store, alert, begin)
+  const historyOf = alert.type === 'p95_latency_above' ? latencyHistory : countedHistory
+  return { measure: historyOf(alert, minutes), knownFromMs }
 }
 
 async function jobHistory(store: Database, alert: Alert, span: PastSpan): Promise<History> {

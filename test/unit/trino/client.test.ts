@@ -42,14 +42,19 @@ async function serve(answers: (request: Seen, url: string) => Answer): Promise<{
   return { client, seen }
 }
 
-const portOf = (from: Server | undefined): number => (from?.address() as AddressInfo).port
+const portOf = (from: Server | undefined): number => (from?.address() as AddressInfo | undefined)?.port ?? 0
 const bigint = { name: 'n', type: 'bigint', typeSignature: { rawType: 'bigint', arguments: [] } }
 
 describe('a statement', () => {
   test('is followed page by page, with its integers exact, as the user it is run as', async () => {
     const pages: Record<string, (url: string) => object> = {
       '/v1/statement': (url) => ({ id: 'q1', nextUri: `${url}/v1/statement/q1/1` }),
-      '/v1/statement/q1/1': (url) => ({ id: 'q1', columns: [bigint], data: [[1]], nextUri: `${url}/v1/statement/q1/2` }),
+      '/v1/statement/q1/1': (url) => ({
+        id: 'q1',
+        columns: [bigint],
+        data: [[1]],
+        nextUri: `${url}/v1/statement/q1/2`,
+      }),
       '/v1/statement/q1/2': () => ({ id: 'q1', columns: [bigint], data: [[2]] }),
     }
     const { client: trino, seen } = await serve(({ path }, url) => {

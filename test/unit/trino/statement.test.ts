@@ -24,7 +24,8 @@ describe('slots', () => {
       { name: 'none', type: 'timestamp', value: null },
       { name: 'most', type: 'integer', value: 3 },
     ]
-    const sql = "SELECT 'a''b' FROM t WHERE a = $who AND b > $least AND c = $huge AND contains($days, d) AND e = $none LIMIT $most"
+    const sql =
+      "SELECT 'a''b' FROM t WHERE a = $who AND b > $least AND c = $huge AND contains($days, d) AND e = $none LIMIT $most"
     expect(executed(read(sql), slots)).toBe(
       "EXECUTE IMMEDIATE 'SELECT ''a''''b'' FROM t WHERE a = CAST(? AS varchar) AND b > CAST(? AS bigint) AND c = CAST(? AS decimal(38,0)) AND contains(CAST(? AS array(date)), d) AND e = CAST(? AS timestamp(6)) LIMIT ?' USING 'it''s $x ?', BIGINT '5', DECIMAL '99999999999999999999', ARRAY[DATE '2026-01-01', NULL], NULL, 3",
     )
@@ -74,9 +75,13 @@ test.each([
   expect(() => read(sql)).toThrow(words)
 })
 
-test.each(['SELECT 1', 'WITH a AS (SELECT 1 AS x) SELECT x FROM a', 'VALUES 1', 'TABLE t', '(SELECT 1)', "SELECT 'x;y'"])(
-  '%s is not',
-  (sql) => {
-    expect(read(sql).sql).toBe(sql)
-  },
-)
+test.each([
+  'SELECT 1',
+  'WITH a AS (SELECT 1 AS x) SELECT x FROM a',
+  'VALUES 1',
+  'TABLE t',
+  '(SELECT 1)',
+  "SELECT 'x;y'",
+])('%s is not', (sql) => {
+  expect(read(sql).sql).toBe(sql)
+})

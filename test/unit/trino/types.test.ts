@@ -25,7 +25,10 @@ test.each([
   ['timestamp(6) with time zone', 'TIMESTAMP WITH TIME ZONE'],
   ['array(varchar)', 'VARCHAR[]'],
   ['map(varchar(3), array(double))', 'MAP(VARCHAR, DOUBLE[])'],
-  ['row(x bigint, Y array(varchar(3)), "z z" timestamp(3) with time zone)', 'STRUCT(x BIGINT, Y VARCHAR[], "z z" TIMESTAMP WITH TIME ZONE)'],
+  [
+    'row(x bigint, Y array(varchar(3)), "z z" timestamp(3) with time zone)',
+    'STRUCT(x BIGINT, Y VARCHAR[], "z z" TIMESTAMP WITH TIME ZONE)',
+  ],
   ['row(a row(b decimal(3,1)))', 'STRUCT(a STRUCT(b DECIMAL(3,1)))'],
   ['hyperloglog', 'VARCHAR'],
 ])("Trino's %s is %s", (text, name) => {
@@ -70,8 +73,13 @@ describe('values', () => {
   test('in CSV are as in JSON, without the quotes of a text', () => {
     const types = ['VARCHAR', 'TIMESTAMP', 'VARCHAR[]', 'BIGINT'].map(parseColumnType)
     const columns = types.map((_, index) => ({ name: `c${index}`, type: '' }))
-    const { start, rows } = rowEncoder({ columns, types }, 'csv')
-    const text = `${String(start)}${String(rows([['a,"b"', '2026-01-01 00:00:00', ['x'], null], ['', null, null, 1]]))}`
+    const encoder = rowEncoder({ columns, types }, 'csv')
+    const text = `${String(encoder.start)}${String(
+      encoder.rows([
+        ['a,"b"', '2026-01-01 00:00:00', ['x'], null],
+        ['', null, null, 1],
+      ]),
+    )}`
     expect(text).toBe('c0,c1,c2,c3\r\n"a,""b""",2026-01-01T00:00:00Z,"[""x""]",\r\n"",,,1\r\n')
   })
 })

@@ -3,6 +3,7 @@ import { Growing } from '../../parts/more.tsx'
 import shared from './build.module.css'
 
 type Props<Item> = {
+  label: string
   items: Item[]
   /** What they are called, many of them. */
   what: string
@@ -13,12 +14,12 @@ type Props<Item> = {
 }
 
 /** What a project holds of one kind, a line each. On a phone a line becomes a few words. */
-export function ListTable<Item>({ items, what, head, children }: Props<Item>) {
+export function ListTable<Item>({ label, items, what, head, children }: Props<Item>) {
   return (
     <Growing items={items} what={what}>
       {(shown) => (
         <div className={shared.panel}>
-          <table className={shared.table}>
+          <table aria-label={label} className={shared.table}>
             <thead>
               <tr>
                 {head.map((name) =>

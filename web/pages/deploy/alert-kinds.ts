@@ -18,7 +18,12 @@ type Kind = {
   windowed: boolean
   /** Whether it is about single queries and environments. */
   scoped: boolean
+  /** Why nothing of the past could be judged, in the end of a sentence. */
+  unjudged: string
 }
+
+const few = 'there were fewer calls than it takes'
+const none = 'nothing of that time is kept'
 
 /** All that the web app knows of each type. One that is missing does not compile. */
 const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
@@ -32,6 +37,7 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     optional: false,
     windowed: true,
     scoped: true,
+    unjudged: few,
   },
   p95_latency_above: {
     label: 'Too slow',
@@ -43,6 +49,7 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     optional: false,
     windowed: true,
     scoped: true,
+    unjudged: few,
   },
   requests_above: {
     label: 'More calls than usual',
@@ -54,6 +61,7 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     optional: false,
     windowed: true,
     scoped: true,
+    unjudged: none,
   },
   requests_below: {
     label: 'Fewer calls than usual',
@@ -65,6 +73,7 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     optional: false,
     windowed: true,
     scoped: true,
+    unjudged: none,
   },
   unanswered_rate_above: {
     label: 'Too many unanswered questions',
@@ -76,6 +85,7 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     optional: false,
     windowed: true,
     scoped: true,
+    unjudged: 'there were fewer questions than it takes',
   },
   confidence_below: {
     label: 'Questions answered unsurely',
@@ -87,6 +97,7 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     optional: false,
     windowed: true,
     scoped: true,
+    unjudged: 'there were fewer answers to questions than it takes',
   },
   flagged_share_above: {
     label: 'Too many answers that leave something out',
@@ -98,6 +109,7 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     optional: false,
     windowed: true,
     scoped: true,
+    unjudged: 'there were fewer answers to questions than it takes',
   },
   job_failed: {
     label: 'A refresh failed',
@@ -109,6 +121,7 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     optional: true,
     windowed: false,
     scoped: false,
+    unjudged: none,
   },
   data_stale: {
     label: 'Data is late',
@@ -120,6 +133,7 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     optional: true,
     windowed: false,
     scoped: false,
+    unjudged: 'no table was loaded, or promised by a schedule',
   },
   data_held: {
     label: 'New data is held',
@@ -131,6 +145,7 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     optional: true,
     windowed: false,
     scoped: false,
+    unjudged: none,
   },
   schema_drift: {
     label: 'The shape of data changed',
@@ -142,6 +157,7 @@ const kinds: Record<AlertType, Omit<Kind, 'type'>> = {
     optional: true,
     windowed: false,
     scoped: false,
+    unjudged: none,
   },
 }
 

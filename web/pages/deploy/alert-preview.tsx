@@ -6,10 +6,10 @@ import { Moment } from '../../parts/time.tsx'
 import { Verdict } from '../../parts/verdict.tsx'
 import { useAct } from '../../queries.ts'
 import { sayCount } from '../../words.ts'
-import { sayMeasured } from './alert-kinds.ts'
+import { kindOf, sayMeasured } from './alert-kinds.ts'
 import { previewOf, type AlertValues } from './alert-values.ts'
 import type { Place } from './place.ts'
-import type { AlertPreview as Preview } from './usage-wire.ts'
+import type { AlertPreview as Preview, AlertType } from './usage-wire.ts'
 
 const maxShown = 8
 const days = 7
@@ -41,7 +41,7 @@ export function AlertPreview({ place, values }: { place: Place; values: AlertVal
       </Group>
       <RefusalNotice error={tried.error} />
       {found !== undefined && (
-        <Verdict says={sayFound(found)} bad={false}>
+        <Verdict says={sayFound(type, found)} bad={false}>
           {found.firings.length > 0 && (
             <List size="sm" aria-label="When it would have fired">
               {found.firings.slice(0, maxShown).map(({ started_at: from, ended_at: to, worst }) => (
@@ -56,6 +56,11 @@ export function AlertPreview({ place, values }: { place: Place; values: AlertVal
               ))}
             </List>
           )}
+          {isPartly(found) && (
+            <Text size="sm">
+              Judged since <Moment at={found.known_from} />: of the time before, nothing that it looks at is kept.
+            </Text>
+          )}
           {found.fired > maxShown && <Text size="sm">and {sayCount(found.fired - maxShown, 'time')} before.</Text>}
         </Verdict>
       )}
@@ -67,10 +72,16 @@ function pathOf({ project }: Place): string {
   return `/v1/projects/${project.id}/alerts/preview`
 }
 
-function sayFound({ supported, fired }: Preview): string {
-  if (!supported) return 'Nothing is kept of the past that this looks at, so it cannot be tried on it.'
-  if (fired === 0) return `It would not have fired in the last ${days} days.`
-  return `It would have fired ${fired === 1 ? 'once' : `${fired.toLocaleString('en')} times`} in the last ${days} days.`
+function sayFound(type: AlertType, found: Preview): string {
+  const { fired, judged_minutes: judged } = found
+  const when = `in the last ${days} days`
+  if (judged === 0) return `Nothing could be judged ${when}: ${kindOf(type).unjudged}.`
+  if (fired === 0) return `It would not have fired ${when}.`
+  return `It would have fired ${fired === 1 ? 'once' : `${fired.toLocaleString('en')} times`} ${when}.`
+}
+
+function isPartly({ from, known_from: knownFrom, judged_minutes: judged }: Preview): boolean {
+  return judged > 0 && Date.parse(knownFrom) > Date.parse(from)
 }
 
 function sayLength(from: string, to: string): string {

@@ -102,7 +102,13 @@ function AlertRow({ place, alert }: { place: Place; alert: Alert }) {
         <>
           <State alert={alert} />
           <Group gap={4}>
-            <Button variant="subtle" color="gray" size="xs" onClick={() => choose({ alert: alert.id })}>
+            <Button
+              variant="subtle"
+              color="gray"
+              size="xs"
+              aria-label={`History of ${alert.name}`}
+              onClick={() => choose({ alert: alert.id })}
+            >
               History
             </Button>
             {editor && (

@@ -20,13 +20,15 @@ const maxTextLength = 200_000
 type Props = {
   outcome: Outcome
   isExplained?: boolean
+  /** Under which its columns stay as they were arranged. */
+  keptAs?: string | undefined
   download?: Download | undefined
   /** As the author of the query draws it. */
   chart?: Chart | null
 }
 
 /** What came back: as rows, as sent, and with its headers. What is explained beside it is not said twice. */
-export function Answer({ outcome, isExplained = false, download, chart = null }: Props) {
+export function Answer({ outcome, isExplained = false, keptAs, download, chart = null }: Props) {
   const rows = rowsOf(outcome.body)
   const refusal = refusalOf(outcome.body)
   const [chosen, setForm] = useState<Form | null>(null)
@@ -66,7 +68,13 @@ export function Answer({ outcome, isExplained = false, download, chart = null }:
       </Group>
       {refusal !== null && !isExplained && <Text>{refusal.message}</Text>}
       {(form === 'table' || form === 'chart') && rows !== null && (
-        <Rows outcome={outcome} rows={rows} download={download} chart={form === 'chart' ? { set: chart } : null} />
+        <Rows
+          outcome={outcome}
+          rows={rows}
+          keptAs={keptAs}
+          download={download}
+          chart={form === 'chart' ? { set: chart } : null}
+        />
       )}
       {form === 'json' &&
         (isExplained && rows === null ? (
@@ -98,12 +106,13 @@ function isUnanswered(body: unknown): boolean {
 type RowsProps = {
   outcome: Outcome
   rows: Array<Record<string, unknown>>
+  keptAs: string | undefined
   download: Download | undefined
   /** Null where the table is wanted. */
   chart: { set: Chart | null } | null
 }
 
-function Rows({ outcome, rows, download, chart }: RowsProps) {
+function Rows({ outcome, rows, keptAs, download, chart }: RowsProps) {
   const [changed, setChanged] = useState<{ of: Outcome; chart: Chart | null } | null>(null)
   // A preview names the types of its columns; an answer as callers get it does not.
   const columns = useMemo(() => namedColumns(outcome.body) ?? columnsOf(rows), [outcome, rows])
@@ -119,7 +128,15 @@ function Rows({ outcome, rows, download, chart }: RowsProps) {
       />
     )
   }
-  return <DataGrid label="Rows of the answer" columns={columns} rows={rows} download={download ?? { name: 'answer' }} />
+  return (
+    <DataGrid
+      label="Rows of the answer"
+      columns={columns}
+      rows={rows}
+      keptAs={keptAs}
+      download={download ?? { name: 'answer' }}
+    />
+  )
 }
 
 function namedColumns(body: unknown): GridColumn[] | null {

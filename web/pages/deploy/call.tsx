@@ -50,11 +50,12 @@ type AnswerProps = {
   call: Shown
   waiting: string
   isExplained?: boolean
+  keptAs?: string | undefined
   download?: Download | undefined
   chart?: Chart | null
 }
 
-export function CallAnswer({ call, waiting, isExplained = false, download, chart = null }: AnswerProps) {
+export function CallAnswer({ call, waiting, isExplained = false, keptAs, download, chart = null }: AnswerProps) {
   return (
     <section>
       <Title order={2} mb="sm">
@@ -68,7 +69,7 @@ export function CallAnswer({ call, waiting, isExplained = false, download, chart
           </Text>
         )
       ) : (
-        <Answer outcome={call.outcome} isExplained={isExplained} download={download} chart={chart} />
+        <Answer outcome={call.outcome} isExplained={isExplained} keptAs={keptAs} download={download} chart={chart} />
       )}
     </section>
   )

@@ -11,6 +11,7 @@ import { headersOf, pathOf, type CallTarget } from './snippet-text.ts'
 import { Snippets } from './snippets.tsx'
 import { requestIdOf, toldBy, type More } from './told.ts'
 import { sayValues, Understood } from './understood.tsx'
+import { wholeQuestion, type WholeQuestion } from './whole-question.ts'
 
 type Props = {
   place: Place
@@ -20,7 +21,14 @@ type Props = {
 }
 
 /** An answered question that the next one may go on from. */
-type Earlier = { question: string; query: string; parameters: Record<string, unknown>; requestId: string | null }
+type Earlier = {
+  question: string
+  /** As it would be asked on its own; null where nobody can tell. */
+  whole: WholeQuestion | null
+  query: string
+  parameters: Record<string, unknown>
+  requestId: string | null
+}
 
 type Asking = { question: string; more: More; earlier: Earlier | null; byKey: boolean }
 
@@ -37,7 +45,8 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
     const told = toldBy(outcome)
     if (told?.outcome === 'answered' && told.query !== null) {
       const { query, parameters } = told
-      setEarlier({ question: asking.question, query, parameters, requestId: requestIdOf(outcome) })
+      const whole = wholeQuestion(asking.question, told, asking.earlier?.whole ?? null)
+      setEarlier({ question: asking.question, whole, query, parameters, requestId: requestIdOf(outcome) })
     }
     return outcome
   })
@@ -113,6 +122,7 @@ export function QuestionConsole({ place, first, onAsk }: Props) {
             call={call}
             waiting="Ask to see the answer, which query gives it, and with which values."
             isExplained={told !== null}
+            keptAs={told?.query === undefined || told.query === null ? undefined : `${project.id} query ${told.query}`}
             download={file}
             chart={chartOf(call.outcome)}
           />

@@ -78,7 +78,7 @@ function ReleaseRow({ place, entry }: { place: Place; entry: ReleaseEntry }) {
             href={place.to(`releases/${id}`)}
             variant="default"
             size="xs"
-            aria-label={`Open the release of ${sayQueries(count)}`}
+            aria-label={`Open the release of ${count === 1 ? (names[0] ?? 'a query') : sayQueries(count)}`}
           >
             Open
           </Button>

@@ -213,6 +213,7 @@ function DirectCall({ place, name, content, choice, values }: DirectProps) {
           <CallAnswer
             call={call}
             waiting={`Call ${name} to see its answer here.`}
+            keptAs={`${project.id} query ${name}`}
             download={{ name, fetch: (format) => callForFile(answeredBy, format) }}
             chart={content.chart}
           />

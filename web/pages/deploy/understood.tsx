@@ -9,14 +9,17 @@ import { readValues, type Typed } from './slot-values.ts'
 import { SlotsForm } from './slots-form.tsx'
 import type { More, Told } from './told.ts'
 import type { Routing } from './wire.ts'
-import { WrongAnswer } from './wrong-answer.tsx'
+import { wholeQuestion, type WholeQuestion } from './whole-question.ts'
+import { WrongAnswer, type Follows } from './wrong-answer.tsx'
+
+type Before = { question: string; whole: WholeQuestion | null; parameters: Record<string, unknown> }
 
 type Props = {
   place: Place
   told: Told
   question: string
   /** The question that this one may have gone on from. */
-  before: { question: string; parameters: Record<string, unknown> } | null
+  before: Before | null
   /** Under which the log has it; null for a trial, which it does not keep. */
   requestId: string | null
   onAsk: (more: More) => void
@@ -43,7 +46,7 @@ export function Understood({ place, told, question, before, requestId, onAsk }: 
           <NotExpressed told={told} />
           {routing.read_as !== null && <span>Read as “{routing.read_as}”.</span>}
         </Text>
-        <NextSteps place={place} told={told} question={question} requestId={requestId} onAsk={onAsk} />
+        <NextSteps place={place} told={told} question={question} before={before} requestId={requestId} onAsk={onAsk} />
         <Text aria-label="The question, with the words that gave values">{marked(question, routing)}</Text>
         <Values told={told} />
         {/* What goes on from the question before was compared with nothing. */}
@@ -54,11 +57,7 @@ export function Understood({ place, told, question, before, requestId, onAsk }: 
 }
 
 /** What a follow-up made of the question before it. */
-function sayChanged(
-  changed: string[],
-  now: Record<string, unknown>,
-  before: { question: string; parameters: Record<string, unknown> },
-): string {
+function sayChanged(changed: string[], now: Record<string, unknown>, before: Before): string {
   const words = changed.map((slot) => {
     const [value, earlier] = [now[slot], before.parameters[slot]]
     if (value === undefined || value === null) return `${slot} left out`
@@ -115,7 +114,7 @@ function NotExpressed({ told: { unexpressed, routing } }: { told: Told }) {
   )
 }
 
-function NextSteps({ place, told, question, requestId, onAsk }: Omit<Props, 'before'>) {
+function NextSteps({ place, told, question, before, requestId, onAsk }: Props) {
   const [typed, setTyped] = useState<Typed>({})
   const [reporting, setReporting] = useState(false)
   const { outcome, missing, query, routing } = told
@@ -150,8 +149,7 @@ function NextSteps({ place, told, question, requestId, onAsk }: Omit<Props, 'bef
             Ask {name}
           </Button>
         ))}
-        {/* A case is asked on its own, which words that go on from others cannot be. */}
-        {place.editor && told.changed === null && (
+        {place.editor && (
           <Button size="xs" variant="default" onClick={() => setReporting(true)}>
             {outcome === 'answered' ? 'This answer is wrong' : 'It should be answered'}
           </Button>
@@ -163,10 +161,16 @@ function NextSteps({ place, told, question, requestId, onAsk }: Omit<Props, 'bef
         onClose={() => setReporting(false)}
         question={question}
         told={told}
-        requestId={outcome === 'answered' ? requestId : null}
+        follows={told.changed === null || before === null ? null : goesOn(question, told, before)}
+        // The words of a follow-up alone are no reason to answer others like them differently.
+        requestId={outcome === 'answered' && told.changed === null ? requestId : null}
       />
     </>
   )
+}
+
+function goesOn(question: string, told: Told, before: Before): Follows {
+  return { question: before.question, whole: wholeQuestion(question, told, before.whole)?.text ?? null }
 }
 
 /** The question with the words behind each value marked, and those that the query leaves out. */

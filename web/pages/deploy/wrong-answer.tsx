@@ -1,4 +1,4 @@
-import { Checkbox, Modal, Select, Stack, Text } from '@mantine/core'
+import { Checkbox, Modal, Select, Stack, Text, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api.ts'
@@ -13,12 +13,16 @@ import { SlotsForm } from './slots-form.tsx'
 import type { Told } from './told.ts'
 import type { LiveDeployment, SlotsSchema } from './wire.ts'
 
+/** What a follow-up goes on from, and how it would be asked on its own, where that can be told. */
+export type Follows = { question: string; whole: string | null }
+
 type Props = {
   place: Place
   opened: boolean
   onClose: () => void
   question: string
   told: Told
+  follows: Follows | null
   /** Of an answer that the log knows, which the router can be told of. */
   requestId: string | null
 }
@@ -35,16 +39,29 @@ export function WrongAnswer({ opened, onClose, ...props }: Props) {
 /** No query can be called so. */
 const none = '(none)'
 
-function RightAnswer({ place, question, told, requestId, onClose }: Omit<Props, 'opened'>) {
+function RightAnswer({ place, question, follows, ...props }: Omit<Props, 'opened'>) {
   const { project, environment } = place
   const deployments = useDeployments(project.id)
   const here = (deployments.data ?? []).filter((each) => each.environment === environment)
   // Nothing is chosen beforehand: what was answered is wrong, and a guess would be confirmed unread.
   const [chosen, setChosen] = useState<string | null>(null)
+  const [whole, setWhole] = useState(follows?.whole ?? '')
   const live = here.find(({ name }) => name === chosen)
+  const right = { ...props, place, question: follows === null ? question : whole.trim() }
   return (
     <Stack gap="md">
       <Text>“{question}”</Text>
+      {follows !== null && (
+        <Textarea
+          label="The question in full"
+          description={`It went on from “${follows.question}”. What is kept is asked on its own, so it must say everything.`}
+          placeholder="revenue in the south since March"
+          autosize
+          maxLength={2000}
+          value={whole}
+          onChange={(event) => setWhole(event.currentTarget.value)}
+        />
+      )}
       <Select
         label="It should be answered by"
         placeholder="Choose"
@@ -57,36 +74,27 @@ function RightAnswer({ place, question, told, requestId, onClose }: Omit<Props, 
         onChange={setChosen}
         data-autofocus
       />
-      {chosen === none && (
-        <Right key={none} place={place} question={question} told={told} requestId={requestId} onClose={onClose} />
-      )}
+      {chosen === none && <Right key={none} {...right} />}
       {live !== undefined && (
-        <RightQuery
-          key={live.name}
-          place={place}
-          question={question}
-          told={told}
-          requestId={requestId}
-          live={live}
-          onClose={onClose}
-        />
+        <RightQuery key={live.name} {...right} live={live} readFrom={follows === null ? question : follows.whole} />
       )}
     </Stack>
   )
 }
 
-type RightProps = Omit<Props, 'opened'>
+type RightProps = Omit<Props, 'opened' | 'follows'>
 
 /** Its values as the question gives them, to be put right. */
-function RightQuery({ live, ...props }: RightProps & { live: LiveDeployment }) {
+function RightQuery({ live, readFrom, ...props }: RightProps & { live: LiveDeployment; readFrom: string | null }) {
   const { project, environment } = props.place
   const version = useVersion({ projectId: project.id, name: live.name }, live.version)
-  const isTold = live.name === props.told.query
+  const isRead = live.name !== props.told.query && readFrom !== null
   const reading = useQuery({
-    ...readingOf({ projectId: project.id, environment, question: props.question, query: live.name }),
-    enabled: !isTold,
+    ...readingOf({ projectId: project.id, environment, question: readFrom ?? '', query: live.name }),
+    enabled: isRead,
   })
-  const read = isTold ? props.told.parameters : reading.isError ? {} : reading.data
+  // What goes on from another question says little alone: its values are those that it was taken with.
+  const read = !isRead ? props.told.parameters : reading.isError ? {} : reading.data
   return (
     <Loaded query={version}>
       {({ slots }) => read !== undefined && <Right {...props} meant={{ query: live.name, slots, read }} />}
@@ -162,7 +170,7 @@ function Right({ place, question, told, requestId, meant, onClose }: RightProps 
             />
           </>
         )}
-        <FormEnd act={keep} verb="Keep it" disabled={missing.length > 0} onClose={onClose} />
+        <FormEnd act={keep} verb="Keep it" disabled={missing.length > 0 || question === ''} onClose={onClose} />
       </Stack>
     </form>
   )

@@ -103,10 +103,9 @@ function Details({ entry }: { entry: AuditEntry }) {
   const facts: Array<[string, string]> = [
     ['action', entry.action],
     ['on', entry.target],
-    ...Object.entries(entry.details).map(([name, value]): [string, string] => [
-      name,
-      typeof value === 'string' ? value : JSON.stringify(value),
-    ]),
+    ...Object.entries(entry.details)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]): [string, string] => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   ]
   return (
     <dl className={classes.details}>

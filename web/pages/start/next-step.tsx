@@ -42,7 +42,8 @@ function OwnStep({ project, onHide }: { project: Project; onHide: () => void }) 
         className={classes.progress ?? ''}
       />
       <Text className={classes.words ?? ''}>
-        Getting started, {done} of {steps.length}. Next: {next.label.toLowerCase()}.{' '}
+        Getting started, {done} of {steps.length}. Next:{' '}
+        {`${next.label.slice(0, 1).toLowerCase()}${next.label.slice(1)}`}.{' '}
         <Link href={paths.start(project.id)}>See the steps</Link>
       </Text>
       <CloseButton size="sm" aria-label="Hide the steps" onClick={onHide} />

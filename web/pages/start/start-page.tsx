@@ -22,7 +22,7 @@ export function StartPage({ project }: { project: Project }) {
           : 'From an API to answers. Each step is ticked when this project has it.'}
       </Heading>
       {isKnown && (
-        <ol className={classes.steps}>
+        <ol className={classes.steps} aria-label="Steps">
           {steps.map(({ label, about, to, isDone: ticked }) => (
             <li key={label} className={classes.step} data-done={ticked || undefined}>
               {ticked ? <Check size={18} aria-label="Done" /> : <Circle size={18} aria-label="To do" />}

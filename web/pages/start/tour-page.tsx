@@ -52,7 +52,7 @@ function Steps({ project, source, query }: StepsProps) {
   const question = query.examples[0]?.question ?? ''
   return (
     <>
-      <ol className={classes.steps}>
+      <ol className={classes.steps} aria-label="Steps of the tour">
         <TourStep
           project={project}
           number={1}

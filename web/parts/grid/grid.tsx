@@ -18,17 +18,19 @@ type Props = {
   label: string
   columns: GridColumn[]
   source: GridSource
+  /** Under which its columns stay as they were arranged: what they are of, in words of the address. */
+  keptAs?: string | undefined
   download?: Download | undefined
   /** By the number of the row. */
   lookOf?: ((number: number) => RowLook | undefined) | undefined
 }
 
 /** Rows of any number, of which those in sight are drawn: to look through, to take apart and to take away. */
-export function Grid({ label, columns, source, download, lookOf }: Props) {
+export function Grid({ label, columns, source, keptAs, download, lookOf }: Props) {
   const place = useRef<HTMLDivElement>(null)
   const { ref: measured, width: room } = useElementSize()
   const scroller = useMergedRef(place, measured)
-  const grid = useGrid({ given: columns, source, place, room })
+  const grid = useGrid({ given: columns, keptAs, source, place, room })
   const names = grid.columns.shown.map(({ name }) => name)
   const { expanded } = grid
   const row = expanded === null ? undefined : source.rowAt(expanded.row)

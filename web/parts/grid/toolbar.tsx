@@ -4,7 +4,6 @@ import {
   Checkbox,
   CloseButton,
   Group,
-  Loader,
   Pill,
   Popover,
   Stack,
@@ -20,6 +19,7 @@ import { copyForms, type CopyForm } from './copy-text.ts'
 import classes from './grid.module.css'
 import { fileFormats, wholeView, type Download, type FileFormat, type GridSource } from './model.ts'
 import type { GridColumns } from './use-columns.ts'
+import { Waiting } from '../waiting.tsx'
 
 type Props = {
   label: string
@@ -62,7 +62,7 @@ export function Toolbar({ label, source, columns, download, onCopy, onDownload }
         leftSection={<Search size={14} aria-hidden />}
         rightSection={
           source.pending ? (
-            <Loader size={12} aria-label="Searching" />
+            <Waiting size={12} says="Searching" />
           ) : (
             view.search !== '' && (
               <CloseButton size="xs" aria-label="Search for nothing" onClick={() => onView({ ...view, search: '' })} />
@@ -206,7 +206,7 @@ function ColumnsChoice({ columns }: { columns: GridColumns }) {
       })}
       {columns.isChanged && (
         <Button size="compact-xs" variant="subtle" color="gray" mt={4} onClick={columns.reset}>
-          As they came
+          Reset columns
         </Button>
       )}
     </Stack>

@@ -1,5 +1,7 @@
 import { useState } from 'react'
+import { useSession } from '../../queries.ts'
 import { isNumeric } from '../../words.ts'
+import { keepArranged, keyOf, readArranged, untouched, type Arranged } from './kept-columns.ts'
 import type { GridColumn } from './model.ts'
 
 export type GridColumns = {
@@ -18,22 +20,24 @@ export type GridColumns = {
   isChanged: boolean
 }
 
-type Arranged = { order: string[]; hidden: string[]; widths: Record<string, number> }
-
-const untouched: Arranged = { order: [], hidden: [], widths: {} }
 export const leastWidth = 56
 const mostWidth = 1200
 
-/** Which columns are shown, in which order and how wide. Columns that come later stand where they came. */
-export function useColumns(columns: GridColumn[]): GridColumns {
-  const [arranged, arrange] = useState(untouched)
+/**
+ * Which columns are shown, in which order and how wide, as it was left under `keptAs` in this browser. Columns that come
+ * later stand where they came.
+ */
+export function useColumns(columns: GridColumn[], keptAs: string | undefined): GridColumns {
+  const [arranged, arrange] = useArranged(keptAs)
   const placeOf = ({ name }: GridColumn): number => {
     const at = arranged.order.indexOf(name)
     return at === -1 ? columns.findIndex((each) => each.name === name) : at
   }
   const ordered =
     arranged.order.length === 0 ? columns : columns.toSorted((one, other) => placeOf(one) - placeOf(other))
-  const hidden = new Set(arranged.hidden)
+  // What was hidden of other rows must not leave nothing of these.
+  const isAnyShown = columns.some(({ name }) => !arranged.hidden.includes(name))
+  const hidden = new Set(isAnyShown ? arranged.hidden : [])
   const shown = ordered.filter(({ name }) => !hidden.has(name))
   const moveTo = (name: string, target: string): void => {
     const names = ordered.map((each) => each.name)
@@ -65,6 +69,27 @@ export function useColumns(columns: GridColumn[]): GridColumns {
     reset: () => arrange(untouched),
     isChanged: arranged !== untouched,
   }
+}
+
+type Change = (change: Arranged | ((before: Arranged) => Arranged)) => void
+
+function useArranged(keptAs: string | undefined): [Arranged, Change] {
+  // A shared reference is read by those who are nobody here.
+  const { data: user } = useSession()
+  const key = keptAs === undefined ? null : keyOf(user?.id ?? 'guest', keptAs)
+  const [state, setState] = useState(() => ({ key, arranged: readArranged(key) }))
+  // The grid of an answer may show that of another query next.
+  const current = state.key === key ? state : { key, arranged: readArranged(key) }
+  if (current !== state) setState(current)
+  return [
+    current.arranged,
+    (change) =>
+      setState((before) => {
+        const arranged = typeof change === 'function' ? change(before.arranged) : change
+        if (key !== null) keepArranged(key, arranged)
+        return { key, arranged }
+      }),
+  ]
 }
 
 /** Its name and usual values are read whole. */

@@ -16,6 +16,7 @@ export type GridState = ReturnType<typeof useGrid>
 
 type Seen = {
   given: GridColumn[]
+  keptAs: string | undefined
   source: GridSource
   /** What scrolls, and how wide it is. */
   place: RefObject<HTMLDivElement | null>
@@ -23,8 +24,8 @@ type Seen = {
 }
 
 /** What of a grid is in sight, where the keyboard is, and what is open. */
-export function useGrid({ given, source, place, room }: Seen) {
-  const columns = useColumns(given)
+export function useGrid({ given, keptAs, source, place, room }: Seen) {
+  const columns = useColumns(given, keptAs)
   const { shown } = columns
   // As wide as the number of the last row.
   const indexWidth = Math.max(48, sayNumber(source.total).length * 8 + 24)

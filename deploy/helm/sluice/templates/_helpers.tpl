@@ -11,14 +11,15 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* Of a set of pods: `root` is the chart's scope, `suffix` what the set adds to the name. */ -}}
 {{- define "sluice.selector" -}}
-app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ printf "%s%s" (default .root.Chart.Name .root.Values.nameOverride | trunc 52 | trimSuffix "-") .suffix }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
 {{- end -}}
 
 {{- define "sluice.labels" -}}
 {{ include "sluice.selector" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}

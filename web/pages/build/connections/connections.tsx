@@ -45,6 +45,7 @@ export function ConnectionsSection({ project }: { project: Project }) {
             <FirstSteps project={project} editor={editor} />
           ) : (
             <ListTable
+              label="Connections"
               items={list}
               what="connections"
               head={['Connection', 'Status', 'Table', { figures: 'Rows' }, 'Fetched', 'Fetch again']}

@@ -45,7 +45,12 @@ export function RequestPane({ draft, fields: known, onChange, disabled, environm
     <Tabs value={part} onChange={setPart} keepMounted={false}>
       <Tabs.List className={classes.parts ?? ''} aria-label="Parts of the request">
         {parts.map(({ value, label, count }) => (
-          <Tabs.Tab key={value} value={value} className={classes.part ?? ''}>
+          <Tabs.Tab
+            key={value}
+            value={value}
+            className={classes.part ?? ''}
+            aria-label={count(draft) > 0 ? `${label}, ${count(draft)} set` : label}
+          >
             {label}
             {count(draft) > 0 && <span className={classes.count}>{count(draft)}</span>}
           </Tabs.Tab>

@@ -1,4 +1,4 @@
-import { Alert, Code, Loader, Stack, Text } from '@mantine/core'
+import { Alert, Code, Stack, Text } from '@mantine/core'
 import { CircleAlert } from 'lucide-react'
 import { useMemo } from 'react'
 import { useComeIntoView } from '../../../parts/come-into-view.ts'
@@ -11,6 +11,7 @@ import { ResponseTree } from './response-tree.tsx'
 import type { Draft } from './draft.ts'
 import { Recognised } from './recognised.tsx'
 import classes from './connection.module.css'
+import { Waiting } from '../../../parts/waiting.tsx'
 
 type Props = {
   tested: Tested | undefined
@@ -34,7 +35,7 @@ export function ResponsePane({ tested, error, busy, stopped, draft, onChange }: 
     return (
       <div className={classes.blank} aria-live="polite">
         {busy ? (
-          <Loader size="sm" aria-label="Calling" />
+          <Waiting size="sm" says="Calling" />
         ) : (
           <Text maw="20rem">
             {stopped && 'The test was cancelled. '}

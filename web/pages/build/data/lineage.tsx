@@ -142,11 +142,13 @@ function layOut(
       }
     }),
   )
+  const labels = new Map(graph.nodes.map(({ id, label }) => [id, label]))
   const edges = graph.edges.map(({ from, to }) => ({
     id: `${from} ${to}`,
     source: from,
     target: to,
     focusable: false,
+    ariaLabel: `${labels.get(from) ?? from} leads to ${labels.get(to) ?? to}`,
     ...(down && { type: 'smoothstep' }),
   }))
   return { nodes, edges }

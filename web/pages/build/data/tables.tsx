@@ -61,6 +61,7 @@ function TableList({ project, tables, sources }: ListProps) {
         <NoneFound what="table" />
       ) : (
         <ListTable
+          label="Tables"
           items={shown}
           what="tables"
           head={['Table', 'From', { figures: 'Rows' }, { figures: 'Columns' }, { figures: 'Size' }, 'As of']}

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Loader, Select, Stack, Tabs, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Group, Select, Stack, Tabs, Text, Tooltip } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { FileCode2, Plus, X } from 'lucide-react'
@@ -28,6 +28,7 @@ import type { Preview, SlotsSchema } from '../wire.ts'
 import { PastRuns } from './past-runs.tsx'
 import classes from './playground.module.css'
 import { useScratches, type Scratches } from './scratch.ts'
+import { Waiting } from '../../../parts/waiting.tsx'
 
 /** SQL over the project's tables that nobody has to name or save; a query is made of what is good. */
 export function PlaygroundPage({ project }: { project: Project }) {
@@ -160,7 +161,10 @@ function Playground({ project, tables }: { project: Project; tables: Record<stri
           <TablesList tables={tables} />
         </div>
         <div className={queryClasses.outcome}>
-          <ScratchResult run={{ ...run, answer: run.data?.tab === current.id ? run.data.answer : undefined }} />
+          <ScratchResult
+            run={{ ...run, answer: run.data?.tab === current.id ? run.data.answer : undefined }}
+            keptAs={`${project.id} playground ${current.id}`}
+          />
           <PastRuns
             runs={scratches.history}
             onTake={(sql) => {
@@ -264,14 +268,14 @@ function ScratchTabs({ scratches, onChange }: { scratches: Scratches; onChange: 
 
 type Ran = { isPending: boolean; stopped: boolean; error: Error | null; answer: Preview | undefined }
 
-function ScratchResult({ run: { isPending, stopped, error, answer } }: { run: Ran }) {
+function ScratchResult({ run: { isPending, stopped, error, answer }, keptAs }: { run: Ran; keptAs: string }) {
   const shown = useComeIntoView<HTMLElement>(answer)
   if (error !== null) return <RefusalNotice error={error} />
   if (answer === undefined) {
     return (
       <Text c="dimmed" aria-live="polite">
         {isPending ? (
-          <Loader size="xs" aria-label="Running" />
+          <Waiting size="xs" says="Running" />
         ) : stopped ? (
           'Cancelled. Run starts it again.'
         ) : (
@@ -292,7 +296,13 @@ function ScratchResult({ run: { isPending, stopped, error, answer } }: { run: Ra
         )}
         {answer.truncated && <span>only the first rows: there are more</span>}
       </div>
-      <DataGrid label="Rows of the result" columns={answer.columns} rows={answer.data} download={{ name: 'result' }} />
+      <DataGrid
+        label="Rows of the result"
+        columns={answer.columns}
+        rows={answer.data}
+        keptAs={keptAs}
+        download={{ name: 'result' }}
+      />
     </section>
   )
 }

@@ -62,7 +62,7 @@ function QueryList({ project, queries }: { project: Project; queries: Query[] })
       {shown.length === 0 ? (
         <NoneFound what="query" />
       ) : (
-        <ListTable items={shown} what="queries" head={['Query', 'Deployed', 'Edited']}>
+        <ListTable label="Queries" items={shown} what="queries" head={['Query', 'Deployed', 'Edited']}>
           {(query) => <Line key={query.id} project={project} query={query} />}
         </ListTable>
       )}

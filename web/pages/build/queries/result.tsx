@@ -1,4 +1,4 @@
-import { Button, Loader, Tabs, Text } from '@mantine/core'
+import { Button, Tabs, Text } from '@mantine/core'
 import { useComeIntoView } from '../../../parts/come-into-view.ts'
 import { RefusalNotice } from '../../../parts/refusal.tsx'
 import { Ago } from '../../../parts/time.tsx'
@@ -8,6 +8,7 @@ import { sayTime } from '../../../words.ts'
 import { PlanSteps } from './plan-steps.tsx'
 import classes from './query.module.css'
 import type { QueryDraft } from './use-query-draft.ts'
+import { Waiting } from '../../../parts/waiting.tsx'
 
 /** The rows of the last run, how long it took, and the plan behind it. */
 export function Result({ draft }: { draft: QueryDraft }) {
@@ -21,7 +22,7 @@ export function Result({ draft }: { draft: QueryDraft }) {
     return (
       <Text c="dimmed" aria-live="polite">
         {run.isPending ? (
-          <Loader size="xs" aria-label="Running" />
+          <Waiting size="xs" says="Running" />
         ) : run.stopped ? (
           'Cancelled. Run starts it again.'
         ) : (
@@ -33,7 +34,7 @@ export function Result({ draft }: { draft: QueryDraft }) {
   return (
     <section ref={shown} aria-label="Result" aria-busy={run.isPending}>
       <Tabs defaultValue="rows" keepMounted={false} onChange={(tab) => tab === 'plan' && plan.mutate()}>
-        <Tabs.List>
+        <Tabs.List aria-label="Show the result as">
           <Tabs.Tab value="rows">Rows</Tabs.Tab>
           <Tabs.Tab value="chart" disabled={answer.data.length === 0}>
             Chart
@@ -50,7 +51,13 @@ export function Result({ draft }: { draft: QueryDraft }) {
             )}
             {answer.truncated && <span>only the first rows: a download has them all</span>}
           </div>
-          <DataGrid label="Rows of the result" columns={answer.columns} rows={answer.data} download={draft.download} />
+          <DataGrid
+            label="Rows of the result"
+            columns={answer.columns}
+            rows={answer.data}
+            keptAs={draft.keptAs}
+            download={draft.download}
+          />
         </Tabs.Panel>
         <Tabs.Panel value="chart" pt="md">
           <ResultChart
@@ -64,7 +71,7 @@ export function Result({ draft }: { draft: QueryDraft }) {
         <Tabs.Panel value="plan" pt="sm">
           <RefusalNotice error={plan.error} />
           {plan.data !== undefined && <PlanSteps explained={plan.data} />}
-          {plan.isPending && <Loader size="xs" aria-label="Asking for the plan" />}
+          {plan.isPending && <Waiting size="xs" says="Asking for the plan" />}
           {plan.error !== null && (
             <Button variant="default" size="xs" onClick={() => plan.mutate()}>
               Ask again

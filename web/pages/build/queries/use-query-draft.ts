@@ -141,6 +141,7 @@ export function useQueryDraft(project: Project, query: Query) {
     save,
     run,
     download,
+    keptAs: `${project.id} query ${query.name}`,
     plan,
     ask,
     read,

@@ -1,0 +1,97 @@
+import { callInTurns, queryTarget, usualConnections, type Taken } from '../load.ts'
+import { ratioOf, median, type Figure } from '../report.ts'
+import type { Bench, Row } from '../row.ts'
+import { openBare, type DataWorld } from '../worlds.ts'
+
+const turns = 12
+const turnMs = 1_000
+const roundMs = 2_000
+const rounds = 5
+const what = 'point lookup, 1M rows, 32 connections, all checks on'
+
+/** A key, its limit, checked slots and a record are part of ours; of theirs, the query alone. */
+export const lookup: Row = {
+  name: 'lookup',
+  async measure(bench: Bench): Promise<Figure[]> {
+    const world = await bench.worlds.data()
+    const { http } = await bench.worlds.postgres()
+    const ours = { ...queryTarget(world, 'lookup', '{"id":{id}}'), most: world.rowCount, pid: world.server.apiPid }
+    const headers = { 'content-type': 'application/json' }
+    const theirs = {
+      port: http.port,
+      path: '/lookup',
+      headers,
+      body: '{"id":{id}}',
+      most: world.rowCount,
+      pid: http.pid,
+    }
+    const [mine, postgres] = await callInTurns([ours, theirs], { turns, turnMs, warmMs: 3_000 })
+    if (mine === undefined || postgres === undefined) throw new Error('nothing was measured')
+    const against = 'Fastify + PostgreSQL, same client'
+    const figures = [
+      rateFigure({ against, mine, theirs: postgres }),
+      {
+        what: `${what}: p99`,
+        against,
+        ours: `${mine.p99Ms.toFixed(1)} ms`,
+        theirs: `${postgres.p99Ms.toFixed(1)} ms`,
+        value: mine.p99Ms / postgres.p99Ms,
+        unit: '×' as const,
+        goal: { atMost: 1 },
+      },
+    ]
+    return [...figures, await besideDuckDb(world, ours)]
+  },
+}
+
+function rateFigure({ against, mine, theirs }: { against: string; mine: Taken; theirs: Taken }): Figure {
+  const rates = (taken: Taken): number[] => taken.turns.map(({ rate }) => rate)
+  const told = (taken: Taken): string =>
+    `${median(rates(taken)).toFixed(0)}/s, ${median(taken.turns.map(({ micros }) => micros)).toFixed(0)} µs of its process`
+  const value = ratioOf(rates(mine), rates(theirs))
+  return { what, against, ours: told(mine), theirs: told(theirs), value, unit: '×', goal: { atLeast: 1 } }
+}
+
+async function besideDuckDb(world: DataWorld, target: ReturnType<typeof queryTarget>): Promise<Figure> {
+  const [ours, theirs]: [number[], number[]] = [[], []]
+  // The first round warms both sides up.
+  for (let round = 0; round <= rounds; round += 1) {
+    const bare = await bareLookups(world)
+    const [mine] = await callInTurns([target], { turnMs: roundMs })
+    if (round === 0) continue
+    theirs.push(bare)
+    ours.push(mine?.turns[0]?.rate ?? 0)
+  }
+  return {
+    what,
+    against: 'bare DuckDB in-process, prepared, as many callers',
+    ours: `${median(ours).toFixed(0)}/s`,
+    theirs: `${median(theirs).toFixed(0)}/s`,
+    value: ratioOf(ours, theirs),
+    unit: '×',
+    goal: { atLeast: 4 },
+  }
+}
+
+/** The same file, prepared once for each of as many connections. */
+async function bareLookups({ tables, rowCount }: DataWorld): Promise<number> {
+  const bare = await openBare(tables.data, 1)
+  const instance = await Promise.all(
+    Array.from({ length: usualConnections }, async () =>
+      (await bare.connect()).prepare('SELECT * FROM native.data WHERE id = $1::BIGINT'),
+    ),
+  )
+  let calls = 0
+  const untilMs = performance.now() + roundMs
+  await Promise.all(
+    instance.map(async (statement) => {
+      while (performance.now() < untilMs) {
+        statement.bindBigInt(1, BigInt(Math.floor(Math.random() * rowCount)))
+        await (await statement.run()).getRowObjects()
+        calls += 1
+      }
+    }),
+  )
+  bare.close()
+  return (calls * 1_000) / roundMs
+}

@@ -1,0 +1,63 @@
+import { dataChanged, type Catalogs, type Lookups, type LookupStatement } from '../data/index.ts'
+import { createSerial } from '../flow/index.ts'
+import type { Observe } from '../observe.ts'
+import type { Database } from '../store/index.ts'
+import type { LiveVersion } from './deployment-index.ts'
+import type { Deployments } from './deployments.ts'
+
+/**
+ * The statement of a version as lookups know it; null for what can be none: more than one table, no slot, or SQL that
+ * means something to another engine than the one that writes the files.
+ */
+export function lookupStatement(version: LiveVersion): LookupStatement | null {
+  let found = statements.get(version)
+  if (found === undefined) {
+    const [table, ...others] = Object.keys(version.tables)
+    const { list } = version.compiled()
+    const isNone = version.dialect !== 'duckdb' || table === undefined || others.length > 0 || list.length === 0
+    const slots = list.map(({ name, type }) => ({ name, type }))
+    const required = new Set(list.filter((slot) => slot.required || slot.fallback !== null).map(({ name }) => name))
+    found = isNone ? null : { sql: version.sql, table, slots, required }
+    statements.set(version, found)
+  }
+  return found
+}
+const statements = new WeakMap<LiveVersion, LookupStatement | null>()
+
+type Parts = { store: Database; lookups: Lookups; catalogs: Catalogs; deployments: Deployments; observe: Observe }
+
+/** Sees to it that what is live has its answers written, after every release and every change of data. */
+export async function keepLookups({ store, lookups, catalogs, deployments, observe }: Parts): Promise<{
+  close(): Promise<void>
+}> {
+  const due = new Set<string>()
+  let isClosed = false
+  const serial = createSerial(async () => {
+    for (const projectId of due) {
+      if (isClosed) return
+      due.delete(projectId)
+      try {
+        const live = deployments.versionsOf(projectId).flatMap((version) => lookupStatement(version) ?? [])
+        lookups.renew(projectId, await catalogs.get(projectId), live)
+      } catch (error) {
+        observe({ kind: 'fault', where: 'lookups', error })
+      }
+    }
+  })
+  /** Null where anything may have changed: what has files is looked at, and calls bring up the rest. */
+  const note = (projectId: string | null): void => {
+    for (const each of projectId === null ? lookups.projects() : [projectId]) due.add(each)
+    if (due.size > 0) void serial.run()
+  }
+  const stopHearing = deployments.onChange((place) => note(place?.projectId ?? null))
+  const stopListening = await store.listen(dataChanged, note, () => note(null))
+  note(null)
+  return {
+    async close() {
+      isClosed = true
+      stopHearing()
+      stopListening()
+      await serial.settled()
+    },
+  }
+}
