@@ -6,6 +6,7 @@ import { completionCommand } from './commands/completion.ts'
 import { continueCommand } from './commands/continue.ts'
 import { devCommand } from './commands/dev.ts'
 import { diffCommand } from './commands/diff.ts'
+import { engineCommand } from './commands/engine.ts'
 import { evaluateCommand } from './commands/evaluate.ts'
 import { executeCommand } from './commands/execute.ts'
 import { initCommand } from './commands/init.ts'
@@ -32,7 +33,7 @@ const groups: Array<[title: string, commands: Array<() => Command>]> = [
   ['Project as files:', [initCommand, pullCommand, diffCommand, planCommand, releaseCommand, devCommand]],
   ['Releases:', [releasesCommand, replayCommand, continueCommand, promoteCommand, rollbackCommand]],
   ['Ask and call:', [callCommand, askCommand, mcpCommand, evaluateCommand, typesCommand]],
-  ['Data:', [testConnectionCommand, executeCommand, jobsCommand]],
+  ['Data:', [testConnectionCommand, executeCommand, jobsCommand, engineCommand]],
   ['Watch and manage:', [logsCommand, keysCommand, loginCommand]],
   ['Service:', [startCommand, backupCommand, restoreCommand, completionCommand]],
 ]

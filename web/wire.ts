@@ -3,6 +3,7 @@ import type * as alerts from '../api/alerts.ts'
 import type * as authorization from '../api/authorization-server.ts'
 import type * as data from '../api/data.ts'
 import type * as datasources from '../api/datasources.ts'
+import type * as engineMoves from '../api/engine-moves.ts'
 import type * as jobs from '../api/jobs.ts'
 import type * as lineage from '../api/lineage.ts'
 import type * as apiKeys from '../api/keys.ts'
@@ -28,6 +29,8 @@ export type ManagementToken = z.output<typeof people.managementToken>
 export type CreatedManagementToken = z.output<typeof people.createdManagementToken>
 export type AuditEntry = z.output<typeof people.auditEntry>
 export type Project = z.output<typeof projects.project>
+export type EngineMove = z.output<typeof engineMoves.engineMove>
+export type MoveEngine = z.input<typeof engineMoves.moveEngine>
 export type Datasource = z.output<typeof datasources.datasource>
 export type DataObject = z.output<typeof data.dataObject>
 export type Query = z.output<typeof queries.query>

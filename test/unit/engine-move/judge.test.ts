@@ -4,7 +4,7 @@ import { parameterSets } from '../../../server/engine-move/parameter-sets.ts'
 import { wishesOf, type Wish } from '../../../server/engine-move/wishes.ts'
 import { liveVersion, type LiveVersion, type QueryText } from '../../../server/queries/index.ts'
 
-const none = { type: 'object' as const, properties: {}, required: [] }
+const none = { type: 'object' as const, properties: {}, required: [], additionalProperties: false as const }
 const shape = (...columns: Array<[name: string, type: string]>) => ({
   columns: columns.map(([name, type]) => ({ name, type })),
   slots: none,

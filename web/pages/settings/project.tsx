@@ -14,6 +14,7 @@ import { paths } from '../../paths.ts'
 import { keys, useAct, useForgetProject } from '../../queries.ts'
 import { fieldErrors } from '../../refusals.ts'
 import type { Project } from '../../wire.ts'
+import { EngineCard } from './engine.tsx'
 
 export function ProjectSection({ project }: { project: Project }) {
   const owner = project.role === 'owner'
@@ -33,6 +34,7 @@ export function ProjectSection({ project }: { project: Project }) {
           </Group>
         </Card>
         {owner && <RenameCard project={project} />}
+        <EngineCard project={project} />
         {owner && <DeleteCard project={project} />}
       </Stack>
     </>
