@@ -117,10 +117,10 @@ function asksQuestions({ act, targets }: Move): boolean {
 }
 
 type Unjudged = Move & { examined: Examined }
-export type Judged = Unjudged & { callers: Map<string, KeyThatCalled[]> }
+export type ReleaseMove = Unjudged & { callers: Map<string, KeyThatCalled[]> }
 type Outcome = { report: ReleaseReport; refused: boolean; results: RoutingReport['results'] }
 
-async function judgeAndPut(app: ReleaseParts, caller: Caller, move: Judged): Promise<Outcome> {
+async function judgeAndPut(app: ReleaseParts, caller: Caller, move: ReleaseMove): Promise<Outcome> {
   for (let turn = 0; turn < maxTurns; turn += 1) {
     // What this process has not heard of yet is found below, and read then.
     if (turn > 0) await app.deployments.refresh(move)
@@ -177,7 +177,7 @@ function namesOf({ targets }: Move): Set<string> {
 export async function putRelease(
   transaction: Transaction<Tables>,
   caller: Caller,
-  { routing, ...move }: Judged & { routing: ReleaseReport['routing'] },
+  { routing, ...move }: ReleaseMove & { routing: ReleaseReport['routing'] },
 ): Promise<{ report: ReleaseReport; refused: boolean }> {
   const { projectId, environment, targets, examined } = move
   const ids = targets.map(({ draft }) => draft.id)
@@ -257,7 +257,7 @@ function requireTriable({ environment, targets }: Move, live: Map<string, unknow
 type Versions = Record<'live' | 'newest', Awaited<ReturnType<typeof findLiveVersions>>>
 type JudgedTarget = { target: ReleaseTarget; chosen: Chosen | null; entry: ReleaseEntry }
 
-function judgeTarget(move: Judged, target: ReleaseTarget, { live, newest }: Versions): JudgedTarget {
+function judgeTarget(move: ReleaseMove, target: ReleaseTarget, { live, newest }: Versions): JudgedTarget {
   const { draft, frozen, isRemoved } = target
   const now = live.get(draft.id) ?? null
   const inspected = move.examined.get(draft.id)
