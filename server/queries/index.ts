@@ -21,10 +21,9 @@ export {
   findQuery,
   hasQuery,
   listQueries,
-  type Draft,
   type Query,
 } from './drafts.ts'
-export { examine, inspectQuery, type Inspected } from './inspection.ts'
+export { examine, inspectQuery } from './inspection.ts'
 export { compareContracts } from './compatibility.ts'
 export { wireRegressions, type ReleaseReport } from './releases/report.ts'
 export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './releases/single.ts'
