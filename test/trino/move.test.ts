@@ -20,7 +20,8 @@ const plain = 'SELECT region, count(*) AS n, sum(amount) AS total FROM sales GRO
 const byId = { name: 'by_id', sql: 'SELECT id, region FROM sales WHERE id = $id', slots: oneId }
 
 const path = (): string => `/v1/projects/${project.id}/engine`
-const move = (body: Record<string, unknown>, search = '') => stage.t.operator.post(`${path()}${search}`, { engine: 'trino', ...body })
+const move = (body: Record<string, unknown>, search = '') =>
+  stage.t.operator.post(`${path()}${search}`, { engine: 'trino', ...body })
 const check = async (body: Record<string, unknown> = {}) => (await expectStatus(200, move(body, '?check=true'))).body
 const engine = async () => (await stage.t.operator.get(`/v1/projects/${project.id}`)).body.engine as string
 const answerOf = async (name: string, slots: Record<string, unknown> = {}) =>
