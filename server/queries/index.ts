@@ -14,19 +14,7 @@ export { answersKey, liveVersion, versionFor, type LiveVersion, type ReleaseTria
 export type { Rehearsal } from './rehearsal.ts'
 export type { NewTrial } from './start-trial.ts'
 export { continueRelease, endTrial, listTrials, noteTrial, stepTrial, type TrialRecord } from './trial-acts.ts'
-<<<<<<< HEAD
-export {
-  changeQuery,
-  createQuery,
-  deleteQuery,
-  findQuery,
-  hasQuery,
-  listQueries,
-  type Query,
-} from './drafts.ts'
-=======
 export { changeQuery, createQuery, deleteQuery, findQuery, hasQuery, listQueries, type Query } from './drafts.ts'
->>>>>>> engine-move
 export { examine, inspectQuery } from './inspection.ts'
 export { compareContracts } from './compatibility.ts'
 export { wireRegressions, type ReleaseReport } from './releases/report.ts'
