@@ -80,7 +80,7 @@ export async function createQuery(
           ...columnsOf(content),
           tags: [...new Set(tags)],
           reads: 'tables' in examined ? JSON.stringify(examined.tables) : null,
-          contentHash: hashOf(content),
+          contentHash: contentHashOf(content),
           updatedBy: labelOf(caller),
         })
         .execute()
@@ -112,7 +112,7 @@ export async function changeQuery(
       .set((set) => ({
         ...columnsOf(content),
         reads: examined === null ? null : JSON.stringify(examined.tables),
-        contentHash: hashOf(content),
+        contentHash: contentHashOf(content),
         revision: set('revision', '+', 1),
         updatedAt: set.fn<Date>('now'),
         updatedBy: labelOf(caller),
@@ -219,7 +219,7 @@ export function changedMeanwhile(name: string): Failure {
 }
 
 /** Names a content: the same name is the same content. */
-export function hashOf(content: QueryContent): string {
+export function contentHashOf(content: QueryContent): string {
   return createHash('sha256')
     .update(JSON.stringify(writtenContent(content)))
     .digest('base64url')

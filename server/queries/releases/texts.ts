@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Dialect, Tables } from '../../store/index.ts'
 import { contentOf, type QueryContent } from '../content.ts'
-import { draftOf, hashOf, type Draft } from '../drafts.ts'
+import { contentHashOf, draftOf, type Draft } from '../drafts.ts'
 import { versionOf, type Version } from '../version-records.ts'
 
 /** A text of a query: that of its draft, or another that answers somewhere. */
@@ -43,7 +43,7 @@ export function contentOfText({ draft, version }: QueryText): QueryContent {
 
 /** The query as if this were its draft. */
 export function asDraft({ draft }: QueryText, content: QueryContent): Draft {
-  return { ...draft, ...content, contentHash: hashOf(content) }
+  return { ...draft, ...content, contentHash: contentHashOf(content) }
 }
 
 /** Whether drafts and what answers are still what they were when these were read. */
