@@ -39,6 +39,9 @@ const passingNames = new Set([
   'ADMINISTRATIVELY_PREEMPTED',
 ])
 
+/** What a coordinator says of a worker that is gone in the middle of an exchange, under no name of its own. */
+const lostWords = /worker node|connect|closed|refused|reset|EOF|timed out|unexpected response|expected response/i
+
 /** What an error of Trino is to whoever called. */
 export function trinoFailure(error: TrinoError): Failure {
   const { errorName: name, errorType: type, message } = error
@@ -53,7 +56,8 @@ export function trinoFailure(error: TrinoError): Failure {
     })
   }
   if (name === 'USER_CANCELED') return new Failure('cancelled', { cause })
-  if (passingNames.has(name) || type === 'INSUFFICIENT_RESOURCES') {
+  const isLost = type === 'INTERNAL_ERROR' && lostWords.test(message)
+  if (passingNames.has(name) || isLost || type === 'INSUFFICIENT_RESOURCES') {
     const message = 'A part of Trino was lost or is busy, and the query with it. Try again.'
     return new Failure('overloaded', { message, retryAfterSeconds: 2, cause })
   }

@@ -57,6 +57,7 @@ export async function openStage(environment: Record<string, string> = {}): Promi
     })
     closers.push(() => t.close())
     const url = await t.listen(port)
+    await t.app.jobs.start()
     const cluster = await openTrinoCluster({
       port: trinoPort,
       databaseUrl: database.url,
