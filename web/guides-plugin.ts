@@ -50,7 +50,7 @@ export function readGuide(page: string, markdown: string): Guide {
     else {
       endText()
       const { text: code, lang = '' } = token as Tokens.Code
-      parts.push({ code, ...describe(lang) })
+      parts.push({ code, isAnswer: isAnswer(lang) })
     }
   }
   endText()
@@ -131,9 +131,8 @@ function isTitle(token: Token): token is Tokens.Heading {
 }
 
 /** Behind the language stands what a block is, for the test that runs it; readers are told of answers. */
-function describe(words: string): { language: string; isAnswer: boolean } {
-  const [language = '', note = ''] = words.split(/\s/)
-  return { language, isAnswer: note === 'answer' }
+function isAnswer(words: string): boolean {
+  return words.split(/\s/)[1] === 'answer'
 }
 
 function plain(text: string): string {

@@ -1,8 +1,10 @@
 import {
   Button,
+  ComboboxChevron,
   createTheme,
   Input,
   Modal,
+  PasswordInput,
   Select,
   Tooltip,
   type CSSVariablesResolver,
@@ -84,6 +86,11 @@ export const theme = createTheme({
       defaultProps: { withArrow: true, openDelay: 250, events: { hover: true, focus: true, touch: true } },
     }),
     InputWrapper: Input.Wrapper.extend({ styles: { label: { marginBottom: 4 }, description: { marginBottom: 4 } } }),
+    // A picture without a name says nothing, and the field beside it says that it opens.
+    ComboboxChevron: ComboboxChevron.extend({ defaultProps: { 'aria-hidden': true } }),
+    PasswordInput: PasswordInput.extend({
+      defaultProps: { visibilityToggleButtonProps: { 'aria-label': 'Show what is typed' } },
+    }),
     Select: Select.extend({ defaultProps: { allowDeselect: false, checkIconPosition: 'right' } }),
   },
 })

@@ -288,7 +288,7 @@ const pages: Shown[] = [
     at: 'keys',
     ready: async (page) => {
       await page.getByRole('button', { name: 'New API key' }).click()
-      const queries = page.getByRole('group', { name: 'Queries of Corner shop' })
+      const queries = page.getByRole('radiogroup', { name: 'Queries of Corner shop' })
       await queries.getByLabel('Only these').check()
       await queries.getByLabel('all_orders').waitFor()
     },

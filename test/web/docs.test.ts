@@ -55,7 +55,7 @@ test('code is copied as it is written', async () => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const shown = blocksOf('docs/quick-start.md', quickStart).find(({ text }) => text.includes('export SLUICE_URL'))
   const place = page.getByLabel(/^Code/).filter({ hasText: 'export SLUICE_URL' }).locator('..')
-  await place.getByRole('button', { name: 'Copy sh' }).click()
+  await place.getByRole('button', { name: /^Copy code \d+$/ }).click()
   await place.getByRole('button', { name: 'Copied' }).waitFor()
   expect(`${String(await page.evaluate('navigator.clipboard.readText()'))}\n`).toBe(shown?.text)
 })

@@ -20,7 +20,7 @@ export function JobBar({ project }: { project: Project }) {
     <section className={classes.bar} aria-label="Running jobs">
       <UnstyledButton className={classes.toggle ?? ''} aria-expanded={open} onClick={() => setOpen(!open)}>
         <ChevronDown size={14} aria-hidden />
-        <span className={classes.words} aria-live="polite">
+        <span className={classes.words}>
           {jobs.length === 1 ? `1 job: ${sayJob(first).toLowerCase()}` : `${jobs.length} jobs are running`}
         </span>
       </UnstyledButton>

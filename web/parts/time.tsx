@@ -13,12 +13,15 @@ const units = [
   ['minute', 60],
 ] as const
 
-/** A moment as people say it, with the exact one behind it. */
+/**
+ * A moment as people say it, with the exact one behind it. Where it stands in what is read aloud when it changes,
+ * that a minute has passed is no news.
+ */
 export function Ago({ at }: { at: string }) {
   const nowMs = useSyncExternalStore(everyHalfMinute, readClock)
   const date = new Date(at)
   return (
-    <time dateTime={at} title={absolute.format(date)}>
+    <time dateTime={at} title={absolute.format(date)} aria-live="off">
       {sayRelative(date.getTime() - nowMs)}
     </time>
   )
@@ -27,6 +30,13 @@ export function Ago({ at }: { at: string }) {
 /** A moment exactly. */
 export function Moment({ at }: { at: string }) {
   return <time dateTime={at}>{absolute.format(new Date(at))}</time>
+}
+
+const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** A moment to the second: what tells one of many alike by ear. */
+export function sayExactly(at: string): string {
+  return exact.format(new Date(at))
 }
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })

@@ -1,8 +1,9 @@
-import { Badge, Chip, Group, Modal, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { Badge, Group, Modal, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { Search } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
 import { FormEnd } from '../../parts/form-end.tsx'
+import { TagChoice } from '../../parts/tag-choice.tsx'
 import classes from './tags.module.css'
 
 type Act = {
@@ -111,20 +112,7 @@ export function useSorting<Item extends { tags: string[] }>(items: Item[], nameO
             onChange={(event) => ask('find', event.currentTarget.value)}
           />
         )}
-        {known.length > 0 && (
-          <Chip.Group value={tag ?? ''} onChange={(value) => ask('tag', value)}>
-            <Group gap={6} component="fieldset" aria-label="Only with the tag" className={classes.chips ?? ''}>
-              <Chip size="xs" value="">
-                All
-              </Chip>
-              {known.map((each) => (
-                <Chip key={each} size="xs" value={each}>
-                  {each}
-                </Chip>
-              ))}
-            </Group>
-          </Chip.Group>
-        )}
+        {known.length > 0 && <TagChoice tags={known} tag={tag} onChange={(value) => ask('tag', value)} />}
       </Group>
     ),
   }

@@ -20,6 +20,10 @@ export const channelKinds = [
   { value: 'email', label: 'E-mail' },
 ]
 
+export function sayKind(kind: ChannelKind): string {
+  return channelKinds.find(({ value }) => value === kind)?.label ?? kind
+}
+
 export const newLine = (line: number): ChannelLine => ({ id: null, line, type: 'webhook', target: '' })
 
 export function linesOf({ channels }: Pick<Alert, 'channels'>): ChannelLine[] {
@@ -103,7 +107,7 @@ export function AlertChannels({ place, lines, onChange, error }: Props) {
             </>
           ) : (
             <Text className={classes['kept'] ?? ''}>
-              {line.shared ?? channelKinds.find(({ value }) => value === line.type)?.label} {line.target}
+              {line.shared ?? sayKind(line.type)} {line.target}
             </Text>
           )}
           <ActionIcon variant="subtle" color="gray" aria-label={`Remove channel ${at + 1}`} onClick={() => remove(at)}>

@@ -4,6 +4,7 @@ import { Older } from '../../parts/more.tsx'
 import { Moment } from '../../parts/time.tsx'
 import { usePages } from '../../queries.ts'
 import { PlainTable } from '../../parts/plain-table.tsx'
+import { sayKind } from './alert-channels.tsx'
 import { sayMeasured } from './alert-kinds.ts'
 import type { Alert, AlertDelivery, AlertEvent } from './usage-wire.ts'
 
@@ -49,7 +50,7 @@ export function AlertHistory({ path, alert }: { path: string; alert: Alert }) {
                 rows={list.map(
                   ({ id, created_at: at, channel_type: type, target, status, response_status: answer, error }) => [
                     <Moment key={id} at={at} />,
-                    `${type} ${target}`,
+                    `${sayKind(type)} ${target}`,
                     states[status],
                     error ?? (answer === null ? '' : String(answer)),
                   ],

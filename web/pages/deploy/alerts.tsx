@@ -15,6 +15,7 @@ import { Verdict } from '../../parts/verdict.tsx'
 import { useAct } from '../../queries.ts'
 import { alertsKey } from '../../parts/alert-bell.tsx'
 import { useAddress } from '../../parts/address.ts'
+import { sayKind } from './alert-channels.tsx'
 import { AlertDialog } from './alert-dialog.tsx'
 import { AlertHistory } from './alert-history.tsx'
 import { sayRule } from './alert-kinds.ts'
@@ -234,7 +235,7 @@ function TestResult({ name, deliveries }: { name: string; deliveries: AlertDeliv
     <Verdict says={says} bad={failed.length > 0}>
       {failed.map(({ id, channel_type: type, target, error, response_status: answer, status }) => (
         <Text key={id} size="sm">
-          {type} {target}: {error ?? `it answered with ${answer}`}
+          {sayKind(type)} {target}: {error ?? `it answered with ${answer}`}
           {status === 'pending' && '; it is tried again'}
         </Text>
       ))}
@@ -250,7 +251,7 @@ function ChannelLine({ place, alert, channel }: { place: Place; alert: Alert; ch
   const { type, target, id, shared } = channel
   return (
     <Text component="div" size="xs" c="dimmed">
-      tells {shared === null ? `${type} ${target}` : `${shared.name} (${target})`}
+      tells {shared === null ? `${sayKind(type)} ${target}` : `${shared.name} (${target})`}
       {type === 'webhook' && shared === null && place.editor && (
         <>
           <Button

@@ -4,7 +4,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Older } from '../../parts/more.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
-import { Ago } from '../../parts/time.tsx'
+import { Ago, sayExactly } from '../../parts/time.tsx'
 import { usePages } from '../../queries.ts'
 import { Link } from 'wouter'
 import type { Place } from './place.ts'
@@ -85,7 +85,12 @@ function AskedRow({ place, asked }: { place: Place; asked: LoggedQuestion }) {
         {requestId !== null && (
           <>
             {' · '}
-            <Link href={`${calls}${calls.includes('?') ? '&' : '?'}request=${requestId}`}>the call</Link>
+            <Link
+              href={`${calls}${calls.includes('?') ? '&' : '?'}request=${requestId}`}
+              aria-label={`the call of ${sayExactly(at)}${text === null ? '' : `: “${text}”`}`}
+            >
+              the call
+            </Link>
           </>
         )}
       </Text>

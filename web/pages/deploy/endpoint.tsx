@@ -151,7 +151,11 @@ function Acts({ place, query, live }: Shown) {
       {live !== null && (
         <Menu position="bottom-end" shadow="md" withinPortal={false} withInitialFocusPlaceholder={false}>
           <Menu.Target>
-            <Button variant="default" rightSection={<ChevronDown size={14} aria-hidden />}>
+            <Button
+              variant="default"
+              rightSection={<ChevronDown size={14} aria-hidden />}
+              aria-label={`More for ${query.name}`}
+            >
               More
             </Button>
           </Menu.Target>

@@ -143,8 +143,8 @@ function placed(errors: Record<string, string>): Record<string, string> {
 
 function sayLimits({ name, per_minute: perMinute, per_day: perDay }: Plan): string {
   const limits = [
-    perMinute === null ? '' : `${perMinute.toLocaleString('en')}/min`,
-    perDay === null ? '' : `${perDay.toLocaleString('en')}/day`,
+    perMinute === null ? '' : `${perMinute.toLocaleString('en')} a minute`,
+    perDay === null ? '' : `${perDay.toLocaleString('en')} a day`,
   ].filter((each) => each !== '')
   return `${name} (${limits.length === 0 ? 'no limit' : limits.join(', ')})`
 }

@@ -1,4 +1,4 @@
-import { Badge, Button, Chip, Group, Text, TextInput } from '@mantine/core'
+import { Badge, Button, Group, Text, TextInput } from '@mantine/core'
 import { KeyRound, Plus, Search } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -7,6 +7,7 @@ import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Growing } from '../../parts/more.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
+import { TagChoice } from '../../parts/tag-choice.tsx'
 import { Ago, Day } from '../../parts/time.tsx'
 import { useApiKeys } from '../../things.ts'
 import { sayCount, sayNumber } from '../../words.ts'
@@ -72,24 +73,7 @@ export function KeysPage({ place }: { place: Place }) {
                     value={sought}
                     onChange={(event) => choose({ find: event.currentTarget.value })}
                   />
-                  {tags.length > 0 && (
-                    <Chip.Group multiple={false} value={tag ?? ''} onChange={(value) => choose({ tag: value })}>
-                      <Group gap={6} component="fieldset" bd={0} p={0} m={0} aria-label="Tags">
-                        {tags.map((each) => (
-                          <Chip
-                            key={each}
-                            value={each}
-                            size="xs"
-                            onClick={() => {
-                              if (each === tag) choose({ tag: '' })
-                            }}
-                          >
-                            {each}
-                          </Chip>
-                        ))}
-                      </Group>
-                    </Chip.Group>
-                  )}
+                  {tags.length > 0 && <TagChoice tags={tags} tag={tag} onChange={(value) => choose({ tag: value })} />}
                 </Group>
                 {found.length === 0 && <Text c="dimmed">No key is called or tagged like that.</Text>}
                 <Growing items={found} what="keys">

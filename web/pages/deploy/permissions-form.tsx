@@ -1,4 +1,4 @@
-import { Checkbox, Fieldset, Radio, Stack, Text } from '@mantine/core'
+import { Checkbox, Radio, Stack, Text } from '@mantine/core'
 import { useEnvironments, useProjects, useUser } from '../../queries.ts'
 import type { Project } from '../../wire.ts'
 import classes from './keys.module.css'
@@ -111,31 +111,30 @@ type ChoiceProps = {
 
 function Choice({ legend, all, some, names, first, chosen, onChange }: ChoiceProps) {
   return (
-    <Fieldset legend={legend} variant="unstyled" className={classes['choice'] ?? ''}>
-      <Radio.Group
-        aria-label={legend}
-        value={chosen === null ? 'all' : 'some'}
-        onChange={(value) => onChange(value === 'all' ? null : first)}
-      >
-        <Stack gap={6}>
-          <Radio value="some" label={some} disabled={names.length === 0} />
-          {chosen !== null && (
-            <div className={classes['names']}>
-              {names.map((name) => (
-                <Checkbox
-                  key={name}
-                  label={name}
-                  checked={chosen.includes(name)}
-                  onChange={(event) =>
-                    onChange(event.currentTarget.checked ? [...chosen, name] : chosen.filter((each) => each !== name))
-                  }
-                />
-              ))}
-            </div>
-          )}
-          <Radio value="all" label={all} />
-        </Stack>
-      </Radio.Group>
-    </Fieldset>
+    <Radio.Group
+      label={legend}
+      labelProps={{ className: classes['legend'] }}
+      value={chosen === null ? 'all' : 'some'}
+      onChange={(value) => onChange(value === 'all' ? null : first)}
+    >
+      <Stack gap={6}>
+        <Radio value="some" label={some} disabled={names.length === 0} />
+        {chosen !== null && (
+          <div className={classes['names']}>
+            {names.map((name) => (
+              <Checkbox
+                key={name}
+                label={name}
+                checked={chosen.includes(name)}
+                onChange={(event) =>
+                  onChange(event.currentTarget.checked ? [...chosen, name] : chosen.filter((each) => each !== name))
+                }
+              />
+            ))}
+          </div>
+        )}
+        <Radio value="all" label={all} />
+      </Stack>
+    </Radio.Group>
   )
 }

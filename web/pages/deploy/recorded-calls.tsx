@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Loaded } from '../../parts/loaded.tsx'
 import { PlainTable } from '../../parts/plain-table.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
-import { Ago } from '../../parts/time.tsx'
+import { Ago, sayExactly } from '../../parts/time.tsx'
 import { sayNumber } from '../../words.ts'
 import classes from './replay.module.css'
 import { OpenedCall } from './replay-call.tsx'
@@ -195,7 +195,7 @@ function CallRow({ place, replayId, entry, isOpen, onToggle }: RowProps) {
                 variant="default"
                 size="xs"
                 aria-expanded={isOpen}
-                aria-label={`${isOpen ? 'Close' : 'Open'} the call of ${query}`}
+                aria-label={`${isOpen ? 'Close' : 'Open'} the call of ${query}, ${sayExactly(at)}`}
                 onClick={onToggle}
               >
                 {isOpen ? 'Close' : 'Open'}

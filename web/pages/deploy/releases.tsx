@@ -7,7 +7,7 @@ import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Older } from '../../parts/more.tsx'
 import { Row, Rows } from '../../parts/rows.tsx'
-import { Ago } from '../../parts/time.tsx'
+import { Ago, sayExactly } from '../../parts/time.tsx'
 import type { Place } from './place.ts'
 import { useReleases } from './release-acts.ts'
 import { PromoteSheet, ReleaseSheet } from './release-sheet.tsx'
@@ -78,7 +78,7 @@ function ReleaseRow({ place, entry }: { place: Place; entry: ReleaseEntry }) {
             href={place.to(`releases/${id}`)}
             variant="default"
             size="xs"
-            aria-label={`Open the release of ${count === 1 ? (names[0] ?? 'a query') : sayQueries(count)}`}
+            aria-label={`Open the release of ${count === 1 ? (names[0] ?? 'a query') : sayQueries(count)}, ${sayExactly(entry.created_at)}`}
           >
             Open
           </Button>

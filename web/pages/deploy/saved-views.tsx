@@ -71,7 +71,7 @@ export function SavedViews({ place: { project, editor }, page }: Props) {
                     onClick={() => open(view)}
                   >
                     {view.name}
-                    {view.shared && <VisuallyHidden>, everyone’s</VisuallyHidden>}
+                    {view.shared && <VisuallyHidden>(everyone’s)</VisuallyHidden>}
                   </Button>
                   {(editor || !view.shared) && (
                     <ActionIcon

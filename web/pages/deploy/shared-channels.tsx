@@ -13,7 +13,7 @@ import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { useAct } from '../../queries.ts'
 import { fieldErrors } from '../../refusals.ts'
-import { channelKinds, kindNamed, newChannelOf, type ChannelKind } from './alert-channels.tsx'
+import { channelKinds, kindNamed, newChannelOf, sayKind, type ChannelKind } from './alert-channels.tsx'
 import type { Place } from './place.ts'
 import { channelsKey, channelsPath, useSharedChannels } from './shared-channel-queries.ts'
 import type { SharedChannel } from './usage-wire.ts'
@@ -119,7 +119,7 @@ function ChannelRow({ place, channel, onChange }: { place: Place; channel: Share
     >
       <Text fw={500}>{name}</Text>
       <Text size="xs">
-        {channelKinds.find(({ value }) => value === type)?.label} {target}
+        {sayKind(type)} {target}
       </Text>
       <Text size="xs" c="dimmed">
         {alerts.length === 0 ? 'used by no alert' : `used by ${alerts.map((alert) => alert.name).join(', ')}`}

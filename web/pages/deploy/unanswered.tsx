@@ -62,10 +62,20 @@ function GroupRow({ place, group }: { place: Place; group: QuestionGroup }) {
       end={
         editor && (
           <Group gap="xs">
-            <Button size="xs" variant="default" onClick={() => setTeaching(true)}>
+            <Button
+              size="xs"
+              variant="default"
+              aria-label={`Make it an example…: “${group.question}”`}
+              onClick={() => setTeaching(true)}
+            >
               Make it an example…
             </Button>
-            <Button size="xs" variant="default" onClick={() => setDrafting(true)}>
+            <Button
+              size="xs"
+              variant="default"
+              aria-label={`New query… for “${group.question}”`}
+              onClick={() => setDrafting(true)}
+            >
               New query…
             </Button>
             <Button
@@ -73,6 +83,7 @@ function GroupRow({ place, group }: { place: Place; group: QuestionGroup }) {
               variant="subtle"
               color="gray"
               loading={dismiss.isPending}
+              aria-label={`Set aside “${group.question}”`}
               onClick={() => dismiss.mutate()}
             >
               Set aside

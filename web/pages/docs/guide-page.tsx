@@ -34,7 +34,7 @@ function Article({ guide: { title, headings, parts } }: { guide: Guide }) {
         {parts.map((part, at) => (
           // The parts of a page never change their order.
           // oxlint-disable-next-line react/no-array-index-key
-          <Part key={at} part={part} name={`Code ${at} of ${title}`} />
+          <Part key={at} part={part} number={numberOf(parts, at)} title={title} />
         ))}
       </article>
       <OnThisPage headings={headings} />
@@ -42,18 +42,23 @@ function Article({ guide: { title, headings, parts } }: { guide: Guide }) {
   )
 }
 
-function Part({ part, name }: { part: GuidePart; name: string }) {
+/** The blocks of code are counted by themselves. */
+function numberOf(parts: GuidePart[], at: number): number {
+  return parts.slice(0, at + 1).filter((part) => !('html' in part)).length
+}
+
+function Part({ part, number, title }: { part: GuidePart; number: number; title: string }) {
   // Made when the app was built, of our own pages, in which markup is escaped.
   if ('html' in part) return <div dangerouslySetInnerHTML={{ __html: part.html }} />
   return (
     <div className={classes.block}>
       {part.isAnswer && <p className={classes.caption}>Answer</p>}
       <div className={classes.lines}>
-        <Scroll look="code" label={name}>
+        <Scroll look="code" label={`Code ${number} of ${title}`}>
           {part.code}
         </Scroll>
         <span className={classes.copy}>
-          <CopyMark text={part.code} what={part.language === '' ? 'text' : part.language} />
+          <CopyMark text={part.code} what={`code ${number}`} />
         </span>
       </div>
     </div>

@@ -37,19 +37,22 @@ export async function fetchAgain(projectId: string, source: Datasource): Promise
 async function readTable(
   projectId: string,
   source: Datasource,
-): Promise<{ id: string; rows: string; version: number }> {
+): Promise<{ id: string; count: number; rows: string; version: number }> {
   const path = `/v1/projects/${projectId}/data-objects?limit=50&datasource_id=${source.id}`
   const { data } = await call<Page<DataObject>>('GET', path)
   const table = servedRows(data).get(source.id)
   if (table === undefined) throw new Error(`${source.name} has no rows yet: do the first step first.`)
-  return { id: table.id, rows: sayCount(table.row_count ?? 0, 'row'), version: table.version }
+  const count = table.row_count ?? 0
+  return { id: table.id, count, rows: sayCount(count, 'row'), version: table.version }
 }
 
 export async function lookAt(projectId: string, source: Datasource): Promise<StepResult> {
   const table = await readTable(projectId, source)
   const path = `/v1/projects/${projectId}/data-objects/${table.id}/rows?limit=5`
   const { data } = await call<{ data: Row[] }>('GET', path)
-  return { words: `The first ${data.length} of ${table.rows}, as they came.`, rows: data }
+  const isPart = data.length < table.count
+  const words = isPart ? `The first ${data.length} of ${table.rows}, as they came.` : `All there is: ${table.rows}.`
+  return { words, rows: data }
 }
 
 export async function runDraft(projectId: string, query: Query): Promise<StepResult> {

@@ -87,7 +87,13 @@ function GridHead({ grid, source }: Parts) {
   return (
     <div role="rowgroup" className={classes.head} style={{ width: grid.width }}>
       <div role="row" aria-rowindex={1} className={classes.headRow}>
-        <div role="columnheader" aria-colindex={1} className={classes.index} style={{ width: indexWidth }}>
+        <div
+          role="columnheader"
+          aria-label="Row number"
+          aria-colindex={1}
+          className={classes.index}
+          style={{ width: indexWidth }}
+        >
           #
         </div>
         <div role="presentation" style={{ width: grid.before, flex: 'none' }} />

@@ -30,10 +30,13 @@ export function HeaderCell({ id, at, column, columns, source, width, isActive, i
   const { sort } = source.view
   const isSorted = sort?.column === name
   const profile = source.profileOf(name)
+  const about = `${sayType(type)}${profile === undefined ? '' : sayShort(profile, source.profiledRows)}`
   return (
     <div
       role="columnheader"
       id={id}
+      // Without it each cell would be read with the names of the buttons above it.
+      aria-label={`${name}, ${about}`}
       aria-colindex={at + 2}
       aria-sort={isSorted ? (sort.descending ? 'descending' : 'ascending') : 'none'}
       className={classes.column}
@@ -89,10 +92,7 @@ export function HeaderCell({ id, at, column, columns, source, width, isActive, i
           </Popover.Dropdown>
         </Popover>
       </div>
-      <span className={classes.type}>
-        {sayType(type)}
-        {profile !== undefined && sayShort(profile, source.profiledRows)}
-      </span>
+      <span className={classes.type}>{about}</span>
       <MiniSpread profile={profile} rowCount={source.profiledRows} />
       <Handle name={name} width={width} onResize={(wide) => columns.resize(name, wide)} />
     </div>

@@ -65,7 +65,7 @@ export function Toolbar({ label, source, columns, download, onCopy, onDownload }
             <Waiting size={12} says="Searching" />
           ) : (
             view.search !== '' && (
-              <CloseButton size="xs" aria-label="Search for nothing" onClick={() => onView({ ...view, search: '' })} />
+              <CloseButton size="xs" aria-label="Clear the search" onClick={() => onView({ ...view, search: '' })} />
             )
           )
         }

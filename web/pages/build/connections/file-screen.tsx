@@ -178,8 +178,12 @@ export function FileScreen({ project, source, onMade }: Props) {
 function SendingLine({ sending, onCancel }: { sending: Sending; onCancel: () => void }) {
   const { name, sizeBytes, sentBytes } = sending
   const isSent = sentBytes >= sizeBytes
-  const words = isSent
-    ? `${name} is there and becomes a table…`
-    : `Sending ${name}: ${saySize(sentBytes)} of ${saySize(sizeBytes)}`
-  return <ProgressLine words={words} percent={isSent ? 100 : (100 * sentBytes) / sizeBytes} onCancel={onCancel} />
+  const line = isSent
+    ? { words: `${name} is there and becomes a table…`, percent: 100 }
+    : {
+        words: `Sending ${name}:`,
+        reached: `${saySize(sentBytes)} of ${saySize(sizeBytes)}`,
+        percent: (100 * sentBytes) / sizeBytes,
+      }
+  return <ProgressLine {...line} onCancel={onCancel} />
 }

@@ -36,18 +36,21 @@ export function JobProgress({ projectId, jobId, onDone, onClose }: Props) {
   }
   const percent = Math.round((job?.progress ?? 0) * 100)
   const parts = job === undefined ? [] : [sayProgress(job), sayTimeLeft(job)]
-  const words = `${sayJob(job)}… ${parts.filter(Boolean).join(', ')}`
-  return <ProgressLine words={words} percent={percent} {...(!done && { onCancel: () => cancel.mutate() })} />
+  const reached = parts.filter(Boolean).join(', ')
+  const line = { words: `${sayJob(job)}…`, reached, percent }
+  return <ProgressLine {...line} {...(!done && { onCancel: () => cancel.mutate() })} />
 }
 
-type Line = { words: string; percent: number; onCancel?: () => void }
+type Line = { words: string; reached?: string; percent: number; onCancel?: () => void }
 
-/** What goes on, how far it is, and the way to stop it. */
-export function ProgressLine({ words, percent, onCancel }: Line) {
+/** What goes on, how far it is, and the way to stop it. Only the first is read aloud by itself: the rest changes often. */
+export function ProgressLine({ words, reached = '', percent, onCancel }: Line) {
   return (
-    <div aria-live="polite" className={classes.progress}>
+    <div className={classes.progress}>
       <Group justify="space-between" mb={6} wrap="nowrap">
-        <Text>{words}</Text>
+        <Text>
+          <span aria-live="polite">{words}</span> {reached}
+        </Text>
         {onCancel !== undefined && (
           <Button variant="default" size="compact-sm" onClick={onCancel}>
             Cancel

@@ -45,6 +45,7 @@ export function Pairs({ what, pairs, onChange, withRequired = false, disabled = 
           {withRequired && (
             <Checkbox
               label="required"
+              aria-label={`required: ${what} ${index + 1}`}
               size="xs"
               checked={pair.required}
               disabled={disabled}
@@ -53,6 +54,7 @@ export function Pairs({ what, pairs, onChange, withRequired = false, disabled = 
           )}
           <Checkbox
             label="secret"
+            aria-label={`secret: ${what} ${index + 1}`}
             size="xs"
             title={isSecretName(pair.name) ? 'Secret by its name' : 'Stored sealed and shown to no one again'}
             checked={pair.secret || isSecretName(pair.name)}

@@ -49,9 +49,10 @@ export function RequestPane({ draft, fields: known, onChange, disabled, environm
             {label}
             {count(draft) > 0 && (
               <>
-                <VisuallyHidden>, </VisuallyHidden>
-                <span className={classes.count}>{count(draft)}</span>
-                <VisuallyHidden> set</VisuallyHidden>
+                <span className={classes.count} aria-hidden>
+                  {count(draft)}
+                </span>
+                <VisuallyHidden>{count(draft)} set</VisuallyHidden>
               </>
             )}
           </Tabs.Tab>

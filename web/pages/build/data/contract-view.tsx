@@ -1,4 +1,4 @@
-import { Button, Group, Radio, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Button, Group, Radio, Select, Stack, Switch, Text, TextInput, VisuallyHidden } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../../api.ts'
@@ -201,7 +201,8 @@ function RulesCard({ draft, disabled, onChange }: RulesProps) {
   return (
     <Card title="When data does not fit" about="What happens to a value that is not of its column’s type.">
       <Radio.Group
-        aria-label="When data does not fit"
+        label={<VisuallyHidden>When data does not fit</VisuallyHidden>}
+        labelProps={{ display: 'block' }}
         value={draft.onMismatch}
         onChange={(value) =>
           onChange({ onMismatch: mismatchChoices.find((each) => each.value === value)?.value ?? 'widen' })

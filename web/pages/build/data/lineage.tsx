@@ -142,13 +142,13 @@ function layOut(
       }
     }),
   )
-  const labels = new Map(graph.nodes.map(({ id, label }) => [id, label]))
+  const names = new Map(nodes.map(({ id, ariaLabel }) => [id, ariaLabel]))
   const edges = graph.edges.map(({ from, to }) => ({
     id: `${from} ${to}`,
     source: from,
     target: to,
     focusable: false,
-    ariaLabel: `${labels.get(from) ?? from} leads to ${labels.get(to) ?? to}`,
+    ariaLabel: `${names.get(from) ?? from} leads to ${names.get(to) ?? to}`,
     ...(down && { type: 'smoothstep' }),
   }))
   return { nodes, edges }

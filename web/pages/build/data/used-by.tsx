@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { Link } from 'wouter'
 import { deployPath, paths } from '../../../paths.ts'
 import type { Project } from '../../../wire.ts'
-import { sayNumber } from '../../../words.ts'
+import { sayCount } from '../../../words.ts'
 import { useMetrics } from '../../deploy/usage-queries.ts'
 import { useLineage } from '../asked.ts'
 import type { DescribedObject } from '../wire.ts'
@@ -34,8 +34,11 @@ export function UsedBy({ project, object }: { project: Project; object: Describe
           <Link href={paths.query(project.id, query)}>{query}</Link>{' '}
           <Text component="span" size="xs" c="dimmed" className="numbers">
             (
-            <Link href={`${deployPath(project.id, 'requests')}?query=${query}`}>
-              {sayNumber(callsOf(query))} {callsOf(query) === 1 ? 'call' : 'calls'}
+            <Link
+              href={`${deployPath(project.id, 'requests')}?query=${query}`}
+              aria-label={`${sayCount(callsOf(query), 'call')} of ${query}`}
+            >
+              {sayCount(callsOf(query), 'call')}
             </Link>{' '}
             in a day)
           </Text>

@@ -13,7 +13,7 @@ import { Ago } from '../../../parts/time.tsx'
 import { useStoppable } from '../../../queries.ts'
 import { servedRows, useObjects } from '../../../things.ts'
 import type { Project } from '../../../wire.ts'
-import { sayCount, sayTime } from '../../../words.ts'
+import { sayTime } from '../../../words.ts'
 import shared from '../build.module.css'
 import { RunButton } from '../run-button.tsx'
 import { inspect } from '../queries/inspect.ts'
@@ -287,7 +287,6 @@ function ScratchResult({ run: { isPending, stopped, error, answer }, keptAs }: {
   return (
     <section ref={shown} aria-label="Result" aria-busy={isPending}>
       <div className={queryClasses.facts} aria-live="polite">
-        <span>{sayCount(answer.row_count, 'row')}</span>
         <span>{sayTime(answer.execution_time_ms)}</span>
         {answer.as_of !== null && (
           <span>

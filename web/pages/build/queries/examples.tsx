@@ -150,7 +150,12 @@ function ExampleLine({ project, draft, example, number, onChange }: LineProps) {
           </Button>
         )}
         {editor && Object.keys(example.parameters).length > 0 && (
-          <Button variant="subtle" size="compact-xs" onClick={() => setValues(valuesOf(example.parameters))}>
+          <Button
+            variant="subtle"
+            size="compact-xs"
+            aria-label={`Try these values of question ${number}`}
+            onClick={() => setValues(valuesOf(example.parameters))}
+          >
             Try these values
           </Button>
         )}

@@ -124,7 +124,7 @@ function slotSource(slots: () => string[]): CompletionSource {
     if (word === null) return null
     return {
       from: word.from,
-      options: slots().map((name) => ({ label: `$${name}`, type: 'variable', detail: 'slot' })),
+      options: slots().map((name) => ({ label: `$${name}`, type: 'variable', detail: ' slot' })),
     }
   }
 }
@@ -137,7 +137,9 @@ function columnSource(tables: Record<string, string[]>): CompletionSource {
     const text = context.state.doc.toString().toLowerCase()
     const options = Object.entries(tables)
       .filter(([table]) => text.includes(table))
-      .flatMap(([table, columns]) => columns.map((label) => ({ label, type: 'property', detail: table, boost: 1 })))
+      .flatMap(([table, columns]) =>
+        columns.map((label) => ({ label, type: 'property', detail: ` ${table}`, boost: 1 })),
+      )
     return { from: word.from, options }
   }
 }
