@@ -104,7 +104,7 @@ function openReader(page: string): { marked: Marked; headings: GuideHeading[] } 
       // Wider than a narrow screen: it scrolls by itself, also by the keyboard.
       table(token) {
         const table = Renderer.prototype.table.call(this, token)
-        const under = headings.at(-1)?.text
+        const under = headings.at(-1)?.text ?? entries.find((entry) => entry.page === page)?.title
         const label = escapeHtml(`Table ${++tables}${under === undefined ? '' : `: ${under}`}`)
         const named = table.replace('<table>', `<table aria-label="${label}">`)
         return `<section data-table tabindex="0" aria-label="${label}">${named}</section>`

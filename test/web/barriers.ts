@@ -44,6 +44,8 @@ export async function findBarriers(page: Page, name: string, look?: Locator): Pr
     await takePicture(page, `${name}-${scheme}-${width}`)
     const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     if (overflow !== 0) found.push(`${name} at ${width} in ${scheme}: ${String(overflow)} px too wide`)
+    const blank = Number(await page.evaluate(blankBelow))
+    if (blank > 100) found.push(`${name} at ${width} in ${scheme}: the page goes on for ${blank} px below its end`)
     if ((await page.evaluate(sidewaysTables)) !== 0) {
       found.push(`${name} at ${width} in ${scheme}: a table that wraps scrolls sideways all the same`)
     }
@@ -86,6 +88,10 @@ function looksFor(name: string): Look[] {
   if (isAll) return [...looks, [1440, 'dark'], [720, 'dark']]
   return looks.filter((_look, at) => at % 2 === name.length % 2)
 }
+
+/** What is placed by the page and not by the part that scrolls it makes the page longer than what it shows. */
+const blankBelow = `document.documentElement.scrollHeight -
+  Math.max(document.documentElement.clientHeight, Math.round(document.body.getBoundingClientRect().height))`
 
 const sidewaysTables = `[...document.querySelectorAll('table[data-wraps]')].filter(({ parentElement: place }) =>
   place.scrollWidth > place.clientWidth).length`

@@ -2,6 +2,7 @@ import '@mantine/charts/styles.layer.css'
 import { BarChart, LineChart } from '@mantine/charts'
 import { useElementSize } from '@mantine/hooks'
 import type { ReactNode } from 'react'
+import classes from './chart.module.css'
 import { timeAxis } from './time-axis.ts'
 
 /** `stack`: bars of the same one stand on one another, beside those of another. */
@@ -44,7 +45,7 @@ export function Chart({ kind, points, lines, unit, stacked = false, isClose = fa
     }),
   }
   return (
-    <div aria-hidden ref={ref}>
+    <div aria-hidden ref={ref} className={classes.drawing}>
       {kind === 'bar' ? (
         <BarChart
           {...common}

@@ -39,7 +39,7 @@ function Shown({ page }: { page: string }) {
   if (entries.some((entry) => entry.page === page)) return <GuidePage page={page} key={page} />
   return (
     <Heading title="There is nothing here" within="Guides">
-      No guide has this address. The ones that there are stand beside this, and a search looks into all of them.
+      No guide has this address. The list of guides has all that there are, and the search looks into each.
     </Heading>
   )
 }

@@ -20,7 +20,7 @@ export function Reference() {
   const words = useDeferredValue(sought).trim().toLowerCase()
   return (
     <>
-      <Heading title="API reference" within="Guides">
+      <Heading title="Every call by field" within="Guides">
         Everything the app does can be done by calls. The same as an OpenAPI document:{' '}
         <Anchor href="/v1/openapi.json" underline="always">
           /v1/openapi.json

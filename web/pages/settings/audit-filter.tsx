@@ -122,14 +122,18 @@ function actionsOf(
   return [...byNoun].map(([noun, actions]) => ({
     group: said(noun),
     items: [
-      { value: noun, label: `Everything of ${said(noun).toLowerCase()}` },
+      { value: noun, label: `Everything of ${plainly(noun)}` },
       ...actions.map((action) => ({ value: action, label: said(action) })),
     ],
   }))
 }
 
 /** `api_key.created` as people read it. */
+function plainly(action: string): string {
+  return action.replaceAll(/[._]/g, ' ').replace(/^api /, 'API ')
+}
+
 function said(action: string): string {
-  const words = action.replaceAll(/[._]/g, ' ').replace(/^api /, 'API ')
+  const words = plainly(action)
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -164,7 +164,8 @@ function Remedy({ text, choice, choose }: { text: Text; choice: Choice; choose: 
         value={choice.sql ?? text.sql}
         onChange={(event) => choose({ ...choice, sql: event.currentTarget.value })}
       />
-      <Group gap="md">
+      {/* oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- it is the role of a component */}
+      <Group gap="md" role="group" aria-label={`What to do about ${keyOf(text)}`}>
         <Checkbox
           label="Leave it out: it stops answering"
           checked={choice.exclude === true}

@@ -52,7 +52,8 @@ export function Toolbar({ label, source, columns, download, onCopy, onDownload }
   const isPart = count !== total
   const formats = download?.fetch === undefined ? ownFormats : fileFormats
   return (
-    <div className={classes.tools}>
+    // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- a fieldset has a border and a width of its own
+    <div role="group" aria-label={`Tools for ${label}`} className={classes.tools}>
       <TextInput
         className={classes.search ?? ''}
         size="xs"
