@@ -24,7 +24,8 @@ const role = (value: unknown): string => {
 const sentences: Record<string, Describe> = {
   'project.created': ({ details }) => `created the project as ${text(details['name'])}`,
   'project.renamed': ({ details }) => `renamed the project to ${text(details['name'])}`,
-  'project.engine_changed': ({ details }) => `moved the project from ${text(details['from'])} to ${text(details['to'])}`,
+  'project.engine_changed': ({ details }) =>
+    `moved the project from ${text(details['from'])} to ${text(details['to'])}`,
   'project.deleted': () => 'deleted the project',
   'environment.added': ({ target }) => `added the environment ${target}`,
   'environment.deleted': ({ target }) => `deleted the environment ${target}`,

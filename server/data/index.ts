@@ -50,7 +50,7 @@ export {
   type DataObject,
 } from './objects.ts'
 export { joinedColumns, partedTable, type PartedVersion } from './parts.ts'
-export { createQueryEngine, type DialectEngine, type QueryEngine, type QueryInput } from './query-engine.ts'
+export { createQueryEngine, noTrino, type DialectEngine, type QueryEngine, type QueryInput } from './query-engine.ts'
 export type { BrokenQuery, QueryGate, TableChange } from './query-gate.ts'
 export type { DeployedQueries } from './readers.ts'
 export type { ReadStream } from './read-stream.ts'

@@ -60,7 +60,7 @@ export function createQueryEngine(engine: Engine, files: Files, trino: DialectEn
 }
 
 /** What was written for Trino cannot be read otherwise. */
-function noTrino(): Failure {
+export function noTrino(): Failure {
   return new Failure('conflict', {
     reason: 'no_trino',
     message: 'This needs Trino, and the server has none: whoever runs it sets SLUICE_TRINO_URL (docs/scaling.md).',

@@ -25,9 +25,7 @@ export function wishesOf(texts: readonly QueryText[], wishes: readonly Wish[]): 
     const own = wish ?? { name, parameters: [], accept: [], exclude: false }
     return { text, wish: { ...own, exclude: excluded.has(name) } }
   })
-  const [strange] = [...left].filter(
-    ({ name, exclude }) => !(exclude && texts.some(({ draft }) => draft.name === name)),
-  )
+  const strange = [...left].find(({ name, exclude }) => !(exclude && texts.some(({ draft }) => draft.name === name)))
   if (strange === undefined) return found
   const which = strange.version === undefined ? strange.name : `${strange.name}, version ${strange.version}`
   throw new Failure('invalid_request', {

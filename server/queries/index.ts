@@ -14,17 +14,8 @@ export { answersKey, liveVersion, versionFor, type LiveVersion, type ReleaseTria
 export type { Rehearsal } from './rehearsal.ts'
 export type { NewTrial } from './start-trial.ts'
 export { continueRelease, endTrial, listTrials, noteTrial, stepTrial, type TrialRecord } from './trial-acts.ts'
-export {
-  changeQuery,
-  createQuery,
-  deleteQuery,
-  findQuery,
-  hasQuery,
-  listQueries,
-  type Draft,
-  type Query,
-} from './drafts.ts'
-export { examine, inspectQuery, type Inspected } from './inspection.ts'
+export { changeQuery, createQuery, deleteQuery, findQuery, hasQuery, listQueries, type Query } from './drafts.ts'
+export { examine, inspectQuery } from './inspection.ts'
 export { compareContracts } from './compatibility.ts'
 export { wireRegressions, type ReleaseReport } from './releases/report.ts'
 export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './releases/single.ts'

@@ -6,6 +6,7 @@ import { httpConfiguration, pagination } from '../../api/connections.ts'
 import { dataVersion } from '../../api/data.ts'
 import { changeTableSchema } from '../../api/datasources.ts'
 import { definedSettings } from '../../api/definition.ts'
+import { moveEngine } from '../../api/engine-moves.ts'
 import { errorEnvelope } from '../../api/envelope.ts'
 import { buildRequest } from '../../server/connections/build-request.ts'
 import { checkPagination } from '../../server/connections/pages.ts'
@@ -45,6 +46,8 @@ export const checks: Record<string, (shown: unknown) => void> = {
     )
     expect(shapeOf(shown)).toEqual(shapeOf(JSON.parse(JSON.stringify(sent))))
   },
+
+  'engine-move': (shown) => void moveEngine.parse(shown),
 
   settings: (shown) => void definedSettings.parse((shown as { settings: unknown }).settings),
 

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expectStatus } from '../harness/app.ts'
@@ -7,7 +8,7 @@ import { rulesKey, type Stage, type StageProject } from './stage.ts'
 /** What the log says that Trino said. */
 function causesOf({ t }: Stage): string[] {
   const causes = t.observations.flatMap((each) =>
-    each.kind === 'request-failed' && each.error instanceof Error ? [String(each.error.cause ?? each.error)] : [],
+    each.kind === 'request-failed' && each.error instanceof Error ? [inspect(each.error.cause ?? each.error)] : [],
   )
   return [...new Set(causes)].slice(-10)
 }

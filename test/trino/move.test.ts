@@ -20,10 +20,11 @@ const plain = 'SELECT region, count(*) AS n, sum(amount) AS total FROM sales GRO
 const byId = { name: 'by_id', sql: 'SELECT id, region FROM sales WHERE id = $id', slots: oneId }
 
 const path = (): string => `/v1/projects/${project.id}/engine`
-const move = (body: object, search = '') => stage.t.operator.post(`${path()}${search}`, { engine: 'trino', ...body })
-const check = async (body: object = {}) => (await expectStatus(200, move(body, '?check=true'))).body
+const move = (body: Record<string, unknown>, search = '') =>
+  stage.t.operator.post(`${path()}${search}`, { engine: 'trino', ...body })
+const check = async (body: Record<string, unknown> = {}) => (await expectStatus(200, move(body, '?check=true'))).body
 const engine = async () => (await stage.t.operator.get(`/v1/projects/${project.id}`)).body.engine as string
-const answerOf = async (name: string, slots: object = {}) =>
+const answerOf = async (name: string, slots: Record<string, unknown> = {}) =>
   (await expectStatus(200, project.caller.post(`/v1/queries/${name}`, slots))).body
 const versionsOf = async (name: string) => {
   const { body } = await expectStatus(200, stage.t.operator.get(`${project.path}/${name}/versions`))

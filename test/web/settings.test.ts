@@ -39,6 +39,18 @@ test('a project is made, renamed and deleted, the last only against its name', a
   expect(complaints).toEqual([])
 })
 
+test('the engine is shown; comparing with one that the server has not says so in words', async () => {
+  const projectId = await t.project('Warehouse')
+  const { page } = await t.visitAs(await t.member(projectId, 'owner'), `/p/${projectId}/settings/project`)
+  await page.getByText('DuckDB answers the queries.').waitFor()
+  await page.getByRole('button', { name: 'Compare with Trino' }).click()
+  await page.getByText('whoever runs it sets SLUICE_TRINO_URL').waitFor()
+  expect(await page.getByRole('button', { name: 'Move to Trino' }).count()).toBe(0)
+  expect(await findBarriers(page, 'settings-engine')).toEqual([])
+  const { page: editors } = await t.visitAs(await t.member(projectId, 'editor'), `/p/${projectId}/settings/project`)
+  await editors.getByText('Owners move the project to another engine.').waitFor()
+})
+
 test('an invitation is shown once, brings a newcomer in with its role, and is then used up', async () => {
   const projectId = await t.project('Library')
   const owner = await t.member(projectId, 'owner')

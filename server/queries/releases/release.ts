@@ -117,7 +117,7 @@ function asksQuestions({ act, targets }: Move): boolean {
 }
 
 type Unjudged = Move & { examined: Examined }
-export type ReleaseMove = Unjudged & { callers: Map<string, KeyThatCalled[]> }
+type ReleaseMove = Unjudged & { callers: Map<string, KeyThatCalled[]> }
 type Outcome = { report: ReleaseReport; refused: boolean; results: RoutingReport['results'] }
 
 async function judgeAndPut(app: ReleaseParts, caller: Caller, move: ReleaseMove): Promise<Outcome> {

@@ -13,14 +13,19 @@ const numbers = shape(['id', 'BIGINT'], ['total', 'HUGEINT'])
 const ran = { rowCount: 2, bytes: 20, elapsedMs: 1, truncated: false }
 const refused = { error: { code: 'invalid_query', reason: null, message: 'Function not registered.' } }
 
+type Comparison = NonNullable<JudgedCall['comparison']>
+const columns = { added: [], removed: [], retyped: [] }
+const counts = { added: 0, removed: 0, changed: 0, changedColumns: {} }
+const equal: Comparison = { outcome: 'equal', ...counts, columns, key: null, sample: [] }
+
 function call(outcome: JudgedCall['outcome'], more: Partial<JudgedCall> = {}): JudgedCall {
-  const same = { added: 0, removed: 0, changed: 0, changedColumns: {}, key: null, sample: [] }
-  const columns = { added: [], removed: [], retyped: [] }
   const kind = outcome === 'different' || outcome === 'reordered' ? outcome : 'equal'
-  const comparison = { ...same, outcome: kind, columns } as JudgedCall['comparison']
-  const both = { before: ran, after: ran }
-  return { source: 'example', parameters: { id: 1 }, because: null, ...both, comparison, outcome, ...more }
+  const both = { before: ran, after: ran, comparison: { ...equal, outcome: kind } as const }
+  return { source: 'example', parameters: { id: 1 }, because: null, ...both, outcome, ...more }
 }
+
+const differing = (more: Partial<Comparison>): JudgedCall =>
+  call('different', { comparison: { ...equal, outcome: 'different', ...more } })
 
 const judge = (calls: JudgedCall[], after = numbers, accept: Array<'unchecked' | 'order'> = []) =>
   judgeText({ before: numbers, after, calls, accept, to: 'trino' })
@@ -45,18 +50,14 @@ describe('how a text does on another engine', () => {
 
   test('one call with other rows is enough, and it is told with its values', () => {
     const sample = [{ kind: 'removed' as const, before: { id: 1 } }]
-    const other = call('different')
-    const told = judge([call('equal'), { ...other, comparison: { ...other.comparison!, removed: 1, sample } }])
+    const told = judge([call('equal'), differing({ removed: 1, sample })])
     expect(told).toMatchObject({ status: 'different', because: 'Other rows for 1 of 2 sets of values.' })
     expect(told.differences).toMatchObject([{ parameters: { id: 1 }, source: 'example', removed: 1, rows: sample }])
   })
 
   test('what is told has a limit: three calls, and no row longer than a screen', () => {
     const long = [{ kind: 'added' as const, after: { text: 'x'.repeat(5_000) } }]
-    const other = call('different')
-    const told = judge(
-      Array.from({ length: 9 }, () => ({ ...other, comparison: { ...other.comparison!, sample: long } })),
-    )
+    const told = judge(Array.from({ length: 9 }, () => differing({ sample: long })))
     expect(told.differences.map(({ rows }) => rows.length)).toEqual([0, 0, 0])
   })
 
