@@ -178,7 +178,7 @@ describe('crashes', () => {
     const columns = Array.from({ length: 4_500 }, (_, index) => `'v' || (i + ${index}) AS c${index}`)
     await runSql(`COPY (SELECT ${columns.join(', ')} FROM range(2) t(i)) TO '${parquetPath}' (FORMAT parquet)`)
     const wide = { version: 'wide', tables: [{ name: 'wide', parquetPath, columns: [] }] }
-    const everything = { ...limits, maxBytes: 10_000_000, sql: 'SELECT * FROM wide' }
+    const everything = { ...limits, timeoutMs: 60_000, maxBytes: 10_000_000, sql: 'SELECT * FROM wide' }
     // Each project stays within its limit; together they are more than the process may have.
     const projects = ['a', 'b', 'c', 'd'].map((scope) => engine.read(scope, wide, everything))
     const [pid = 0] = pids()
@@ -188,7 +188,7 @@ describe('crashes', () => {
     expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true)
     expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
     expect(observed.map(({ kind }) => kind)).toContain('executor-replaced')
-  }, 60_000)
+  }, 120_000)
 
   test('executors end with their parent', async () => {
     fixture = await openFixture()
