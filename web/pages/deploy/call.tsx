@@ -100,7 +100,7 @@ export function useCaller(selfToo: boolean): { key: string | null; field: ReactN
       {!asSelf && (
         <PasswordInput
           label="API key"
-          visibilityToggleButtonProps={{ 'aria-label': 'Show the API key' }}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show the key' }}
           description="Forgotten when you leave the page."
           placeholder="slc_live_…"
           autoComplete="off"

@@ -56,7 +56,7 @@ export function SharedReferencePage({ projectId }: { projectId: string }) {
           <Group align="flex-end" gap="sm">
             <PasswordInput
               label="API key"
-              visibilityToggleButtonProps={{ 'aria-label': 'Show the API key' }}
+              visibilityToggleButtonProps={{ 'aria-label': 'Show the key' }}
               placeholder="slc_live_…"
               autoComplete="off"
               spellCheck={false}
