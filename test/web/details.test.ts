@@ -94,7 +94,7 @@ test('a table says which queries use it, and how much', async () => {
   const { page, complaints } = await stage.visitAs(stage.owner, build('data/orders'))
   page.setDefaultTimeout(waitMs)
   await page.getByText(/^Used by sales_by_region \(1 call in a day\)$/).waitFor()
-  await page.getByRole('main').getByRole('link', { name: 'sales_by_region' }).click()
+  await page.getByRole('main').getByRole('link', { name: 'sales_by_region', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'sales_by_region' }).waitFor()
   expect(complaints).toEqual([])
 })
