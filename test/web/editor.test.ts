@@ -78,7 +78,7 @@ test('a slot offers the values of its column, and the result has types, time and
   const result = page.getByRole('region', { name: 'Result', exact: true })
   await result.getByText('1 row', { exact: true }).waitFor()
   await result.getByText(/^\d+ ms$/).waitFor()
-  await result.getByRole('columnheader', { name: 'nights integer' }).waitFor()
+  await result.getByRole('columnheader', { name: 'nights, integer' }).waitFor()
   await result.getByRole('gridcell', { name: '5' }).waitFor()
 
   // On a phone the result is below what one sees: the page goes there once it has come.
