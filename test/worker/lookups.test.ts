@@ -270,6 +270,7 @@ test('files and engine answer alike, whatever the data, the values and the forma
     { numRuns: 6 },
   )
   expect(fromFiles).toBeGreaterThan(30)
+  expect(t.observations.filter(({ kind }) => kind === 'lookup-failed')).toEqual([])
 })
 
 function folder(): string {
