@@ -144,7 +144,8 @@ describe('a query that finds rows by a key', () => {
   })
 
   test('a damaged file gives no answer and is written again', async () => {
-    const names = await readdir(folder())
+    // The other query's file may still be written: damage to that is found before it is used, and told as a failure.
+    const names = (await readdir(folder())).filter((name) => name.endsWith('.lookup'))
     expect(names).not.toEqual([])
     for (const name of names) {
       const bytes = await readFile(join(folder(), name))
@@ -249,6 +250,7 @@ test('files and engine answer alike, whatever the data, the values and the forma
     await deploy(name, sql, slots, required)
   }
   let fromFiles = 0
+  const before = t.observations.length
   const calls = fc.array(
     fc.record({ shape: fc.constantFrom(...shapes), given: fc.record(values), left: fc.integer({ min: 0, max: 3 }) }),
     { minLength: 25, maxLength: 25 },
@@ -270,7 +272,7 @@ test('files and engine answer alike, whatever the data, the values and the forma
     { numRuns: 6 },
   )
   expect(fromFiles).toBeGreaterThan(30)
-  expect(t.observations.filter(({ kind }) => kind === 'lookup-failed')).toEqual([])
+  expect(t.observations.slice(before).filter(({ kind }) => kind === 'lookup-failed')).toEqual([])
 })
 
 function folder(): string {
