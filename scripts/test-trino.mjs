@@ -3,7 +3,8 @@
 import { spawnSync } from 'node:child_process'
 import { delimiter, dirname, join } from 'node:path'
 import { findObjectServer } from './object-server.mjs'
-import { findNode, installMissing, root } from './prepare.mjs'
+import { ensureChromium } from './chromium.mjs'
+import { buildWebIfStale, findNode, installMissing, root } from './prepare.mjs'
 import { findTrino } from './trino.mjs'
 
 installMissing()
@@ -13,8 +14,12 @@ if (objects === undefined || trino === undefined) {
   process.exitCode = 1
 } else {
   const node = findNode()
+  const chromium = ensureChromium(node)
+  // A project moves in a browser, too.
+  await buildWebIfStale(node)
   const env = {
     ...process.env,
+    ...(chromium !== undefined && { CHROMIUM_PATH: chromium }),
     PATH: [dirname(node), join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
     TEST_TRINO: trino.home,
     TEST_JAVA_HOME: trino.javaHome,

@@ -6,7 +6,7 @@ import { startServer } from '../serve.ts'
 
 const restAfterSeconds = 10
 
-/** The example project has been called and asked; then nothing happens for as long as the service waits before it rests. */
+/** The example project has been set up; then nothing happens for as long as the service waits before it rests. */
 export const idle: Row = {
   name: 'idle',
   async measure({ worlds }) {

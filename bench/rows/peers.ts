@@ -11,7 +11,10 @@ import type { DataWorld } from '../worlds.ts'
 const peers: Peer[] = [datasette, roapi, postgraphile]
 /** Tried on 17 November 2026 with the public registries. */
 const notInstallable = [
-  { what: 'PostgREST', why: 'its programs are on no package registry: npm, PyPI, Maven, Go and Debian 12 have none' },
+  {
+    what: 'PostgREST',
+    why: 'its program comes from its release page, or has to be compiled from Haskell; no registry of npm, Python, Go or Debian 12 has it built',
+  },
   { what: 'VulcanSQL', why: 'its packages are gone from the npm registry (404 for @vulcan-sql/cli)' },
   { what: 'pREST', why: 'the Go module proxy does not give it' },
 ]

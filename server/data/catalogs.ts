@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.ts'
 import { Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
-import { asStoreFailure, type ColumnRecord, type Database, type Dialect } from '../store/index.ts'
+import { isConnectionError, type ColumnRecord, type Database, type Dialect } from '../store/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { catalogVersion, filesOfTable, nameOfRows, type Catalog, type CatalogTable } from './catalog.ts'
 import type { Column } from './executor/protocol.ts'
@@ -54,8 +54,10 @@ const damageSigns = /^(IO|INTERNAL|FATAL|Serialization|Internal) Error|corrupt|c
 type Entry = {
   reading: Promise<ProjectCatalog>
   catalog?: ProjectCatalog
-  /** Changes may have been missed: it is read anew, and serves only while the database is away. */
-  isDoubted?: boolean
+  /** It has changed, or may have: it is read anew, and serves only while the database is away. */
+  isDoubted: boolean
+  /** What was read before this one: it serves where the database went away with the change on its lips. */
+  before?: Entry | undefined
 }
 
 type Parts = {
@@ -72,21 +74,24 @@ export async function openCatalogs(parts: Parts): Promise<Catalogs> {
   const known = new LRUCache<string, Entry>({ max: maxProjects })
   const stop = await store.listen(
     dataChanged,
-    (projectId) => void known.delete(projectId),
+    (projectId) => doubt(known.get(projectId)),
     // Whatever was said while nobody listened is lost.
-    () => known.forEach((entry) => void (entry.isDoubted = true)),
+    () => known.forEach(doubt),
   )
   const doubtedAtMs = new LRUCache<string, number>({ max: maxProjects })
   const get = (projectId: string): Promise<ProjectCatalog> => {
     const found = known.get(projectId)
-    if (found !== undefined && found.isDoubted !== true) return found.reading
+    if (found?.isDoubted === false) return found.reading
     const reading = readCatalog(parts, projectId)
-    const entry: Entry = { reading: whileAway(reading, found?.catalog) }
+    const entry: Entry = { reading: whileAway(reading, found), isDoubted: false, before: found }
     known.set(projectId, entry)
     reading.then(
-      (catalog) => (entry.catalog = catalog),
+      (catalog) => {
+        entry.catalog = catalog
+        delete entry.before
+      },
       () => {
-        // Whoever forgot it meanwhile knows better.
+        // Whoever dropped it meanwhile knows better.
         if (known.get(projectId) !== entry) return
         if (found === undefined) known.delete(projectId)
         else known.set(projectId, found)
@@ -106,20 +111,29 @@ export async function openCatalogs(parts: Parts): Promise<Catalogs> {
     },
     peek: (projectId) => {
       const entry = known.get(projectId)
-      return entry?.isDoubted === true ? undefined : entry?.catalog
+      return entry?.isDoubted === false ? entry.catalog : undefined
     },
-    forget: (projectId) => void known.delete(projectId),
+    forget: (projectId) => doubt(known.get(projectId)),
     close: stop,
   }
 }
 
+function doubt(entry: Entry | undefined): void {
+  if (entry !== undefined) entry.isDoubted = true
+}
+
 /** What was known before, where the database cannot be asked: queries are answered without it. */
-function whileAway(reading: Promise<ProjectCatalog>, known: ProjectCatalog | undefined): Promise<ProjectCatalog> {
-  if (known === undefined) return reading
+function whileAway(reading: Promise<ProjectCatalog>, before: Entry | undefined): Promise<ProjectCatalog> {
+  if (before === undefined) return reading
   return reading.catch((error: unknown) => {
-    if (asStoreFailure(error) === undefined) throw error
+    const known = lastKnown(before)
+    if (known === undefined || !isConnectionError(error)) throw error
     return known
   })
+}
+
+function lastKnown(entry: Entry | undefined): ProjectCatalog | undefined {
+  return entry === undefined ? undefined : (entry.catalog ?? lastKnown(entry.before))
 }
 
 function looksDamaged(error: unknown): boolean {

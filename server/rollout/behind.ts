@@ -1,7 +1,7 @@
 import type { Vault } from '../access/index.ts'
 import type { Config } from '../config.ts'
 import type { Catalogs, QueryEngine } from '../data/index.ts'
-import { openPeriodic } from '../flow/index.ts'
+import { createSerial, openPeriodic } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import { answersKey, type AnsweredCall, type Deployments, type ReleaseTrial } from '../queries/index.ts'
 import { isRowRefused, type Database, type ReplayCounts } from '../store/index.ts'
@@ -107,7 +107,7 @@ export function openBehindCalls(app: Parts): BehindCalls {
     own.calls.unshift(...calls)
   }
 
-  async function flush(): Promise<void> {
+  async function write(): Promise<void> {
     const [...all] = unwritten
     unwritten.clear()
     for (const [at, [replayId, own]] of all.entries()) {
@@ -122,9 +122,11 @@ export function openBehindCalls(app: Parts): BehindCalls {
     }
   }
 
+  /** One at a time: whoever waits for all to be written waits for what another flush has in hand, too. */
+  const flush = createSerial(write)
   const periodic = openPeriodic({
     everyMs: flushMs,
-    work: flush,
+    work: () => flush.run(),
     onError: (error) => app.observe({ kind: 'fault', where: 'calls run behind', error }),
   })
   return {
@@ -136,14 +138,14 @@ export function openBehindCalls(app: Parts): BehindCalls {
         await rest()
       }
       await rest()
-      await flush()
+      await flush.run()
     },
     async close() {
       closing.abort()
       waiting.length = 0
       await working
       await periodic.close()
-      await flush().catch((error: unknown) => app.observe({ kind: 'fault', where: 'calls run behind', error }))
+      await flush.run().catch((error: unknown) => app.observe({ kind: 'fault', where: 'calls run behind', error }))
     },
   }
 }

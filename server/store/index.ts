@@ -9,7 +9,7 @@ export { pageAfter, type Page } from './page.ts'
 export { lockProjectForQuota, lockQuota, refuseFull, requireRoomInProject } from './quota.ts'
 export { openReplicas, soleReplica, type Replicas } from './replicas.ts'
 export { rewriteColumn } from './rewrite-column.ts'
-export { asStoreFailure, isRowRefused } from './store-failure.ts'
+export { asStoreFailure, isConnectionError, isRowRefused } from './store-failure.ts'
 export type {
   ChannelType,
   ColumnRecord,

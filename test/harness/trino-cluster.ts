@@ -8,10 +8,12 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { freePort } from '../../scripts/debian-server.mjs'
 
+type WorkerName = 'worker-1' | 'worker-2'
+
 /** A coordinator and two workers on loopback. The coordinator plans and hands out; the workers do the work. */
 export type TrinoCluster = {
   url: string
-  worker: { kill(): Promise<void>; start(): Promise<void> }
+  workers: Record<WorkerName, { kill(): Promise<void>; start(): Promise<void> }>
   /** What the coordinator says of itself, for tests that look at it past the service. */
   ask(sql: string, user: string, schema?: string): Promise<{ rows: unknown[][]; error: string | null }>
   close(): Promise<void>
@@ -55,7 +57,7 @@ export async function openTrinoCluster(options: Options): Promise<TrinoCluster> 
     await ended
   }
   const workerPorts = { 'worker-1': await freePort(), 'worker-2': await freePort() }
-  const startWorker = (name: keyof typeof workerPorts): Promise<void> => node(name, workerPorts[name])
+  const startWorker = (name: WorkerName): Promise<void> => node(name, workerPorts[name])
   const close = async (): Promise<void> => {
     await Promise.all([...nodes.keys()].map(kill))
     bridge.close()
@@ -79,15 +81,16 @@ export async function openTrinoCluster(options: Options): Promise<TrinoCluster> 
     await close()
     throw error
   }
+  const worker = (name: WorkerName) => ({
+    kill: () => kill(name),
+    start: async () => {
+      await startWorker(name)
+      await ready(2)
+    },
+  })
   return {
     url,
-    worker: {
-      kill: () => kill('worker-2'),
-      start: async () => {
-        await startWorker('worker-2')
-        await ready(2)
-      },
-    },
+    workers: { 'worker-1': worker('worker-1'), 'worker-2': worker('worker-2') },
     ask: (sql, user, schema) => ask(url, sql, { user, ...(schema !== undefined && { schema }) }),
     close,
   }

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { expectStatus } from '../harness/app.ts'
+import { openVisitor } from '../harness/web.ts'
+import { findBarriers } from '../web/barriers.ts'
 import { openStage, type Stage, type StageProject } from './stage.ts'
 
 let stage: Stage
@@ -174,4 +176,37 @@ test('and back again', async () => {
   const back = await expectStatus(200, stage.t.operator.post(path(), { engine: 'duckdb' }))
   expect(back.body).toMatchObject({ switched: true, from: 'trino', to: 'duckdb', queries: [{ status: 'same' }] })
   expect(await engine()).toBe('duckdb')
+})
+
+test('the settings show the same in a browser: what differs, a new text, what is left out, and the move', async () => {
+  await project.deploy({ name: 'regions', sql: plain })
+  await project.deploy({ name: 'halves', sql: 'SELECT id, id / 2 AS half FROM sales ORDER BY id' })
+  await project.deploy({ name: 'legacy', sql: 'SELECT list(id ORDER BY id) AS ids FROM sales' })
+  const { page, complaints, leave } = await openVisitor(stage.url)
+  onTestFinished(leave)
+  const { email, password } = await stage.t.member(project.id, 'owner')
+  expect((await page.context().request.post('/v1/session', { data: { email, password } })).ok()).toBe(true)
+  await page.goto(`/p/${project.id}/settings/project`)
+  await page.getByRole('button', { name: 'Compare with Trino' }).click()
+  const table = page.getByRole('table', { name: 'Queries on both engines' })
+  const row = (name: string) => table.getByRole('row', { name })
+  await row('regions').getByText('Same').waitFor()
+  await row('halves').getByText('Different').waitFor()
+  await row('legacy').getByText('Cannot run').waitFor()
+  expect(await page.getByRole('button', { name: 'Move to Trino' }).count()).toBe(0)
+  expect(await findBarriers(page, 'settings-engine-differences', table)).toEqual([])
+  await page
+    .getByLabel('SQL of halves on the other engine')
+    .fill('SELECT id, CAST(id AS DOUBLE) / 2 AS half FROM sales ORDER BY id')
+  await page.getByRole('group', { name: 'What to do about legacy' }).getByLabel('Leave it out').check()
+  await page.getByRole('button', { name: 'Compare again' }).click()
+  await row('halves').getByText('Same').waitFor()
+  await row('legacy').getByText('Left out').waitFor()
+  expect(await findBarriers(page, 'settings-engine-ready', table)).toEqual([])
+  await page.getByRole('button', { name: 'Move to Trino' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Move to Trino' }).click()
+  await page.getByText('Trino answers the queries now.').waitFor()
+  expect(await engine()).toBe('trino')
+  expect((await answerOf('halves')).data[0]).toEqual({ id: 1, half: 0.5 })
+  expect(complaints).toEqual([])
 })

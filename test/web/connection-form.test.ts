@@ -111,7 +111,7 @@ test('every part of the form goes along with the call, and comes back from what 
   expect(await page.getByLabel('Value', { exact: true }).inputValue()).toBe('***')
   await part(page, 'Schedule')
   expect(await page.getByRole('combobox', { name: 'Fetch again' }).inputValue()).toBe('Every day at 06:00')
-  await page.getByText(/^again in \d+ hours$/).waitFor()
+  await page.getByText(/^again in /).waitFor()
   expect(complaints).toEqual([])
 })
 

@@ -57,9 +57,10 @@ export function openKeyUses({ store, now, dailyStateOf, closeTimeoutMs, observe 
       },
     },
     async write(page) {
+      const writtenMs = now()
       await writeUses(store, page, dailyStateOf)
       await writeAddresses(store, page)
-      for (const use of page) use.writtenMs = now()
+      for (const use of page) use.writtenMs = writtenMs
     },
     isRefused: isRowRefused,
     maxItems: pageSize,
