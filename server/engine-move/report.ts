@@ -44,7 +44,7 @@ export type MoveReport = {
   releases: Array<{ environment: string; releaseId: string | null }>
 }
 
-/** Of 12 texts 9 the same, 2 different, 1 unchecked. */
+/** 12 texts, compared over 30 sets of values: 9 the same, 2 different, 1 unchecked. */
 export function sayMove({ from, to }: { from: Dialect; to: Dialect }, queries: readonly TextReport[]): string {
   if (queries.length === 0) return `There is nothing written for ${from}, so nothing to compare with ${to}.`
   const words: Record<MoveStatus, string> = {
@@ -59,7 +59,12 @@ export function sayMove({ from, to }: { from: Dialect; to: Dialect }, queries: r
     return count === 0 ? [] : [`${count} ${words[status]}`]
   })
   const compared = queries.reduce((sum, each) => sum + each.compared, 0)
-  return `Of ${queries.length} ${queries.length === 1 ? 'text' : 'texts'} ${parts.join(', ')}, compared over ${compared} sets of values.`
+  const [texts, sets] = [counted(queries.length, 'text'), counted(compared, 'set')]
+  return `${texts}, compared over ${sets} of values: ${parts.join(', ')}.`
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 const maxTold = 5

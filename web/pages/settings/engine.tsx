@@ -109,7 +109,14 @@ function Report({ report, choices, choose }: { report: EngineMove } & Chosen) {
           rows={report.queries.map((text) => [
             keyOf(text),
             text.environments.join(', ') || 'nowhere',
-            <Badge key="status" variant="light" color={looks[text.status].color}>
+            <Badge
+              key="status"
+              variant="light"
+              tt="none"
+              radius="sm"
+              c="var(--mantine-color-text)"
+              color={looks[text.status].color}
+            >
               {looks[text.status].word}
             </Badge>,
             text.compared,
