@@ -121,7 +121,14 @@ import {
   type CallRecorder,
   type Canaries,
 } from './rollout/index.ts'
-import { openDatabase, openReplicas, soleReplica, type Database, type Replicas } from './store/index.ts'
+import {
+  openDatabase,
+  openReplicas,
+  soleReplica,
+  type Database,
+  type OpeningStore,
+  type Replicas,
+} from './store/index.ts'
 import { openTrino, type Trino } from './trino/index.ts'
 import {
   openAlerts,
@@ -210,6 +217,8 @@ export type AppOptions = {
   readerDir?: string
   /** Less than usual where people are made by the hundred. */
   passwordCost?: PasswordCost
+  /** The database, where it is on its way already. */
+  store?: OpeningStore
   /** Of several on one database, each with a data folder of its own: nothing of the others' data can be read. */
   sharesDatabase?: boolean
   /** A further certificate authority that outbound calls trust, in PEM. */
@@ -229,6 +238,7 @@ export async function openApp(
     modelDir = join(import.meta.dirname, '../models/question-encoder'),
     readerDir = join(import.meta.dirname, '../models/question-reader'),
     passwordCost,
+    store: opening,
     sharesDatabase = false,
     outboundCa,
     openEngine: startEngine = openEngine,
@@ -258,7 +268,15 @@ export async function openApp(
   try {
     if (config.traceEndpoint !== undefined) traces = opened(await openTraces(now), (part) => part.close())
     const claims = !sharesDatabase || config.objectsUrl !== undefined
-    const store = opened(await openDatabase({ ...databaseOptions(config), claims, observe }), (part) => part.close())
+    const store = opened(
+      await (opening?.opened(observe) ?? openDatabase({ ...databaseOptions(config), claims, observe })),
+      (part) => part.close(),
+    )
+    // They take about as long to start as everything below takes to open.
+    const startingExecutors = opened(startEngine({ ...engineOptions(config), observe, now }), async (part) =>
+      (await part.catch(() => undefined))?.close(limits.shutdownTimeoutMs),
+    )
+    startingExecutors.catch(() => undefined)
     const { role, objectsUrl } = config
     // With the data in one folder there is this process alone.
     const replicas = opened(
@@ -274,40 +292,38 @@ export async function openApp(
     const catalogs = opened(await openCatalogs({ store, files, datasources, engines, observe, now }), (part) =>
       part.close(),
     )
-    const executors = opened(await startEngine({ ...engineOptions(config), observe, now }), (part) =>
-      part.close(limits.shutdownTimeoutMs),
-    )
-    const builder = createTableBuilder(executors, files)
-    const lookups = opened(openLookups({ ...lookupOptions(config), engine: executors, files, observe, now }), (part) =>
-      part.close(),
-    )
-    const trino = openConfiguredTrino(config, { store, files, builder, executors, now }, opened)
-    const engine = createQueryEngine(executors, files, trino?.engine ?? null)
     const outbound = opened(
       openOutbound({ ...outboundOptions(config), ...(outboundCa !== undefined && { ca: outboundCa }), now }),
       (part) => part.close(),
     )
     const post = createPost(outbound)
-    const jobs = opened(await openJobs({ ...jobOptions(config), store, observe }), (part) => part.close())
     const keyAccess = opened(await openKeyAccess({ store, vault, config, replicas, now, observe }), (part) =>
       part.close(),
     )
     const { attempts, ...sharing } = await openSharedAttempts(store, attemptLimits(config), now)
     opened(sharing, (part) => part.close())
     const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
-    opened(await keepLookups({ store, lookups, catalogs, deployments, observe }), (part) => part.close())
     const sources = alertSources({ store, datasources, deployments })
     const alerts = opened(
       openAlerts({ ...alertOptions(config), store, vault, post, usage, sources, observe, now }),
       (part) => part.close(),
     )
     const queryCallers = opened(openQueryCallers({ store, observe, now, closeTimeoutMs }), (part) => part.close())
-    const calls = { store, vault, engine, catalogs, deployments, config, observe, now }
-    const rollout = opened(await openRollout(calls), (part) => part.close())
     const questionLog = opened(openQuestionLog({ store, observe, now, closeTimeoutMs }), (part) => part.close())
     const models = { modelDir, readerDir, openEncoder }
     const routing = { ...routerOptions(config), ...models, store, datasources, deployments, observe, now }
     const router = opened(await openRouter(routing), (part) => part.close())
+    const executors = await startingExecutors
+    const builder = createTableBuilder(executors, files)
+    const lookups = opened(openLookups({ ...lookupOptions(config), engine: executors, files, observe, now }), (part) =>
+      part.close(),
+    )
+    opened(await keepLookups({ store, lookups, catalogs, deployments, observe }), (part) => part.close())
+    const trino = await openConfiguredTrino(config, { store, files, builder, executors, now }, opened)
+    const engine = createQueryEngine(executors, files, trino?.engine ?? null)
+    const jobs = opened(await openJobs({ ...jobOptions(config), store, observe }), (part) => part.close())
+    const calls = { store, vault, engine, catalogs, deployments, config, observe, now }
+    const rollout = opened(await openRollout(calls), (part) => part.close())
     const judged = { store, usage, deployments, router, observe, now }
     const canaries = opened(openCanaries(judged, limits.canaryIntervalSeconds * 1000), (part) => part.close())
     const app: App = {
@@ -393,14 +409,14 @@ export async function openApp(
 type Opened = <Part>(part: Part, closePart: (part: Part) => unknown) => Part
 
 /** Null where none is configured. */
-function openConfiguredTrino(
+async function openConfiguredTrino(
   config: Config,
   parts: Omit<Parameters<typeof openTrino>[1], 'bucket'>,
   opened: Opened,
-): Trino | null {
+): Promise<Trino | null> {
   const [options, bucketAt] = [trinoOptions(config), bucketOptions(config)]
   if (options === null || bucketAt === null) return null
-  const bucket = opened(openBucket(bucketAt), (part) => part.close())
+  const bucket = opened(await openBucket(bucketAt), (part) => part.close())
   return opened(openTrino(options, { ...parts, bucket }), (part) => part.close())
 }
 

@@ -11,7 +11,7 @@ async function main(): Promise<void> {
   if ('mistakes' in config) throw new Error(`Configuration: ${config.mistakes.join('; ')}.`)
   const objects = bucketOptions(config)
   const place = {
-    bucket: objects === null ? null : openBucket(objects),
+    bucket: objects === null ? null : await openBucket(objects),
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl,
     connections: config.limits.databaseConnections,

@@ -1,25 +1,13 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { actAs, ensureFirstUser, makeSignInLink } from './access/index.ts'
-import { openApp, type App } from './app.ts'
-import { collectAll } from './collect.ts'
 import { readConfig } from './config.ts'
-import { ensureExample, type Example } from './example/index.ts'
-import { keepHouse } from './housekeeping.ts'
-import { buildHttp, type Http } from './http/index.ts'
-import { output } from './output.ts'
-import { openStopRequests } from './stop-requests.ts'
-
-/** A caller whose connection finds no room here tries again after 1, 3, 7, 15 and 31 seconds, and blames the answer. */
-const connectionsWaiting = 4_096
-const idleLookMs = 50
-/** As long as a database takes that has to be started again. */
-const maxLinkAttempts = 15
-const linkPauseMs = 1_000
+import { say } from './output.ts'
+import { databaseOptions } from './part-options.ts'
+import { openStopRequests, type StopRequests } from './stop-requests.ts'
+import { beginDatabase } from './store/index.ts'
 
 /** Starts the service and keeps it until a signal asks for its end. */
 async function main(): Promise<void> {
-  const startedAt = performance.now()
+  const startedAtMs = performance.now()
   const { values: flags } = parseArgs({ options: { welcome: { type: 'boolean', default: false } } })
   const config = readConfig(process.env)
   if ('mistakes' in config) {
@@ -27,81 +15,14 @@ async function main(): Promise<void> {
     process.exit(1)
   }
   const requests = hearSignals()
-  const app = await openApp(config)
-  const http = await buildHttp(app)
-  const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
-  if (config.role !== 'api') await startWork(app)
-  collectAll()
-  await http.listen({ port: config.port, host: config.host, backlog: connectionsWaiting })
-  requests.onStop(stopper(app, http, keepHouse(app)))
-  // Behind the first answers: a start does not wait for it, and the first question seldom does.
-  if (config.role !== 'worker') void app.router.warm()
-  const address = addressOf(app, http)
-  app.observe({
-    kind: 'app-started',
-    address,
-    elapsedMs: Math.round(performance.now() - startedAt),
-    database: app.store.kind,
-  })
-  // Its source is this service, under an address that answers calls.
-  const example = config.role === 'worker' ? undefined : await prepareExample(app, first.userId, address)
-  // Under a process manager the link would end up in its log, so there it is printed only to let the first user in.
-  if (flags.welcome || first.created) {
-    say(welcome(address, await linkFor(app, first.userId), example))
-  }
-}
-
-/** Jobs and schedules, alerts, and releases that are tried out. Several processes take turns at each. */
-async function startWork(app: App): Promise<void> {
-  await app.jobs.start()
-  app.alerts.start()
-  app.canaries.start()
-}
-
-/** The service answers already: it does not end because its database is away just now. */
-async function linkFor(app: App, userId: string): Promise<string | undefined> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await makeSignInLink(app, userId)
-    } catch (error) {
-      app.observe({ kind: 'fault', where: 'sign-in link', error })
-      if (attempt === maxLinkAttempts) return undefined
-      await wait(linkPauseMs)
-    }
-  }
-}
-
-/** The service does not fail with its example. */
-async function prepareExample(app: App, userId: string, address: string): Promise<Example | undefined> {
-  try {
-    return await ensureExample(app, await actAs(app, userId), address)
-  } catch (error) {
-    app.observe({ kind: 'fault', where: 'example project', error })
-    say('  The example project could not be set up; the log says why. The next start tries again.')
-    return undefined
-  }
-}
-
-function welcome(address: string, linkSecret: string | undefined, example: Example | undefined): string {
-  const lines = ['', `Sluice runs at ${address}`, '']
-  if (linkSecret === undefined)
-    lines.push('No sign-in link could be made; the log says why. The next start tries again.')
-  else lines.push('Sign in, once, with this link:', `  ${address}/sign-in#${linkSecret}`)
-  if (example !== undefined) {
-    const call = (path: string, body: object): string =>
-      `  curl -s ${address}${path} -H 'Authorization: Bearer ${example.keySecret}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
-    lines.push(
-      '',
-      'Call a deployed query of the example project, or ask it:',
-      call('/v1/queries/sales_by_region', { region: 'north' }),
-      call('/v1/query', { query: 'what are the top 5 coffee products', project_id: example.projectId }),
-    )
-  }
-  return `${lines.map((line) => `  ${line}`.trimEnd()).join('\n')}\n`
+  // PostgreSQL starts while the rest of the program is read: either takes the better part of a second.
+  const store = beginDatabase({ ...databaseOptions(config), claims: true })
+  const { serve } = await import('./serve.ts')
+  await serve({ config, requests, store, withWelcome: flags.welcome, startedAtMs, end: () => process.exit(0) })
 }
 
 /** From the first moment on: a start that is cut in the middle would leave its database behind. */
-function hearSignals(): ReturnType<typeof openStopRequests> {
+function hearSignals(): StopRequests {
   const requests = openStopRequests({ end: () => process.exit(1), nowMs: () => performance.now() })
   process.on('SIGTERM', requests.ask)
   process.on('SIGINT', requests.ask)
@@ -110,41 +31,6 @@ function hearSignals(): ReturnType<typeof openStopRequests> {
   // Under `npm start` a channel to the launcher exists; when the launcher is gone, however it went, so are we.
   process.once('disconnect', () => requests.askOnce('SIGTERM'))
   return requests
-}
-
-/** Finishes what is in flight, then closes everything. */
-function stopper(app: App, http: Http, stopHousekeeping: () => Promise<void>): (signal: NodeJS.Signals) => void {
-  return (signal) => {
-    const startedAt = performance.now()
-    app.observe({ kind: 'app-stopping', signal })
-    const late = setTimeout(() => http.server.closeAllConnections(), app.config.limits.shutdownTimeoutMs)
-    // Closing ends the connections that are idle at that moment; one whose call ends later would be waited for.
-    const idle = setInterval(() => http.server.closeIdleConnections(), idleLookMs)
-    void http
-      .close()
-      .then(stopHousekeeping)
-      .then(() => app.close())
-      .catch((error: unknown) => app.observe({ kind: 'fault', where: 'shutdown', error }))
-      .finally(() => {
-        clearTimeout(late)
-        clearInterval(idle)
-        app.observe({ kind: 'app-stopped', elapsedMs: Math.round(performance.now() - startedAt) })
-        process.exit(0)
-      })
-  }
-}
-
-function addressOf(app: App, http: Http): string {
-  if (app.config.publicUrl !== undefined) return app.config.publicUrl.replace(/\/$/, '')
-  const bound = http.server.address()
-  const port = typeof bound === 'object' && bound !== null ? bound.port : app.config.port
-  const host = ['0.0.0.0', '::'].includes(app.config.host) ? 'localhost' : app.config.host
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-/** For the person at the terminal; the log is JSON on the same stream. */
-function say(line: string): void {
-  output.write(`${line}\n`)
 }
 
 main().catch((error: unknown) => {

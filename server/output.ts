@@ -57,3 +57,8 @@ function pause(): void {
 
 /** This process's own. */
 export const output = openLines(1)
+
+/** For the person at the terminal; the log is JSON on the same stream. */
+export function say(line: string): void {
+  output.write(`${line}\n`)
+}

@@ -6,7 +6,7 @@ const sameRequestMs = 200
 /** Who asks so often does not want to wait for what is in flight. */
 const impatientRequest = 3
 
-type StopRequests = {
+export type StopRequests = {
   /** Somebody, or something, asks for a stop. */
   ask: (by: NodeJS.Signals) => void
   /** The same, unless a stop was asked for already. */

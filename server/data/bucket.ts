@@ -13,12 +13,11 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
-  S3ServiceException,
   UploadPartCommand,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3'
-import { Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
+import { bucketFailure, statusOf, wordsOf } from './bucket-failure.ts'
 import type { StoredFile } from './files.ts'
 
 export type BucketOptions = {
@@ -66,7 +65,7 @@ const conflictPauseMs = 200
 const maxConflicts = 5
 
 // Over 70 lines: one method for each thing a bucket does, over the same client.
-export function openBucket(options: BucketOptions): Bucket {
+export function createBucket(options: BucketOptions): Bucket {
   const { hostname: name, pathname } = new URL(options.url)
   const prefix = pathname.replaceAll(/^\/+|\/+$/g, '')
   const keyOf = ({ hash, format }: StoredFile): string =>
@@ -247,16 +246,6 @@ async function unlessThere(put: () => Promise<void>): Promise<void> {
   }
 }
 
-function statusOf(error: unknown): number | undefined {
-  return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined
-}
-
-function wordsOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const status = statusOf(error)
-  return `${error.name}${error.message === '' || error.message === 'UnknownError' ? '' : `, ${error.message}`}${status === undefined ? '' : ` (${status})`}`
-}
-
 /** Undefined for what is not there; what else goes wrong is told to the caller as a reason to come again. */
 async function orAway<Result>(
   work: () => Promise<Result>,
@@ -268,11 +257,4 @@ async function orAway<Result>(
     if (statusOf(error) === 404 && error instanceof Error && error.name !== 'NoSuchBucket') return undefined
     throw bucketFailure(error, deed)
   }
-}
-
-/** What is cached here is served all the same. */
-export function bucketFailure(error: unknown, deed: 'read from' | 'write to'): Failure {
-  const message = `The object storage cannot be ${deed === 'read from' ? 'read' : 'written'} now, so nothing was ${deed === 'read from' ? 'answered' : 'stored'}. Try again.`
-  const cause = new Error(`The service could not ${deed} its bucket: ${wordsOf(error)}`, { cause: error })
-  return new Failure('overloaded', { message, retryAfterSeconds: 2, cause })
 }

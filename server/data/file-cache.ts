@@ -4,7 +4,7 @@ import { rm, stat } from 'node:fs/promises'
 import { Transform, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Failure } from '../failure.ts'
-import { bucketFailure } from './bucket.ts'
+import { bucketFailure } from './bucket-failure.ts'
 import { digest, type FileFolder, type FileLease, type StoredFile } from './files.ts'
 
 type Entry = {

@@ -1,4 +1,5 @@
-export { openBucket, type Bucket, type BucketOptions } from './bucket.ts'
+export type { Bucket, BucketOptions } from './bucket.ts'
+export { openBucket } from './open-bucket.ts'
 export { nameOfRows, type Catalog, type CatalogTable, type PartedTable } from './catalog.ts'
 export { columnTypeName, parseColumnType, scalarType, type ColumnType } from './column-type.ts'
 export { dataChanged, openCatalogs, type Catalogs, type ProjectCatalog } from './catalogs.ts'

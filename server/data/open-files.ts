@@ -1,11 +1,12 @@
 import type { Observe } from '../observe.ts'
 import { settleInBucket, type Database } from '../store/index.ts'
-import { openBucket, type Bucket, type BucketOptions } from './bucket.ts'
+import type { Bucket, BucketOptions } from './bucket.ts'
 import { openCachedFiles } from './cached-files.ts'
 import { createFileRecords, type FileRecords } from './file-records.ts'
 import { digest, openFileFolder, type Files } from './files.ts'
 import { openFolderFiles } from './folder-files.ts'
 import { namedFiles } from './named-files.ts'
+import { openBucket } from './open-bucket.ts'
 
 type Options = {
   dir: string
@@ -22,7 +23,7 @@ type Options = {
 export async function openFiles(options: Options): Promise<{ files: Files; close(): void }> {
   const { dir, store, cacheBytes: maxBytes, observe, now } = options
   if (options.bucket === null) return { files: await openFolderFiles({ dir, now }), close: () => undefined }
-  const bucket = openBucket({ ...options.bucket, observe })
+  const bucket = await openBucket({ ...options.bucket, observe })
   const records = createFileRecords(store)
   if (store.filesPlace === 'folder') {
     await bucket.check()

@@ -69,7 +69,6 @@ export async function serveWeb(http: Http, page: WebPage | null): Promise<void> 
       maxAge: '1y',
       // The build puts brotli and gzip copies beside them.
       preCompressed: true,
-      wildcard: false,
       decorateReply: false,
     })
     await serveEmbedded(http)
@@ -90,7 +89,6 @@ async function serveEmbedded(http: Http): Promise<void> {
     root: join(dist, 'embed'),
     prefix: '/embed/',
     preCompressed: true,
-    wildcard: false,
     decorateReply: false,
     // Its name stays, so browsers ask now and then whether it is the same still.
     maxAge: '5m',

@@ -1,3 +1,4 @@
+export { beginDatabase, type OpeningStore } from './begin.ts'
 export { openDatabaseSnapshot, restoreTables, type DatabaseSnapshot } from './copies.ts'
 export { settleInBucket } from './data-folder.ts'
 export { claimLeases, forgetLapsedLeases, releaseLeases, takeLease, unleased, type Lease } from './lease.ts'

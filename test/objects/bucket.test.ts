@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openBucket, type Bucket } from '../../server/data/bucket.ts'
+import { createBucket, type Bucket } from '../../server/data/bucket.ts'
 import { openFileCache } from '../../server/data/file-cache.ts'
 import { openFileFolder, type StoredFile } from '../../server/data/files.ts'
 import { openObjectServer, type ObjectServer } from '../harness/object-server.ts'
@@ -23,7 +23,7 @@ const options = () => ({
 })
 beforeAll(async () => {
   server = await openObjectServer()
-  bucket = openBucket(options())
+  bucket = createBucket(options())
   dir = await mkdtemp(join(tmpdir(), 'sluice-bucket-'))
 })
 afterAll(async () => {
@@ -64,7 +64,7 @@ test.each([
 
 test.each([1_000, 12 * 1_048_576])('of %i bytes that many write at once there is one object, whole', async (size) => {
   const one = await made(randomBytes(size))
-  const others = [bucket, openBucket(options()), openBucket(options())]
+  const others = [bucket, createBucket(options()), createBucket(options())]
   await Promise.all(Array.from({ length: 9 }, (_, at) => put(others[at % 3] ?? bucket, one)))
   const got = await bucket.get(one.file)
   const hash = createHash('sha256').update(got ? await buffer(got.body) : '')
@@ -108,7 +108,7 @@ test('a write asks for encryption, never overwrites, and is tried again where th
   busy.listen(0, '127.0.0.1')
   await once(busy, 'listening')
   const endpoint = `http://127.0.0.1:${(busy.address() as AddressInfo).port}`
-  const sealed = openBucket({ ...options(), endpoint, encryption: 'aws:kms', kmsKey: 'key-of-ours' })
+  const sealed = createBucket({ ...options(), endpoint, encryption: 'aws:kms', kmsKey: 'key-of-ours' })
   await put(sealed, await made(randomBytes(100)))
   expect(heard).toHaveLength(2)
   expect(heard[1]).toMatchObject({
@@ -121,7 +121,7 @@ test('a write asks for encryption, never overwrites, and is tried again where th
 })
 
 test('a bucket that is not there is told at once, in words', async () => {
-  const other = openBucket({ ...options(), url: 's3://nobody-made-this/x' })
+  const other = createBucket({ ...options(), url: 's3://nobody-made-this/x' })
   await expect(other.check()).rejects.toThrow('s3://nobody-made-this/x) cannot be used')
   other.close()
 })

@@ -16,6 +16,8 @@ export type Instance = {
   sqlLimits: SqlLimits
   database: DuckDBInstance
   idle: OpenConnection[]
+  /** Nobody streams over them at the moment. */
+  idleStreams: DuckDBConnection[]
   activeCalls: number
   lastUsedMs: number
   superseded: boolean
@@ -26,6 +28,10 @@ export type Instance = {
 const supersededCloseMs = 2_000
 const maxOpenInstances = 64
 const maxStatementsPerConnection = 48
+/** As many streams begin at once; who comes beyond waits longer for the first row. */
+const streamConnections = 4
+/** DuckDB fills this before it gives the first row, and its own is a megabyte: ten times as long. */
+const streamBuffer = '64KB'
 
 export type Instances = ReturnType<typeof createInstances>
 
@@ -39,7 +45,8 @@ export function createInstances(settings: ExecutorSettings) {
     if (entry === undefined) return
     ready.delete(key)
     open.delete(key)
-    for (const lease of entry.instance.idle) lease.connection.closeSync()
+    for (const { connection } of entry.instance.idle) connection.closeSync()
+    for (const connection of entry.instance.idleStreams) connection.closeSync()
     entry.instance.database.closeSync()
   }
 
@@ -124,6 +131,14 @@ export async function openInstance(
     const shown = hidden.length === 0 ? '*' : `* EXCLUDE (${hidden.map(quoteName).join(', ')})`
     await run(`CREATE VIEW ${quoteName(name)} AS SELECT ${shown} FROM ${from}`)
   }
+  // A setting of a connection, which nobody can change any more after the lock.
+  const idleStreams = await Promise.all(
+    Array.from({ length: streamConnections }, async () => {
+      const each = await database.connect()
+      await each.run(`SET streaming_buffer_size = '${streamBuffer}'`)
+      return each
+    }),
+  )
   await run('SET lock_configuration = true')
   const idle = [newLease(connection)]
   return {
@@ -131,6 +146,7 @@ export async function openInstance(
     sqlLimits: settings.sqlLimits,
     database,
     idle,
+    idleStreams,
     activeCalls: 0,
     lastUsedMs: performance.now(),
     superseded: false,
@@ -226,21 +242,31 @@ export function throwIfCancelled({ cancelled }: Cancellable): void {
   if (cancelled) throw new Error('INTERRUPT Error: cancelled')
 }
 
-/** A connection for one stream: ending it early must not leave a half-read result behind for the next call. */
-export function withOwnConnection<Result>(
+/** A connection for one stream at a time. */
+export function withStreamConnection<Result>(
   instance: Instance,
   cancellable: Cancellable,
   use: (connection: DuckDBConnection) => Promise<Result>,
 ): Promise<Result> {
   return withConnection(instance, cancellable, async () => {
-    const connection = await instance.database.connect()
+    const kept = instance.idleStreams.pop()
+    const connection = kept ?? (await instance.database.connect())
     cancellable.interrupt = () => connection.interrupt()
     try {
       return await use(connection)
     } finally {
-      connection.closeSync()
+      if (kept !== undefined && (await isEmptied(kept))) instance.idleStreams.push(kept)
+      else connection.closeSync()
     }
   })
+}
+
+/** A stream that was ended early leaves the rest of its rows in the connection, until its next statement. */
+function isEmptied(connection: DuckDBConnection): Promise<boolean> {
+  return connection.run('SELECT NULL').then(
+    () => true,
+    () => false,
+  )
 }
 
 function isFatal(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
-import { throwIfCancelled, withOwnConnection, type Cancellable, type Instance } from './instances.ts'
+import { throwIfCancelled, withStreamConnection, type Cancellable, type Instance } from './instances.ts'
 import { isWide, plainColumns, planFor, rowObject, streamSql, type StatementPlan } from './plan.ts'
 import type { Column, ReadCall, ReadEnd, ReadFormat } from './protocol.ts'
 import { encodeChunk, tooLarge } from './read.ts'
@@ -25,7 +25,7 @@ export async function readStream(
   const slots = bindableSlots(input.slots)
   const plan = await planFor(instance, call, { sql: input.sql, slots })
   sink.opened(plan.columns)
-  const counted = await withOwnConnection(instance, call, (connection) => {
+  const counted = await withStreamConnection(instance, call, (connection) => {
     return streamRows({ connection, plan, slots, call }, input, sink)
   })
   return { ...counted, elapsedMs: performance.now() - startedMs }
