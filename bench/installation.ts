@@ -20,7 +20,7 @@ export async function openBenchApp({ tables, queries }: { tables: Table[]; queri
   const config = readConfig(benchSettings(dataDir))
   if ('mistakes' in config) throw new Error(config.mistakes.join('\n'))
   const app = await openApp(config)
-  const http = await buildHttp(app)
+  const [http] = await Promise.all([buildHttp(app), app.started])
   await http.listen({ port: 0, host: '127.0.0.1' })
   const { port } = http.server.address() as AddressInfo
   const manage = manageAt(port)

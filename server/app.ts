@@ -206,6 +206,8 @@ export type App = KeyAccess & {
   /** What clients say of themselves at an address of theirs. */
   clientDocuments: ClientDocuments
   readiness(): Promise<Readiness>
+  /** Ends when what was started and not waited for runs: calls that come before wait for it. */
+  started: Promise<void>
   close(): Promise<void>
 }
 
@@ -272,11 +274,6 @@ export async function openApp(
       await (opening?.opened(observe) ?? openDatabase({ ...databaseOptions(config), claims, observe })),
       (part) => part.close(),
     )
-    // They take about as long to start as everything below takes to open.
-    const startingExecutors = opened(startEngine({ ...engineOptions(config), observe, now }), async (part) =>
-      (await part.catch(() => undefined))?.close(limits.shutdownTimeoutMs),
-    )
-    startingExecutors.catch(() => undefined)
     const { role, objectsUrl } = config
     // With the data in one folder there is this process alone.
     const replicas = opened(
@@ -292,38 +289,40 @@ export async function openApp(
     const catalogs = opened(await openCatalogs({ store, files, datasources, engines, observe, now }), (part) =>
       part.close(),
     )
+    const executors = opened(await startEngine({ ...engineOptions(config), observe, now }), (part) =>
+      part.close(limits.shutdownTimeoutMs),
+    )
+    const builder = createTableBuilder(executors, files)
+    const lookups = opened(openLookups({ ...lookupOptions(config), engine: executors, files, observe, now }), (part) =>
+      part.close(),
+    )
+    const trino = await openConfiguredTrino(config, { store, files, builder, executors, now }, opened)
+    const engine = createQueryEngine(executors, files, trino?.engine ?? null)
     const outbound = opened(
       openOutbound({ ...outboundOptions(config), ...(outboundCa !== undefined && { ca: outboundCa }), now }),
       (part) => part.close(),
     )
     const post = createPost(outbound)
+    const jobs = opened(await openJobs({ ...jobOptions(config), store, observe }), (part) => part.close())
     const keyAccess = opened(await openKeyAccess({ store, vault, config, replicas, now, observe }), (part) =>
       part.close(),
     )
     const { attempts, ...sharing } = await openSharedAttempts(store, attemptLimits(config), now)
     opened(sharing, (part) => part.close())
     const deployments = opened(await openDeployments({ store, observe }), (part) => part.close())
+    opened(await keepLookups({ store, lookups, catalogs, deployments, observe }), (part) => part.close())
     const sources = alertSources({ store, datasources, deployments })
     const alerts = opened(
       openAlerts({ ...alertOptions(config), store, vault, post, usage, sources, observe, now }),
       (part) => part.close(),
     )
     const queryCallers = opened(openQueryCallers({ store, observe, now, closeTimeoutMs }), (part) => part.close())
+    const calls = { store, vault, engine, catalogs, deployments, config, observe, now }
+    const rollout = opened(await openRollout(calls), (part) => part.close())
     const questionLog = opened(openQuestionLog({ store, observe, now, closeTimeoutMs }), (part) => part.close())
     const models = { modelDir, readerDir, openEncoder }
     const routing = { ...routerOptions(config), ...models, store, datasources, deployments, observe, now }
     const router = opened(await openRouter(routing), (part) => part.close())
-    const executors = await startingExecutors
-    const builder = createTableBuilder(executors, files)
-    const lookups = opened(openLookups({ ...lookupOptions(config), engine: executors, files, observe, now }), (part) =>
-      part.close(),
-    )
-    opened(await keepLookups({ store, lookups, catalogs, deployments, observe }), (part) => part.close())
-    const trino = await openConfiguredTrino(config, { store, files, builder, executors, now }, opened)
-    const engine = createQueryEngine(executors, files, trino?.engine ?? null)
-    const jobs = opened(await openJobs({ ...jobOptions(config), store, observe }), (part) => part.close())
-    const calls = { store, vault, engine, catalogs, deployments, config, observe, now }
-    const rollout = opened(await openRollout(calls), (part) => part.close())
     const judged = { store, usage, deployments, router, observe, now }
     const canaries = opened(openCanaries(judged, limits.canaryIntervalSeconds * 1000), (part) => part.close())
     const app: App = {
@@ -396,6 +395,7 @@ export async function openApp(
         ...(trino !== null && { trino: checkTrino(await trino.isReached()) }),
         ...(files.isReached && { objects: checkObjects(files.isReached()) }),
       }),
+      started: executors.started,
       close,
     }
     registerJobs(app)

@@ -140,7 +140,9 @@ export async function openEngine(options: EngineOptions) {
     concurrency: behindConcurrency,
     background: true,
   })
-  await reads.opened(openTimeoutMs)
+  const started = reads.opened(openTimeoutMs)
+  // Whoever waits for it is told.
+  started.catch(() => undefined)
 
   const scoped = (scope: string, catalog: LocalCatalog, call: ScopedCall, input: CallLimits = {}): Task => {
     return { scope, catalog, call, timeoutMs: input.timeoutMs ?? options.timeoutMs, signal: input.signal }
@@ -166,6 +168,9 @@ export async function openEngine(options: EngineOptions) {
   }
 
   return {
+    /** Ends when queries can run; those that come before wait. */
+    started,
+
     /** Reads a whole result into one buffer. */
     async read(scope: string, catalog: LocalCatalog, input: ReadInput): Promise<ReadAnswer> {
       if (input.format !== undefined && input.format !== 'json' && input.format !== 'ndjson') {

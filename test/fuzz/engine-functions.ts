@@ -33,6 +33,7 @@ const engine = await openEngine({
     else if (event.kind === 'executor-lost') lost += 1
   },
 })
+await engine.started
 const counts = new Map<string, number>()
 const finds: string[] = []
 const deadlineMs = performance.now() + seconds * 1_000

@@ -92,7 +92,7 @@ export async function openTestApp(
     ...(!ownProcesses && more.modelDir === undefined && { openEncoder: openSharedEncoder }),
     ...more,
   })
-  const http = await buildHttp(app)
+  const [http] = await Promise.all([buildHttp(app), app.started])
   const first = await ensureFirstUser(app, { example: 'off' })
   const operator = client(http, { authorization: `Bearer ${operatorToken}` })
   const browser = (): Client => client(http, {}, new Map())

@@ -207,6 +207,10 @@ export function describeCluster(stageOf: () => Stage): void {
       }
     })
     await expect.poll(() => ends.length, { timeout: 60_000 }).toBeGreaterThan(8)
+    const [warm, warmMs] = [ends.length, Date.now()]
+    await wait(10_000)
+    const perSecond = ((ends.length - warm) * 1_000) / (Date.now() - warmMs)
+    process.stdout.write(`${callers.length} callers: ${perSecond.toFixed(1)} calls a second on Trino\n`)
     await stage.cluster.workers['worker-2'].kill()
     const killedMs = Date.now()
     await expect

@@ -40,6 +40,7 @@ export async function openFixture(options: Partial<EngineOptions> = {}): Promise
     observe: (observation) => observed.push(observation),
     ...options,
   })
+  await engine.started
   const columns = ['id', 'region', 'amount', 'day', 'placed_at', 'paid']
   const types = ['BIGINT', 'VARCHAR', 'DOUBLE', 'DATE', 'TIMESTAMP', 'BOOLEAN']
   const catalog: LocalCatalog = {

@@ -195,6 +195,7 @@ describe('crashes', () => {
     const script = `import { openEngine } from ${JSON.stringify(join(import.meta.dirname, '../../server/data/index.ts'))}
       import { engineOptions } from ${JSON.stringify(join(import.meta.dirname, '../harness/engine-options.ts'))}
       const engine = await openEngine({ ...engineOptions, runDir: ${JSON.stringify(join(fixture.dir, 'other'))} })
+      await engine.started
       console.log(engine.health().executors[0].pid)`
     const parent = spawn(process.execPath, ['--no-warnings', '--input-type=module-typescript', '-e', script])
     let output = ''
@@ -391,6 +392,7 @@ describe('opening and closing', () => {
     await mkdir(join(runDir, 'read-0'), { recursive: true })
     await writeFile(join(runDir, 'read-0', 'spill.tmp'), 'old')
     const engine = await openEngine({ ...engineOptions, runDir })
+    await engine.started
     expect(await readdir(join(runDir, 'read-0'))).toEqual([])
     await engine.close(1_000)
     expect(await readdir(runDir)).toEqual([])
