@@ -7,6 +7,7 @@ import { ensureExample, type Example } from './example/index.ts'
 import { keepHouse } from './housekeeping.ts'
 import { buildHttp, type Http } from './http/index.ts'
 import { say } from './output.ts'
+import { warmProjects } from './queries/index.ts'
 import type { StopRequests } from './stop-requests.ts'
 import type { OpeningStore } from './store/index.ts'
 
@@ -41,7 +42,7 @@ export async function serve({ config, requests, store, withWelcome, startedAtMs,
   collectOnceQuiet(http)
   requests.onStop(stopper(app, http, { stopHousekeeping: keepHouse(app), end }))
   // Behind the first answers: a start does not wait for it, and the first question seldom does.
-  if (config.role !== 'worker') setTimeout(() => void app.router.warm(), warmAfterMs).unref()
+  if (config.role !== 'worker') setTimeout(() => void warm(app), warmAfterMs).unref()
   const address = addressOf(app, http)
   app.observe({
     kind: 'app-started',
@@ -62,6 +63,12 @@ async function startWork(app: App): Promise<void> {
   await app.jobs.start()
   app.alerts.start()
   app.canaries.start()
+}
+
+/** Data first: calls are more than questions. */
+async function warm(app: App): Promise<void> {
+  await warmProjects(app)
+  await app.router.warm()
 }
 
 /** Gives back what only starting needed. */
