@@ -3,6 +3,7 @@ import type { RoutableProject } from '../server/router/index.ts'
 import { freePort } from './anchors/spawned.ts'
 import { filled, openBenchApp } from './installation.ts'
 import { manageAt, startServer, type RunningServer } from './serve.ts'
+import { resolveDays } from './trust/days.ts'
 import { mergeWorlds, questionsOf, readAllWorlds } from './trust/merged.ts'
 import type { World } from './trust/world.ts'
 
@@ -87,7 +88,8 @@ function definitionOf({ name, description, examples, slots }: RoutableProject['q
     description,
     sql: `SELECT id${columns.join('')} FROM data`,
     slots: { type: 'object', properties, required: slots.required },
-    examples,
+    // Days that are told by today's, as `@month-1.start`.
+    examples: examples.map((each) => ({ ...each, parameters: resolveDays(each.parameters, now) })),
   }
 }
 
