@@ -39,7 +39,7 @@ export async function serve({ config, requests, store, withWelcome, startedAtMs,
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
   if (config.role !== 'api') await startWork(app)
   await http.listen({ port: config.port, host: config.host, backlog: connectionsWaiting })
-  collectOnceQuiet(http)
+  collectWhenQuiet(http, config.limits.restAfterSeconds * 1_000)
   requests.onStop(stopper(app, http, { stopHousekeeping: keepHouse(app), end }))
   // Behind the first answers: a start does not wait for it, and the first question seldom does.
   if (config.role !== 'worker') setTimeout(() => void warm(app), warmAfterMs).unref()
@@ -71,17 +71,26 @@ async function warm(app: App): Promise<void> {
   await app.router.warm()
 }
 
-/** Gives back what only starting needed. */
-function collectOnceQuiet(http: Http): void {
-  let lastMs = performance.now()
-  const note = (): void => void (lastMs = performance.now())
-  http.server.on('request', note)
-  const look = setInterval(() => {
-    if (performance.now() - lastMs < quietMs) return
-    clearInterval(look)
-    http.server.off('request', note)
+/**
+ * Gives memory back when nobody has called for a while: soon after the start, which needed much of it, and then after
+ * every stretch of work.
+ */
+function collectWhenQuiet(http: Http, restAfterMs: number): void {
+  let calledMs = performance.now()
+  let waitMs = quietMs
+  let isClean = false
+  http.server.on('request', () => {
+    calledMs = performance.now()
+    isClean = false
+  })
+  const look = (): void => {
+    if (isClean || performance.now() - calledMs < waitMs) return
+    // What only starting needed goes first; what the first jobs left, with the next one.
+    isClean = waitMs === restAfterMs
+    waitMs = restAfterMs
     collectAll()
-  }, quietMs / 2).unref()
+  }
+  setInterval(look, quietMs / 2).unref()
 }
 
 /** The service answers already: it does not end because its database is away just now. */

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { download } from '../download.ts'
 import { freePort } from '../anchors/spawned.ts'
 import { watchPeak } from '../processes.ts'
@@ -6,6 +7,7 @@ import type { Row } from '../row.ts'
 import { startServer } from '../serve.ts'
 
 const rounds = 5
+const restMs = 500
 const firstByte: Figure['goal'] = { less: 50 }
 
 /** The very first call after a start opens the project's data and compiles what no call has needed yet. */
@@ -26,6 +28,8 @@ export const streaming: Row = {
         const peak = watchPeak(() => server.apiMb())
         first.push((await download(call)).firstMs)
         for (let more = 0; more < rounds; more += 1) {
+          // What a hundred megabytes leave behind, here and there, is not part of the next call.
+          await wait(restMs)
           const { firstMs, totalMs, lines } = await download(call)
           if (lines !== rowCount) throw new Error(`${lines} rows came of ${rowCount}`)
           again.push(firstMs)

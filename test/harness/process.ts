@@ -64,9 +64,9 @@ export async function endService(service: Pick<ServiceProcess, 'kill' | 'exited'
   clearTimeout(late)
 }
 
-/** Everything that belongs to an installation: the service, what it started, and its database, which is detached. */
+/** Everything that belongs to an installation: the service, what it started, and its database, which may be adopted. */
 export function installationTree(pid: number, dataDir: string): number[] {
-  return [...processTree(pid), ...postmasterTree(dataDir)]
+  return [...new Set([...processTree(pid), ...postmasterTree(dataDir)])]
 }
 
 /** The database server of a data folder and its sessions; none where it has none. */
