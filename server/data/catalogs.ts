@@ -79,24 +79,25 @@ export async function openCatalogs(parts: Parts): Promise<Catalogs> {
     () => known.forEach(doubt),
   )
   const doubtedAtMs = new LRUCache<string, number>({ max: maxProjects })
+  /** Keeps what was read; where it could not be, what was known before, to be read again at the next use. */
+  const settle = async (projectId: string, entry: Entry, reading: Promise<ProjectCatalog>): Promise<void> => {
+    try {
+      entry.catalog = await reading
+      delete entry.before
+    } catch {
+      // Whoever dropped it meanwhile knows better.
+      if (known.get(projectId) !== entry) return
+      if (entry.before === undefined) known.delete(projectId)
+      else known.set(projectId, entry.before)
+    }
+  }
   const get = (projectId: string): Promise<ProjectCatalog> => {
     const found = known.get(projectId)
     if (found?.isDoubted === false) return found.reading
     const reading = readCatalog(parts, projectId)
     const entry: Entry = { reading: whileAway(reading, found), isDoubted: false, before: found }
     known.set(projectId, entry)
-    reading.then(
-      (catalog) => {
-        entry.catalog = catalog
-        delete entry.before
-      },
-      () => {
-        // Whoever dropped it meanwhile knows better.
-        if (known.get(projectId) !== entry) return
-        if (found === undefined) known.delete(projectId)
-        else known.set(projectId, found)
-      },
-    )
+    void settle(projectId, entry, reading)
     return entry.reading
   }
   return {
