@@ -90,15 +90,21 @@ test('where one process does not open, none stays behind', async () => {
   const ownDir = join(folder, 'model')
   await symlink(resolve(modelDir), ownDir)
   const fresh = (): Promise<number[]> => encoderProcesses(ownDir)
-  const opening = openEncoder({ modelDir: ownDir, threads: 2 })
-  let pid: number | undefined
-  await expect.poll(async () => ([pid] = await fresh()), { timeout: 60_000, interval: 1 }).not.toEqual([])
-  if (pid === undefined) throw new TypeError('No process has begun.')
-  // Halted at first sight, or it would be open before it is killed.
-  process.kill(pid, 'SIGSTOP')
-  await expect.poll(fresh, { timeout: 60_000 }).toHaveLength(2)
-  process.kill(pid, 'SIGKILL')
-  const { kind, fallbackReason, close } = await opening
+  // On a busy machine both may be open before one of them was seen: that proves nothing, and is tried again.
+  const { kind, fallbackReason, close } = await tryUntil(
+    async () => {
+      const opening = openEncoder({ modelDir: ownDir, threads: 2 })
+      let pid: number | undefined
+      await expect.poll(async () => ([pid] = await fresh()), { timeout: 60_000, interval: 1 }).not.toEqual([])
+      if (pid === undefined) throw new TypeError('No process has begun.')
+      // Halted at first sight, or it would be open before it is killed.
+      process.kill(pid, 'SIGSTOP')
+      await expect.poll(fresh, { timeout: 60_000 }).toHaveLength(2)
+      process.kill(pid, 'SIGKILL')
+      return opening
+    },
+    ({ kind: found }) => found === 'lexical',
+  )
   expect([kind, fallbackReason]).toEqual(['lexical', expect.stringContaining('The encoder has ended')])
   expect(await fresh()).toEqual([])
   await close()
@@ -174,3 +180,12 @@ test('a reader that is not the one this version was made with is an error, not a
   await expect(opened).rejects.toThrow(/is not the file this version was made with.*etch this version of Sluice again/)
   await rm(dir, { recursive: true })
 })
+
+/** The last of several tries, the others closed. */
+async function tryUntil(open: () => Promise<Encoder>, isGood: (encoder: Encoder) => boolean): Promise<Encoder> {
+  for (let left = 9; ; left -= 1) {
+    const encoder = await open()
+    if (isGood(encoder) || left === 0) return encoder
+    await encoder.close()
+  }
+}
