@@ -14,7 +14,7 @@ export function collectYoung(): void {
   collect?.({ type: 'minor', execution: 'sync' })
 }
 
-/** Gives back what only starting needed, some 30 MB that would be kept otherwise. It takes a while: when nobody calls. */
+/** Gives back some 30 MB that would be kept after a start, and as much after work. It takes a quarter of a second: when nobody calls. */
 export function collectAll(): void {
   collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

@@ -35,7 +35,11 @@ type Start = {
 /** Opens the service over a database that is on its way, and answers until a signal asks for its end. */
 export async function serve({ config, requests, store, withWelcome, startedAtMs, end }: Start): Promise<void> {
   const app = await openApp(config, { store })
-  const [http] = await Promise.all([buildHttp(app), app.started])
+  const [http] = await Promise.all([buildHttp(app), app.started]).catch(async (error: unknown) => {
+    // A start that fails leaves no database behind.
+    await app.close()
+    throw error
+  })
   const first = await ensureFirstUser(app, { example: config.example === 'on' ? 'wanted' : 'off' })
   if (config.role !== 'api') await startWork(app)
   await http.listen({ port: config.port, host: config.host, backlog: connectionsWaiting })

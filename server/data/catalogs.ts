@@ -56,7 +56,7 @@ type Entry = {
   catalog?: ProjectCatalog
   /** It has changed, or may have: it is read anew, and serves only while the database is away. */
   isDoubted: boolean
-  /** What was read before this one: it serves where the database went away with the change on its lips. */
+  /** What was read before this one: it serves where the database is away before the change could be read. */
   before?: Entry | undefined
 }
 
