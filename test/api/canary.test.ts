@@ -46,6 +46,14 @@ async function newKey(): Promise<{ id: string; secret: string }> {
   return (await expectStatus(201, t.operator.post('/v1/api-keys', body))).body
 }
 
+/** Which version a key gets is chance, so callers are asked until both have answered, and some more. */
+function* until(isEnough: () => boolean): Generator<Client> {
+  for (const [index, caller] of callers.entries()) {
+    if (index >= 8 && isEnough()) return
+    yield caller
+  }
+}
+
 let edits = 0
 
 /** Saves drafts that differ from what is live, and releases both. */
@@ -108,7 +116,7 @@ test('a question is answered by the version that answers the direct calls of its
   const { body } = await expectStatus(200, release({ canary: { percent: 50 } }))
   const version = versionIn(body, count.name)
   const seen = new Set<number>()
-  for (const caller of callers.slice(0, 8)) {
+  for (const caller of until(() => seen.size === 2)) {
     const direct = await versionOf(caller)
     const asked = await expectStatus(
       200,
@@ -133,7 +141,7 @@ test('a question fills the slots of the version that answers its key', async () 
   const given = { queries: [{ name: 'largest' }], canary: { percent: 50 }, force: true }
   await expectStatus(200, t.operator.post(releases(), given))
   const seen = new Set<string>()
-  for (const caller of callers.slice(0, 8)) {
+  for (const caller of until(() => seen.size === 2)) {
     const body = { query: 'What are the 3 largest orders?', project_id: project.projectId }
     const asked = await expectStatus(200, caller.post('/v1/query', body))
     const [slot = ''] = Object.keys(asked.body.parameters)
