@@ -138,6 +138,36 @@ describe('a stream', () => {
     )
   })
 
+  test('brings texts of every length, NULLs and doubles of what is there whole, in every format', async () => {
+    const sql = `SELECT i, CASE WHEN i % 7 <> 3 THEN repeat('ä', i % 40) || i END AS a,
+      CASE WHEN i % 5 <> 0 THEN repeat('x', 3 * (i % 9)) END AS b, repeat('same text of some length', 1) AS c,
+      CASE WHEN i % 3 = 0 THEN i % 2 = 0 END AS d, CASE WHEN i % 4 = 0 THEN i / 4.0::DOUBLE END AS e
+      FROM range(5000) t(i) ORDER BY i`
+    const expected = Array.from({ length: 5_000 }, (_, i) => ({
+      i,
+      a: i % 7 === 3 ? null : `${'ä'.repeat(i % 40)}${i}`,
+      b: i % 5 === 0 ? null : 'x'.repeat(3 * (i % 9)),
+      c: 'same text of some length',
+      d: i % 3 === 0 ? i % 2 === 0 : null,
+      e: i % 4 === 0 ? i / 4 : null,
+    }))
+    const arrow = tableFromIPC((await collect(sql, { format: 'arrow' })).bytes)
+    expect(arrow.toArray().map((row) => ({ ...row?.toJSON(), i: Number(row?.['i']) }))).toEqual(expected)
+    expect(arrow.getChild('a')?.nullCount).toBe(expected.filter(({ a }) => a === null).length)
+    const lines = (await collect(sql, { format: 'ndjson' })).bytes.toString().trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(expected)
+    const csv = (await collect(sql, { format: 'csv' })).bytes.toString().split('\r\n')
+    const cell = (value: string | number | boolean | null): string => (value === '' ? '""' : String(value ?? ''))
+    expect(csv.slice(1, -1)).toEqual(
+      expected.map(({ e, ...row }) =>
+        [...Object.values(row).map(cell), e === null ? '' : Number.isInteger(e) ? `${e}.0` : `${e}`].join(','),
+      ),
+    )
+    const short = await collect('SELECT i FROM range(3000) t(i)', { format: 'json' })
+    expect(short.rowCount).toBe(3_000)
+    expect(short.bytes.toString().startsWith('{"i":0},{"i":1},')).toBe(true)
+  })
+
   test('can be collected in any format', async () => {
     const { engine, catalog } = fixture
     for (const format of ['csv', 'parquet', 'arrow'] as const) {

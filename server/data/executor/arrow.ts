@@ -45,9 +45,17 @@ import {
 import { arrowTypes, asFileType } from './file-types.ts'
 import { jsonText } from './values.ts'
 import type { StatementPlan } from './plan.ts'
+import { fixedBytes, isValid, textsOf, validBits, vectorOf, type Vector } from './vectors.ts'
 
-/** A column or part of one: its Arrow type, and how values of DuckDB become its data. */
-type Mapping = { type: DataType; data: (values: unknown[]) => Data }
+/**
+ * A column or part of one: its Arrow type, and how values of DuckDB become its data. `copied` makes the same of a whole
+ * column whose memory is laid out as Arrow's.
+ */
+type Mapping = {
+  type: DataType
+  data: (values: unknown[]) => Data
+  copied?: (vector: Vector, count: number) => Data
+}
 
 type Buffers = Int32ArrayConstructor | BigInt64ArrayConstructor | BigUint64ArrayConstructor | Float64ArrayConstructor
 
@@ -63,6 +71,42 @@ function fixed(type: DataType, array: Buffers, value: (value: unknown) => unknow
       return makeData({ type, length: values.length, ...nullsOf(values), data: buffer } as never)
     },
   }
+}
+
+/** Of a type that both sides keep in the same way. */
+function same(mapping: Mapping, array: Buffers): Mapping {
+  const { type } = mapping
+  return {
+    ...mapping,
+    copied(vector, count) {
+      const { buffer } = fixedBytes(vector, count * array.BYTES_PER_ELEMENT)
+      const data = new (array as Float64ArrayConstructor)(buffer)
+      return makeData({ type, length: count, ...copiedNulls(vector, count), data } as never)
+    },
+  }
+}
+
+function copiedNulls(vector: Vector, count: number): { nullCount: number; nullBitmap?: Uint8Array } {
+  const nullBitmap = validBits(vector, count)
+  if (nullBitmap === null) return { nullCount: 0 }
+  let nullCount = 0
+  for (let row = 0; row < count; row += 1) if (!isValid(nullBitmap, row)) nullCount += 1
+  return { nullCount, nullBitmap }
+}
+
+/** A byte each with the engine, a bit each in Arrow. */
+function copiedFlags(vector: Vector, count: number): Data<Bool> {
+  const bytes = fixedBytes(vector, count)
+  const data = new Uint8Array(Math.ceil(count / 64) * 8)
+  for (const [row, byte] of bytes.entries()) {
+    if (byte !== 0) data[row >> 3] = (data[row >> 3] ?? 0) | (1 << (row & 7))
+  }
+  return makeData({ type: new Bool(), length: count, ...copiedNulls(vector, count), data })
+}
+
+function copiedTexts(vector: Vector, count: number): Data<Utf8> {
+  const { bytes: data, offsets: valueOffsets } = textsOf(vector, count)
+  return makeData({ type: new Utf8(), length: count, ...copiedNulls(vector, count), valueOffsets, data })
 }
 
 /** What the library's own builder does as well. */
@@ -94,35 +138,35 @@ const micros = (value: unknown): bigint =>
   value instanceof DuckDBTimestampValue || value instanceof DuckDBTimestampTZValue || value instanceof DuckDBTimeValue
     ? value.micros
     : 0n
-const text = built(new Utf8(), String)
+const text = { ...built(new Utf8(), String), copied: copiedTexts }
 const int32 = fixed(new Int32(), Int32Array)
+const int64 = fixed(new Int64(), BigInt64Array)
 const float64 = fixed(new Float64(), Float64Array)
-const timestamp = fixed(new TimestampMicrosecond('UTC'), BigInt64Array, micros)
+const day = fixed(new DateDay(), Int32Array, (value) => (value instanceof DuckDBDateValue ? value.days : 0))
+const timestamp = same(fixed(new TimestampMicrosecond('UTC'), BigInt64Array, micros), BigInt64Array)
+const nanos = fixed(new TimestampNanosecond('UTC'), BigInt64Array, (value) =>
+  value instanceof DuckDBTimestampNanosecondsValue ? value.nanos : 0n,
+)
 
 const scalars = new Map<DuckDBTypeId, Mapping>([
-  [DuckDBTypeId.BOOLEAN, built(new Bool())],
+  [DuckDBTypeId.BOOLEAN, { ...built(new Bool()), copied: copiedFlags }],
   [DuckDBTypeId.TINYINT, int32],
   [DuckDBTypeId.SMALLINT, int32],
-  [DuckDBTypeId.INTEGER, int32],
+  [DuckDBTypeId.INTEGER, same(int32, Int32Array)],
   [DuckDBTypeId.UTINYINT, int32],
   [DuckDBTypeId.USMALLINT, int32],
-  [DuckDBTypeId.BIGINT, fixed(new Int64(), BigInt64Array)],
-  [DuckDBTypeId.UINTEGER, fixed(new Int64(), BigInt64Array, (value) => BigInt(String(value)))],
-  [DuckDBTypeId.UBIGINT, fixed(new Uint64(), BigUint64Array)],
+  [DuckDBTypeId.BIGINT, same(int64, BigInt64Array)],
+  [DuckDBTypeId.UINTEGER, same(int64, BigInt64Array)],
+  [DuckDBTypeId.UBIGINT, same(fixed(new Uint64(), BigUint64Array), BigUint64Array)],
   [DuckDBTypeId.HUGEINT, decimal(38, 0)],
   [DuckDBTypeId.UHUGEINT, decimal(38, 0)],
   [DuckDBTypeId.FLOAT, float64],
-  [DuckDBTypeId.DOUBLE, float64],
-  [DuckDBTypeId.DATE, fixed(new DateDay(), Int32Array, (value) => (value instanceof DuckDBDateValue ? value.days : 0))],
-  [DuckDBTypeId.TIME, fixed(new TimeMicrosecond(), BigInt64Array, micros)],
+  [DuckDBTypeId.DOUBLE, same(float64, Float64Array)],
+  [DuckDBTypeId.DATE, same(day, Int32Array)],
+  [DuckDBTypeId.TIME, same(fixed(new TimeMicrosecond(), BigInt64Array, micros), BigInt64Array)],
   [DuckDBTypeId.TIMESTAMP, timestamp],
   [DuckDBTypeId.TIMESTAMP_TZ, timestamp],
-  [
-    DuckDBTypeId.TIMESTAMP_NS,
-    fixed(new TimestampNanosecond('UTC'), BigInt64Array, (value) =>
-      value instanceof DuckDBTimestampNanosecondsValue ? value.nanos : 0n,
-    ),
-  ],
+  [DuckDBTypeId.TIMESTAMP_NS, same(nanos, BigInt64Array)],
   [DuckDBTypeId.BLOB, built(new Binary(), (value) => (value instanceof DuckDBBlobValue ? value.bytes : value))],
   [DuckDBTypeId.VARCHAR, text],
 ])
@@ -217,7 +261,8 @@ export function createArrowEncoder({ columns, types }: StatementPlan) {
   const schemaBytes = empty.subarray(0, empty.length - endBytes)
 
   function batch(chunk: DuckDBDataChunk, rowCount: number): Buffer {
-    const children = mappings.map(({ data }, index) => {
+    const children = mappings.map(({ data, copied }, index) => {
+      if (copied !== undefined) return copied(vectorOf(chunk, index + 1), rowCount)
       const vector = chunk.getColumnVector(index + 1)
       return data(Array.from({ length: rowCount }, (_, row) => vector.getItem(row)))
     })

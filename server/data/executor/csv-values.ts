@@ -2,10 +2,10 @@ import { DuckDBTypeId, type DuckDBType } from '@duckdb/node-api'
 import type { StatementPlan } from './plan.ts'
 import { bareText, jsonText } from './values.ts'
 
-/** SQL for one row as a line of CSV (RFC 4180). NULL is an empty cell, an empty text is `""`. */
+/** SQL for one row as a line of CSV (RFC 4180) with its end. NULL is an empty cell, an empty text is `""`. */
 export function csvLine({ types }: StatementPlan): string {
   // To `concat` NULL is nothing.
-  return `concat(${types.map((type, index) => cell(type, `c${index}`)).join(", ',', ")})`
+  return `concat(${types.map((type, index) => cell(type, `c${index}`)).join(", ',', ")}, chr(13) || chr(10))`
 }
 
 const marks = ["','", `'"'`, 'chr(10)', 'chr(13)']

@@ -2,7 +2,15 @@ import { createReadStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asFileType } from './file-types.ts'
-import { openInstance, withConnection, type Cancellable, type Instance } from './instances.ts'
+import {
+  closeInstance,
+  openInstance,
+  prepare,
+  withConnection,
+  type Cancellable,
+  type Exporter,
+  type Instance,
+} from './instances.ts'
 import { planFor, rowsOf } from './plan.ts'
 import type { Column, ExecutorSettings, ReadCall, ReadEnd } from './protocol.ts'
 import { tooLarge } from './read.ts'
@@ -10,11 +18,11 @@ import { bindableSlots, bindStatement } from './slots.ts'
 import { quoteName, quoteText } from './sql-text.ts'
 import type { StreamSink } from './stream.ts'
 
-const fileChunkBytes = 262_144
+const fileChunkBytes = 1_048_576
 
 /**
- * A result as a Parquet file. Writing needs a path, which a locked instance does not have: an instance of its own
- * opens for this one call, allowed to reach this one file.
+ * A result as a Parquet file. Writing needs a path, which a locked instance does not have: an instance of its own, over
+ * the same tables, may reach this one file.
  */
 export async function exportParquet(
   { instance, settings, id }: { instance: Instance; settings: ExecutorSettings; id: number },
@@ -25,18 +33,14 @@ export async function exportParquet(
   const slots = bindableSlots(input.slots)
   const plan = await planFor(instance, call, { sql: input.sql, slots })
   sink.opened(plan.columns)
-  const path = join(settings.tempDir, `export-${id}.parquet`)
-  const exporter = await openInstance(instance.catalog, settings, path)
-  try {
+  return withExporter(instance, { settings, id }, async ({ writer, path }) => {
     const names = fileNames(plan.columns).map((name, index) => {
       const type = plan.types[index]
       return `${type === undefined ? `c${index}` : asFileType(type, `c${index}`)} AS ${quoteName(name)}`
     })
     const rows = `SELECT ${names.join(', ')} FROM ${rowsOf(plan)} LIMIT ${input.maxRows + 1}`
-    const count = await withConnection(exporter, call, async ({ connection }) => {
-      const statement = await connection.prepare(
-        `COPY (${rows}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd)`,
-      )
+    const count = await withConnection(writer, call, async (lease) => {
+      const statement = await prepare(lease, `COPY (${rows}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd)`)
       bindStatement(statement, slots)
       const result = await statement.run()
       return Number(result.getChunk(0).getColumnVector(0).getItem(0))
@@ -47,11 +51,31 @@ export async function exportParquet(
     for await (const bytes of createReadStream(path, { highWaterMark: fileChunkBytes }))
       await sink.chunk(bytes as Buffer, 0)
     return { rowCount: count, truncated: false, elapsedMs: performance.now() - startedMs }
+  })
+}
+
+/** One is kept for the next export, since opening it takes half as long as writing a small file; more are not. */
+async function withExporter<Result>(
+  instance: Instance,
+  { settings, id }: { settings: ExecutorSettings; id: number },
+  use: (exporter: Exporter) => Promise<Result>,
+): Promise<Result> {
+  const kept = instance.exporter
+  instance.exporter = null
+  const exporter = kept ?? (await openExporter(instance, join(settings.tempDir, `export-${id}.parquet`), settings))
+  instance.activeCalls += 1
+  try {
+    return await use(exporter)
   } finally {
-    for (const { connection } of exporter.idle) connection.closeSync()
-    exporter.database.closeSync()
-    await rm(path, { force: true })
+    instance.activeCalls -= 1
+    await rm(exporter.path, { force: true })
+    if (instance.exporter === null && !exporter.writer.broken) instance.exporter = exporter
+    else closeInstance(exporter.writer)
   }
+}
+
+async function openExporter({ catalog }: Instance, path: string, settings: ExecutorSettings): Promise<Exporter> {
+  return { writer: await openInstance(catalog, settings, path), path }
 }
 
 /** Columns of a file are told apart without regard to case, and each has a name. */

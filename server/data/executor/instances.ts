@@ -18,15 +18,23 @@ export type Instance = {
   idle: OpenConnection[]
   /** Nobody streams over them at the moment. */
   idleStreams: DuckDBConnection[]
+  /** Nobody writes with it at the moment. */
+  exporter: Exporter | null
   activeCalls: number
   lastUsedMs: number
   superseded: boolean
   broken: boolean
 }
 
+/** The same tables in a DuckDB that may also write one file. */
+export type Exporter = { writer: Instance; path: string }
+
 /** An old version still finishes what began on it, and what a caller sends a moment late. */
 const supersededCloseMs = 2_000
 const maxOpenInstances = 64
+/** An empty database takes the engine 5 MB: beyond these, a project stays open only while it is called again and again. */
+const restingInstances = 8
+const restingCloseMs = 10_000
 const maxStatementsPerConnection = 48
 /** As many streams begin at once; who comes beyond waits longer for the first row. */
 const streamConnections = 4
@@ -45,9 +53,7 @@ export function createInstances(settings: ExecutorSettings) {
     if (entry === undefined) return
     ready.delete(key)
     open.delete(key)
-    for (const { connection } of entry.instance.idle) connection.closeSync()
-    for (const connection of entry.instance.idleStreams) connection.closeSync()
-    entry.instance.database.closeSync()
+    closeInstance(entry.instance)
   }
 
   /** `undefined` when the version is not open and the caller gave no catalog to open it with. */
@@ -61,6 +67,7 @@ export function createInstances(settings: ExecutorSettings) {
     let opening = open.get(key)
     if (opening === undefined) {
       if (catalog === undefined) return undefined
+      if (ready.size >= maxOpenInstances) sweep(performance.now())
       opening = openInstance(catalog, settings)
       open.set(key, opening)
     }
@@ -88,10 +95,11 @@ export function createInstances(settings: ExecutorSettings) {
 
   function sweep(nowMs: number): void {
     const unused = [...ready].filter(([, { instance }]) => instance.activeCalls === 0)
-    const crowded = ready.size - maxOpenInstances
     unused.sort(([, left], [, right]) => left.instance.lastUsedMs - right.instance.lastUsedMs)
+    const [crowded, many] = [ready.size - maxOpenInstances, ready.size - restingInstances]
     for (const [index, [key, { instance }]] of unused.entries()) {
-      const allowedMs = instance.superseded ? supersededCloseMs : settings.idleCloseMs
+      const restMs = index < many ? Math.min(restingCloseMs, settings.idleCloseMs) : settings.idleCloseMs
+      const allowedMs = instance.superseded ? supersededCloseMs : restMs
       if (index < crowded || nowMs - instance.lastUsedMs > allowedMs) close(key)
     }
   }
@@ -147,11 +155,20 @@ export async function openInstance(
     database,
     idle,
     idleStreams,
+    exporter: null,
     activeCalls: 0,
     lastUsedMs: performance.now(),
     superseded: false,
     broken: false,
   }
+}
+
+/** Once nobody uses it. */
+export function closeInstance({ idle, idleStreams, exporter, database }: Instance): void {
+  for (const { connection } of idle) connection.closeSync()
+  for (const connection of idleStreams) connection.closeSync()
+  if (exporter !== null) closeInstance(exporter.writer)
+  database.closeSync()
 }
 
 type TableSource = { name: string; from: string; paths: string[]; hidden: string[] }

@@ -94,13 +94,13 @@ export function rowsOf({ sql, types }: StatementPlan): string {
   return `(${sql}\n) AS result_rows(${types.map((_, index) => `c${index}`).join(', ')})`
 }
 
-/** SQL for one row as a JSON object. */
-export function rowObject({ columns, types }: StatementPlan): string {
+/** SQL for one row as a JSON object, and what stands after it. */
+export function rowObject({ columns, types }: StatementPlan, after = ''): string {
   const parts = types.map((type, index) => {
     const label = `${index === 0 ? '{' : ','}${JSON.stringify(columns[index]?.name ?? '')}:`
     return `${quoteText(label)}, ${jsonText(type, `c${index}`)}`
   })
-  return `concat(${parts.join(', ')}, '}')`
+  return `concat(${parts.join(', ')}, ${quoteText(`}${after}`)})`
 }
 
 /** Up to here each SQL expression costs more than encoding the rows in JavaScript. */

@@ -5,6 +5,7 @@ import type { Column, ReadCall, ReadEnd, ReadFormat } from './protocol.ts'
 import { encodeChunk, tooLarge } from './read.ts'
 import { bindableSlots, bindStatement, type BoundSlot } from './slots.ts'
 import { csvLine, csvText } from './csv-values.ts'
+import { textsOf, vectorOf } from './vectors.ts'
 
 /** Where the parts of a streamed result go. `chunk` waits until the reader has room for more. */
 export type StreamSink = {
@@ -83,7 +84,7 @@ async function encoderOf(plan: StatementPlan, format: ReadFormat): Promise<Encod
     return {
       list: [csvLine(plan)],
       start: header,
-      rows: (chunk, count) => joined(linesOf(chunk, count), '\r\n', true),
+      rows: textBytes,
       end: null,
     }
   }
@@ -91,9 +92,9 @@ async function encoderOf(plan: StatementPlan, format: ReadFormat): Promise<Encod
   const separator = isLines ? '\n' : ','
   if (!isWide(plan)) {
     return {
-      list: [rowObject(plan)],
+      list: [rowObject(plan, separator)],
       start: null,
-      rows: (chunk, count) => joined(linesOf(chunk, count), separator, isLines),
+      rows: isLines ? textBytes : (chunk, count) => textBytes(chunk, count).subarray(0, -separator.length),
       end: null,
     }
   }
@@ -102,9 +103,9 @@ async function encoderOf(plan: StatementPlan, format: ReadFormat): Promise<Encod
   return { list: ['true', ...plainColumns(plan)], start: null, rows: encode, end: null }
 }
 
-function linesOf(chunk: DuckDBDataChunk, count: number): string[] {
-  const vector = chunk.getColumnVector(0)
-  return Array.from({ length: count }, (_, row) => String(vector.getItem(row)))
+/** Rows that are one text each, as the engine has written them. */
+function textBytes(chunk: DuckDBDataChunk, count: number): Buffer {
+  return textsOf(vectorOf(chunk, 0), count).bytes
 }
 
 function joined(lines: string[], separator: string, closed: boolean): Buffer {

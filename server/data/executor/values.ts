@@ -72,7 +72,7 @@ function nullableText(type: DuckDBType, x: string, depth: number): string {
 }
 
 const isoText = (x: string): string =>
-  `CASE WHEN isfinite(${x}) THEN ${x}::DATE::VARCHAR || 'T' || ${x}::TIME::VARCHAR || 'Z' END`
+  `CASE WHEN isfinite(${x}) THEN concat(${x}::DATE::VARCHAR, 'T', ${x}::TIME::VARCHAR, 'Z') END`
 const timestampOf = (x: string): string => `'"' || ${isoText(`${x}::TIMESTAMP`)} || '"'`
 const numberOrText = (least: bigint) => (x: string) =>
   `CASE WHEN ${x} BETWEEN ${least} AND ${safe} THEN ${x}::VARCHAR ELSE ${quotedText(x)} END`
