@@ -229,6 +229,25 @@ test('a call with a key does no database round trip', async () => {
   await quiet.close()
 })
 
+test('a change that no notification told of is found, and the next one too', async () => {
+  const quick = await openTestApp({ SLUICE_KEY_RESYNC_MS: '100' })
+  const project_id = (await quick.operator.post('/v1/projects', { name: 'x' })).body.id
+  const permissions = [{ project_id, environments: '*' }]
+  const { id, secret } = (await quick.operator.post('/v1/api-keys', { name: 'x', permissions })).body
+  const status = async (): Promise<number> => (await quick.withToken(secret).get('/v1/key')).status
+  // Nobody is told, as when the connection was lost at that moment.
+  const change = (disabledAt: string): Promise<unknown> =>
+    quick.app.store.pool.query(
+      `update api_keys set disabled_at = ${disabledAt}, changed_at = clock_timestamp() where id = $1`,
+      [id],
+    )
+  for (const isGood of [false, true, false]) {
+    await change(isGood ? 'null' : 'now()')
+    await expect.poll(async () => (await status()) === 200, { timeout: 30_000, interval: 50 }).toBe(isGood)
+  }
+  await quick.close()
+})
+
 let listening: Promise<number> | undefined
 function listen(): Promise<number> {
   listening ??= t.http.listen({ port: 0, host: '127.0.0.1' }).then((address) => Number(new URL(address).port))

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { openRereads } from '../../flow/index.ts'
 import type { Observe } from '../../observe.ts'
 import type { Database } from '../../store/index.ts'
@@ -33,27 +34,12 @@ const retryMs = 1_000
 export async function openKeys({ store, plans, resyncMs, overlapMs, observe }: Options): Promise<Keys> {
   const snapshot = openSnapshot()
   const pool = openPool()
-  let lookedAt = new Date(0)
+  let lookedAt: Date | null = null
+  /** When the keys were changed that the last look found: one whose stamp is the same was read then. */
+  let stamps = new Map<string, string>()
 
   const apply = (rows: KeyRow[]): void => {
     for (const row of rows) snapshot.put(recordOf(row, plans, pool))
-  }
-
-  const readChanged = async (): Promise<void> => {
-    // The database's own clock stamped the changes.
-    const { now } = await store.db
-      .selectNoFrom(({ fn }) => fn<Date>('clock_timestamp', []).as('now'))
-      .executeTakeFirstOrThrow()
-    const since = new Date(lookedAt.getTime() - overlapMs)
-    for (let after: string | undefined = ''; after !== undefined;) {
-      const from: string = after
-      const rows = await readKeys(store.db, (query) =>
-        query.where('changedAt', '>', since).where('id', '>', from).orderBy('id').limit(pageSize),
-      )
-      apply(rows)
-      after = rows.length < pageSize ? undefined : rows.at(-1)?.id
-    }
-    lookedAt = now
   }
 
   const readNamed = async (keyIds: string[]): Promise<void> => {
@@ -61,6 +47,35 @@ export async function openKeys({ store, plans, resyncMs, overlapMs, observe }: O
       const page = keyIds.slice(at, at + pageSize)
       apply(await readKeys(store.db, (query) => query.where('id', 'in', page)))
     }
+  }
+
+  const readEvery = async (): Promise<void> => {
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const from: string = after
+      const rows = await readKeys(store.db, (query) => query.where('id', '>', from).orderBy('id').limit(pageSize))
+      apply(rows)
+      after = rows.length < pageSize ? undefined : rows.at(-1)?.id
+    }
+  }
+
+  const readSince = async (since: Date): Promise<void> => {
+    const found = await store.db
+      .selectFrom('apiKeys')
+      .select(['id', sql<string>`changed_at::text`.as('stamp')])
+      .where('changedAt', '>', since)
+      .execute()
+    await readNamed(found.filter(({ id, stamp }) => stamps.get(id) !== stamp).map(({ id }) => id))
+    stamps = new Map(found.map(({ id, stamp }) => [id, stamp]))
+  }
+
+  const readChanged = async (): Promise<void> => {
+    // The database's own clock stamped the changes.
+    const { now } = await store.db
+      .selectNoFrom(({ fn }) => fn<Date>('clock_timestamp', []).as('now'))
+      .executeTakeFirstOrThrow()
+    if (lookedAt === null) await readEvery()
+    else await readSince(new Date(lookedAt.getTime() - overlapMs))
+    lookedAt = now
   }
 
   const rereads = openRereads<string>({
