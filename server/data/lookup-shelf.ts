@@ -16,32 +16,47 @@ const unfinished = '.unfinished'
 export function openLookupShelf({ dir, maxBytes, now }: { dir: string; maxBytes: number; now: () => number }) {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const entries = new Map<string, Entry>()
+  /** By the project that a name begins with. */
+  const namesByProject = new Map<string, Set<string>>()
+  let totalBytes = 0
   for (const name of readdirSync(dir)) {
     const path = join(dir, name)
     // Nobody writes it any more: its process has ended.
     if (name.endsWith(unfinished)) rmSync(path, { force: true })
     else {
       const { size, mtimeMs } = statSync(path)
-      entries.set(name, { sizeBytes: size, usedMs: mtimeMs, shelved: null })
+      add(name, { sizeBytes: size, usedMs: mtimeMs, shelved: null })
     }
   }
 
+  function add(name: string, entry: Entry): void {
+    entries.set(name, entry)
+    totalBytes += entry.sizeBytes
+    const names = namesByProject.get(projectOf(name))
+    if (names === undefined) namesByProject.set(projectOf(name), new Set([name]))
+    else names.add(name)
+  }
+
   function drop(name: string): void {
-    entries.get(name)?.shelved?.file.close()
+    const entry = entries.get(name)
+    entry?.shelved?.file.close()
+    totalBytes -= entry?.sizeBytes ?? 0
     entries.delete(name)
+    const names = namesByProject.get(projectOf(name))
+    names?.delete(name)
+    if (names?.size === 0) namesByProject.delete(projectOf(name))
     rmSync(join(dir, name), { force: true })
   }
 
   function isRoomFor(sizeBytes: number): boolean {
-    let total = [...entries.values()].reduce((sum, entry) => sum + entry.sizeBytes, sizeBytes)
+    if (totalBytes + sizeBytes <= maxBytes) return true
     const idle = [...entries].filter(([, { shelved, usedMs }]) => (shelved?.usedMs ?? usedMs) < now() - inUseMs)
     idle.sort(([, left], [, right]) => (left.shelved?.usedMs ?? left.usedMs) - (right.shelved?.usedMs ?? right.usedMs))
-    for (const [name, entry] of idle) {
-      if (total <= maxBytes) break
+    for (const [name] of idle) {
+      if (totalBytes + sizeBytes <= maxBytes) break
       drop(name)
-      total -= entry.sizeBytes
     }
-    return total <= maxBytes
+    return totalBytes + sizeBytes <= maxBytes
   }
 
   /** Opens a file that is there; one that turns out not to be whole goes. */
@@ -61,7 +76,8 @@ export function openLookupShelf({ dir, maxBytes, now }: { dir: string; maxBytes:
   return {
     take,
     drop,
-    names: (): string[] => [...entries.keys()],
+    projects: (): string[] => [...namesByProject.keys()],
+    namesOf: (projectId: string): string[] => [...(namesByProject.get(projectId) ?? [])],
     /** A path for something unfinished. */
     temporaryPath: (): string => {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
@@ -75,11 +91,15 @@ export function openLookupShelf({ dir, maxBytes, now }: { dir: string; maxBytes:
         return undefined
       }
       renameSync(path, join(dir, name))
-      entries.set(name, { sizeBytes, usedMs: now(), shelved: null })
+      add(name, { sizeBytes, usedMs: now(), shelved: null })
       return take(name)
     },
     close(): void {
       for (const { shelved } of entries.values()) shelved?.file.close()
     },
   }
+}
+
+function projectOf(name: string): string {
+  return name.split('.', 1)[0] ?? ''
 }

@@ -204,11 +204,10 @@ export function openLookups(options: LookupOptions): Lookups {
         if (table !== undefined) wanted.set(prefixOf(projectId, statement, table), statement)
       }
       live.set(projectId, new Set(wanted.keys()))
-      for (const name of shelf.names()) {
-        if (projectOf(name) === projectId && !wanted.has(beginningOf(name))) shelf.drop(name)
-      }
+      for (const name of shelf.namesOf(projectId)) if (!wanted.has(beginningOf(name))) shelf.drop(name)
+      const left = shelf.namesOf(projectId)
       for (const [prefix, statement] of wanted) {
-        const there = shelf.names().filter((name) => name.startsWith(`${prefix}.`))
+        const there = left.filter((name) => name.startsWith(`${prefix}.`))
         for (const given of givenFor(statement, there, fit.get(statement))) {
           const place = placeFor({ projectId, catalog, statement }, given)
           if (place === undefined || place.shelved?.file.isOpen() === true) continue
@@ -217,7 +216,7 @@ export function openLookups(options: LookupOptions): Lookups {
         }
       }
     },
-    projects: () => [...new Set(shelf.names().map(projectOf))],
+    projects: shelf.projects,
     async close() {
       stop.abort()
       await working
@@ -267,10 +266,6 @@ function givenFor(
   const used = [...(fit ?? [])].filter(([, use]) => use === 'used').map(([given]) => given)
   const usual = fit === undefined ? [slots.map(({ name }) => (required.has(name) ? '1' : '0')).join('')] : []
   return new Set([...used, ...there.map((name) => name.split('.')[2] ?? ''), ...usual])
-}
-
-function projectOf(name: string): string {
-  return name.split('.', 1)[0] ?? ''
 }
 
 function beginningOf(name: string): string {

@@ -1,4 +1,4 @@
-import { dataChanged, type Catalogs, type Lookups, type LookupStatement } from '../data/index.ts'
+import { dataChanged, type Catalog, type Catalogs, type Lookups, type LookupStatement } from '../data/index.ts'
 import { createSerial } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
@@ -32,6 +32,8 @@ export async function keepLookups({ store, lookups, catalogs, deployments, obser
   close(): Promise<void>
 }> {
   const due = new Set<string>()
+  /** What was live when a catalog was looked at last: as long as both are the same, there is nothing to see to. */
+  const seen = new WeakMap<Catalog, LookupStatement[]>()
   let isClosed = false
   const serial = createSerial(async () => {
     for (const projectId of due) {
@@ -39,7 +41,10 @@ export async function keepLookups({ store, lookups, catalogs, deployments, obser
       due.delete(projectId)
       try {
         const live = deployments.versionsOf(projectId).flatMap((version) => lookupStatement(version) ?? [])
-        lookups.renew(projectId, await catalogs.get(projectId), live)
+        const catalog = await catalogs.get(projectId)
+        if (isSame(seen.get(catalog), live)) continue
+        lookups.renew(projectId, catalog, live)
+        seen.set(catalog, live)
       } catch (error) {
         observe({ kind: 'fault', where: 'lookups', error })
       }
@@ -61,4 +66,8 @@ export async function keepLookups({ store, lookups, catalogs, deployments, obser
       await serial.settled()
     },
   }
+}
+
+function isSame(before: LookupStatement[] | undefined, live: LookupStatement[]): boolean {
+  return before?.length === live.length && before.every((statement, index) => statement === live[index])
 }
