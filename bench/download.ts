@@ -1,10 +1,10 @@
 import { request } from 'node:http'
 
 export type Downloaded = { firstMs: number; totalMs: number; sizeBytes: number; lines: number }
-type Call = { port: number; secret: string; path: string; accept: string }
+type Call = { port: number; secret: string; path: string; accept: string; body?: string; countsLines?: boolean }
 
 /** Calls a query and reads the answer to its end, keeping nothing of it. */
-export function download({ port, secret, path, accept }: Call): Promise<Downloaded> {
+export function download({ port, secret, path, accept, body = '{}', countsLines = false }: Call): Promise<Downloaded> {
   const headers = { authorization: `Bearer ${secret}`, accept, 'content-type': 'application/json' }
   return new Promise((resolve, reject) => {
     const startedMs = performance.now()
@@ -15,7 +15,7 @@ export function download({ port, secret, path, accept }: Call): Promise<Download
       answer.on('data', (part: Buffer) => {
         if (sizeBytes === 0) firstMs = performance.now() - startedMs
         sizeBytes += part.length
-        lines += linesIn(part)
+        if (countsLines) lines += linesIn(part)
       })
       answer.on('error', reject)
       answer.on('end', () => {
@@ -24,7 +24,7 @@ export function download({ port, secret, path, accept }: Call): Promise<Download
       })
     })
     sent.on('error', reject)
-    sent.end('{}')
+    sent.end(body)
   })
 }
 

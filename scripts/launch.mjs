@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 
 const oldestNode = 24
 /** A smaller nursery: 20 MB less at rest; and what is only collected when asked for, see server/collect.ts. */
-const memoryFlags = ['--max-semi-space-size=8', '--expose-gc']
+const memoryFlags = ['--max-semi-space-size=8', '--heap-growing-percent=50', '--expose-gc']
 const parentLookMs = 1_000
 /** Variables of the command line, which people have in the same shell: to the server they would be misspelled settings. */
 const ofCommandLine = new Set(['SLUICE_URL', 'SLUICE_TOKEN', 'SLUICE_PROJECT', 'SLUICE_API_KEY'])

@@ -26,6 +26,8 @@ export const scaleRow: Row = {
     try {
       for (const place of [empty, full]) await place.server.settled()
       for (const projectId of full.projectIds) await callOnce(full, projectId)
+      // The answers of lookups are written in the background, for each project by itself.
+      await full.server.settled()
       const [alone, among] = await callInTurns([targetOf(empty), targetOf(full)], { turns, turnMs, connections })
       const rates = (of: typeof alone): number[] => (of?.turns ?? []).map(({ rate }) => rate)
       for (const place of [empty, full]) await place.server.settled()
@@ -123,9 +125,11 @@ async function fill({ pool }: Database, projectId: string, { keys, projects }: S
       [projectId, projects - 1],
     )
   }
+  // Of yesterday: what changed in the last minutes is looked at again and again.
   await pool.query(
-    `insert into api_keys (id, name, secret_hash, start, last4, plan)
-       select 'key_bench' || lpad(n::text, 17, '0'), 'Key ' || n, sha256(n::text::bytea), 'sk_live_be', '0000', 'pro'
+    `insert into api_keys (id, name, secret_hash, start, last4, plan, changed_at)
+       select 'key_bench' || lpad(n::text, 17, '0'), 'Key ' || n, sha256(n::text::bytea), 'sk_live_be', '0000', 'pro',
+         now() - interval '1 day'
          from generate_series(1, $1::int) n`,
     [keys],
   )

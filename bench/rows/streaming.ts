@@ -30,7 +30,7 @@ export const streaming: Row = {
         for (let more = 0; more < rounds; more += 1) {
           // What a hundred megabytes leave behind, here and there, is not part of the next call.
           await wait(restMs)
-          const { firstMs, totalMs, lines } = await download(call)
+          const { firstMs, totalMs, lines } = await download({ ...call, countsLines: true })
           if (lines !== rowCount) throw new Error(`${lines} rows came of ${rowCount}`)
           again.push(firstMs)
           totals.push(totalMs)
