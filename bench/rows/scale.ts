@@ -26,9 +26,15 @@ export const scaleRow: Row = {
     try {
       for (const place of [empty, full]) await place.server.settled()
       for (const projectId of full.projectIds) await callOnce(full, projectId)
+      for (const projectId of empty.projectIds) await callOnce(empty, projectId)
       // The answers of lookups are written in the background, for each project by itself.
-      await full.server.settled()
-      const [alone, among] = await callInTurns([targetOf(empty), targetOf(full)], { turns, turnMs, connections })
+      for (const place of [empty, full]) await place.server.settled()
+      const [alone, among] = await callInTurns([targetOf(empty), targetOf(full)], {
+        turns,
+        turnMs,
+        connections,
+        warmMs: 3_000,
+      })
       const rates = (of: typeof alone): number[] => (of?.turns ?? []).map(({ rate }) => rate)
       for (const place of [empty, full]) await place.server.settled()
       const [emptyMb, fullMb] = [empty.server.allMb(), full.server.allMb()]

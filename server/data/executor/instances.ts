@@ -21,6 +21,7 @@ export type Instance = {
   /** Nobody writes with it at the moment. */
   exporter: Exporter | null
   activeCalls: number
+  openedMs: number
   lastUsedMs: number
   superseded: boolean
   broken: boolean
@@ -35,6 +36,8 @@ const maxOpenInstances = 64
 /** An empty database takes the engine 5 MB: beyond these, a project stays open only while it is called again and again. */
 const restingInstances = 8
 const restingCloseMs = 10_000
+/** One that was used for no longer than this, and not since, was for one call. */
+const briefMs = 1_000
 const maxStatementsPerConnection = 48
 /** As many streams begin at once; who comes beyond waits longer for the first row. */
 const streamConnections = 4
@@ -98,8 +101,9 @@ export function createInstances(settings: ExecutorSettings) {
     unused.sort(([, left], [, right]) => left.instance.lastUsedMs - right.instance.lastUsedMs)
     const [crowded, many] = [ready.size - maxOpenInstances, ready.size - restingInstances]
     for (const [index, [key, { instance }]] of unused.entries()) {
-      const restMs = index < many ? Math.min(restingCloseMs, settings.idleCloseMs) : settings.idleCloseMs
-      const allowedMs = instance.superseded ? supersededCloseMs : restMs
+      const wasBrief = instance.lastUsedMs - instance.openedMs < briefMs
+      const restMs = index < many ? (wasBrief ? briefMs : restingCloseMs) : settings.idleCloseMs
+      const allowedMs = Math.min(settings.idleCloseMs, instance.superseded ? supersededCloseMs : restMs)
       if (index < crowded || nowMs - instance.lastUsedMs > allowedMs) close(key)
     }
   }
@@ -157,6 +161,7 @@ export async function openInstance(
     idleStreams,
     exporter: null,
     activeCalls: 0,
+    openedMs: performance.now(),
     lastUsedMs: performance.now(),
     superseded: false,
     broken: false,
