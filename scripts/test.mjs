@@ -1,7 +1,7 @@
 // The gate: what must hold before a commit, in one run with one closing line. `--no-browser` leaves the browser out,
 // `--quick` every test that starts a server. What takes minutes comes after it: kills and other faults, the snippets of the
 // guides, and whatever is measured by the clock. `--faults` runs the first of these alone, with as many kills as
-// `FAULT_ROUNDS` says; `--all` runs everything, and shows every page in all its looks. That is what CI runs, on a machine
+// `FAULT_ROUNDS` says; `--all` runs everything, tries often what must hold under load, and shows every page in all its looks. That is what CI runs, on a machine
 // that others use: there a test that fails is tried once more, and named at the end.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -31,7 +31,7 @@ const env = {
   ...process.env,
   PATH: [dirname(node), join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
   ...(chromium !== undefined && { CHROMIUM_PATH: chromium }),
-  ...(given('--all') && { TEST_LOOKS: 'all', TEST_TRIES: '2' }),
+  ...(given('--all') && { TEST_LOOKS: 'all', TEST_ROUNDS: 'all', TEST_TRIES: '2' }),
 }
 
 /**
