@@ -15,48 +15,29 @@ const unfinished = '.unfinished'
 /** The files of lookups in one folder, up to a size. What is there is kept from one start to the next. */
 export function openLookupShelf({ dir, maxBytes, now }: { dir: string; maxBytes: number; now: () => number }) {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
-  const entries = new Map<string, Entry>()
-  /** By the project that a name begins with. */
-  const namesByProject = new Map<string, Set<string>>()
-  let totalBytes = 0
+  const entries = createEntries()
   for (const name of readdirSync(dir)) {
     const path = join(dir, name)
     // Nobody writes it any more: its process has ended.
     if (name.endsWith(unfinished)) rmSync(path, { force: true })
     else {
       const { size, mtimeMs } = statSync(path)
-      add(name, { sizeBytes: size, usedMs: mtimeMs, shelved: null })
+      entries.add(name, { sizeBytes: size, usedMs: mtimeMs, shelved: null })
     }
   }
 
-  function add(name: string, entry: Entry): void {
-    entries.set(name, entry)
-    totalBytes += entry.sizeBytes
-    const names = namesByProject.get(projectOf(name))
-    if (names === undefined) namesByProject.set(projectOf(name), new Set([name]))
-    else names.add(name)
-  }
-
   function drop(name: string): void {
-    const entry = entries.get(name)
-    entry?.shelved?.file.close()
-    totalBytes -= entry?.sizeBytes ?? 0
-    entries.delete(name)
-    const names = namesByProject.get(projectOf(name))
-    names?.delete(name)
-    if (names?.size === 0) namesByProject.delete(projectOf(name))
+    entries.remove(name)?.shelved?.file.close()
     rmSync(join(dir, name), { force: true })
   }
 
   function isRoomFor(sizeBytes: number): boolean {
-    if (totalBytes + sizeBytes <= maxBytes) return true
-    const idle = [...entries].filter(([, { shelved, usedMs }]) => (shelved?.usedMs ?? usedMs) < now() - inUseMs)
-    idle.sort(([, left], [, right]) => (left.shelved?.usedMs ?? left.usedMs) - (right.shelved?.usedMs ?? right.usedMs))
-    for (const [name] of idle) {
-      if (totalBytes + sizeBytes <= maxBytes) break
+    const fits = (): boolean => entries.totalBytes() + sizeBytes <= maxBytes
+    for (const name of fits() ? [] : entries.unusedSince(now() - inUseMs)) {
+      if (fits()) break
       drop(name)
     }
-    return totalBytes + sizeBytes <= maxBytes
+    return fits()
   }
 
   /** Opens a file that is there; one that turns out not to be whole goes. */
@@ -76,8 +57,8 @@ export function openLookupShelf({ dir, maxBytes, now }: { dir: string; maxBytes:
   return {
     take,
     drop,
-    projects: (): string[] => [...namesByProject.keys()],
-    namesOf: (projectId: string): string[] => [...(namesByProject.get(projectId) ?? [])],
+    projects: entries.projects,
+    namesOf: entries.namesOf,
     /** A path for something unfinished. */
     temporaryPath: (): string => {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
@@ -91,12 +72,50 @@ export function openLookupShelf({ dir, maxBytes, now }: { dir: string; maxBytes:
         return undefined
       }
       renameSync(path, join(dir, name))
-      add(name, { sizeBytes, usedMs: now(), shelved: null })
+      entries.add(name, { sizeBytes, usedMs: now(), shelved: null })
       return take(name)
     },
     close(): void {
-      for (const { shelved } of entries.values()) shelved?.file.close()
+      for (const { shelved } of entries.all()) shelved?.file.close()
     },
+  }
+}
+
+/** What is on the shelf, by name and by the project that a name begins with: there may be ten thousand. */
+function createEntries() {
+  const byName = new Map<string, Entry>()
+  const namesByProject = new Map<string, Set<string>>()
+  let totalBytes = 0
+  return {
+    add(name: string, entry: Entry): void {
+      byName.set(name, entry)
+      totalBytes += entry.sizeBytes
+      const names = namesByProject.get(projectOf(name))
+      if (names === undefined) namesByProject.set(projectOf(name), new Set([name]))
+      else names.add(name)
+    },
+    remove(name: string): Entry | undefined {
+      const entry = byName.get(name)
+      if (entry === undefined) return undefined
+      byName.delete(name)
+      totalBytes -= entry.sizeBytes
+      const names = namesByProject.get(projectOf(name))
+      names?.delete(name)
+      if (names?.size === 0) namesByProject.delete(projectOf(name))
+      return entry
+    },
+    get: (name: string) => byName.get(name),
+    all: () => byName.values(),
+    totalBytes: () => totalBytes,
+    projects: (): string[] => [...namesByProject.keys()],
+    namesOf: (projectId: string): string[] => [...(namesByProject.get(projectId) ?? [])],
+    /** The one that was used longest ago first. */
+    unusedSince: (sinceMs: number): string[] =>
+      [...byName]
+        .map(([name, { shelved, usedMs }]) => ({ name, usedMs: shelved?.usedMs ?? usedMs }))
+        .filter(({ usedMs }) => usedMs < sinceMs)
+        .toSorted((left, right) => left.usedMs - right.usedMs)
+        .map(({ name }) => name),
   }
 }
 

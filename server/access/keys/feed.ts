@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { openRereads } from '../../flow/index.ts'
 import type { Observe } from '../../observe.ts'
 import type { Database } from '../../store/index.ts'
@@ -49,19 +48,10 @@ export async function openKeys({ store, plans, resyncMs, overlapMs, observe }: O
     }
   }
 
-  const readEvery = async (): Promise<void> => {
-    for (let after: string | undefined = ''; after !== undefined;) {
-      const from: string = after
-      const rows = await readKeys(store.db, (query) => query.where('id', '>', from).orderBy('id').limit(pageSize))
-      apply(rows)
-      after = rows.length < pageSize ? undefined : rows.at(-1)?.id
-    }
-  }
-
   const readSince = async (since: Date): Promise<void> => {
     const found = await store.db
       .selectFrom('apiKeys')
-      .select(['id', sql<string>`changed_at::text`.as('stamp')])
+      .select((builder) => ['id', builder.cast<string>('changedAt', 'text').as('stamp')])
       .where('changedAt', '>', since)
       .execute()
     await readNamed(found.filter(({ id, stamp }) => stamps.get(id) !== stamp).map(({ id }) => id))
@@ -73,7 +63,7 @@ export async function openKeys({ store, plans, resyncMs, overlapMs, observe }: O
     const { now } = await store.db
       .selectNoFrom(({ fn }) => fn<Date>('clock_timestamp', []).as('now'))
       .executeTakeFirstOrThrow()
-    if (lookedAt === null) await readEvery()
+    if (lookedAt === null) for await (const rows of everyKey(store)) apply(rows)
     else await readSince(new Date(lookedAt.getTime() - overlapMs))
     lookedAt = now
   }
@@ -104,5 +94,14 @@ export async function openKeys({ store, plans, resyncMs, overlapMs, observe }: O
       unlisten()
       await rereads.close()
     },
+  }
+}
+
+async function* everyKey({ db }: Database): AsyncGenerator<KeyRow[]> {
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const from: string = after
+    const rows = await readKeys(db, (query) => query.where('id', '>', from).orderBy('id').limit(pageSize))
+    yield rows
+    after = rows.length < pageSize ? undefined : rows.at(-1)?.id
   }
 }

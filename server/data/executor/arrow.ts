@@ -45,7 +45,7 @@ import {
 import { arrowTypes, asFileType } from './file-types.ts'
 import { jsonText } from './values.ts'
 import type { StatementPlan } from './plan.ts'
-import { fixedBytes, isValid, textsOf, validBits, vectorOf, type Vector } from './vectors.ts'
+import { fixedBytes, isValid, textsOf, validBits, vectorAt, type Vector } from './vectors.ts'
 
 /**
  * A column or part of one: its Arrow type, and how values of DuckDB become its data. `copied` makes the same of a whole
@@ -262,7 +262,7 @@ export function createArrowEncoder({ columns, types }: StatementPlan) {
 
   function batch(chunk: DuckDBDataChunk, rowCount: number): Buffer {
     const children = mappings.map(({ data, copied }, index) => {
-      if (copied !== undefined) return copied(vectorOf(chunk, index + 1), rowCount)
+      if (copied !== undefined) return copied(vectorAt(chunk, index + 1), rowCount)
       const vector = chunk.getColumnVector(index + 1)
       return data(Array.from({ length: rowCount }, (_, row) => vector.getItem(row)))
     })

@@ -5,7 +5,7 @@ import type { Column, ReadCall, ReadEnd, ReadFormat } from './protocol.ts'
 import { encodeChunk, tooLarge } from './read.ts'
 import { bindableSlots, bindStatement, type BoundSlot } from './slots.ts'
 import { csvLine, csvText } from './csv-values.ts'
-import { textsOf, vectorOf } from './vectors.ts'
+import { textsOf, vectorAt } from './vectors.ts'
 
 /** Where the parts of a streamed result go. `chunk` waits until the reader has room for more. */
 export type StreamSink = {
@@ -105,7 +105,7 @@ async function encoderOf(plan: StatementPlan, format: ReadFormat): Promise<Encod
 
 /** Rows that are one text each, as the engine has written them. */
 function textBytes(chunk: DuckDBDataChunk, count: number): Buffer {
-  return textsOf(vectorOf(chunk, 0), count).bytes
+  return textsOf(vectorAt(chunk, 0), count).bytes
 }
 
 function joined(lines: string[], separator: string, closed: boolean): Buffer {

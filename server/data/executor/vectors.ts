@@ -7,7 +7,7 @@ import type { DuckDBDataChunk } from '@duckdb/node-api'
  */
 export type Vector = duckdb.Vector
 
-export function vectorOf({ chunk }: DuckDBDataChunk, column: number): Vector {
+export function vectorAt({ chunk }: DuckDBDataChunk, column: number): Vector {
   return duckdb.data_chunk_get_vector(chunk, column)
 }
 
