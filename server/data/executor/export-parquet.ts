@@ -60,17 +60,21 @@ async function withExporter<Result>(
   { settings, id }: { settings: ExecutorSettings; id: number },
   use: (exporter: Exporter) => Promise<Result>,
 ): Promise<Result> {
-  const kept = instance.exporter
-  instance.exporter = null
-  const exporter = kept ?? (await openExporter(instance, join(settings.tempDir, `export-${id}.parquet`), settings))
+  // From here on, so that nobody closes the instance that the exporter goes back to.
   instance.activeCalls += 1
   try {
-    return await use(exporter)
+    const kept = instance.exporter
+    instance.exporter = null
+    const exporter = kept ?? (await openExporter(instance, join(settings.tempDir, `export-${id}.parquet`), settings))
+    try {
+      return await use(exporter)
+    } finally {
+      await rm(exporter.path, { force: true })
+      if (instance.exporter === null && !exporter.writer.broken) instance.exporter = exporter
+      else closeInstance(exporter.writer)
+    }
   } finally {
     instance.activeCalls -= 1
-    await rm(exporter.path, { force: true })
-    if (instance.exporter === null && !exporter.writer.broken) instance.exporter = exporter
-    else closeInstance(exporter.writer)
   }
 }
 

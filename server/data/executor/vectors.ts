@@ -16,7 +16,7 @@ export function fixedBytes(vector: Vector, sizeBytes: number): Uint8Array {
   return new Uint8Array(duckdb.vector_get_data(vector, sizeBytes))
 }
 
-/** A bit for each value, 1 where it is not NULL; null where none is. */
+/** A bit for each value, 1 where it is not NULL. Nothing where no value is NULL. */
 export function validBits(vector: Vector, count: number): Uint8Array | null {
   // The binding gives nothing where the engine has none.
   const bits = duckdb.vector_get_validity(vector, Math.ceil(count / 64) * 8) as Uint8Array | null
