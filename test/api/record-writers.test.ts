@@ -1,4 +1,4 @@
-import { Pool } from 'pg'
+import type { Pool } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openKeyUses } from '../../server/access/keys/uses.ts'
 import type { Observation } from '../../server/observe.ts'
@@ -6,7 +6,7 @@ import { openQueryCallers } from '../../server/queries/index.ts'
 import { holdWordKeepers } from '../../server/questions/index.ts'
 import { openTables, type Database } from '../../server/store/index.ts'
 import { openUsage } from '../../server/usage/index.ts'
-import { createDatabase, type TestDatabase } from '../harness/database.ts'
+import { createDatabase, openPool, type TestDatabase } from '../harness/database.ts'
 import { call } from '../unit/usage/sample-call.ts'
 
 /** What happens is written in batches by one mechanism; these are its faults on each kind of record. */
@@ -17,7 +17,7 @@ let told: Observation[]
 const closers: Array<() => Promise<void>> = []
 beforeEach(async () => {
   database = await createDatabase()
-  pool = new Pool({ connectionString: database.url })
+  pool = openPool(database)
   store = { pool, db: openTables(pool) } as Database
   told = []
   await pool.query(`

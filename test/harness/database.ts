@@ -23,6 +23,13 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   return { url: url.href, drop: () => dropDatabase(url.href) }
 }
 
+/** `end` of a pool does not wait for its connections to close: dropping the database may cut one that is still leaving. */
+export function openPool(database: TestDatabase): Pool {
+  const pool = new Pool({ connectionString: database.url })
+  pool.on('error', () => undefined)
+  return pool
+}
+
 export async function makeTemplate(serverUrl: string, migrationsDir: string): Promise<string> {
   const url = sibling(new URL(serverUrl), newName('template'))
   await atMaintenance(url, `create database ${nameIn(url)}`)

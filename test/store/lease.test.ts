@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { Pool } from 'pg'
+import type { Pool } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   claimLeases,
@@ -9,13 +9,13 @@ import {
   takeLease,
   type Tables,
 } from '../../server/store/index.ts'
-import { createDatabase, type TestDatabase } from '../harness/database.ts'
+import { createDatabase, openPool, type TestDatabase } from '../harness/database.ts'
 
 let database: TestDatabase
 let store: { pool: Pool; db: Kysely<Tables> }
 beforeEach(async () => {
   database = await createDatabase()
-  const pool = new Pool({ connectionString: database.url })
+  const pool = openPool(database)
   store = { pool, db: openTables(pool) }
 })
 afterEach(async () => {
