@@ -38,7 +38,7 @@ export type {
 export { recordNamedFiles } from './file-records.ts'
 export type { FileFormat, Files, StoredFile } from './files.ts'
 export type { LookedUp } from './lookup-answer.ts'
-export { openLookups, type Lookups, type LookupStatement } from './lookups.ts'
+export { openLookups, type Lookups, type LookupStatement, type MissingLookups } from './lookups.ts'
 export { openFiles } from './open-files.ts'
 export {
   deleteObject,

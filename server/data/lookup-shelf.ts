@@ -4,40 +4,45 @@ import { join } from 'node:path'
 import { openLookupFile, type LookupFile } from './executor/lookup-file.ts'
 
 /** A file of the shelf. What is closed was dropped, or turned out to be damaged. */
-export type ShelvedLookup = { name: string; file: LookupFile; usedMs: number }
+export type ShelvedLookup = { name: string; file: LookupFile; usedMs: number; isCalled: boolean }
 
-type Entry = { sizeBytes: number; usedMs: number; shelved: ShelvedLookup | null }
+/** Why a file is wanted: somebody has called, or somebody may. */
+export type Want = 'called' | 'expected'
 
-/** What was used so lately is not dropped to make room: two that do not fit together would be written in turns. */
+/** `isCalled`: whether a call was ever answered from it, which is taken for granted of what an earlier process left. */
+type Entry = { sizeBytes: number; usedMs: number; isCalled: boolean; shelved: ShelvedLookup | null }
+
+/**
+ * What was used so lately is not dropped to make room: two that do not fit together would be written in turns. What was
+ * written for calls that never came makes room for a call at once.
+ */
 const inUseMs = 600_000
 const unfinished = '.unfinished'
 
 /** The files of lookups in one folder, up to a size. What is there is kept from one start to the next. */
 export function openLookupShelf({ dir, maxBytes, now }: { dir: string; maxBytes: number; now: () => number }) {
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
   const entries = createEntries()
-  for (const name of readdirSync(dir)) {
-    const path = join(dir, name)
-    // Nobody writes it any more: its process has ended.
-    if (name.endsWith(unfinished)) rmSync(path, { force: true })
-    else {
-      const { size, mtimeMs } = statSync(path)
-      entries.add(name, { sizeBytes: size, usedMs: mtimeMs, shelved: null })
-    }
-  }
+  for (const { name, ...file } of filesIn(dir)) entries.add(name, { ...file, isCalled: true, shelved: null })
 
   function drop(name: string): void {
     entries.remove(name)?.shelved?.file.close()
     rmSync(join(dir, name), { force: true })
   }
 
-  function isRoomFor(sizeBytes: number): boolean {
-    const fits = (): boolean => entries.totalBytes() + sizeBytes <= maxBytes
-    for (const name of fits() ? [] : entries.unusedSince(now() - inUseMs)) {
-      if (fits()) break
+  const droppable = (want: Want): string[] => entries.droppable(now() - inUseMs, want)
+
+  function room(want: Want): number {
+    const free = Math.max(0, maxBytes - entries.totalBytes())
+    return droppable(want).reduce((sum, name) => sum + (entries.get(name)?.sizeBytes ?? 0), free)
+  }
+
+  function makeRoom(sizeBytes: number, want: Want): boolean {
+    if (room(want) < sizeBytes) return false
+    for (const name of droppable(want)) {
+      if (entries.totalBytes() + sizeBytes <= maxBytes) break
       drop(name)
     }
-    return fits()
+    return true
   }
 
   /** Opens a file that is there; one that turns out not to be whole goes. */
@@ -50,13 +55,15 @@ export function openLookupShelf({ dir, maxBytes, now }: { dir: string; maxBytes:
       drop(name)
       return undefined
     }
-    entry.shelved = { name, file, usedMs: now() }
+    entry.shelved = { name, file, usedMs: now(), isCalled: entry.isCalled }
     return entry.shelved
   }
 
   return {
     take,
     drop,
+    /** How large a file can be that is wanted now. */
+    room,
     projects: entries.projects,
     namesOf: entries.namesOf,
     /** A path for something unfinished. */
@@ -65,20 +72,34 @@ export function openLookupShelf({ dir, maxBytes, now }: { dir: string; maxBytes:
       return join(dir, `${randomUUID()}${unfinished}`)
     },
     /** Takes a finished file; undefined where there is no room for it. */
-    put(name: string, path: string, sizeBytes: number): ShelvedLookup | undefined {
+    put(name: string, path: string, { sizeBytes, want }: { sizeBytes: number; want: Want }): ShelvedLookup | undefined {
       drop(name)
-      if (!isRoomFor(sizeBytes)) {
+      if (!makeRoom(sizeBytes, want)) {
         rmSync(path, { force: true })
         return undefined
       }
       renameSync(path, join(dir, name))
-      entries.add(name, { sizeBytes, usedMs: now(), shelved: null })
+      entries.add(name, { sizeBytes, usedMs: now(), isCalled: want === 'called', shelved: null })
       return take(name)
     },
     close(): void {
       for (const { shelved } of entries.all()) shelved?.file.close()
     },
   }
+}
+
+/** What an earlier process has left; what it did not finish goes. */
+function filesIn(dir: string): { name: string; sizeBytes: number; usedMs: number }[] {
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  return readdirSync(dir).flatMap((name) => {
+    const path = join(dir, name)
+    if (name.endsWith(unfinished)) {
+      rmSync(path, { force: true })
+      return []
+    }
+    const { size, mtimeMs } = statSync(path)
+    return [{ name, sizeBytes: size, usedMs: mtimeMs }]
+  })
 }
 
 /** What is on the shelf, by name and by the project that a name begins with: there may be ten thousand. */
@@ -109,11 +130,11 @@ function createEntries() {
     totalBytes: () => totalBytes,
     projects: (): string[] => [...namesByProject.keys()],
     namesOf: (projectId: string): string[] => [...(namesByProject.get(projectId) ?? [])],
-    /** The one that was used longest ago first. */
-    unusedSince: (sinceMs: number): string[] =>
+    /** What may go for something that is wanted, the one that was used longest ago first. */
+    droppable: (sinceMs: number, want: Want): string[] =>
       [...byName]
-        .map(([name, { shelved, usedMs }]) => ({ name, usedMs: shelved?.usedMs ?? usedMs }))
-        .filter(({ usedMs }) => usedMs < sinceMs)
+        .map(([name, entry]) => ({ name, ...(entry.shelved ?? entry) }))
+        .filter(({ usedMs, isCalled }) => usedMs < sinceMs || (want === 'called' && !isCalled))
         .toSorted((left, right) => left.usedMs - right.usedMs)
         .map(({ name }) => name),
   }

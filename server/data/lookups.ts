@@ -10,7 +10,7 @@ import type { Files } from './files.ts'
 import { leasing } from './leasing.ts'
 import { createLocalReads } from './local-reads.ts'
 import { answerFrom, lookupSlotsOf, type LookedUp, type LookupSlots } from './lookup-answer.ts'
-import { openLookupShelf, type ShelvedLookup } from './lookup-shelf.ts'
+import { openLookupShelf, type ShelvedLookup, type Want } from './lookup-shelf.ts'
 
 /** A statement that may turn out to be a lookup. One object for one statement: what is known of it hangs on it. */
 export type LookupStatement = {
@@ -32,12 +32,14 @@ export type LiveLookup = { projectId: string; catalog: Catalog; statement: Looku
 export type Lookups = {
   /** The answer to a call; undefined where the engine is to be asked. What is not written yet is, from then on. */
   find(lookup: LiveLookup, slots: readonly SlotValue[]): LookedUp | undefined
-  /** What is live in a project now: files for it are written where they are missing, and files for anything else go. */
-  renew(projectId: string, catalog: Catalog, live: readonly LookupStatement[]): void
+  /** What is live in a project now: files for anything else go, and those that are missing are written, or left to calls. */
+  renew(projectId: string, catalog: Catalog, live: readonly LookupStatement[], missing: MissingLookups): void
   /** The projects that have files. */
   projects(): string[]
   close(): Promise<void>
 }
+
+export type MissingLookups = 'write' | 'leave'
 
 export type LookupOptions = {
   dir: string
@@ -54,6 +56,7 @@ type Place = LiveLookup & {
   given: string
   shelved: ShelvedLookup | null
   at: LookupSlots | null
+  want: Want
   isAsked: boolean
   /** Until when it is not tried again. */
   restsUntilMs: number
@@ -112,6 +115,7 @@ export function openLookups(options: LookupOptions): Lookups {
       name,
       shelved: null,
       at: null,
+      want: 'expected' as const,
       isAsked: false,
       restsUntilMs: 0,
     }
@@ -119,7 +123,12 @@ export function openLookups(options: LookupOptions): Lookups {
     return place
   }
 
-  function ask(place: Place): void {
+  function ask(place: Place, want: Want): void {
+    // There may be room for a call where there was none for what might be called.
+    if (want === 'called' && place.want === 'expected') {
+      place.want = want
+      if (Number.isFinite(place.restsUntilMs)) place.restsUntilMs = 0
+    }
     if (place.isAsked || now() < place.restsUntilMs || waiting.length >= maxWaiting || stop.signal.aborted) return
     place.isAsked = true
     waiting.push(place)
@@ -143,10 +152,16 @@ export function openLookups(options: LookupOptions): Lookups {
   }
 
   async function provide(place: Place): Promise<void> {
-    const { projectId, statement, given, name } = place
+    const { projectId, statement, given, name, want } = place
     if (open(place, shelf.take(name))) return
+    // Somebody may have called while it was written for nobody yet: that call is to be tried for.
+    const rest = (): void => void (place.restsUntilMs = place.want === want ? now() + restMs : 0)
+    const room = shelf.room(want)
+    if (room === 0) return rest()
     const path = shelf.temporaryPath()
-    const written = await write(place, path, stop.signal)
+    // Half of the shelf at most: the file of a version that is going is there until its successor is.
+    const half = Math.floor(maxBytes / 2)
+    const written = await write(place, { path, maxBytes: Math.min(half, room) }, stop.signal)
     if (written.outcome === 'unfit') {
       inside(unfit, statement, () => new Set<string>()).add(given)
       place.restsUntilMs = Number.POSITIVE_INFINITY
@@ -158,10 +173,12 @@ export function openLookups(options: LookupOptions): Lookups {
       await rm(path, { force: true })
       return
     }
-    if (written.outcome === 'large' || !open(place, shelf.put(name, path, written.sizeBytes))) {
-      place.restsUntilMs = written.outcome === 'large' ? Number.POSITIVE_INFINITY : now() + restMs
+    if (written.outcome === 'large') {
+      if (room < half) return rest()
+      place.restsUntilMs = Number.POSITIVE_INFINITY
       return
     }
+    if (!open(place, shelf.put(name, path, { sizeBytes: written.sizeBytes, want }))) return rest()
     const { keyCount, sizeBytes, elapsedMs } = written
     observe({ kind: 'lookup-written', projectId, keys: keyCount, sizeBytes, elapsedMs })
   }
@@ -181,7 +198,7 @@ export function openLookups(options: LookupOptions): Lookups {
       if (place === undefined) return undefined
       const { shelved, at } = place
       if (shelved === null || at === null) {
-        ask(place)
+        ask(place, 'called')
         return undefined
       }
       const answer = answerFrom(shelved.file, at, slots)
@@ -190,14 +207,15 @@ export function openLookups(options: LookupOptions): Lookups {
         // Damaged: it is written again. Dropped: whoever did that knew why, and it is asked for like any other.
         shelf.drop(place.name)
         place.shelved = null
-        ask(place)
+        ask(place, 'called')
         return undefined
       }
       shelved.usedMs = now()
+      shelved.isCalled = true
       fit.get(lookup.statement)?.set(place.given, 'used')
       return answer
     },
-    renew(projectId, catalog, statements) {
+    renew(projectId, catalog, statements, missing) {
       const wanted = new Map<string, LookupStatement>()
       for (const statement of statements) {
         const table = catalog.tables.find(({ name }) => name === statement.table)
@@ -208,11 +226,12 @@ export function openLookups(options: LookupOptions): Lookups {
       const left = shelf.namesOf(projectId)
       for (const [prefix, statement] of wanted) {
         const there = left.filter((name) => name.startsWith(`${prefix}.`))
-        for (const given of givenFor(statement, there, fit.get(statement))) {
+        const due = missing === 'write' ? givenFor(statement, there, fit.get(statement)) : there.map(givenOf)
+        for (const given of due) {
           const place = placeFor({ projectId, catalog, statement }, given)
           if (place === undefined || place.shelved?.file.isOpen() === true) continue
           if (Number.isFinite(place.restsUntilMs)) place.restsUntilMs = 0
-          ask(place)
+          ask(place, fit.get(statement)?.get(given) === 'used' ? 'called' : 'expected')
         }
       }
     },
@@ -225,18 +244,17 @@ export function openLookups(options: LookupOptions): Lookups {
   }
 }
 
-function createWriter({ engine, files, maxBytes }: LookupOptions) {
+function createWriter({ engine, files }: LookupOptions) {
   const localReads = createLocalReads(files)
   return (
     { projectId, catalog, statement, given }: Place,
-    path: string,
+    to: { path: string; maxBytes: number },
     signal: AbortSignal,
   ): Promise<LookupWritten> => {
     const { sql, slots } = statement
     const { catalog: local, files: needed } = localReads(catalog, sql)
     const names = slots.filter((_, index) => given[index] === '1').map(({ name }) => name)
-    // Half of the room at most: the file of a version that is going is there until its successor is.
-    const call = { sql, slots: [...slots], given: names, path, maxBytes: Math.floor(maxBytes / 2) }
+    const call = { sql, slots: [...slots], given: names, ...to }
     const limits = { timeoutMs: writeTimeoutMs, signal }
     return leasing(files, needed, () => engine.writeLookup(projectId, local, call, limits), { signal }).catch(asUnfit)
   }
@@ -265,7 +283,11 @@ function givenFor(
 ): Set<string> {
   const used = [...(fit ?? [])].filter(([, use]) => use === 'used').map(([given]) => given)
   const usual = fit === undefined ? [slots.map(({ name }) => (required.has(name) ? '1' : '0')).join('')] : []
-  return new Set([...used, ...there.map((name) => name.split('.')[2] ?? ''), ...usual])
+  return new Set([...used, ...there.map(givenOf), ...usual])
+}
+
+function givenOf(name: string): string {
+  return name.split('.')[2] ?? ''
 }
 
 function beginningOf(name: string): string {

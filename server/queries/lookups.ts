@@ -1,4 +1,11 @@
-import { dataChanged, type Catalog, type Catalogs, type Lookups, type LookupStatement } from '../data/index.ts'
+import {
+  dataChanged,
+  type Catalog,
+  type Catalogs,
+  type Lookups,
+  type LookupStatement,
+  type MissingLookups,
+} from '../data/index.ts'
 import { createSerial } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
@@ -31,19 +38,19 @@ type Parts = { store: Database; lookups: Lookups; catalogs: Catalogs; deployment
 export async function keepLookups({ store, lookups, catalogs, deployments, observe }: Parts): Promise<{
   close(): Promise<void>
 }> {
-  const due = new Set<string>()
+  const due = new Map<string, MissingLookups>()
   /** What was live when a catalog was looked at last: as long as both are the same, there is nothing to see to. */
   const seen = new WeakMap<Catalog, LookupStatement[]>()
   let isClosed = false
   const serial = createSerial(async () => {
-    for (const projectId of due) {
+    for (const [projectId, missing] of due) {
       if (isClosed) return
       due.delete(projectId)
       try {
         const live = deployments.versionsOf(projectId).flatMap((version) => lookupStatement(version) ?? [])
         const catalog = await catalogs.get(projectId)
         if (isSame(seen.get(catalog), live)) continue
-        lookups.renew(projectId, catalog, live)
+        lookups.renew(projectId, catalog, live, missing)
         seen.set(catalog, live)
       } catch (error) {
         observe({ kind: 'fault', where: 'lookups', error })
@@ -52,7 +59,8 @@ export async function keepLookups({ store, lookups, catalogs, deployments, obser
   })
   /** Null where anything may have changed: what has files is looked at, and calls bring up the rest. */
   const note = (projectId: string | null): void => {
-    for (const each of projectId === null ? lookups.projects() : [projectId]) due.add(each)
+    if (projectId !== null) due.set(projectId, 'write')
+    else for (const each of lookups.projects()) if (!due.has(each)) due.set(each, 'leave')
     if (due.size > 0) void serial.run()
   }
   const stopHearing = deployments.onChange((place) => note(place?.projectId ?? null))

@@ -49,7 +49,7 @@ export type TestApp = {
   close(): Promise<void>
 }
 
-type TestOptions = Pick<AppOptions, 'modelDir' | 'outboundCa'> & {
+type TestOptions = Pick<AppOptions, 'modelDir' | 'outboundCa' | 'openEngine'> & {
   /** Executors and encoders that no other app uses: for tests that kill or flood them. */
   ownProcesses?: boolean
 }
