@@ -2,7 +2,7 @@ import { DuckDBListType, DuckDBTypeId, type DuckDBPreparedStatement, type DuckDB
 import { boundReads, refuseForeign } from './bound.ts'
 import { facetsOf } from './facets.ts'
 import { inspectSql, type Sighting } from './inspect.ts'
-import { prepare, withConnection, type Cancellable, type Instance } from './instances.ts'
+import { prepare, withConnection, withStatement, type Cancellable, type Instance } from './instances.ts'
 import { withPivotValues } from './open-pivot.ts'
 import { planFor, resultTypes, uniqueNames } from './plan.ts'
 import { stepsOf } from './plan-steps.ts'
@@ -48,12 +48,12 @@ export async function explainSql(
   const slots = bindableSlots(input.slots)
   const { sql } = await planFor(instance, call, { sql: input.sql, slots })
   return withConnection(instance, call, async ({ connection }) => {
-    const explain = async (form: string): Promise<string> => {
-      const statement = await connection.prepare(`EXPLAIN ${form} ${sql}`)
-      bindStatement(statement, slots)
-      const rows = await (await statement.run()).getRows()
-      return rows.map(([, text]) => String(text)).join('\n')
-    }
+    const explain = (form: string): Promise<string> =>
+      withStatement(connection, `EXPLAIN ${form} ${sql}`, async (statement) => {
+        bindStatement(statement, slots)
+        const rows = await (await statement.run()).getRows()
+        return rows.map(([, text]) => String(text)).join('\n')
+      })
     return { plan: await explain(''), steps: stepsOf(await explain('(FORMAT JSON)'), instance.catalog) }
   })
 }

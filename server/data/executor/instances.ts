@@ -70,7 +70,7 @@ export function createInstances(settings: ExecutorSettings) {
     let opening = open.get(key)
     if (opening === undefined) {
       if (catalog === undefined) return undefined
-      if (ready.size >= maxOpenInstances) sweep(performance.now())
+      if (ready.size >= maxOpenInstances) sweep(performance.now(), 1)
       opening = openInstance(catalog, settings)
       open.set(key, opening)
     }
@@ -96,10 +96,11 @@ export function createInstances(settings: ExecutorSettings) {
     open.delete(key)
   }
 
-  function sweep(nowMs: number): void {
+  /** `coming` is how many are about to be opened. */
+  function sweep(nowMs: number, coming = 0): void {
     const unused = [...ready].filter(([, { instance }]) => instance.activeCalls === 0)
     unused.sort(([, left], [, right]) => left.instance.lastUsedMs - right.instance.lastUsedMs)
-    const [crowded, many] = [ready.size - maxOpenInstances, ready.size - restingInstances]
+    const [crowded, many] = [ready.size + coming - maxOpenInstances, ready.size - restingInstances]
     for (const [index, [key, { instance }]] of unused.entries()) {
       const wasBrief = instance.lastUsedMs - instance.openedMs < briefMs
       const restMs = index < many ? (wasBrief ? briefMs : restingCloseMs) : settings.idleCloseMs
@@ -301,6 +302,23 @@ function newLease(connection: DuckDBConnection): OpenConnection {
     dispose: (statement) => statement.destroySync(),
   })
   return { connection, statements }
+}
+
+/**
+ * Prepares a statement for one use. One that is only let go of stays in the engine's memory with its plan until
+ * JavaScript collects it, and to JavaScript it is small.
+ */
+export async function withStatement<Result>(
+  connection: DuckDBConnection,
+  sql: string,
+  use: (statement: DuckDBPreparedStatement) => Promise<Result> | Result,
+): Promise<Result> {
+  const statement = await connection.prepare(sql)
+  try {
+    return await use(statement)
+  } finally {
+    statement.destroySync()
+  }
 }
 
 /** The statement from the connection's cache, prepared when it is not there; the least recently used one makes room. */

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { withFiles } from './files.ts'
-import { throwIfCancelled, type Cancellable } from './instances.ts'
+import { throwIfCancelled, withStatement, type Cancellable } from './instances.ts'
 import { looksLike } from './looks-like.ts'
 import { positionColumn } from './parted.ts'
 import { partsOf } from './parts.ts'
@@ -166,10 +166,11 @@ function storable(text: string): string {
 }
 
 export async function tableColumns(connection: DuckDBConnection, table: string): Promise<Column[]> {
-  const statement = await connection.prepare(`SELECT * FROM ${table}`)
-  const all = Array.from({ length: statement.columnCount }, (_, index) => {
-    return { name: statement.columnName(index), type: typeName(statement.columnType(index)) }
-  })
+  const all = await withStatement(connection, `SELECT * FROM ${table}`, (statement) =>
+    Array.from({ length: statement.columnCount }, (_, index) => {
+      return { name: statement.columnName(index), type: typeName(statement.columnType(index)) }
+    }),
+  )
   // Ours, not the table's.
   return all.filter(({ name }) => name !== positionColumn)
 }

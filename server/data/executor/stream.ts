@@ -1,5 +1,5 @@
-import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
-import { throwIfCancelled, withStreamConnection, type Cancellable, type Instance } from './instances.ts'
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api'
+import { throwIfCancelled, withStatement, withStreamConnection, type Cancellable, type Instance } from './instances.ts'
 import { isWide, plainColumns, planFor, rowObject, streamSql, type StatementPlan } from './plan.ts'
 import type { Column, ReadCall, ReadEnd, ReadFormat } from './protocol.ts'
 import { encodeChunk, tooLarge } from './read.ts'
@@ -34,12 +34,21 @@ export async function readStream(
 
 type Source = { connection: DuckDBConnection; plan: StatementPlan; slots: BoundSlot[]; call: Cancellable }
 
-async function streamRows(source: Source, input: ReadCall, sink: StreamSink): Promise<Omit<ReadEnd, 'elapsedMs'>> {
+type Streamed = Omit<ReadEnd, 'elapsedMs'>
+
+async function streamRows(source: Source, input: ReadCall, sink: StreamSink): Promise<Streamed> {
   const { connection, plan, slots, call } = source
-  const { list, start, rows, end } = await encoderOf(plan, input.format)
-  const statement = await connection.prepare(streamSql(plan, list))
-  bindStatement(statement, slots)
-  const result = await statement.stream()
+  const encoder = await encoderOf(plan, input.format)
+  return withStatement(connection, streamSql(plan, encoder.list), async (statement) => {
+    bindStatement(statement, slots)
+    return sendRows({ result: await statement.stream(), encoder, call }, input, sink)
+  })
+}
+
+type Rows = { result: DuckDBResult; encoder: Encoder; call: Cancellable }
+
+async function sendRows({ result, encoder, call }: Rows, input: ReadCall, sink: StreamSink): Promise<Streamed> {
+  const { start, rows, end } = encoder
   let rowCount = 0
   let sizeBytes = 0
   const send = async (bytes: Buffer | null, count: number): Promise<void> => {

@@ -1,6 +1,13 @@
 import { DuckDBDateValue, DuckDBTimestampValue, type DuckDBDataChunk, type DuckDBValue } from '@duckdb/node-api'
 import { formatDay, formatTimestamp } from './dates.ts'
-import { withConnection, withStreamConnection, throwIfCancelled, type Cancellable, type Instance } from './instances.ts'
+import {
+  withConnection,
+  withStatement,
+  withStreamConnection,
+  throwIfCancelled,
+  type Cancellable,
+  type Instance,
+} from './instances.ts'
 import { openLookupFile } from './lookup-file.ts'
 import { joinedKey, maxAnswerBytes } from './lookup-layout.ts'
 import type { LookupShape } from './lookup-shape.ts'
@@ -32,10 +39,11 @@ export async function writeLookup(instance: Instance, call: Cancellable, input: 
   const writer = await openLookupWriter(input.path, input.maxBytes)
   try {
     const source = { plan, shape, sql: sortedSql({ plan, rows, shape, isOrdered }) }
-    const samples = await withStreamConnection(instance, call, async (connection) => {
-      const statement = await connection.prepare(source.sql)
-      return writeRows(await statement.stream(), call, { ...source, writer })
-    })
+    const samples = await withStreamConnection(instance, call, (connection) =>
+      withStatement(connection, source.sql, async (statement) =>
+        writeRows(await statement.stream(), call, { ...source, writer }),
+      ),
+    )
     const { keys, limit } = shape
     const about = { keys: keys.map(({ slot }) => slot), limit, columns: plan.columns }
     const finished = samples === null ? null : await writer.finish(about)
