@@ -22,6 +22,9 @@ beforeAll(async () => {
   const rows = Array.from({ length: 500 }, (_, id) => ({ id, name: `thing ${id % 7}` }))
   await putTable(t.app, q.projectId, { name: 'things', rows })
   catalog = await t.app.catalogs.get(q.projectId)
+  // Long before the test that needs it: what is heard of a release would be a reason to write.
+  const slots = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
+  for (const [at, { sql }] of [first, second].entries()) await q.deploy({ name: `thing_${at}`, sql, slots })
 })
 afterAll(() => t.close())
 
@@ -49,9 +52,9 @@ async function open(maxBytes: number, dir?: string): Promise<Shelf> {
   return { dir: place, lookups, told, advance: (ms) => void (movedMs += ms) }
 }
 
-const slots = [{ name: 'id', type: 'integer' as const, value: 7 }]
+const seventh = [{ name: 'id', type: 'integer' as const, value: 7 }]
 const isFound = ({ lookups }: Shelf, lookup: LookupStatement): boolean =>
-  lookups.find({ projectId: q.projectId, catalog, statement: lookup }, slots) !== undefined
+  lookups.find({ projectId: q.projectId, catalog, statement: lookup }, seventh) !== undefined
 const writings = ({ told }: Shelf): number => told.filter(({ kind }) => kind === 'lookup-written').length
 const filesIn = async ({ dir }: Shelf): Promise<string[]> =>
   (await readdir(dir)).filter((name) => name.endsWith('.lookup'))
@@ -89,8 +92,6 @@ test('what was called lately stays, and makes room when it was not called for lo
 })
 
 test('a start opens the files that are there and writes no others before somebody calls', async () => {
-  const slotsOf = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
-  for (const [at, { sql }] of [first, second].entries()) await q.deploy({ name: `thing_${at}`, sql, slots: slotsOf })
   const { store, catalogs, deployments } = t.app
   const keep = async (shelf: Shelf): Promise<void> => {
     const { lookups } = shelf
