@@ -15,6 +15,10 @@ const notInstallable = [
     what: 'PostgREST',
     why: 'its program comes from its release page, or has to be compiled from Haskell; no registry of npm, Python, Go or Debian 12 has it built',
   },
+  {
+    what: 'Cube',
+    why: 'its server refuses to start without a native part (1.7.43: "Unable to load @cubejs-backend/native") that a script of its package fetches from its release page',
+  },
   { what: 'VulcanSQL', why: 'its packages are gone from the npm registry (404 for @vulcan-sql/cli)' },
   { what: 'pREST', why: 'the Go module proxy does not give it' },
 ]
