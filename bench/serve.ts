@@ -8,7 +8,7 @@ import { residentMb, sharedMemoryMb } from './processes.ts'
 
 const operator = 'operator-token-of-the-bench'
 const readyLimitMs = 120_000
-const settleLimitMs = 180_000
+const settleLimitMs = 400_000
 const stopLimitMs = 30_000
 /** Less than this much work in a second is none: timers, and what a database does by itself. */
 const idleShare = 0.04
