@@ -29,17 +29,16 @@ export function openLookupShelf({ dir, maxBytes, now }: { dir: string; maxBytes:
     rmSync(join(dir, name), { force: true })
   }
 
-  const droppable = (want: Want): string[] => entries.droppable(now() - inUseMs, want)
+  const free = (): number => Math.max(0, maxBytes - entries.totalBytes())
+  const droppable = (want: Want) => entries.droppable(now() - inUseMs, want)
+  const room = (want: Want): number => droppable(want).reduce((sum, { sizeBytes }) => sum + sizeBytes, free())
 
-  function room(want: Want): number {
-    const free = Math.max(0, maxBytes - entries.totalBytes())
-    return droppable(want).reduce((sum, name) => sum + (entries.get(name)?.sizeBytes ?? 0), free)
-  }
-
+  /** What was used longest ago goes first, and nothing where all of it would not be enough. */
   function makeRoom(sizeBytes: number, want: Want): boolean {
-    if (room(want) < sizeBytes) return false
-    for (const name of droppable(want)) {
-      if (entries.totalBytes() + sizeBytes <= maxBytes) break
+    if (sizeBytes <= free()) return true
+    if (sizeBytes > room(want)) return false
+    for (const { name } of droppable(want).toSorted((left, right) => left.usedMs - right.usedMs)) {
+      if (sizeBytes <= free()) break
       drop(name)
     }
     return true
@@ -130,13 +129,11 @@ function createEntries() {
     totalBytes: () => totalBytes,
     projects: (): string[] => [...namesByProject.keys()],
     namesOf: (projectId: string): string[] => [...(namesByProject.get(projectId) ?? [])],
-    /** What may go for something that is wanted, the one that was used longest ago first. */
-    droppable: (sinceMs: number, want: Want): string[] =>
+    /** What may go for something that is wanted. */
+    droppable: (sinceMs: number, want: Want) =>
       [...byName]
-        .map(([name, entry]) => ({ name, ...(entry.shelved ?? entry) }))
-        .filter(({ usedMs, isCalled }) => usedMs < sinceMs || (want === 'called' && !isCalled))
-        .toSorted((left, right) => left.usedMs - right.usedMs)
-        .map(({ name }) => name),
+        .map(([name, entry]) => ({ ...(entry.shelved ?? entry), name, sizeBytes: entry.sizeBytes }))
+        .filter(({ usedMs, isCalled }) => usedMs < sinceMs || (want === 'called' && !isCalled)),
   }
 }
 
