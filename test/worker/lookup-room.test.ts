@@ -59,6 +59,9 @@ const writings = ({ told }: Shelf): number => told.filter(({ kind }) => kind ===
 const filesIn = async ({ dir }: Shelf): Promise<string[]> =>
   (await readdir(dir)).filter((name) => name.endsWith('.lookup'))
 
+/** Nothing else is waiting, so a file that somebody began would be there by then: one takes some 20 ms. */
+const longEnough = () => new Promise((resolve) => setTimeout(resolve, 500))
+
 /** A shelf for two files, and both on it. */
 async function openFull(): Promise<Shelf> {
   const measured = await open(10_000_000)
@@ -82,8 +85,7 @@ test('where the shelf is full, a call makes room for itself at the cost of what 
 test('what was called lately stays, and makes room when it was not called for long', async () => {
   const full = await openFull()
   expect([isFound(full, first), isFound(full, second), isFound(full, third)]).toEqual([true, true, false])
-  // Nothing else is waiting, so a file for it would be there by now.
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  await longEnough()
   expect(isFound(full, third)).toBe(false)
   full.advance(11 * 60_000)
   expect([isFound(full, second), isFound(full, third)]).toEqual([true, false])
@@ -112,6 +114,7 @@ test('a start opens the files that are there and writes no others before somebod
   const after = await open(10_000_000, before.dir)
   await keep(after)
   await eventually(() => isFound(after, first))
+  await longEnough()
   expect([writings(after), await filesIn(after)]).toEqual([0, expect.objectContaining({ length: 1 })])
   expect(isFound(after, second)).toBe(false)
   await eventually(() => isFound(after, second))
