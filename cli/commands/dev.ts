@@ -40,10 +40,17 @@ async function dev(context: Context, options: Options): Promise<void> {
     const done = await apply(context, { environment, prune, options: { force: true } })
     tell(context, planned, done.release.id)
   }
-  await sync()
-  context.note(context.noteStyle.dim(`Watching ${context.folder}; Ctrl-C ends it.`))
-  for await (const _change of changesIn(context.folder))
-    await sync().catch((error: unknown) => tellError(context, error))
+  // Watched from before the first release: a save while it runs is one to release too.
+  const changes = watchFiles(context.folder)
+  try {
+    for (let isFirst = true; ; isFirst = false) {
+      await sync().catch((error: unknown) => tellError(context, error))
+      if (isFirst) context.note(context.noteStyle.dim(`Watching ${context.folder}; Ctrl-C ends it.`))
+      await changes.next()
+    }
+  } finally {
+    changes.close()
+  }
 }
 
 function tell({ json, print, style }: Context, { plan, pending }: Planned, id: string | null): void {
@@ -71,8 +78,8 @@ function tellError({ json, note, noteStyle }: Context, error: unknown): void {
   else note(`${noteStyle.bad('✗')} ${error.message}${error.hint === undefined ? '' : `\n${error.hint}`}`)
 }
 
-/** Once for every burst of changes to files of the project. */
-async function* changesIn(folder: string): AsyncGenerator<void> {
+/** `next` waits for a burst of changes to files of the project that began after the last one it told of. */
+function watchFiles(folder: string): { next(): Promise<void>; close(): void } {
   let hasChanged: () => void = () => undefined
   let changed = new Promise<void>((resolve) => (hasChanged = resolve))
   let timer: NodeJS.Timeout | undefined
@@ -81,13 +88,11 @@ async function* changesIn(folder: string): AsyncGenerator<void> {
     clearTimeout(timer)
     timer = setTimeout(() => hasChanged(), quietMs)
   })
-  try {
-    for (;;) {
+  return {
+    next: async () => {
       await changed
       changed = new Promise<void>((resolve) => (hasChanged = resolve))
-      yield
-    }
-  } finally {
-    watcher.close()
+    },
+    close: () => watcher.close(),
   }
 }

@@ -212,18 +212,46 @@ describe.runIf(isLinux)('a project as files, in a terminal', () => {
 })
 
 describe.runIf(isLinux)('dev', () => {
-  test('releases to development at every save, and goes on after a mistake', async () => {
-    const terminal = typed('dev', '--yes')
-    await terminal.until(/Watching/)
-    const path = join(cli.folder, 'queries/order_count.sql')
-    await writeFile(path, 'selec count(*) as orders from orders\n')
-    await terminal.until(/✗/)
-    await writeFile(path, 'select count(*) as orders, 1 as one from orders\n')
-    await terminal.until(/✗[\s\S]*✓ order_count/)
+  const path = (): string => join(cli.folder, 'queries/order_count.sql')
+  async function answerNow(): Promise<object[]> {
     const headers = { 'x-sluice-environment': 'development' }
     const answer = await project.caller.post('/v1/queries/order_count', {}, headers)
-    expect(answer.body.data).toEqual([{ orders: 30, one: 1 }])
+    return answer.body.data
+  }
+  async function leave(terminal: Terminal): Promise<void> {
     terminal.type('\u0003')
     expect(await terminal.exited).toBe(130)
+  }
+
+  test('releases to development at every save, and goes on after a mistake', async () => {
+    await writeFile(path(), 'select count(*) as orders from orders\n')
+    const terminal = typed('dev', '--yes')
+    await terminal.until(/Watching/)
+    await writeFile(path(), 'selec count(*) as orders from orders\n')
+    await terminal.until(/✗/)
+    await writeFile(path(), 'select count(*) as orders, 1 as one from orders\n')
+    await terminal.until(/✗[\s\S]*✓ order_count/)
+    expect(await answerNow()).toEqual([{ orders: 30, one: 1 }])
+    await leave(terminal)
+  })
+
+  test('goes on after a mistake that was there when it began', async () => {
+    await writeFile(path(), 'selec count(*) as orders from orders\n')
+    const terminal = typed('dev', '--yes')
+    await terminal.until(/✗[\s\S]*Watching/)
+    await writeFile(path(), 'select count(*) as orders, 2 as two from orders\n')
+    await terminal.until(/✓ order_count/)
+    expect(await answerNow()).toEqual([{ orders: 30, two: 2 }])
+    await leave(terminal)
+  })
+
+  test('releases what is saved while it makes the first release', async () => {
+    await writeFile(path(), 'select count(*) as orders, 3 as three from orders\n')
+    const terminal = typed('dev', '--yes')
+    await terminal.until(/releasing/)
+    await writeFile(path(), 'select count(*) as orders, 4 as four from orders\n')
+    await terminal.until(/Watching[\s\S]*✓ order_count/)
+    expect(await answerNow()).toEqual([{ orders: 30, four: 4 }])
+    await leave(terminal)
   })
 })
