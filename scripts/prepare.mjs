@@ -2,13 +2,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export { findNode } from './launch.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const bundles = join(root, 'node_modules/.cache/sluice-server')
+const maxBundles = 8
 
 /** Installs what the lockfile names and node_modules lacks. Looks only at versions: milliseconds when all is there. */
 export function installMissing() {
@@ -34,11 +36,45 @@ export async function buildWebIfStale(node) {
   writeFileSync(marker, current)
 }
 
+/**
+ * The server as a few files instead of two thousand, made when a file that it is made from has changed. Each state of the
+ * sources has a folder of its own: a server that runs loads parts of its folder when they are first used.
+ */
+export async function bundleServerIfStale(node) {
+  const current = fingerprint(['server', 'api', 'package-lock.json', 'scripts/bundle-server.mjs'])
+  // The folder of the project is in it: files that are not bundled are named by their whole paths.
+  const name = createHash('sha256').update(root).update(current).digest('hex').slice(0, 16)
+  const folder = join(bundles, name)
+  if (!existsSync(folder)) {
+    console.log('Bundling the server …')
+    const making = `${folder}.${process.pid}`
+    const [code] = await once(
+      spawn(node, ['scripts/bundle-server.mjs', making, folder], { cwd: root, stdio: 'inherit' }),
+      'exit',
+    )
+    if (code !== 0) throw new Error('The server could not be bundled.')
+    keep(making, folder)
+  }
+  return { program: join(folder, 'server/main.mjs'), compileCache: join(folder, 'compiled') }
+}
+
 /** Runs a command in the project's folder and stops here if it fails. */
 export function run(command, args, options = {}) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options })
   if (error !== undefined) throw error
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed.`)
+}
+
+/** Another start may have made the same meanwhile. Of the older ones, those that were made last stay: they may be in use. */
+function keep(making, folder) {
+  try {
+    renameSync(making, folder)
+  } catch {
+    rmSync(making, { recursive: true, force: true })
+  }
+  const madeAt = (name) => statSync(join(bundles, name), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const oldest = readdirSync(bundles).sort((a, b) => madeAt(a) - madeAt(b))
+  for (const name of oldest.slice(0, -maxBundles)) rmSync(join(bundles, name), { recursive: true, force: true })
 }
 
 function isInstalled() {

@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { ensureChromium } from './chromium.mjs'
-import { buildWebIfStale, findNode, installMissing, root } from './prepare.mjs'
+import { buildWebIfStale, bundleServerIfStale, findNode, installMissing, root } from './prepare.mjs'
 
 const slowestShown = 10
 
@@ -47,6 +47,7 @@ if (withGate) {
   // Browser tests read what was built. The checks go on beside the tests, which wait for servers and pages now and then.
   const checks = checkSources()
   await step('web build', () => buildWebIfStale(node))
+  await step('server bundle', () => bundleServerIfStale(node))
   const folders = isQuick ? quickFolders : gateFolders
   await Promise.all([checks, test('tests', ['gate'], { TEST_TOGETHER: folders.join(',') })])
 }

@@ -3,17 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { startService, type ServiceProcess } from '../harness/process.ts'
+import { serverCommand, startService, type ServiceProcess } from '../harness/process.ts'
 
 let dataDir: string
 let service: ServiceProcess
 let asking: { key: string; projectId: string }
 
 async function start(environment: Record<string, string> = {}): Promise<void> {
-  service = await startService(dataDir, { SLUICE_EXAMPLE: 'on', SLUICE_LOG_LEVEL: 'warn', ...environment }, [
-    'server/main.ts',
-    '--welcome',
-  ])
+  const settings = { SLUICE_EXAMPLE: 'on', SLUICE_LOG_LEVEL: 'warn', ...environment }
+  service = await startService(dataDir, settings, await serverCommand('--welcome'))
   const line = await vi.waitUntil(() => /curl .*\/v1\/query .*/.exec(service.output())?.[0], { timeout: 60_000 })
   asking = {
     key: /slc_(?:live|test)_\w+/.exec(line)?.[0] ?? '',

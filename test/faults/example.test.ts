@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { operatorToken } from '../harness/app.ts'
-import { startService, type ServiceProcess } from '../harness/process.ts'
+import { serverCommand, startService, type ServiceProcess } from '../harness/process.ts'
 
 const headers = { authorization: `Bearer ${operatorToken}` }
 const withExample = { SLUICE_EXAMPLE: 'on', SLUICE_LOG_LEVEL: 'warn' }
@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 
 async function start(environment: Record<string, string>): Promise<void> {
-  service = await startService(dataDir, environment, ['server/main.ts', '--welcome'])
+  service = await startService(dataDir, environment, await serverCommand('--welcome'))
 }
 
 async function stop(): Promise<void> {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { bundleServerIfStale } from '../../scripts/prepare.mjs'
 import { operatorToken } from './app.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -19,16 +20,21 @@ export type ServiceProcess = {
   kill(signal: NodeJS.Signals): void
 }
 
+/** How Node runs the server, as `npm start` has it. */
+export async function serverCommand(...flags: string[]): Promise<string[]> {
+  const { program } = await bundleServerIfStale(process.execPath)
+  return ['--expose-gc', program, ...flags]
+}
+
 /** The service as an operator starts it, on a data folder of its own, ready to be called. */
 export async function startService(
   dataDir: string,
   environment: Record<string, string> = {},
-  // With the flag that `npm start` gives it.
-  command: string[] = ['--expose-gc', 'server/main.ts'],
+  command?: string[],
   program = process.execPath,
 ): Promise<ServiceProcess> {
   const port = await freePort()
-  const child = spawn(program, command, {
+  const child = spawn(program, command ?? (await serverCommand()), {
     cwd: root,
     env: {
       PATH: process.env['PATH'],
@@ -37,7 +43,6 @@ export async function startService(
       SLUICE_DATA_DIR: dataDir,
       SLUICE_MANAGEMENT_TOKEN: operatorToken,
       SLUICE_EXAMPLE: 'off',
-      // As `npm start` has it.
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/sluice'),
       ...environment,
     },
@@ -102,7 +107,7 @@ export function killAll(pids: number[], signal: NodeJS.Signals = 'SIGKILL'): voi
 export async function runService(
   environment: Record<string, string>,
 ): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, ['server/main.ts'], {
+  const child = spawn(process.execPath, await serverCommand(), {
     cwd: root,
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

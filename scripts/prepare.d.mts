@@ -1,0 +1,1 @@
+export function bundleServerIfStale(node: string): Promise<{ program: string; compileCache: string }>
