@@ -38,7 +38,7 @@ function keepPlaces(code, id) {
     .replace(firstStatement, `/*! ${relative(root, id)} */\n$&`)
     .replaceAll(programBeside, (_call, name) => {
       const program = join(dirname(id), name)
-      const fileName = `${relative(root, program)}.mjs`
+      const fileName = `${relative(root, program).replaceAll(sep, '/')}.mjs`
       this.emitFile({ type: 'chunk', id: `${program}.ts`, fileName })
       return `new URL(${JSON.stringify(pathToFileURL(join(later, fileName)).href)})`
     })

@@ -48,10 +48,8 @@ export async function bundleServerIfStale(node) {
   if (!existsSync(folder)) {
     console.log('Bundling the server …')
     const making = `${folder}.${process.pid}`
-    const [code] = await once(
-      spawn(node, ['scripts/bundle-server.mjs', making, folder], { cwd: root, stdio: 'inherit' }),
-      'exit',
-    )
+    const args = ['scripts/bundle-server.mjs', making, folder]
+    const [code] = await once(spawn(node, args, { cwd: root, stdio: 'inherit' }), 'exit')
     if (code !== 0) throw new Error('The server could not be bundled.')
     keep(making, folder)
   }

@@ -4,14 +4,20 @@ import { buildWebIfStale, bundleServerIfStale, findNode, installMissing, root } 
 
 // `npm start -- --sources` runs the modules as they are written, for breakpoints: half a second later.
 const sources = { program: join(root, 'server/main.ts'), compileCache: join(root, 'node_modules/.cache/sluice') }
-const given = (option) => process.argv.includes(option)
 
 try {
   installMissing()
   const node = findNode()
   await buildWebIfStale(node)
-  launch({ ...(given('--sources') ? sources : await bundleServerIfStale(node)), cwd: root })
+  const server = process.argv.includes('--sources') ? sources : await bundleServerIfStale(node).catch(runSources)
+  launch({ ...server, cwd: root })
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)
+}
+
+/** A folder that cannot be written to is no reason not to start. */
+function runSources(error) {
+  console.error(`${error.message} It runs from its sources, and starts half a second later for it.`)
+  return sources
 }

@@ -7,7 +7,7 @@ let t: TestApp
 let source: Source
 let projectId: string
 beforeAll(async () => {
-  ;({ t, source } = await openAppWithSource({ SLUICE_OUTBOUND_TRIES: '1', SLUICE_EXECUTE_TIMEOUT_MS: '1500' }))
+  ;({ t, source } = await openAppWithSource({ SLUICE_OUTBOUND_TRIES: '1', SLUICE_EXECUTE_TIMEOUT_MS: '4000' }))
   await t.app.jobs.start()
 })
 afterAll(() => t.close())
@@ -30,18 +30,17 @@ async function datasource(pagination: object): Promise<string> {
   return (await expectStatus(201, t.operator.post(`/v1/projects/${projectId}/datasources`, body))).body.id
 }
 
-/** Ten pages of two rows; `upset` may refuse one. */
-function pages(upset: (page: number) => boolean = () => false, delayMs = 0): Map<number, number> {
+/** Ten pages of two rows; `upset` may refuse one, and `held` keeps those after the third waiting. */
+function pages(upset: (page: number) => boolean = () => false, held?: Promise<void>): Map<number, number> {
   const asked = new Map<number, number>()
   source.handle((request, response) => {
     const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'))
     asked.set(page, (asked.get(page) ?? 0) + 1)
     const rows = page > 10 ? [] : [{ id: page * 2 }, { id: page * 2 + 1 }]
     const status = upset(page) ? 500 : 200
-    setTimeout(
-      () => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(rows)),
-      delayMs,
-    )
+    const answer = () => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(rows))
+    if (held !== undefined && page > 3) void held.then(answer)
+    else answer()
   })
   return asked
 }
@@ -110,7 +109,8 @@ describe('a load in the background', () => {
   })
 
   test('has a limit of its own; an execute says what took too long and where to go', async () => {
-    pages(undefined, 250)
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+    pages(undefined, held)
     const id = await datasource({ type: 'page' })
     const executed = await t.operator.post('/v1/http/execute-request', {
       project_id: projectId,
@@ -119,8 +119,9 @@ describe('a load in the background', () => {
       url: source.url,
       method: 'GET',
     })
+    letGo()
     expect(executed).toMatchObject({ status: 504, body: { error: 'upstream_timeout' } })
-    expect(executed.body.message).toMatch(/\d pages were fetched.*Refresh the datasource/)
+    expect(executed.body.message).toMatch(/3 pages were fetched.*Refresh the datasource/)
     expect(await refreshed(id)).toMatchObject({ status: 'succeeded' })
     expect(await ids(id)).toEqual(every)
   })

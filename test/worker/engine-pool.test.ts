@@ -33,9 +33,9 @@ describe('deadlines', () => {
     fixture = await openFixture()
     const [pid = 0] = pids()
     // A stopped process hears no interrupt: the same as native code that never checks for one.
-    const stuck = fixture.rows(slow, { timeoutMs: 1_500 }).catch((error: unknown) => error)
+    const stuck = fixture.rows(slow, { timeoutMs: 4_000 }).catch((error: unknown) => error)
     await eventually(() => busy() === 1)
-    const neighbour = fixture.rows(slow.replace('7', '11'), { timeoutMs: 5_000 }).catch((error: unknown) => error)
+    const neighbour = fixture.rows(slow.replace('7', '11'), { timeoutMs: 7_000 }).catch((error: unknown) => error)
     await eventually(() => busy() === 2)
     process.kill(pid, 'SIGSTOP')
     expect(await stuck).toMatchObject({ code: 'query_timeout' })
