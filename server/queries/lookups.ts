@@ -1,11 +1,4 @@
-import {
-  dataChanged,
-  type Catalog,
-  type Catalogs,
-  type Lookups,
-  type LookupStatement,
-  type MissingLookups,
-} from '../data/index.ts'
+import { dataChanged, type Catalog, type Lookups, type LookupStatement, type MissingLookups } from '../data/index.ts'
 import { createSerial } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
 import type { Database } from '../store/index.ts'
@@ -32,7 +25,13 @@ export function lookupStatement(version: LiveVersion): LookupStatement | null {
 }
 const statements = new WeakMap<LiveVersion, LookupStatement | null>()
 
-type Parts = { store: Database; lookups: Lookups; catalogs: Catalogs; deployments: Deployments; observe: Observe }
+type Parts = {
+  store: Pick<Database, 'listen'>
+  lookups: Pick<Lookups, 'projects' | 'renew'>
+  catalogs: { get(projectId: string): Promise<Catalog> }
+  deployments: Pick<Deployments, 'versionsOf' | 'onChange'>
+  observe: Observe
+}
 
 /** Sees to it that what is live has its answers written, after every release and every change of data. */
 export async function keepLookups({ store, lookups, catalogs, deployments, observe }: Parts): Promise<{
@@ -40,7 +39,7 @@ export async function keepLookups({ store, lookups, catalogs, deployments, obser
 }> {
   const due = new Map<string, MissingLookups>()
   /** What was live when a catalog was looked at last: as long as both are the same, there is nothing to see to. */
-  const seen = new WeakMap<Catalog, LookupStatement[]>()
+  const seen = new WeakMap<Catalog, Seen>()
   let isClosed = false
   const serial = createSerial(async () => {
     for (const [projectId, missing] of due) {
@@ -49,9 +48,9 @@ export async function keepLookups({ store, lookups, catalogs, deployments, obser
       try {
         const live = deployments.versionsOf(projectId).flatMap((version) => lookupStatement(version) ?? [])
         const catalog = await catalogs.get(projectId)
-        if (isSame(seen.get(catalog), live)) continue
+        if (isSeen(seen.get(catalog), { live, missing })) continue
         lookups.renew(projectId, catalog, live, missing)
-        seen.set(catalog, live)
+        seen.set(catalog, { live, missing })
       } catch (error) {
         observe({ kind: 'fault', where: 'lookups', error })
       }
@@ -76,6 +75,10 @@ export async function keepLookups({ store, lookups, catalogs, deployments, obser
   }
 }
 
-function isSame(before: LookupStatement[] | undefined, live: LookupStatement[]): boolean {
-  return before?.length === live.length && before.every((statement, index) => statement === live[index])
+type Seen = { live: LookupStatement[]; missing: MissingLookups }
+
+/** What was only opened then may be missing, and is to be written now. */
+function isSeen(before: Seen | undefined, { live, missing }: Seen): boolean {
+  if (before === undefined || (missing === 'write' && before.missing === 'leave')) return false
+  return before.live.length === live.length && before.live.every((statement, index) => statement === live[index])
 }
