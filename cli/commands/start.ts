@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { launch } from '../../scripts/launch.mjs'
+import { compiledFolder } from '../compiled.ts'
 import { serverProgram } from '../installation.ts'
 
 type Options = { port?: string; host?: string; data?: string; role?: string; service?: boolean }
@@ -31,7 +30,7 @@ function start(options: Options): void {
     program: serverProgram('main'),
     cwd: process.cwd(),
     isService: options.service === true,
-    compileCache: join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'sluice', 'compiled'),
+    compileCache: compiledFolder(),
     environment: {
       ...process.env,
       ...(options.port !== undefined && { PORT: options.port }),

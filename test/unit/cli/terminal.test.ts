@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -82,6 +82,27 @@ describe('every command', () => {
 
   test('has an end of its own', () => {
     expect(new Set(Object.values(exitCodes)).size).toBe(Object.keys(exitCodes).length)
+  })
+})
+
+describe('compiled modules', () => {
+  const version = (cache: string): string => {
+    const env = { PATH: process.env['PATH'], XDG_CACHE_HOME: cache }
+    return spawnSync(process.execPath, ['--no-warnings', 'cli/main.ts', '--version'], { encoding: 'utf8', env }).stdout
+  }
+
+  test('are kept for the next command, and done without where there is no room for them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-compiled-'))
+    try {
+      const number = version(folder)
+      expect(number).toMatch(/^\d+\.\d+/)
+      const kept = await readdir(join(folder, 'sluice/compiled'), { recursive: true })
+      expect(kept.length).toBeGreaterThan(10)
+      await writeFile(join(folder, 'file'), '')
+      expect(version(join(folder, 'file'))).toBe(number)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   })
 })
 
