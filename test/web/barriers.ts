@@ -15,10 +15,7 @@ export async function takePicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(artefacts, `${name}.png`) })
 }
 
-/**
- * Shows the page wide and narrow, light and dark, and says what stands in anyone's way there. `look` is what the pictures
- * are about, where it is not at the top.
- */
+/** Says what stands in anyone's way on the page. `look` is what the pictures are about, where it is not at the top. */
 export async function findBarriers(page: Page, name: string, look?: Locator): Promise<string[]> {
   const found: string[] = []
   const known = new Set<number>()
@@ -73,8 +70,8 @@ function unnamed(tree: string): string[] {
 type Look = [width: number, scheme: Scheme]
 
 /**
- * Wide in one scheme and narrow in the other, by turns: every page in both widths and both schemes, every second one wide
- * in the dark. `TEST_LOOKS=all`, which CI sets, and pictures show every page in all four, and at a zoom of 200 %.
+ * One of the four, by turns: the gate shows each of them on a quarter of the pages. `TEST_LOOKS=all`, which CI sets, and
+ * pictures show every page in all four, and at a zoom of 200 %.
  */
 function looksFor(name: string): Look[] {
   const isAll = process.env['TEST_LOOKS'] === 'all' || process.env['TEST_PICTURES'] === 'yes'
@@ -86,7 +83,7 @@ function looksFor(name: string): Look[] {
   ]
   // Half of 1440 is what is left of it at a zoom of 200 %.
   if (isAll) return [...looks, [1440, 'dark'], [720, 'dark']]
-  return looks.filter((_look, at) => at % 2 === name.length % 2)
+  return looks.filter((_look, at) => at === name.length % looks.length)
 }
 
 /** What is placed by the page and not by the part that scrolls it makes the page longer than what it shows. */
