@@ -19,6 +19,7 @@ export async function takePicture(page: Page, name: string): Promise<void> {
 export async function findBarriers(page: Page, name: string, look?: Locator): Promise<string[]> {
   const found: string[] = []
   const known = new Set<number>()
+  const sizeBefore = page.viewportSize()
   // Changing the scheme draws everything anew, so it is changed as seldom as can be.
   for (const [width, scheme] of looksFor(name)) {
     const height = width === 390 ? 844 : width === 720 ? 450 : 800
@@ -47,6 +48,8 @@ export async function findBarriers(page: Page, name: string, look?: Locator): Pr
       found.push(`${name} at ${width} in ${scheme}: a table that wraps scrolls sideways all the same`)
     }
   }
+  // Who goes on with the page finds it as wide as it was: where it is narrow, the menu lies over it.
+  if (sizeBefore !== null) await page.setViewportSize(sizeBefore)
   return found
 }
 

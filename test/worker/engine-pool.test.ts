@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { openEngine, type EngineOptions } from '../../server/data/index.ts'
 import { engineOptions } from '../harness/engine-options.ts'
+import { killAll } from '../harness/process.ts'
 import { eventually, openFixture, runSql, type Fixture } from './engine-fixture.ts'
 
 let fixture: Fixture
@@ -183,8 +184,8 @@ describe('crashes', () => {
     const projects = ['a', 'b', 'c', 'd'].map((scope) => engine.read(scope, wide, everything))
     const [pid = 0] = pids()
     const outcomes = await Promise.allSettled(projects)
-    // Stopped, it does not hear that it is to end.
-    process.kill(pid, 'SIGSTOP')
+    // Stopped, it does not hear that it is to end; unless it has heard it already.
+    killAll([pid], 'SIGSTOP')
     expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true)
     expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
     expect(observed.map(({ kind }) => kind)).toContain('executor-replaced')
