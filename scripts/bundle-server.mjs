@@ -1,5 +1,6 @@
 // A start reads two thousand modules, packages included, which is half of its time. This puts them into a few files, for
 // one state of the sources. They say what the sources say, under the same names.
+import { mkdir } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -14,19 +15,32 @@ const ours = ['server', 'api'].map((name) => join(root, name) + sep)
 const programBeside = /\bprogramBeside\(import\.meta\.url, '([^']+)'\)/g
 const firstStatement = /^(?!import\b|[\s}/])/m
 
-const bundle = await rolldown({
-  input: { 'server/main': join(root, 'server/main.ts') },
-  platform: 'node',
-  external,
-  plugins: [{ name: 'places', transform: keepPlaces }],
-  onLog: (level, log, say) => level === 'warn' && say('error', log),
-})
-await bundle.write({
-  dir: folder,
-  format: 'esm',
-  entryFileNames: '[name].mjs',
-  chunkFileNames: 'parts/[name]-[hash].mjs',
-})
+try {
+  // First, since a folder that cannot be made is told in one line here.
+  await mkdir(folder, { recursive: true })
+  await write()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
+
+async function write() {
+  const bundle = await rolldown({
+    input: { 'server/main': join(root, 'server/main.ts') },
+    platform: 'node',
+    external,
+    plugins: [{ name: 'places', transform: keepPlaces }],
+    // What is wrong with the sources ends it; how long a slow machine took is nobody's matter.
+    checks: { bundlerTimings: false },
+    onLog: (level, log, say) => level === 'warn' && say('error', log),
+  })
+  await bundle.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].mjs',
+    chunkFileNames: 'parts/[name]-[hash].mjs',
+  })
+}
 
 /**
  * Files that lie beside a module are found where they lie, and programs that it starts become part of the bundle. Above

@@ -20,6 +20,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2023',
     chunkSizeWarningLimit: 1200,
+    rolldownOptions: { checks: { bundlerTimings: false } },
     // What is bundled is passed on, and its licences ask that their text goes with it.
     license: { fileName: 'licenses.md' },
   },

@@ -75,7 +75,7 @@ describe('what a refresh may do', () => {
   })
 
   test.each([
-    ['canary', { canary: { percent: 10 } }],
+    ['canary', { canary: { percent: 0.01 } }],
     ['shadow', { shadow: true }],
   ])('what only the version of a %s reads waits as well, until it is taken back', async (kind, trial) => {
     await load(good)
