@@ -1,3 +1,4 @@
+import type { ExecutorSettings } from '../../server/data/executor/protocol.ts'
 import type { EngineOptions } from '../../server/data/index.ts'
 
 /** A small engine, for tests and benches to change where they need more. */
@@ -17,3 +18,9 @@ export const engineOptions = {
   observe: () => undefined,
   now: () => performance.now(),
 } satisfies Omit<EngineOptions, 'runDir'>
+
+/** For tests of what an executor does, in the process of the test. */
+export function executorSettings(tempDir: string): ExecutorSettings {
+  const { sqlLimits } = engineOptions
+  return { tempDir, threads: 1, concurrency: 4, memoryBytes: 1e8, idleCloseMs: 60_000, sqlLimits }
+}

@@ -13,15 +13,14 @@ import {
   type Instances,
 } from '../../server/data/executor/instances.ts'
 import type { ExecutorSettings, LocalCatalog } from '../../server/data/executor/protocol.ts'
-import { engineOptions } from '../harness/engine-options.ts'
+import { executorSettings } from '../harness/engine-options.ts'
 
 let folder: string
 let settings: ExecutorSettings
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-instances-'))
-  const { sqlLimits } = engineOptions
-  settings = { tempDir: folder, threads: 1, concurrency: 2, memoryBytes: 1e8, idleCloseMs: 60_000, sqlLimits }
+  settings = executorSettings(folder)
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest
 import { exportParquet } from '../../server/data/executor/export-parquet.ts'
 import { closeInstance, openInstance, type Instance } from '../../server/data/executor/instances.ts'
 import type { ExecutorSettings } from '../../server/data/executor/protocol.ts'
-import { engineOptions } from '../harness/engine-options.ts'
+import { executorSettings } from '../harness/engine-options.ts'
 
 let folder: string
 let settings: ExecutorSettings
@@ -14,8 +14,7 @@ let instance: Instance
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-exports-'))
-  const { sqlLimits } = engineOptions
-  settings = { tempDir: folder, threads: 1, concurrency: 4, memoryBytes: 1e8, idleCloseMs: 60_000, sqlLimits }
+  settings = executorSettings(folder)
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 beforeEach(async () => {
