@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { keepTickShape } from './collect.ts'
 import { readConfig } from './config.ts'
 import { say } from './output.ts'
 import { databaseOptions } from './part-options.ts'
@@ -15,6 +16,7 @@ async function main(): Promise<void> {
     process.exit(1)
   }
   const requests = hearSignals()
+  void keepTickShape()
   // PostgreSQL starts while the rest of the program is read: either takes the better part of a second.
   const store = beginDatabase({ ...databaseOptions(config), claims: true })
   const { serve } = await import('./serve.ts')

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Config } from '../config.ts'
 import type { Http } from './http.ts'
 
@@ -17,20 +19,31 @@ export function maxRequestMs({ requestTimeoutMs, uploadTimeoutMs }: Limits): num
 
 /**
  * Ends requests whose body does not arrive in time, as the server itself does: only files may take as long as it lets
- * them. What has no body has arrived when it is seen.
+ * them. What has no body has arrived when it is seen. Looked at every now and then, since a timer for each request costs
+ * more than the check of its key, and nearly all have arrived before it is set.
  */
 export function limitRequestTime(http: Http, { requestTimeoutMs, uploadTimeoutMs }: Limits): void {
+  const arriving = new Map<Socket, Arriving>()
   http.addHook('onRequest', (request, _reply, done) => {
     const { raw } = request
     const hasBody = raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > 0
     if (hasBody && !raw.complete) {
       const limitMs = request.routeOptions.config.takesFiles === true ? uploadTimeoutMs : requestTimeoutMs
-      const timer = setTimeout(() => {
-        if (!raw.complete) http.server.emit('clientError', late(), raw.socket)
-      }, limitMs)
-      raw.once('close', () => clearTimeout(timer))
-      raw.once('end', () => clearTimeout(timer))
+      arriving.set(raw.socket, { raw, untilMs: performance.now() + limitMs })
     }
+    done()
+  })
+  const look = (): void => {
+    for (const [socket, { raw, untilMs }] of arriving) {
+      const isOver = raw.complete || raw.destroyed
+      if (!isOver && performance.now() < untilMs) continue
+      arriving.delete(socket)
+      if (!isOver) http.server.emit('clientError', late(), socket)
+    }
+  }
+  const looking = setInterval(look, Math.min(lookMs, requestTimeoutMs / 4)).unref()
+  http.addHook('onClose', (_instance, done) => {
+    clearInterval(looking)
     done()
   })
   // Whoever has been refused need not be listened to until the end.
@@ -41,6 +54,10 @@ export function limitRequestTime(http: Http, { requestTimeoutMs, uploadTimeoutMs
 }
 
 const restMs = 5_000
+const lookMs = 1_000
+
+/** The request that a connection sends at present, or the last one it sent. */
+type Arriving = { raw: IncomingMessage; untilMs: number }
 
 function late(): Error {
   return Object.assign(new Error('The request did not arrive in time.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })

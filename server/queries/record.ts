@@ -10,7 +10,8 @@ export function tellCall(app: { observe: Observe }, caller: KeyCaller | null, re
     if (caller.isTold) return
     caller.isTold = true
   }
-  app.observe({ kind: 'query-answered', ...record })
+  // In this order it is a copy of one shape; with `kind` first each field is added by itself, at ten times the cost.
+  app.observe({ ...record, kind: 'query-answered' })
 }
 
 export type RefusedCall = {

@@ -106,7 +106,7 @@ export function readyAnswer(app: RunParts, run: Run): RunAnswer | undefined {
   const { rowCount, rows } = answer
   const cache = keeps ? 'hit' : null
   const sqlMs = keeps ? 0 : performance.now() - startedMs
-  tellRun(app, run, { startedMs, ...answered(run), rows: rowCount, bytes: rows.length, sqlMs, cache })
+  tellRun(app, run, { ...answered(run), startedMs, rows: rowCount, bytes: rows.length, sqlMs, cache })
   return { ...told(run), answer, parameters: bound.parameters, cache }
 }
 
