@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upTo } from '../up-to.ts'
 
 /** Counts failures by key (an address, say) and tells how long a key must wait after too many. */
 export type Attempts = {
@@ -16,7 +17,7 @@ const minuteMs = 60_000
  * arrival time is kept per key, so an entry costs a few dozen bytes whatever the rate.
  */
 export function openAttempts(perMinute: number, now: () => number): Attempts {
-  const arrivals = new LRUCache<string, number>({ max: maxKeys })
+  const arrivals = new LRUCache<string, number>(upTo(maxKeys))
   const spacingMs = minuteMs / perMinute
   /** Further away than that it is only by a clock that was set back: nobody waits for as long as it was moved. */
   const furthestMs = minuteMs + spacingMs

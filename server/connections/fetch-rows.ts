@@ -1,8 +1,8 @@
 import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
-import { STATUS_CODES } from 'node:http'
 import { type HttpConfiguration, type Pagination } from '../../api/connections.ts'
 import type { AnswerBody, ConvertCall, RowsPageCall, PageRows } from '../data/index.ts'
 import { Failure } from '../failure.ts'
+import { statusWords } from '../status-words.ts'
 import type { CursorValue, JobDetails, Validators } from '../store/index.ts'
 import { charsetOf, parseExact, parseExtractor, pick } from '../rows/index.ts'
 import { answerType } from './answer-type.ts'
@@ -189,7 +189,7 @@ function isRefusal({ status }: Sent): boolean {
 }
 
 function refusedBy(sent: Sent): Failure {
-  const words = STATUS_CODES[sent.status] ?? ''
+  const words = statusWords(sent.status)
   const hints: Record<number, string> = {
     401: ' Check authType and auth.',
     403: ' Check authType and auth, and what they permit.',

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.ts'
 import { Failure } from '../failure.ts'
 import type { Observe } from '../observe.ts'
+import { upTo } from '../up-to.ts'
 import { isConnectionError, type ColumnRecord, type Database, type Dialect } from '../store/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { catalogVersion, filesOfTable, nameOfRows, type Catalog, type CatalogTable } from './catalog.ts'
@@ -71,14 +72,14 @@ type Parts = {
 
 export async function openCatalogs(parts: Parts): Promise<Catalogs> {
   const { store } = parts
-  const known = new LRUCache<string, Entry>({ max: maxProjects })
+  const known = new LRUCache<string, Entry>(upTo(maxProjects))
   const stop = await store.listen(
     dataChanged,
     (projectId) => doubt(known.get(projectId)),
     // Whatever was said while nobody listened is lost.
     () => known.forEach(doubt),
   )
-  const doubtedAtMs = new LRUCache<string, number>({ max: maxProjects })
+  const doubtedAtMs = new LRUCache<string, number>(upTo(maxProjects))
   /** Keeps what was read; where it could not be, what was known before, to be read again at the next use. */
   const settle = async (projectId: string, entry: Entry, reading: Promise<ProjectCatalog>): Promise<void> => {
     try {

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
 import { digest, openFileFolder, orphanAgeMs, type FileFolder, type Files } from './files.ts'
+import { upTo } from '../up-to.ts'
 
 const maxSeenIntact = 50_000
 
@@ -13,7 +14,7 @@ export async function openFolderFiles({ dir, now }: { dir: string; now: () => nu
   const folder = await openFileFolder({ dir, now })
   const { pathOf } = folder
   /** What each file looked like when its content was right. */
-  const seenIntact = new LRUCache<string, string>({ max: maxSeenIntact })
+  const seenIntact = new LRUCache<string, string>(upTo(maxSeenIntact))
 
   return {
     holdsAll: true,

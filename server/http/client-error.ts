@@ -1,8 +1,8 @@
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { failures } from '../../api/failures.ts'
 import { envelopeOf, Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
+import { statusWords } from '../status-words.ts'
 
 /** Answers what is no HTTP request at all: there is no request object yet, so the bytes are written by hand. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -12,7 +12,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   const requestId = newId('request')
   const body = JSON.stringify(envelopeOf(failure, requestId))
   const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    `HTTP/1.1 ${status} ${statusWords(status)}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${requestId}`,

@@ -34,14 +34,14 @@ const suffixes = new Map(
 // "1.000,50" and "99,50" as much of the world writes them; "1,000" and "1.5" are read in English.
 const withComma = String.raw`\d{1,3}(?:\.\d{3})+,\d{1,2}(?![\d,])|\d{1,3}(?:\.\d{3}){2,}(?![\d.])|(?<!\d,)\d+,\d{1,2}(?![\d,])`
 const digits = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_.-])(?:(?<sign>[-−]|(?<!\d\s?)–))?(?<money>[$€£¥]\s?)?(?:(?<comma>${withComma})|(?<whole>\d{1,3}(?:,\d{3})+|\d{1,3}(?:['’\u00a0\u202f]\d{3})+|\d{1,3}(?: \d{3})+(?=\s?(?:€|£|dollars?\b|euros?\b|pounds?\b|usd\b|eur\b|gbp\b))|\d+)(?<fraction>\.\d+)?(?<exponent>e\+?\d{1,3})?)` +
+  String.raw`(?<![\p{L}\p{N}_.-])(?:(?<sign>[-\u2212]|(?<!\d\s?)\u2013))?(?<money>[$\u20ac£¥]\s?)?(?:(?<comma>${withComma})|(?<whole>\d{1,3}(?:,\d{3})+|\d{1,3}(?:['\u2019\u00a0\u202f]\d{3})+|\d{1,3}(?: \d{3})+(?=\s?(?:\u20ac|£|dollars?\b|euros?\b|pounds?\b|usd\b|eur\b|gbp\b))|\d+)(?<fraction>\.\d+)?(?<exponent>e\+?\d{1,3})?)` +
     String.raw`(?:\s?(?<scale>k|mn|m|bn|b|million|billion|thousand|hundred|dozen|grand)\b)?(?<ordinal>st|nd|rd|th)?(?<percent>\s?(?:%|percent\b|per cent\b))?` +
-    String.raw`(?<currency>\s?(?:€|£|dollars?\b|euros?\b|pounds?\b|quid\b|usd\b|eur\b|gbp\b))?(?=(?:${gluedUnits})?(?![\p{L}\p{N}_]))`,
+    String.raw`(?<currency>\s?(?:\u20ac|£|dollars?\b|euros?\b|pounds?\b|quid\b|usd\b|eur\b|gbp\b))?(?=(?:${gluedUnits})?(?![\p{L}\p{N}_]))`,
   'giu',
 )
 // The "40" of "20-40": what stands behind a dash is part of a name or a day, unless it is the larger of two numbers.
 const upTo = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_.,/-])[$€£]?(?<low>\d+(?:\.\d+)?)-[$€£]?(?<high>\d+(?:\.\d+)?)(?:\s?%)?(?=(?:${gluedUnits})?(?![\p{L}\p{N}_-]|[.,]\d))`,
+  String.raw`(?<![\p{L}\p{N}_.,/-])[$\u20ac£]?(?<low>\d+(?:\.\d+)?)-[$\u20ac£]?(?<high>\d+(?:\.\d+)?)(?:\s?%)?(?=(?:${gluedUnits})?(?![\p{L}\p{N}_-]|[.,]\d))`,
   'giu',
 )
 
@@ -158,7 +158,7 @@ function timeAt({ start, end, hours, rest = '00:00' }: Clock): Recognised {
 const bareBefore =
   /(?:\b(?<opening>between|from)\s+)?(?<![\p{L}\p{N}:.,$€£-])(?<hour>\d{1,2})(?<join>\s*(?:to|until|till|-|–|and)\s*)$/iu
 const bareAfter = new RegExp(
-  String.raw`^\s*(?<join>to|until|till|-|–|and)\s*(?<hour>\d{1,2})(?![\p{L}\p{N}:%/-]|[.,]\d|\s*(?:[ap]\.?m\b|st\b|nd\b|rd\b|th\b|of\b|${anyMonth}))`,
+  String.raw`^\s*(?<join>to|until|till|-|\u2013|and)\s*(?<hour>\d{1,2})(?![\p{L}\p{N}:%/-]|[.,]\d|\s*(?:[ap]\.?m\b|st\b|nd\b|rd\b|th\b|of\b|${anyMonth}))`,
   'iu',
 )
 const opened = /\b(?:between|from)\s+$/iu

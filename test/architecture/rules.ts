@@ -167,6 +167,8 @@ const leaves = new Set([
   'server/compiled.ts',
   'server/leave-signals.ts',
   'server/disk-failure.ts',
+  'server/status-words.ts',
+  'server/up-to.ts',
 ])
 
 /** A file that every room of the server may import as types. */

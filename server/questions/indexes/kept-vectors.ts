@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Observe } from '../../observe.ts'
+import { upTo } from '../../up-to.ts'
 import type { Database } from '../../store/index.ts'
 import type { Encoder } from '../../router/index.ts'
 
@@ -18,7 +19,7 @@ const maxTexts = 20_000
 const dayMs = 86_400_000
 
 export function keepVectors(encoder: Encoder, parts: Parts): KeptVectors {
-  const kept = new LRUCache<string, Float32Array>({ max: maxTexts })
+  const kept = new LRUCache<string, Float32Array>(upTo(maxTexts))
 
   /** Fills in what memory does not hold, each text once. */
   async function encode(
