@@ -7,17 +7,21 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { openAnswerReader } from './answer-reader.ts'
 import type { Order, Target, Taken, Turn } from './load.ts'
+import { undisturbed } from './others.ts'
 
 const { targets, turns, turnMs, warmMs, connections } = JSON.parse(process.argv[2] ?? '') as Order
 const opened = targets.map(openTarget)
 // Connections open and code is compiled; neither is counted.
 for (const target of opened) await target.turn(warmMs)
-for (const target of opened) target.forget()
-const results: Turn[][] = opened.map(() => [])
+const taken: Taken[] = opened.map(() => ({ turns: [] }))
 for (let at = 0; at < turns; at += 1) {
-  for (const [index, target] of opened.entries()) results[index]?.push(await target.turn(turnMs))
+  const round = await undisturbed(async () => {
+    const each: Turn[] = []
+    for (const target of opened) each.push(await target.turn(turnMs))
+    return each
+  })
+  for (const [index, turn] of round.entries()) taken[index]?.turns.push(turn)
 }
-const taken: Taken[] = opened.map((target, index) => ({ turns: results[index] ?? [], ...target.percentiles() }))
 console.log(JSON.stringify(taken))
 process.exit(0)
 
@@ -64,25 +68,25 @@ function openTarget(target: Target) {
 
   return {
     async turn(forMs: number): Promise<Turn> {
+      tookMs = []
       const [busy, own, count, startedMs] = [processorMicros(pid), process.cpuUsage(), answers, performance.now()]
       isOn = true
       for (const send of resting.splice(0)) send()
       await wait(forMs)
       isOn = false
       while (resting.length < connections) await wait(1)
+      const elapsedMs = performance.now() - startedMs
       const answered = answers - count
       const { user, system } = process.cpuUsage(own)
-      return {
-        rate: (answered * 1_000) / (performance.now() - startedMs),
-        micros: (processorMicros(pid) - busy) / answered,
-        clientMicros: (user + system) / answered,
-      }
-    },
-    forget: () => (tookMs = []),
-    percentiles() {
       const sorted = tookMs.toSorted((left, right) => left - right)
       const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0
-      return { p50Ms: at(0.5), p99Ms: at(0.99) }
+      return {
+        rate: (answered * 1_000) / elapsedMs,
+        micros: (processorMicros(pid) - busy) / answered,
+        clientMicros: (user + system) / answered,
+        p50Ms: at(0.5),
+        p99Ms: at(0.99),
+      }
     },
   }
 }

@@ -13,9 +13,9 @@ export type Target = {
   pid?: number
 }
 export type Order = { targets: Target[]; turns: number; turnMs: number; warmMs: number; connections: number }
-/** Answers a second, and processor time of one: of the process that answers, and of the caller. */
-export type Turn = { rate: number; micros: number; clientMicros: number }
-export type Taken = { turns: Turn[]; p50Ms: number; p99Ms: number }
+/** Answers a second, processor time of one, of the process that answers and of the caller, and how long they took. */
+export type Turn = { rate: number; micros: number; clientMicros: number; p50Ms: number; p99Ms: number }
+export type Taken = { turns: Turn[] }
 
 export const usualConnections = 32
 const warmMs = 1_000

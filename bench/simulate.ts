@@ -66,8 +66,8 @@ async function measured(kind: Kind, connections: number): Promise<Loaded> {
   const at = { port, secret: bench.secret }
   const target = kind === 'grouped' ? { ...queryTarget(at, kind, '{"id":{id}}'), most: 100_000 } : queryTarget(at, kind)
   const [taken] = await callInTurns([target], { turnMs: forMs, warmMs: warmUpMs, connections })
-  const { rate = 0, clientMicros = 0 } = taken?.turns[0] ?? {}
-  return { rate, clientMicros, p50Ms: taken?.p50Ms ?? 0, p99Ms: taken?.p99Ms ?? 0 }
+  const { rate = 0, clientMicros = 0, p50Ms = 0, p99Ms = 0 } = taken?.turns[0] ?? {}
+  return { rate, clientMicros, p50Ms, p99Ms }
 }
 
 async function fitted(kind: Kind): Promise<Costs> {

@@ -8,12 +8,13 @@ import { pipeline } from 'node:stream/promises'
 import { freePort } from '../anchors/spawned.ts'
 import { openDuckDb } from '../data.ts'
 import { watchPeak } from '../processes.ts'
+import { undisturbed } from '../others.ts'
 import { median, ratioOf, type Figure } from '../report.ts'
 import type { Row } from '../row.ts'
 import { manageAt, startServer, type RunningServer } from '../serve.ts'
 
 const megabytes = 100
-const rounds = 3
+const rounds = 7
 
 type Source = { name: string; file: string; rows: (size: number) => Generator<string>; read: string; goal: number }
 
@@ -56,9 +57,14 @@ async function measureSource({ source: { name, file, read, goal }, folder, run, 
   const [ours, one, all]: [number[], number[], number[]] = [[], [], []]
   const [restMb, peak] = [server.apiMb(), watchPeak(() => server.apiMb())]
   for (let round = 0; round < rounds; round += 1) {
-    one.push(await readAlone(from, folder, 1))
-    all.push(await readAlone(from, folder, cores))
-    ours.push(await run(file))
+    const times = await undisturbed(async () => ({
+      one: await readAlone(from, folder, 1),
+      all: await readAlone(from, folder, cores),
+      ours: await run(file),
+    }))
+    one.push(times.one)
+    all.push(times.all)
+    ours.push(times.ours)
   }
   const what = `execute of ${megabytes} MB of ${name}`
   const told = (times: number[]): string => `${(median(times) / 1_000).toFixed(2)} s`

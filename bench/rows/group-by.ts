@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { DuckDBPreparedStatement } from '@duckdb/node-api'
+import { undisturbed } from '../others.ts'
 import { median, ratioOf, type Figure } from '../report.ts'
 import type { Row } from '../row.ts'
 import { groupsOf, openBare, type DataWorld } from '../worlds.ts'
@@ -44,7 +45,7 @@ async function beside(
   const [ours, theirs]: [number[], number[]] = [[], []]
   for (let round = 0; round < rounds + 2; round += 1) {
     const least = (round * 37) % values
-    const [mine, plain] = [await call(least), await bareCall(statement, least)]
+    const [mine, plain] = await undisturbed(async () => [await call(least), await bareCall(statement, least)] as const)
     // Two rounds warm both sides up.
     if (round < 2) continue
     ours.push(mine)

@@ -1,12 +1,13 @@
 import { callInTurns, queryTarget, usualConnections, type Taken } from '../load.ts'
+import { p99Figure } from '../p99.ts'
 import { ratioOf, median, type Figure } from '../report.ts'
 import type { Bench, Row } from '../row.ts'
 import { openBare, type DataWorld } from '../worlds.ts'
 
-const turns = 12
-const turnMs = 1_000
-const roundMs = 2_000
-const rounds = 5
+const turns = 40
+const turnMs = 300
+const roundMs = 1_000
+const rounds = 9
 const what = 'point lookup, 1M rows, 32 connections, all checks on'
 
 /** A key, its limit, checked slots and a record are part of ours; of theirs, the query alone. */
@@ -30,15 +31,7 @@ export const lookup: Row = {
     const against = 'Fastify + PostgreSQL, same client'
     const figures = [
       rateFigure({ against, mine, theirs: postgres }),
-      {
-        what: `${what}: p99`,
-        against,
-        ours: `${mine.p99Ms.toFixed(1)} ms`,
-        theirs: `${postgres.p99Ms.toFixed(1)} ms`,
-        value: mine.p99Ms / postgres.p99Ms,
-        unit: '×' as const,
-        goal: { atMost: 1 },
-      },
+      p99Figure({ what, against, mine, theirs: postgres }),
     ]
     return [...figures, await besideDuckDb(world, ours)]
   },

@@ -1,4 +1,5 @@
 import { callInTurns, queryTarget, type Taken, type Target } from '../load.ts'
+import { p99Figure } from '../p99.ts'
 import { datasette } from '../peers/datasette.ts'
 import { peerCache } from '../peers/install.ts'
 import type { Peer, RunningPeer } from '../peers/peer.ts'
@@ -22,8 +23,8 @@ const notInstallable = [
   { what: 'VulcanSQL', why: 'its packages are gone from the npm registry (404 for @vulcan-sql/cli)' },
   { what: 'pREST', why: 'the Go module proxy does not give it' },
 ]
-const lookups = { most: 1_000_000, connections: 32, turns: 5, turnMs: 1_500 }
-const groups = { most: 100, connections: 8, turns: 4, turnMs: 2_500 }
+const lookups = { most: 1_000_000, connections: 32, turns: 20, turnMs: 400 }
+const groups = { most: 100, connections: 8, turns: 8, turnMs: 2_000 }
 
 /** The same rows, the same client, in turns. Fastify + PostgreSQL is here, too, for the groups. */
 export const peersRow: Row = {
@@ -83,7 +84,6 @@ async function compare({ what, name, most, ...order }: Work, ours: Target, their
   if (mine === undefined || other === undefined) throw new Error('nothing was measured')
   const rates = (taken: Taken): number[] => taken.turns.map(({ rate }) => rate)
   const told = (taken: Taken): string => `${median(rates(taken)).toFixed(0)}/s`
-  const p99 = (taken: Taken): string => `${taken.p99Ms.toFixed(1)} ms`
   return [
     {
       what,
@@ -94,14 +94,6 @@ async function compare({ what, name, most, ...order }: Work, ours: Target, their
       unit: '×',
       goal: { atLeast: 1 },
     },
-    {
-      what: `${what}: p99`,
-      against: name,
-      ours: p99(mine),
-      theirs: p99(other),
-      value: mine.p99Ms / other.p99Ms,
-      unit: '×',
-      goal: { atMost: 1 },
-    },
+    p99Figure({ what, against: name, mine, theirs: other }),
   ]
 }

@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../anchors/spawned.ts'
+import { undisturbed } from '../others.ts'
 import { median, type Figure } from '../report.ts'
 import type { Row } from '../row.ts'
 import { startServer } from '../serve.ts'
@@ -18,7 +19,8 @@ export const start: Row = {
       const dataDir = await mkdtemp(join(tmpdir(), 'sluice-bench-'))
       await chmod(dataDir, 0o711)
       try {
-        const [first, second] = [await startOnce(dataDir), await startOnce(dataDir)]
+        const first = await startOnce(dataDir)
+        const second = await undisturbed(() => startOnce(dataDir))
         if (round === 0) continue
         empty.push(first)
         existing.push(second)

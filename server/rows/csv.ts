@@ -58,6 +58,8 @@ export function createCsvReader(options: CsvOptions) {
   const { delimiter, outDelimiter, hasHeader, writesHeader, known, isLater, out } = options
   const separator = delimiter.charCodeAt(0)
   const mustRewrite = delimiter !== outDelimiter
+  /** Above all that means something: most bytes of most files are, which one look tells. */
+  const highest = Math.max(separator, quote)
   const needsQuotes = new RegExp(`["\r\n${outDelimiter === '|' ? '\\|' : outDelimiter}]`)
   let columns: string[] | null = null
   let width = 0
@@ -192,7 +194,8 @@ export function createCsvReader(options: CsvOptions) {
     let end = at
     let mark = 0
     for (; end < data.length; end += 1) {
-      const byte = data[end]
+      const byte = data[end] as number
+      if (byte > highest) continue
       if (byte === separator || byte === lineFeed || byte === carriageReturn) break
       if (byte === quote) mark = 3
     }
