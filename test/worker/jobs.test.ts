@@ -56,8 +56,11 @@ describe('a job', () => {
     const done = await jobWhen(replica, job.id, finished('succeeded'))
     expect(done).toMatchObject({ attempt: 1, progress: 1, error: null, worker: null })
     expect(seen.at(-1)).toMatchObject({ id: job.id, status: 'running', input: {} })
-    expect(replica.observations).toContainEqual(
-      expect.objectContaining({ kind: 'job-finished', jobId: job.id, status: 'succeeded' }),
+    // Told after it is written: whoever reads the record may be first.
+    await vi.waitFor(() =>
+      expect(replica.observations).toContainEqual(
+        expect.objectContaining({ kind: 'job-finished', jobId: job.id, status: 'succeeded' }),
+      ),
     )
   })
 
