@@ -22,7 +22,7 @@ export const groupBy: Row = {
   },
 }
 
-/** By the light client of downloads: `fetch` alone takes 2 ms between two answers that are 80 ms apart. */
+/** By the client of downloads, which does less than `fetch` for a call. */
 function createCall({ port, secret }: DataWorld): (least: number) => Promise<number> {
   const call = { port, secret, path: '/v1/queries/groups_of_many', accept: 'application/json' }
   return async (least) => (await download({ ...call, body: JSON.stringify({ least }) })).totalMs

@@ -19,8 +19,8 @@ export function maxRequestMs({ requestTimeoutMs, uploadTimeoutMs }: Limits): num
 
 /**
  * Ends requests whose body does not arrive in time, as the server itself does: only files may take as long as it lets
- * them. What has no body has arrived when it is seen. Looked at every now and then, since a timer for each request costs
- * more than the check of its key, and nearly all have arrived before it is set.
+ * them. What has no body has arrived when it is seen. Looked at every now and then: a timer for each request is work for
+ * every call, and nearly all bodies arrive with their headers.
  */
 export function limitRequestTime(http: Http, { requestTimeoutMs, uploadTimeoutMs }: Limits): void {
   const arriving = new Map<Socket, Arriving>()

@@ -10,7 +10,7 @@ export function tellCall(app: { observe: Observe }, caller: KeyCaller | null, re
     if (caller.isTold) return
     caller.isTold = true
   }
-  // In this order it is a copy of one shape; with `kind` first each field is added by itself, at ten times the cost.
+  // In this order V8 copies the record as a whole; with `kind` first it adds each field by itself, for every call.
   app.observe({ ...record, kind: 'query-answered' })
 }
 
