@@ -42,8 +42,9 @@ export default defineConfig({
   test: {
     // One PostgreSQL for all projects; it starts only where one of those that run needs it.
     globalSetup: 'test/harness/database-server.ts',
-    // Real servers start in these tests; a hung one must fail, not stall the run.
-    testTimeout: 120_000,
+    // Real servers start in these tests; a hung one must fail, not stall the run. The longest takes 20 s on two cores, and
+    // minutes where others use them too.
+    testTimeout: 300_000,
     hookTimeout: 180_000,
     teardownTimeout: 60_000,
     // A page that loads on a busy machine takes longer than the second that is waited otherwise.
@@ -52,8 +53,6 @@ export default defineConfig({
     pool: 'forks',
     // One more than the two cores of the smallest machine: tests wait for servers and pages a third of their time.
     maxWorkers: 3,
-    // More than one try only where somebody asks for it, and `scripts/test.mjs` names what needed it.
-    retry: Number(process.env['TEST_TRIES'] ?? 1) - 1,
     // The files of a project share a process: the server's modules load once, not once per file. Modules keep no state
     // of their own, so no file can see what another did.
     isolate: false,

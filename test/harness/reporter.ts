@@ -4,11 +4,9 @@ import type { Reporter, TestModule } from 'vitest/node'
 
 /** What `scripts/test.mjs` reads when a run is over. */
 export type RunReport = {
-  passed: number
-  failed: number
-  files: Array<{ path: string; ms: number }>
-  /** Passed, but not at once. */
-  flaky: string[]
+  files: Array<{ path: string; ms: number; passed: number; failed: string[] }>
+  /** What failed outside of every file, such as an error that nobody awaited. */
+  others: number
   /** What this machine could not run, by why. */
   skipped: Array<{ count: number; reason: string }>
 }
@@ -33,22 +31,16 @@ export function reportTo(path: string): Reporter {
       process.stdout.write(`\nFAILED ${where}\n${errors.map(({ message }) => `  ${message}\n`).join('')}`)
     },
     onTestRunEnd(modules, unhandledErrors, reason) {
-      const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state))
-      const failedTests = states.filter((state) => state === 'failed').length
-      // A file that does not load, a hook that fails and an error that nobody awaited leave no failed test behind.
-      const failedFiles = modules.filter((module) => !module.ok() && !hasFailedTest(module)).length
-      const failed = failedTests + failedFiles + unhandledErrors.length
+      const files = modules.map((module) => ({
+        path: relative(module.project.config.root, module.moduleId),
+        ms: durationMs(module),
+        passed: [...module.children.allTests('passed')].length,
+        failed: failedIn(module),
+      }))
+      const isQuiet = files.every(({ failed }) => failed.length === 0) && unhandledErrors.length === 0
       const report: RunReport = {
-        passed: states.filter((state) => state === 'passed').length,
-        failed: failed === 0 && reason !== 'passed' ? 1 : failed,
-        files: modules.map((module) => ({
-          path: relative(module.project.config.root, module.moduleId),
-          ms: durationMs(module),
-        })),
-        flaky: modules
-          .flatMap((module) => [...module.children.allTests()])
-          .filter((test) => test.diagnostic()?.flaky === true)
-          .map((test) => test.fullName),
+        files,
+        others: isQuiet && reason !== 'passed' ? 1 : unhandledErrors.length,
         skipped: skippedIn(modules),
       }
       writeFileSync(path, JSON.stringify(report))
@@ -71,8 +63,10 @@ function skippedIn(modules: readonly TestModule[]): RunReport['skipped'] {
   return [...counts].map(([reason, count]) => ({ count, reason }))
 }
 
-function hasFailedTest(module: TestModule): boolean {
-  return [...module.children.allTests('failed')].length > 0
+/** A file that does not load and a hook that fails leave no failed test behind. */
+function failedIn(module: TestModule): string[] {
+  const names = [...module.children.allTests('failed')].map((test) => test.fullName)
+  return names.length === 0 && !module.ok() ? ['the file as a whole'] : names
 }
 
 /** With what it imports and prepares. */
