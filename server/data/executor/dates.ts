@@ -40,9 +40,9 @@ function offsetSeconds(offset: string): number {
   return sign * (Number(digits.slice(0, 2)) * 3_600 + Number(digits.slice(2)) * 60)
 }
 
-/** `2024-01-31`, for years that ISO 8601 writes with four digits. */
+/** `2024-01-31`, for the years 1 to 9999. */
 export function formatDay(days: number): string | undefined {
-  const year = days > -719_529 && days < 2_932_897
+  const year = days > -719_163 && days < 2_932_897
   return year ? new Date(days * dayMs).toISOString().slice(0, 10) : undefined
 }
 

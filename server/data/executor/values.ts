@@ -94,8 +94,8 @@ const scalarTexts = new Map<DuckDBTypeId, (x: string) => string>([
   [DuckDBTypeId.TIMESTAMP, timestampOf],
   [DuckDBTypeId.TIMESTAMP_S, timestampOf],
   [DuckDBTypeId.TIMESTAMP_MS, timestampOf],
-  [DuckDBTypeId.TIMESTAMP_NS, timestampText],
-  [DuckDBTypeId.TIMESTAMP_TZ, (x) => timestampText(`(${x} AT TIME ZONE 'UTC')`)],
+  [DuckDBTypeId.TIMESTAMP_NS, nanosText],
+  [DuckDBTypeId.TIMESTAMP_TZ, (x) => timestampOf(`(${x} AT TIME ZONE 'UTC')`)],
   [DuckDBTypeId.BLOB, (x) => `'"' || base64(${x}) || '"'`],
   [DuckDBTypeId.SQLNULL, () => 'NULL'],
   [DuckDBTypeId.VARIANT, (x) => `(${x}::JSON)::VARCHAR`],
@@ -130,7 +130,8 @@ export function bareText(type: DuckDBType, x: string): string | undefined {
 /** TIME, INTERVAL, BIT and whatever a later version adds are DuckDB's own text. */
 const ownText = (x: string): string => `to_json(${x}::VARCHAR)::VARCHAR`
 
-function timestampText(x: string): string {
+/** A TIME would lose what is below a microsecond. */
+function nanosText(x: string): string {
   return `CASE WHEN isfinite(${x}) THEN '"' || replace(${x}::VARCHAR, ' ', 'T') || 'Z"' END`
 }
 
@@ -263,12 +264,23 @@ function textJson(text: string): string {
 }
 
 function dateJson(value: DuckDBDateValue): string {
-  return value.isFinite ? `"${formatDay(value.days) ?? value.toString()}"` : 'null'
+  return value.isFinite ? `"${dayText(value.days)}"` : 'null'
 }
 
-function timestampJson(value: DuckDBTimestampValue): string {
-  if (!value.isFinite) return 'null'
-  return `"${formatTimestamp(value.micros) ?? `${value.toString().replace(' ', 'T')}Z`}"`
+function timestampJson({ isFinite, micros }: DuckDBTimestampValue): string {
+  if (!isFinite) return 'null'
+  const usual = formatTimestamp(micros)
+  if (usual !== undefined) return `"${usual}"`
+  const ofDay = ((micros % dayMicros) + dayMicros) % dayMicros
+  const time = formatTimestamp(ofDay)?.slice('1970-01-01'.length)
+  return `"${dayText(Number((micros - ofDay) / dayMicros))}${time}"`
+}
+
+const dayMicros = 86_400_000_000n
+
+/** As SQL writes it. The binding writes all days but those of one year in the same way: it calls 1 BC the year 0. */
+function dayText(days: number): string {
+  return formatDay(days) ?? new DuckDBDateValue(days).toString().replace(/^0000(.*)$/, '0001$1 (BC)')
 }
 
 function decimalJson(value: DuckDBDecimalValue): string {
