@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => c.close())
 
 describe('a test of the connection', () => {
-  const limits = { timeoutMs: 300, previewBytes: 1_000_000, redirects: 5, retries: 0, maxDepth: 64 }
+  const limits = { timeoutMs: 2_000, previewBytes: 1_000_000, redirects: 5, retries: 0, maxDepth: 64 }
   const probe = (path: string, more: Partial<HttpConfiguration> = {}) =>
     testConnection(c.configuration(path, more), { ...c, limits })
 
