@@ -1,5 +1,6 @@
 const headEnd = '\r\n\r\n'
-const lastPiece = '0\r\n\r\n'
+/** With the end of the piece before: a piece of CSV may itself end with a zero and the end of its line. */
+const lastPiece = '\r\n0\r\n\r\n'
 
 /**
  * Says when an answer is whole, of whatever pieces it comes in: its length is told, or it comes in chunks. One that is no
@@ -27,14 +28,14 @@ export function openAnswerReader(whole: () => void, refused: (why: string) => vo
       }
       const lines = text.slice(0, end)
       if (!lines.startsWith('HTTP/1.1 200')) {
-        refused(text)
+        refused(text.slice(0, 500))
         return
       }
       left = Number(/content-length: (\d+)/i.exec(lines)?.[1] ?? 0)
       isChunked = /transfer-encoding: chunked/i.test(lines)
       body = data.subarray(end + headEnd.length - head.length)
       head = ''
-      tail = ''
+      tail = '\r\n'
       inBody = true
     }
     if (!ended(body)) return

@@ -1,35 +1,74 @@
-import { request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { openAnswerReader } from './answer-reader.ts'
 
 export type Downloaded = { firstMs: number; totalMs: number; sizeBytes: number; lines: number }
 type Call = { port: number; secret: string; path: string; accept: string; body?: string; countsLines?: boolean }
 
-/** Calls a query and reads the answer to its end, keeping nothing of it. */
-export function download({ port, secret, path, accept, body = '{}', countsLines = false }: Call): Promise<Downloaded> {
-  const headers = { authorization: `Bearer ${secret}`, accept, 'content-type': 'application/json' }
+type Caller = { socket: Socket; take: (data: Buffer) => void; fail: (error: Error) => void }
+/** Connections that stay open from one call to the next, by port. */
+const idle = new Map<number, Caller>()
+
+/**
+ * Calls a query and reads the answer to its end, keeping nothing of it. An HTTP client would do: Node's takes 40 ms of the
+ * processor for 7 MB in chunks, on the cores that are measured, where this takes 5.
+ */
+export async function download({ port, secret, path, accept, body = '{}', countsLines }: Call): Promise<Downloaded> {
+  const caller = idle.get(port) ?? (await openCaller(port))
+  idle.delete(port)
+  const request = [
+    `POST ${path} HTTP/1.1`,
+    'host: 127.0.0.1',
+    `authorization: Bearer ${secret}`,
+    `accept: ${accept}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ]
   return new Promise((resolve, reject) => {
     const startedMs = performance.now()
-    const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, (answer) => {
-      let firstMs = 0
-      let sizeBytes = 0
-      let lines = 0
-      answer.on('data', (part: Buffer) => {
-        if (sizeBytes === 0) firstMs = performance.now() - startedMs
-        sizeBytes += part.length
-        if (countsLines) lines += linesIn(part)
-      })
-      answer.on('error', reject)
-      answer.on('end', () => {
-        if (answer.statusCode === 200) resolve({ firstMs, totalMs: performance.now() - startedMs, sizeBytes, lines })
-        else reject(new Error(`${path}: ${answer.statusCode}`))
-      })
-    })
-    sent.on('error', reject)
-    sent.end(body)
+    const taken = { firstMs: 0, sizeBytes: 0, lines: 0 }
+    const read = openAnswerReader(
+      () => {
+        idle.set(port, caller)
+        resolve({ ...taken, totalMs: performance.now() - startedMs })
+      },
+      (why) => reject(new Error(`${path}: ${why}`)),
+    )
+    caller.fail = reject
+    caller.take = (data) => {
+      if (taken.sizeBytes === 0) taken.firstMs = performance.now() - startedMs
+      taken.sizeBytes += data.length
+      if (countsLines === true) taken.lines += linesIn(data)
+      read(data)
+    }
+    caller.socket.write(`${request.join('\r\n')}\r\n\r\n${body}`)
   })
 }
 
-function linesIn(part: Buffer): number {
+function openCaller(port: number): Promise<Caller> {
+  const buffer = Buffer.alloc(262_144)
+  const onread = {
+    buffer,
+    callback(size: number): boolean {
+      caller.take(buffer.subarray(0, size))
+      return true
+    },
+  }
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread })
+  const caller: Caller = { socket, take: () => undefined, fail: () => undefined }
+  socket.unref()
+  socket.on('close', () => {
+    if (idle.get(port) === caller) idle.delete(port)
+    caller.fail(new Error('The server closed the connection.'))
+  })
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject)
+    socket.once('connect', () => resolve(caller))
+  })
+}
+
+/** Ends of lines as NDJSON has them. Those of HTTP, around chunks and headers, are two bytes. */
+function linesIn(data: Buffer): number {
   let lines = 0
-  for (let at = part.indexOf(10); at !== -1; at = part.indexOf(10, at + 1)) lines += 1
+  for (let at = data.indexOf(10); at !== -1; at = data.indexOf(10, at + 1)) if (data[at - 1] === 125) lines += 1
   return lines
 }

@@ -74,6 +74,14 @@ describe('a stream', () => {
     })
   })
 
+  test('beyond its bytes is refused without waiting for the rows after them', async () => {
+    // Four chunks at once, and then nothing for many minutes. The third is too much, when the fifth is being looked for.
+    const sql = "SELECT repeat('x', 100) AS x FROM range(1000000000000) t(i) WHERE i < 8192 OR i = 999999999999"
+    await expect(collect(sql, { maxBytes: 600_000, timeoutMs: 600_000 })).rejects.toMatchObject({
+      code: 'result_too_large',
+    })
+  })
+
   test('beyond its bytes is refused', async () => {
     await expect(collect('SELECT * FROM orders', { maxBytes: 100_000 })).rejects.toMatchObject({
       code: 'result_too_large',

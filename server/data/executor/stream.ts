@@ -48,29 +48,46 @@ async function streamRows(source: Source, input: ReadCall, sink: StreamSink): Pr
 type Rows = { result: DuckDBResult; encoder: Encoder; call: Cancellable }
 
 async function sendRows({ result, encoder, call }: Rows, input: ReadCall, sink: StreamSink): Promise<Streamed> {
-  const { start, rows, end } = encoder
   let rowCount = 0
   let sizeBytes = 0
-  const send = async (bytes: Buffer | null, count: number): Promise<void> => {
-    if (bytes === null) return
+  const counted = (bytes: Buffer): Buffer => {
     sizeBytes += bytes.length
     if (sizeBytes > input.maxBytes) throw tooLarge(input.maxBytes)
-    await sink.chunk(bytes, count)
+    return bytes
   }
-  await send(start, 0)
-  for (;;) {
-    const chunk = await result.fetchChunk()
-    throwIfCancelled(call)
-    if (chunk === null || chunk.rowCount === 0) throw new Error('Invalid Input Error: The query failed midway')
-    const complete = chunk.getColumnVector(0).getItem(chunk.rowCount - 1) === null
-    const count = chunk.rowCount - (complete ? 1 : 0)
-    const kept = Math.min(count, input.maxRows - rowCount)
-    rowCount += kept
-    if (kept > 0) await send(rows(chunk, kept), kept)
-    if (!complete && kept === count) continue
-    await send(end, 0)
-    return { rowCount, truncated: kept < count }
+  if (encoder.start !== null) await sink.chunk(counted(encoder.start), 0)
+  let fetching = result.fetchChunk()
+  try {
+    for (;;) {
+      const chunk = await fetching
+      throwIfCancelled(call)
+      if (chunk === null || chunk.rowCount === 0) throw new Error('Invalid Input Error: The query failed midway')
+      const complete = chunk.getColumnVector(0).getItem(chunk.rowCount - 1) === null
+      const count = chunk.rowCount - (complete ? 1 : 0)
+      const kept = Math.min(count, input.maxRows - rowCount)
+      const isLast = complete || kept < count
+      // The engine makes the next rows while these are written and sent; the memory of each chunk is its own.
+      if (!isLast) fetching = failingLater(result.fetchChunk())
+      rowCount += kept
+      if (kept > 0) await sink.chunk(counted(encoder.rows(chunk, kept)), kept)
+      if (!isLast) continue
+      if (encoder.end !== null) await sink.chunk(counted(encoder.end), 0)
+      return { rowCount, truncated: kept < count }
+    }
+  } catch (error) {
+    // Nobody wants the rows that are on their way.
+    call.interrupt?.()
+    throw error
+  } finally {
+    // The statement must not end while its rows are fetched.
+    await fetching.catch(() => undefined)
   }
+}
+
+/** Its failure is met where it is awaited, which may be after it happened. */
+function failingLater<Result>(promise: Promise<Result>): Promise<Result> {
+  promise.catch(() => undefined)
+  return promise
 }
 
 /** How rows become bytes: what to select (the first column is never NULL), and what goes before, for and after them. */

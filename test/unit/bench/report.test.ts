@@ -83,6 +83,20 @@ describe('the caller knows an answer is whole', () => {
     }
   })
 
+  test('that comes in chunks, of which one ends as the last does', () => {
+    let whole = 0
+    const read = openAnswerReader(
+      () => (whole += 1),
+      (why) => expect.unreachable(why),
+    )
+    read(Buffer.from('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\na0\r\n\r\n'))
+    expect(whole).toBe(0)
+    read(Buffer.from('0\r\n\r\n'))
+    expect(whole).toBe(1)
+    read(Buffer.from('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'))
+    expect(whole).toBe(2)
+  })
+
   test('and gives up at one that is no success', () => {
     let refused = ''
     openAnswerReader(
