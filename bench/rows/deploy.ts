@@ -2,7 +2,7 @@ import { median, type Figure } from '../report.ts'
 import type { QueryPlace, QuestionWorld } from '../question-world.ts'
 import type { Row } from '../row.ts'
 
-const rounds = 11
+const rounds = 25
 
 /** One query with a new example. Between two releases the service comes to rest, as it does when people release. */
 export const deploy: Row = {
