@@ -32,18 +32,14 @@ export function callKindOf(event: QueryAnswered): CallKind | undefined {
   }
 }
 
-/** Whether two calls are of the same kind; asked for every call, where `callKindOf` is for few. */
+/** Whether two calls of one query with one key are of the same kind; asked for every call, where `callKindOf` is for few. */
 export function isSameKind(one: QueryAnswered, other: QueryAnswered): boolean {
   return (
-    one.query === other.query &&
-    one.keyId === other.keyId &&
     one.version === other.version &&
     one.cache === other.cache &&
     one.code === other.code &&
     one.reason === other.reason &&
-    one.entry === other.entry &&
-    one.environment === other.environment &&
-    one.projectId === other.projectId
+    one.entry === other.entry
   )
 }
 

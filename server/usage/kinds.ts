@@ -20,23 +20,26 @@ export type Kinds = {
 
 const minuteMs = 60_000
 
+type Level<Below> = Map<string | null, Below>
+
 /**
- * Finds what a call belongs to. By key and query, and among those few by comparing: a text of all that tells kinds
- * apart, made for every call, would cost more than everything else that is done with it here.
+ * Finds what a call belongs to. By what there may be thousands of, one after the other, and among the few that are left
+ * by comparing: a text of all that tells kinds apart, made for every call, would cost more than everything else that is
+ * done with it here.
  */
 export function openKinds(tally: Tally, most: number): Kinds {
-  let known = new Map<string | null, Map<string | null, Kind[]>>()
+  let known: Level<Level<Level<Level<Kind[]>>>> = new Map()
   let count = 0
   let minute = 0
 
   /** Up to as many as may be: names that callers make up are without number. */
-  const keep = ({ keyId, query }: QueryAnswered, kind: Kind): void => {
+  const keep = ({ keyId, projectId, environment, query }: QueryAnswered, kind: Kind): void => {
     if (count >= most) return
     count += 1
-    const ofKey = known.get(keyId) ?? new Map<string | null, Kind[]>()
-    const place = ofKey.get(query) ?? []
-    place.push(kind)
-    known.set(keyId, ofKey.set(query, place))
+    const ofKey = under(known, keyId, newLevel<Level<Level<Kind[]>>>)
+    const ofProject = under(ofKey, projectId, newLevel<Level<Kind[]>>)
+    const ofEnvironment = under(ofProject, environment, newLevel<Kind[]>)
+    under(ofEnvironment, query, (): Kind[] => []).push(kind)
   }
 
   return {
@@ -47,7 +50,8 @@ export function openKinds(tally: Tally, most: number): Kinds {
         known = new Map()
         count = 0
       }
-      const alike = known.get(event.keyId)?.get(event.query)
+      const { keyId, projectId, environment, query } = event
+      const alike = known.get(keyId)?.get(projectId)?.get(environment)?.get(query)
       const found = alike?.find((kind) => isSameKind(kind.first, event))
       if (found !== undefined) return found
       const kind = begin(tally, event, start)
@@ -55,6 +59,18 @@ export function openKinds(tally: Tally, most: number): Kinds {
       return kind
     },
   }
+}
+
+function newLevel<Below>(): Level<Below> {
+  return new Map()
+}
+
+function under<Below>(level: Level<Below>, name: string | null, make: () => Below): Below {
+  const found = level.get(name)
+  if (found !== undefined) return found
+  const made = make()
+  level.set(name, made)
+  return made
 }
 
 function begin(tally: Tally, event: QueryAnswered, start: number): Kind | undefined {
