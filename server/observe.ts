@@ -32,7 +32,7 @@ export type Observation =
   | { kind: 'migrated'; from: number; to: number }
   | { kind: 'executor-started'; pid: number; elapsedMs: number }
   /** It ran out of memory, and a fresh one takes its place. */
-  | { kind: 'executor-replaced'; reason: 'memory_limit' }
+  | { kind: 'executor-replaced'; reason: 'memory_limit' | 'worn' }
   | { kind: 'executor-lost'; code: number | null; signal: string | null; calls: number; stderr: string }
   | ({ kind: 'job-started' } & JobFacts)
   | ({ kind: 'job-finished'; status: string; elapsedMs: number } & JobFacts)

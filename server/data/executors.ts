@@ -30,6 +30,11 @@ type Listener = {
 
 /** From its first request to end until it is killed. */
 export const killAfterMs = 1_000
+/** So many databases opened and closed leave some 100 MB in a process: the allocator finds no use for the gaps. */
+const wornAfter = 64
+/** Nobody has called it for so long, so hardly anybody waits for the one in its place. */
+const wornQuietMs = 5_000
+const wornLookMs = 1_000
 const respawnMs = { first: 50, most: 5_000, healthyAfter: 10_000 }
 
 /** The processes of a pool: each is started, and started again when it is lost; a spare takes over meanwhile. */
@@ -48,6 +53,7 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
     seat.startedMs = now()
     seat.resting = false
     seat.known.clear()
+    seat.opened = 0
     try {
       seat.child = startExecutor(
         { ...options, name: `${options.name}-${seat.index}` },
@@ -72,9 +78,10 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
 
   function lose(seat: Seat, lost: Lost): void {
     const tickets = [...seat.tickets.values()]
-    const { outOfMemory: wasOutOfMemory, stopped: wasStopped, resting: wasResting } = seat
-    const wasReady = seat.ready || wasOutOfMemory
-    Object.assign(seat, { child: null, ready: false, reserved: false, outOfMemory: false, stopped: false, groups: 0 })
+    const { outOfMemory: wasOutOfMemory, worn: wasWorn, stopped: wasStopped, resting: wasResting } = seat
+    const wasReady = seat.ready || wasOutOfMemory || wasWorn
+    Object.assign(seat, { child: null, ready: false, reserved: false, groups: 0 })
+    Object.assign(seat, { outOfMemory: false, worn: false, stopped: false })
     seat.tickets.clear()
     seat.lookups.clear()
     if (wasResting) {
@@ -88,7 +95,8 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
     on.lost(tickets, wasStopped ? 'innocent' : crashed && tickets.length === 1 ? 'guilty' : 'suspect')
     if (closing) return
     relieve(seat)
-    if (wasOutOfMemory && tickets.length === 0) observe({ kind: 'executor-replaced', reason: 'memory_limit' })
+    const replaced = tickets.length > 0 ? null : wasOutOfMemory ? 'memory_limit' : wasWorn ? 'worn' : null
+    if (replaced !== null) observe({ kind: 'executor-replaced', reason: replaced })
     else observe({ kind: 'executor-lost', code, signal, calls: tickets.length, stderr })
     // Who ends a process is refused; only where nobody was in it, starting another is what may not help.
     const isExplained = tickets.length > 0 || now() - seat.startedMs > respawnMs.healthyAfter
@@ -117,6 +125,20 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
     setTimeout(() => seat.child === child && child?.kill(), killAfterMs).unref()
   }
 
+  /** One at a time: the others answer meanwhile. Where none need stay, another starts when there is something to do. */
+  function renew(): void {
+    const quietSinceMs = performance.now() - wornQuietMs
+    const isWorn = ({ ready, opened, usedMs, tickets }: Seat): boolean =>
+      ready && opened > wornAfter && usedMs < quietSinceMs && tickets.size === 0
+    const seat = closing || !seats.every(({ ready, resting }) => ready || resting) ? undefined : seats.find(isWorn)
+    if (seat === undefined) return
+    seat.worn = true
+    seat.resting = options.keeps === 0
+    replace(seat)
+  }
+
+  const renewing = setInterval(renew, wornLookMs).unref()
+
   /** Each holds 50 MB: where nothing has run for a while, those that know most of what is asked stay, and no other. */
   function rest(): void {
     if (
@@ -139,8 +161,9 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
   resting?.unref()
 
   /** For whatever runs next. */
-  function noteUse(): void {
+  function noteUse(seat?: Seat): void {
     usedAtMs = performance.now()
+    if (seat !== undefined) seat.usedMs = usedAtMs
   }
 
   /** Starts those that were ended because nothing ran: there is more to do than those that are left should do alone. */
@@ -166,6 +189,7 @@ export function createExecutors(options: ExecutorsOptions, on: Listener) {
   async function close(timeoutMs: number): Promise<void> {
     closing = true
     clearInterval(resting)
+    clearInterval(renewing)
     const deadlineMs = performance.now() + timeoutMs
     while (seats.some((seat) => seat.tickets.size > 0) && performance.now() < deadlineMs) await pause(5)
     const left = seats.flatMap((seat) => (seat.respawn === null ? [] : [seat.respawn]))

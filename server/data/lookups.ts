@@ -58,6 +58,8 @@ type Place = LiveLookup & {
   at: LookupSlots | null
   want: Want
   isAsked: boolean
+  /** Calls that found nothing here. */
+  missed: number
   /** Until when it is not tried again. */
   restsUntilMs: number
 }
@@ -91,7 +93,7 @@ export function openLookups(options: LookupOptions): Lookups {
   const unfit = new WeakMap<LookupStatement, Set<string>>()
   /** What each project has live, by the beginning of its files' names. */
   const live = new Map<string, ReadonlySet<string>>()
-  const waiting: Place[] = []
+  const waiting = new Set<Place>()
   const stop = new AbortController()
   let working: Promise<void> | null = null
 
@@ -117,6 +119,7 @@ export function openLookups(options: LookupOptions): Lookups {
       at: null,
       want: 'expected' as const,
       isAsked: false,
+      missed: 0,
       restsUntilMs: 0,
     }
     known.set(given, place)
@@ -124,22 +127,24 @@ export function openLookups(options: LookupOptions): Lookups {
   }
 
   function ask(place: Place, want: Want): void {
+    if (want === 'called') place.missed += 1
     // There may be room for a call where there was none for what might be called.
     if (want === 'called' && place.want === 'expected') {
       place.want = want
       if (Number.isFinite(place.restsUntilMs)) place.restsUntilMs = 0
     }
-    if (place.isAsked || now() < place.restsUntilMs || waiting.length >= maxWaiting || stop.signal.aborted) return
+    if (place.isAsked || now() < place.restsUntilMs || waiting.size >= maxWaiting || stop.signal.aborted) return
     place.isAsked = true
-    waiting.push(place)
+    waiting.add(place)
     working ??= work().finally(() => (working = null))
   }
 
   async function work(): Promise<void> {
     // Whoever asked has its answer first.
     await new Promise((resolve) => setImmediate(resolve))
-    for (let place = waiting.shift(); place !== undefined; place = waiting.shift()) {
+    for (let place = mostMissed(waiting); place !== undefined; place = mostMissed(waiting)) {
       if (stop.signal.aborted) return
+      waiting.delete(place)
       try {
         await provide(place)
       } catch (error) {
@@ -188,6 +193,7 @@ export function openLookups(options: LookupOptions): Lookups {
     if (shelved === undefined || at === undefined) return false
     place.shelved = shelved
     place.at = at
+    place.missed = 0
     inside(fit, place.statement, () => new Map<string, 'used' | 'unused'>()).set(place.given, 'unused')
     return true
   }
@@ -242,6 +248,13 @@ export function openLookups(options: LookupOptions): Lookups {
       shelf.close()
     },
   }
+}
+
+/** Among those that wait, the one that most calls would have used; the first of several. */
+function mostMissed(waiting: Iterable<Place>): Place | undefined {
+  let most: Place | undefined
+  for (const place of waiting) if (most === undefined || place.missed > most.missed) most = place
+  return most
 }
 
 function createWriter({ engine, files }: LookupOptions) {

@@ -13,6 +13,7 @@ import {
   createLookups,
   failureOf,
   isAlike,
+  opensDatabase,
   overloaded,
   queryOf,
   statementOf,
@@ -181,7 +182,7 @@ export function createPool(options: PoolOptions) {
 
   function dispatch(seat: Seat, group: TaskGroup<Seat>): void {
     seat.groups += 1
-    processes.noteUse()
+    processes.noteUse(seat)
     if (group.lookup !== null) seat.lookups.add(group.lookup)
     for (const ticket of group.tickets) {
       ticket.seat = seat
@@ -193,9 +194,10 @@ export function createPool(options: PoolOptions) {
 
   function sendCall(seat: Seat, { tickets }: TaskGroup<Seat>): void {
     const [ticket, ...others] = tickets
-    if (ticket !== undefined) {
-      seat.child?.send({ id: ticket.id, kind: 'call', head: callHead(seat.known, ticket, others) })
-    }
+    if (ticket === undefined) return
+    const head = callHead(seat.known, ticket, others)
+    if (opensDatabase(head)) seat.opened += 1
+    seat.child?.send({ id: ticket.id, kind: 'call', head })
   }
 
   function finish(seat: Seat, ticket: Ticket<Seat>, outcome: Reply | Error): void {
@@ -207,6 +209,7 @@ export function createPool(options: PoolOptions) {
       lane.release(ticket.group.place)
     }
     if (seat.tickets.size === 0) {
+      processes.noteUse(seat)
       seat.reserved = false
       if (seat.outOfMemory) processes.replace(seat)
     }

@@ -16,10 +16,16 @@ export type Seat = {
   /** The lookups among them, each at most once. */
   lookups: Set<string>
   known: Set<string>
+  /** Databases that were opened in it since it started. */
+  opened: number
+  /** When it last began or ended a call. */
+  usedMs: number
   /** Takes no new work until it is empty: a suspect is to run alone in it. */
   reserved: boolean
   /** Ran out of memory: what was freed does not all come back, so it is replaced when it is empty. */
   outOfMemory: boolean
+  /** Opened so many databases that it is replaced while nobody calls. */
+  worn: boolean
   /** Killed by us for a call that could not be stopped: the others in it are innocent. */
   stopped: boolean
   /** Has nothing to do and was ended for that: another starts when there is. */
@@ -39,8 +45,11 @@ export function newSeat(index: number, standby: boolean): Seat {
     groups: 0,
     lookups: new Set(),
     known: new Set(),
+    opened: 0,
+    usedMs: 0,
     reserved: false,
     outOfMemory: false,
+    worn: false,
     stopped: false,
     resting: false,
     respawn: null,

@@ -63,6 +63,11 @@ export function callHead(known: Set<string>, ticket: Ticket, others: Ticket[]): 
   return { ...head, catalog }
 }
 
+/** Whether the executor opens a database for it: of a catalog that is new to it, or one for this call alone. */
+export function opensDatabase(head: CallHead): boolean {
+  return head.scope === null || head.catalog !== undefined
+}
+
 function alikeCall({ id, call }: Ticket): AlikeCall {
   return { id, slots: call.verb === 'read' ? call.slots : [] }
 }

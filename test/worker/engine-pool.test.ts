@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdir, readdir, readlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { openEngine, type EngineOptions } from '../../server/data/index.ts'
+import { openEngine } from '../../server/data/index.ts'
 import { engineOptions } from '../harness/engine-options.ts'
 import { killAll } from '../harness/process.ts'
 import { eventually, openFixture, runSql, type Fixture } from './engine-fixture.ts'
@@ -397,38 +397,5 @@ describe('opening and closing', () => {
     expect(await readdir(join(runDir, 'read-0'))).toEqual([])
     await engine.close(1_000)
     expect(await readdir(runDir)).toEqual([])
-  })
-})
-
-describe('rest', () => {
-  test('where nothing runs for a while one process stays, and more to do starts the others again', async () => {
-    const seen: string[] = []
-    const observe: EngineOptions['observe'] = ({ kind }) => void seen.push(kind)
-    fixture = await openFixture({ executors: 2, spareExecutors: 1, restAfterMs: 300, observe })
-    await fixture.rows(lookup)
-    await eventually(() => pids().length === 1 && spares().length === 0)
-    const [kept] = pids()
-    // One call after another needs no second process.
-    for (let turn = 0; turn < 3; turn += 1) expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
-    expect(pids()).toEqual([kept])
-    const leaving = new AbortController()
-    const long = [7, 11].map((factor) =>
-      fixture.rows(slow.replace('% 7', `% ${factor}`), { signal: leaving.signal }).catch(() => 'left'),
-    )
-    await eventually(() => pids().length === 2 && spares().length === 1)
-    expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
-    leaving.abort(new Error('left'))
-    expect(await Promise.all(long)).toEqual(['left', 'left'])
-    await eventually(() => pids().length === 1)
-    // Nobody takes a process that was ended for one that died.
-    expect(seen).not.toContain('executor-lost')
-  })
-
-  test('the process that stays may die, and its calls are answered', async () => {
-    fixture = await openFixture({ executors: 2, spareExecutors: 1, restAfterMs: 300 })
-    await eventually(() => pids().length === 1 && spares().length === 0)
-    const answers = Array.from({ length: 4 }, () => fixture.rows(lookup))
-    process.kill(pids()[0] ?? 0, 'SIGKILL')
-    expect(await Promise.all(answers)).toEqual(Array.from({ length: 4 }, () => [{ region: 'south' }]))
   })
 })

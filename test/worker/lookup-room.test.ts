@@ -120,3 +120,20 @@ test('a start opens the files that are there and writes no others before somebod
   await eventually(() => isFound(after, second))
   expect(writings(after)).toBe(1)
 })
+
+test('of those that wait to be written, the one that was called most comes first', async () => {
+  const shelf = await open(10_000_000)
+  for (const [lookup, calls] of [
+    [first, 1],
+    [second, 1],
+    [third, 5],
+  ] as const) {
+    for (let at = 0; at < calls; at += 1) expect(isFound(shelf, lookup)).toBe(false)
+  }
+  const order: LookupStatement[] = []
+  await eventually(() => {
+    for (const each of [third, second, first]) if (!order.includes(each) && isFound(shelf, each)) order.push(each)
+    return order.length === 3
+  })
+  expect(order.indexOf(third)).toBeLessThan(order.indexOf(second))
+})
