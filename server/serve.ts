@@ -8,6 +8,7 @@ import { keepHouse } from './housekeeping.ts'
 import { buildHttp, type Http } from './http/index.ts'
 import { say } from './output.ts'
 import { warmProjects } from './queries/index.ts'
+import { warmQuestions } from './questions/index.ts'
 import type { StopRequests } from './stop-requests.ts'
 import type { OpeningStore } from './store/index.ts'
 
@@ -72,7 +73,7 @@ async function startWork(app: App): Promise<void> {
 /** Data first: calls are more than questions. */
 async function warm(app: App): Promise<void> {
   await warmProjects(app)
-  await app.router.warm()
+  await warmQuestions(app)
 }
 
 /**

@@ -40,3 +40,4 @@ export { candidatesOf, refusalOf, roundShare, schemaOf, wireRouting } from './ve
 export { renameExpected } from './verbs/renamed-query.ts'
 export { resolveQuestions } from './verbs/resolve.ts'
 export { tryQuestion, type Tried } from './verbs/try.ts'
+export { warmQuestions } from './verbs/warm.ts'

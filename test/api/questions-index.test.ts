@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failure } from '../../server/failure.ts'
 import type { Observation } from '../../server/observe.ts'
-import { openRouter } from '../../server/questions/index.ts'
+import { openRouter, warmQuestions } from '../../server/questions/index.ts'
 import { expectStatus, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 import { openAppWithSource, execute, type Source } from '../harness/source.ts'
@@ -193,6 +193,26 @@ describe('the index of a place', () => {
       )
     await expect.poll(own, { timeout: 60_000 }).toBeGreaterThan(0)
     expect(observations.filter(({ kind }) => kind === 'question-index-built').length).toBeLessThanOrEqual(3)
+    await router.close()
+  })
+
+  test('is built after a start where somebody asked lately, the last place first, and nowhere else', async () => {
+    const asked = [await openQueryProject(t), await openQueryProject(t)]
+    const unasked = await openQueryProject(t)
+    for (const project of [...asked, unasked]) {
+      const examples = [{ question: 'How many orders are there?', parameters: {} }]
+      await project.deploy({ name: 'all', sql: 'SELECT count(*) AS n FROM orders', examples })
+    }
+    for (const { caller, projectId } of asked) {
+      await expectStatus(200, caller.post('/v1/query', { query: 'How many orders are there?', project_id: projectId }))
+    }
+    await t.app.questionLog.flush()
+    const observations: Observation[] = []
+    const router = await routerOn(observations)
+    await warmQuestions({ ...t.app, router })
+    const built = observations.flatMap((event) => (event.kind === 'question-index-built' ? [event.projectId] : []))
+    expect(built.slice(0, 2)).toEqual(asked.map(({ projectId }) => projectId).reverse())
+    expect(built).not.toContain(unasked.projectId)
     await router.close()
   })
 
