@@ -23,6 +23,13 @@ export async function openDuckDb(threads: number): Promise<DuckDb> {
   }
 }
 
+/** DuckDB as someone embeds it who has only this to do, over the very file that the service serves from. */
+export async function openBare(path: string, threads: number) {
+  const bare = await openDuckDb(threads)
+  await bare.connection.run(`ATTACH '${path}' AS native (READ_ONLY)`)
+  return bare
+}
+
 /** Eight columns of the usual types. */
 export async function writeData(folder: string, scale: number): Promise<DataFiles> {
   const counts = { rowCount: Math.round(rowCount * scale), bigCount: Math.round(bigCount * scale) }

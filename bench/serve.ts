@@ -71,11 +71,18 @@ export async function startServer(dataDir: string, port: number, { settings, com
     allMb: () => sharedMemoryMb(pid, dataDir),
     /** Waits until it has nothing left to do in the background. */
     async settled(): Promise<void> {
-      const busyMs = async (): Promise<number> => Object.values(await cpuMsByPart()).reduce((sum, ms) => sum + ms, 0)
+      const times = async (): Promise<Map<number, number>> =>
+        new Map(
+          await Promise.all(
+            (await descendantsOf(pid)).map(async (each) => [each.pid, await cpuMsOf(each.pid)] as const),
+          ),
+        )
       for (const deadlineMs = performance.now() + settleLimitMs; performance.now() < deadlineMs;) {
-        const before = await busyMs()
+        const before = await times()
         await wait(1_000)
-        if ((await busyMs()) - before < idleShare * 1_000) return
+        // Each by itself: with a process that ends, all that it ever took would be taken off.
+        const busy = [...(await times())].map(([each, ms]) => Math.max(0, ms - (before.get(each) ?? 0)))
+        if (busy.reduce((sum, ms) => sum + ms, 0) < idleShare * 1_000) return
       }
       throw new Error('The service does not come to rest.')
     },

@@ -6,7 +6,7 @@ import { openPostgres } from './anchors/postgres.ts'
 import { freePort, startProgram, type Spawned } from './anchors/spawned.ts'
 import { download } from './download.ts'
 import { openBenchApp, type Query } from './installation.ts'
-import { openDuckDb, writeData, type DataFiles } from './data.ts'
+import { writeData, type DataFiles } from './data.ts'
 import { openQuestionWorld, type QuestionWorld } from './question-world.ts'
 import { startServer, type RunningServer } from './serve.ts'
 
@@ -122,11 +122,4 @@ async function makeInstallation(files: DataFiles) {
   } finally {
     await bench.close()
   }
-}
-
-/** DuckDB as someone embeds it who has only this to do, over the very file that the service serves from. */
-export async function openBare(path: string, threads: number) {
-  const bare = await openDuckDb(threads)
-  await bare.connection.run(`ATTACH '${path}' AS native (READ_ONLY)`)
-  return bare
 }

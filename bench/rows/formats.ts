@@ -1,60 +1,28 @@
-import { readFile } from 'node:fs/promises'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
-import {
-  Bool,
-  DateDay,
-  Float64,
-  Int32,
-  Int64,
-  Table,
-  tableToIPC,
-  TimestampMicrosecond,
-  Utf8,
-  vectorFromArray,
-  type DataType,
-} from 'apache-arrow'
-import type { DuckDBConnection, DuckDBDateValue, DuckDBTimestampValue } from '@duckdb/node-api'
+import type { FormatName } from '../anchors/format-maker.ts'
 import { download } from '../download.ts'
 import { undisturbed } from '../others.ts'
 import { median, ratioOf, type Figure } from '../report.ts'
 import type { Row } from '../row.ts'
-import { openBare } from '../worlds.ts'
 
 const rounds = 21
-const part = 'SELECT * FROM native.data WHERE id < 100000'
-const dayMs = 86_400_000
 
-/** Makes the same bytes of the same file with DuckDB alone, on one thread, and gives how many they are. */
-type Make = (connection: DuckDBConnection, file: string) => Promise<number>
-type Format = { name: string; accept: string; against: string; make: Make }
+type Format = { name: FormatName; accept: string; against: string }
 
 const formats: Format[] = [
-  {
-    name: 'JSON',
-    accept: 'application/json',
-    against: 'bare DuckDB, string_agg(to_json)',
-    async make(connection) {
-      const result = await connection.run(`SELECT string_agg(to_json(r)::VARCHAR, ',') FROM (${part}) r`)
-      return Buffer.from(`[${String((await result.getRows())[0]?.[0])}]`).length
-    },
-  },
-  {
-    name: 'CSV',
-    accept: 'text/csv',
-    against: 'bare DuckDB, COPY … (FORMAT csv), and reading the file',
-    make: (connection, file) => copied(connection, file, '(FORMAT csv, HEADER true)'),
-  },
+  { name: 'JSON', accept: 'application/json', against: 'bare DuckDB, string_agg(to_json)' },
+  { name: 'CSV', accept: 'text/csv', against: 'bare DuckDB, COPY … (FORMAT csv), and reading the file' },
   {
     name: 'Arrow',
     accept: 'application/vnd.apache.arrow.stream',
     against: 'bare DuckDB, its values as vectors of apache-arrow',
-    make: async (connection) => arrowBytes(connection),
   },
   {
     name: 'Parquet',
     accept: 'application/vnd.apache.parquet',
     against: 'bare DuckDB, COPY … (FORMAT parquet), and reading the file',
-    make: (connection, file) => copied(connection, file, '(FORMAT parquet, COMPRESSION zstd)'),
   },
 ]
 
@@ -64,17 +32,16 @@ export const formatsRow: Row = {
     const world = await worlds.data()
     const folder = await worlds.folder()
     const figures: Figure[] = []
-    for (const { name, accept, against, make } of formats) {
-      const bare = await openBare(world.tables.data, 1)
+    for (const { name, accept, against } of formats) {
+      const maker = await startMaker(world.tables.data, folder)
       const [ours, theirs]: [number[], number[]] = [[], []]
       let sizeBytes = 0
       for (let round = 0; round < rounds + 2; round += 1) {
         const { bareMs, mine } = await undisturbed(async () => {
-          const makeBare = () => timed(() => make(bare.connection, join(folder, `part.${name}`)))
           const call = { ...world, path: '/v1/queries/part', accept }
-          if (round % 2 === 0) return { bareMs: await makeBare(), mine: await download(call) }
+          if (round % 2 === 0) return { bareMs: await maker.make(name), mine: await download(call) }
           const first = await download(call)
-          return { bareMs: await makeBare(), mine: first }
+          return { bareMs: await maker.make(name), mine: first }
         })
         sizeBytes = mine.sizeBytes
         // Two rounds warm both sides up.
@@ -82,7 +49,7 @@ export const formatsRow: Row = {
         ours.push(mine.totalMs)
         theirs.push(bareMs)
       }
-      bare.close()
+      maker.close()
       figures.push({
         what: `100,000 rows × 8 as ${name}, ${(sizeBytes / 1e6).toFixed(1)} MB, to the last byte`,
         against,
@@ -97,37 +64,19 @@ export const formatsRow: Row = {
   },
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const startedMs = performance.now()
-  await work()
-  return performance.now() - startedMs
-}
-
-async function copied(connection: DuckDBConnection, file: string, options: string): Promise<number> {
-  await connection.run(`COPY (${part}) TO '${file}' ${options}`)
-  return (await readFile(file)).length
-}
-
-/** The binding gives no Arrow: its values are put into vectors, as someone does who embeds it. */
-async function arrowBytes(connection: DuckDBConnection): Promise<number> {
-  const reader = await connection.runAndReadAll(part)
-  const [id, name, price, active, day, at, region, quantity] = reader.getColumns()
-  const of = (values: unknown[] | undefined, type: DataType) => vectorFromArray(values ?? [], type)
-  const table = new Table({
-    id: of(id, new Int64()),
-    name: of(name, new Utf8()),
-    price: of(price, new Float64()),
-    active: of(active, new Bool()),
-    day: of(
-      day?.map((value) => (value as DuckDBDateValue).days * dayMs),
-      new DateDay(),
-    ),
-    at: of(
-      at?.map((value) => Number((value as DuckDBTimestampValue).micros / 1000n)),
-      new TimestampMicrosecond(),
-    ),
-    region: of(region, new Utf8()),
-    quantity: of(quantity, new Int32()),
+async function startMaker(database: string, folder: string) {
+  const child = fork(join(import.meta.dirname, '../anchors/format-maker.ts'), [database, folder])
+  const ended = once(child, 'exit').then((): unknown[] => {
+    throw new Error('the maker of formats ended')
   })
-  return tableToIPC(table, 'stream').length
+  const said = async (): Promise<unknown> => (await Promise.race([once(child, 'message'), ended]))[0]
+  await said()
+  return {
+    /** In milliseconds, as it measures itself. */
+    async make(name: FormatName): Promise<number> {
+      child.send(name)
+      return Number(await said())
+    },
+    close: () => void child.kill(),
+  }
 }

@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os'
 import type { DuckDBPreparedStatement } from '@duckdb/node-api'
+import { openBare } from '../data.ts'
 import { download } from '../download.ts'
 import { undisturbed } from '../others.ts'
 import { median, ratioOf, type Figure } from '../report.ts'
 import type { Row } from '../row.ts'
-import { groupsOf, openBare, type DataWorld } from '../worlds.ts'
+import { groupsOf, type DataWorld } from '../worlds.ts'
 
 const rounds = 25
 const values = 100

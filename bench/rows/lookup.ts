@@ -1,8 +1,9 @@
+import { openBare } from '../data.ts'
 import { callInTurns, queryTarget, usualConnections, type Taken } from '../load.ts'
 import { p99Figure } from '../p99.ts'
 import { ratioOf, median, type Figure } from '../report.ts'
 import type { Bench, Row } from '../row.ts'
-import { openBare, type DataWorld } from '../worlds.ts'
+import type { DataWorld } from '../worlds.ts'
 
 const turns = 40
 const turnMs = 300

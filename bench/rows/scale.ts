@@ -8,7 +8,7 @@ import type { Database } from '../../server/store/index.ts'
 
 const [keyCount, projectCount, queriesOfProject] = [100_000, 1_000, 10]
 const rowCount = 10_000
-const turns = 20
+const turns = 30
 /** A service that has just opened a thousand projects compiles and collects for half a minute; asked is what comes after. */
 const warmMs = 15_000
 const turnMs = 700
