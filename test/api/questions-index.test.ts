@@ -211,7 +211,7 @@ describe('the index of a place', () => {
     const router = await routerOn(observations)
     await warmQuestions({ ...t.app, router })
     const built = observations.flatMap((event) => (event.kind === 'question-index-built' ? [event.projectId] : []))
-    expect(built.slice(0, 2)).toEqual(asked.map(({ projectId }) => projectId).reverse())
+    expect(built.slice(0, 2)).toEqual(asked.map(({ projectId }) => projectId).toReversed())
     expect(built).not.toContain(unasked.projectId)
     await router.close()
   })
