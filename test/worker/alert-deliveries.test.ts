@@ -4,7 +4,7 @@ import { expectStatus, type Answer, type TestApp } from '../harness/app.ts'
 import type { MailServer, Receiver } from '../harness/receivers.ts'
 import { stageAlerts } from './alerts-stage.ts'
 
-const stage = stageAlerts()
+const stage = stageAlerts({ patienceMs: 300 })
 const { create, read, deliveries, round, hooks } = stage
 let t: TestApp
 let mail: MailServer

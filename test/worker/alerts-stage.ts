@@ -5,8 +5,11 @@ import { openMailServer, openReceiver, type MailServer, type Receiver } from '..
 
 type Parts = { t: TestApp; q: QueryProject; mail: MailServer; receiver: Receiver; path: string }
 
-/** An app for all tests of a file; for each a project with the endpoint `one`, and someone who is told of alerts. */
-export function stageAlerts() {
+/**
+ * An app for all tests of a file; for each a project with the endpoint `one`, and someone who is told of alerts. Whoever
+ * takes longer than `patienceMs` to answer is told once more.
+ */
+export function stageAlerts({ patienceMs = 5_000 }: { patienceMs?: number } = {}) {
   let t: TestApp
   let q: QueryProject
   let mail: MailServer
@@ -19,7 +22,7 @@ export function stageAlerts() {
       SLUICE_SMTP_URL: mail.url,
       SLUICE_OUTBOUND_ALLOW: '127.0.0.1',
       SLUICE_ALERT_INTERVAL_SECONDS: '1',
-      SLUICE_WEBHOOK_TIMEOUT_MS: '300',
+      SLUICE_WEBHOOK_TIMEOUT_MS: String(patienceMs),
     })
   })
   beforeEach(async () => {
