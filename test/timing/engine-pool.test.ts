@@ -1,28 +1,21 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { eventually, openFixture, type Fixture } from '../worker/engine-fixture.ts'
+import { eventually, limits, lookup, openFixture, slow, type Fixture } from '../worker/engine-fixture.ts'
 
 let fixture: Fixture
 
 afterEach(() => fixture.close())
 
-/** Runs for minutes unless it is stopped, and can be interrupted. */
-const slow = 'SELECT count(*) AS n FROM range(100000000) a(i), range(1000000) b(i) WHERE (a.i * b.i) % 7 = 3'
-const lookup = 'SELECT region FROM orders WHERE id = 4'
-
-const limits = { slots: [], maxRows: 10, maxBytes: 10_000 }
-const pids = (): number[] =>
-  fixture.engine.health().executors.flatMap(({ pid, ready }) => (ready && pid !== null ? [pid] : []))
 const busy = (): number => fixture.engine.health().executors.reduce((sum, { calls }) => sum + calls, 0)
 
 describe('deadlines', () => {
   test('a query past its limit is stopped and its executor goes on', async () => {
     fixture = await openFixture()
-    const before = pids()
+    const before = fixture.pids()
     const startedMs = performance.now()
     await expect(fixture.rows(slow, { timeoutMs: 200 })).rejects.toMatchObject({ code: 'query_timeout' })
     expect(performance.now() - startedMs).toBeLessThan(1_500)
     expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
-    expect(pids()).toEqual(before)
+    expect(fixture.pids()).toEqual(before)
   })
 })
 

@@ -13,8 +13,15 @@ export type Fixture = {
   observed: Observation[]
   catalog: LocalCatalog
   rows: (sql: string, input?: Partial<ReadInput>) => Promise<Record<string, unknown>[]>
+  /** Of the executors that are ready, spares left out. */
+  pids: () => number[]
   close: () => Promise<void>
 }
+
+/** Runs for minutes unless it is stopped, and can be interrupted. */
+export const slow = 'SELECT count(*) AS n FROM range(100000000) a(i), range(1000000) b(i) WHERE (a.i * b.i) % 7 = 3'
+export const lookup = 'SELECT region FROM orders WHERE id = 4'
+export const limits = { slots: [], maxRows: 10, maxBytes: 10_000 }
 
 /** Runs SQL on a DuckDB of the test's own, to make the files that the engine reads. */
 export async function runSql(sql: string): Promise<void> {
@@ -63,7 +70,9 @@ export async function openFixture(options: Partial<EngineOptions> = {}): Promise
     await engine.close(2_000)
     await rm(dir, { recursive: true, force: true })
   }
-  return { dir, engine, observed, catalog, rows, close }
+  const pids = (): number[] =>
+    engine.health().executors.flatMap(({ pid, ready }) => (ready && pid !== null ? [pid] : []))
+  return { dir, engine, observed, catalog, rows, pids, close }
 }
 
 /** Waits for a condition instead of for a time. */

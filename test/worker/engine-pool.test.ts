@@ -5,19 +5,12 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { openEngine } from '../../server/data/index.ts'
 import { engineOptions } from '../harness/engine-options.ts'
 import { killAll } from '../harness/process.ts'
-import { eventually, openFixture, runSql, type Fixture } from './engine-fixture.ts'
+import { eventually, limits, lookup, openFixture, runSql, slow, type Fixture } from './engine-fixture.ts'
 
 let fixture: Fixture
 
 afterEach(() => fixture.close())
 
-/** Runs for minutes unless it is stopped, and can be interrupted. */
-const slow = 'SELECT count(*) AS n FROM range(100000000) a(i), range(1000000) b(i) WHERE (a.i * b.i) % 7 = 3'
-const lookup = 'SELECT region FROM orders WHERE id = 4'
-
-const limits = { slots: [], maxRows: 10, maxBytes: 10_000 }
-const pids = (): number[] =>
-  fixture.engine.health().executors.flatMap(({ pid, ready }) => (ready && pid !== null ? [pid] : []))
 const busy = (): number => fixture.engine.health().executors.reduce((sum, { calls }) => sum + calls, 0)
 
 const spares = () => fixture.engine.health().spares.filter(({ ready }) => ready)
@@ -32,7 +25,7 @@ function crashBusy(): void {
 describe('deadlines', () => {
   test('one that cannot be interrupted costs its executor, and its neighbours nothing', async () => {
     fixture = await openFixture()
-    const [pid = 0] = pids()
+    const [pid = 0] = fixture.pids()
     // A stopped process hears no interrupt: the same as native code that never checks for one.
     const stuck = fixture.rows(slow, { timeoutMs: 4_000 }).catch((error: unknown) => error)
     await eventually(() => busy() === 1)
@@ -40,7 +33,7 @@ describe('deadlines', () => {
     await eventually(() => busy() === 2)
     process.kill(pid, 'SIGSTOP')
     expect(await stuck).toMatchObject({ code: 'query_timeout' })
-    await eventually(() => pids().length === 1 && pids()[0] !== pid)
+    await eventually(() => fixture.pids().length === 1 && fixture.pids()[0] !== pid)
     expect(await fixture.rows(lookup)).toEqual([{ region: 'south' }])
     expect(await neighbour).toMatchObject({ code: 'query_timeout' })
   })
@@ -70,10 +63,10 @@ describe('crashes', () => {
       fixture.rows('SELECT sum(a.i * b.i) AS s FROM range(4000) a(i), range(3000) b(i)'),
     )
     await eventually(() => fixture.engine.health().executors.every(({ calls: running }) => running > 0))
-    process.kill(pids()[0] ?? 0, 'SIGKILL')
+    process.kill(fixture.pids()[0] ?? 0, 'SIGKILL')
     const answers = await Promise.all(calls)
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
-    await eventually(() => pids().length === 2)
+    await eventually(() => fixture.pids().length === 2)
     expect(fixture.observed).toContainEqual(expect.objectContaining({ kind: 'executor-lost', signal: 'SIGKILL' }))
   })
 
@@ -99,7 +92,7 @@ describe('crashes', () => {
     crashBusy()
     expect(await culprit).toMatchObject({ code: 'invalid_query', reason: 'ended_executor' })
     // The spare has its place: nobody waits for a process to start.
-    expect(pids()).toHaveLength(2)
+    expect(fixture.pids()).toHaveLength(2)
     await expect(fixture.rows(slow)).rejects.toMatchObject({ code: 'invalid_query', reason: 'ended_executor' })
     const inspected = engine.inspect('project', catalog, { sql: slow, slots: [] })
     await expect(inspected).resolves.toMatchObject({ tables: [] })
@@ -129,7 +122,7 @@ describe('crashes', () => {
     process.kill(spare?.pid ?? 0, 'SIGSEGV')
     expect(await culprit).toMatchObject({ reason: 'ended_executor' })
     expect((await neighbour).bytes.toString()).toContain('"s"')
-    expect(pids()).toHaveLength(1)
+    expect(fixture.pids()).toHaveLength(1)
   })
 
   test('where there is one executor alone, what was in a crash is not tried again', async () => {
@@ -138,7 +131,7 @@ describe('crashes', () => {
     await eventually(() => busy() === 2)
     crashBusy()
     for (const outcome of await Promise.all(calls)) expect(outcome).toMatchObject({ code: 'internal_error' })
-    await eventually(() => pids().length === 1)
+    await eventually(() => fixture.pids().length === 1)
   })
 
   test('after a crash, what its project has not asked before runs in the spare', async () => {
@@ -182,7 +175,7 @@ describe('crashes', () => {
     const everything = { ...limits, timeoutMs: 60_000, maxBytes: 10_000_000, sql: 'SELECT * FROM wide' }
     // Each project stays within its limit; together they are more than the process may have.
     const projects = ['a', 'b', 'c', 'd'].map((scope) => engine.read(scope, wide, everything))
-    const [pid = 0] = pids()
+    const [pid = 0] = fixture.pids()
     const outcomes = await Promise.allSettled(projects)
     // Stopped, it does not hear that it is to end; unless it has heard it already.
     killAll([pid], 'SIGSTOP')
@@ -351,7 +344,7 @@ describe('catalogs', () => {
     }
     expect(await read()).toEqual([{ n: 10_000 }])
     // The file is held open by the instance alone: it is closed when no descriptor of the executor points at it.
-    const [pid = 0] = pids()
+    const [pid = 0] = fixture.pids()
     expect(await openFiles(pid)).toContain(native)
     await eventually(async () => !(await openFiles(pid)).includes(native))
     expect(await read()).toEqual([{ n: 10_000 }])
