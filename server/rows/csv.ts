@@ -1,5 +1,6 @@
 import { Failure } from '../failure.ts'
 import { newCell, noteCell, noteQuotes, type CellShape } from './csv-cells.ts'
+import { createRegularReader } from './csv-regular.ts'
 
 /** A record that is still open after so many bytes has lost its closing quote. */
 const maxRecord = 16_777_216
@@ -7,6 +8,7 @@ const maxRecord = 16_777_216
 const quote = 0x22
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
+const nothing: Buffer = Buffer.alloc(0)
 
 type CsvOptions = {
   delimiter: string
@@ -67,15 +69,16 @@ export function createCsvReader(options: CsvOptions) {
   let places: number[] | null = null
   let cells: CellShape[] = []
   let newline: '\n' | '\r\n' = '\n'
-  let line = 1
-  let rowCount = 0
-  let maxBytes = 0
+  /** Of the records so far. */
+  const seen = { line: 1, rowCount: 0, maxBytes: 0, hasLineBreaks: false }
+  let regular: ReturnType<typeof createRegularReader> | null = null
+  /** The record before was as it has to be; so is the next one, most likely. */
+  let isRegular = true
   let headerBytes = 0
   let cameWithHeaderBytes = 0
   /** Of the records that were read to their end in the pieces before. */
   let readBytes = 0
-  let hasLineBreaks = false
-  let carry: Buffer = Buffer.alloc(0)
+  let carry = nothing
   /** Of the record under the cursor: where its fields begin and end, without their quotes. */
   let starts = new Int32Array(64)
   let stops = new Int32Array(64)
@@ -113,6 +116,12 @@ export function createCsvReader(options: CsvOptions) {
     out.write(header)
   }
 
+  /** Where rows may pass as they came, once it is known what a row is. */
+  function regularReader() {
+    const mayPass = columns !== null && places === null && !mustRewrite && width === columns.length
+    return mayPass ? createRegularReader({ separator, newline, cells, seen }) : null
+  }
+
   /** A later page may come without a header: what names none of the columns, and is as wide, is a row. */
   function isHeader(names: string[]): boolean {
     if (!hasHeader) return false
@@ -128,10 +137,10 @@ export function createCsvReader(options: CsvOptions) {
     if (count > width) {
       throw new Failure('upstream_error', {
         reason: 'not_tabular',
-        message: `The CSV of the external API has ${count} fields in line ${line}, but its header has ${width}. The first line has to name the columns.`,
+        message: `The CSV of the external API has ${count} fields in line ${seen.line}, but its header has ${width}. The first line has to name the columns.`,
       })
     }
-    rowCount += 1
+    seen.rowCount += 1
     let passes = places === null && !mustRewrite && count === columns?.length
     for (let index = 0; index < count; index += 1) {
       const mark = marks[index] as number
@@ -181,13 +190,13 @@ export function createCsvReader(options: CsvOptions) {
         mark = 2
         close = data.indexOf(quote, close + 2)
       }
-      if (close < 0 && last) throw unclosed(line)
+      if (close < 0 && last) throw unclosed(seen.line)
       // A quote at the very end may be the first half of a doubled one.
       if (close < 0 || (close + 1 >= data.length && !last)) return -1
       const next = data[close + 1]
       if (next === undefined || next === separator || next === lineFeed || next === carriageReturn) {
         addField(at + 1, close, mark)
-        if (!hasLineBreaks) hasLineBreaks = hasBreak(data, at, close)
+        if (!seen.hasLineBreaks) seen.hasLineBreaks = hasBreak(data, at, close)
         return close + 1
       }
     }
@@ -204,7 +213,9 @@ export function createCsvReader(options: CsvOptions) {
     return end
   }
 
-  function push(piece: Buffer, length: number, last: boolean): void {
+  /** Answers how many bytes of the piece were read; those behind them belong to a record that is cut off. */
+  function push(piece: Buffer, length: number, last: boolean): number {
+    const carried = carry.length
     const data = carry.length === 0 ? piece.subarray(0, length) : Buffer.concat([carry, piece.subarray(0, length)])
     let at = 0
     let recordStart = 0
@@ -215,22 +226,29 @@ export function createCsvReader(options: CsvOptions) {
     }
     const endAt = (end: number, ending: string | null): void => {
       const next = end + (ending?.length ?? 0)
-      if (next - recordStart > maxBytes) maxBytes = next - recordStart
+      if (next - recordStart > seen.maxBytes) seen.maxBytes = next - recordStart
       const taken = take(data, ending)
+      isRegular = taken === 'passes' || taken === 'header'
       if (taken !== 'passes') {
         handOn()
         const isFirst = readBytes + recordStart === 0
         if (taken === 'header') cameWithHeaderBytes = next - recordStart
-        if (taken !== 'header' || !isFirst || hasLineBreaks) out.differ()
+        if (taken !== 'header' || !isFirst || seen.hasLineBreaks) out.differ()
         if (taken === 'row') writeRow(data)
         spanStart = next
       }
       count = 0
-      line += 1
+      seen.line += 1
       at = next
       recordStart = next
     }
     while (at < data.length) {
+      if (at === recordStart && isRegular) {
+        regular ??= regularReader()
+        at = regular?.read(data, at) ?? at
+        recordStart = at
+        if (at === data.length) break
+      }
       const end = field(data, at, last)
       if (end < 0) break
       const mark = data[end]
@@ -245,17 +263,20 @@ export function createCsvReader(options: CsvOptions) {
     }
     if (last && count > 0) endAt(data.length, null)
     handOn()
-    // A record that is cut off starts over with the next piece.
+    // A record that is cut off starts over with the next piece; one that is longer than a piece grows here.
     count = 0
-    carry = last ? Buffer.alloc(0) : Buffer.from(data.subarray(recordStart))
     readBytes += recordStart
-    if (carry.length > maxRecord) throw unclosed(line)
+    const isLong = recordStart <= carried && !last
+    carry = isLong ? Buffer.from(data.subarray(recordStart)) : nothing
+    if (carry.length > maxRecord) throw unclosed(seen.line)
+    return isLong ? length : recordStart - carried
   }
 
   function finish(): CsvRows {
     if (columns === null) {
       throw new Failure('upstream_error', { reason: 'not_tabular', message: 'The CSV of the external API is empty.' })
     }
+    const { rowCount, maxBytes, hasLineBreaks } = seen
     return { rowCount, columns, cells, maxBytes, hasLineBreaks, newline, headerBytes, cameWithHeaderBytes }
   }
 

@@ -351,11 +351,7 @@ async function runCsv(run: Run, { from, text, path, mayStay }: CsvTarget): Promi
     isLater: run.base > 0,
     out,
   })
-  const push = (buffer: Buffer, end: number, last: boolean) => {
-    reader.push(buffer, end, last)
-    return end
-  }
-  await pump(run.source, push, { from: start, chunkBytes, afterEach: out.drain, goOn })
+  await pump(run.source, reader.push, { from: start, chunkBytes, afterEach: out.drain, goOn })
   const { rowCount, columns, cameWithHeaderBytes, ...found } = reader.finish()
   const isAsItCame = await out.finish(cameWithHeaderBytes)
   const headerBytes = isAsItCame ? cameWithHeaderBytes : found.headerBytes

@@ -44,12 +44,10 @@ export function noteNumber(shape: Shape, bytes: Buffer, start: number, stop: num
   while (at < stop && isDigit(bytes[at] as number)) at += 1
   const digits = at - first
   if (at === stop) {
-    shape.kinds |= kinds.integer
-    if (digits > shape.intDigits) shape.intDigits = digits
+    noteWhole(shape, digits)
     if (digits > doubleDigits) largeInteger(shape, bytes.toString('latin1', start, stop))
     return
   }
-  shape.kinds |= kinds.fraction
   let scale = 0
   if (bytes[at] === 0x2e) {
     const point = at + 1
@@ -57,10 +55,25 @@ export function noteNumber(shape: Shape, bytes: Buffer, start: number, stop: num
     while (at < stop && isDigit(bytes[at] as number)) at += 1
     scale = at - point
   }
-  if (at < stop) return powerOfTen(shape, bytes.toString('latin1', start, stop))
+  if (at < stop) {
+    shape.kinds |= kinds.fraction
+    return powerOfTen(shape, bytes.toString('latin1', start, stop))
+  }
+  noteFraction(shape, digits, scale)
+  if (digits + scale > doubleDigits) longDecimal(shape, bytes.toString('latin1', start, stop))
+}
+
+/** Notes a whole number of so many digits, no more than a double keeps. */
+export function noteWhole(shape: Shape, digits: number): void {
+  shape.kinds |= kinds.integer
+  if (digits > shape.intDigits) shape.intDigits = digits
+}
+
+/** Notes a number with so many digits before and behind its point, no more than a double keeps. */
+export function noteFraction(shape: Shape, digits: number, scale: number): void {
+  shape.kinds |= kinds.fraction
   if (digits > shape.intDigits) shape.intDigits = digits
   if (scale > shape.scale) shape.scale = scale
-  if (digits + scale > doubleDigits) longDecimal(shape, bytes.toString('latin1', start, stop))
 }
 
 function isDigit(byte: number): boolean {
