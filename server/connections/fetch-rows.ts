@@ -1,10 +1,11 @@
 import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { type HttpConfiguration, type Pagination } from '../../api/connections.ts'
-import type { AnswerBody, ConvertCall, RowsPageCall, PageRows } from '../data/index.ts'
+import type { AnswerBody, ConvertCall, Converted, RowsPageCall, PageRows } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { statusWords } from '../status-words.ts'
 import type { CursorValue, JobDetails, Validators } from '../store/index.ts'
 import { charsetOf, parseExact, parseExtractor, pick } from '../rows/index.ts'
+import { receiveAhead, type ConvertAhead } from './ahead.ts'
 import { answerType } from './answer-type.ts'
 import { buildRequest, withQuery, type OutboundRequest } from './build-request.ts'
 import { conditional, isUnchanged, validatorsOf } from './conditional.ts'
@@ -26,7 +27,7 @@ import {
 } from './pages.ts'
 import { totalRows } from './total-rows.ts'
 import { fillVariables, type Moment, type NamedValues } from './variables.ts'
-import { fileSink } from './outbound/receive.ts'
+import { fileSink, type AnswerHead, type Sink } from './outbound/receive.ts'
 import { retargeted } from './outbound/redirect.ts'
 import { secretBodyStays, type Outbound, type Sent } from './outbound/send.ts'
 
@@ -52,6 +53,8 @@ export type FetchOptions = {
   pagination?: Pagination | undefined
   /** Writes the rows of one page behind those of the pages before. */
   appendPage: (page: RowsPageCall) => Promise<PageRows>
+  /** For a single answer: how to begin with it before it is whole. */
+  ahead?: ConvertAhead | undefined
   /** A load that goes on where an earlier attempt stopped: its rows are in `rowsPath` and stay there after a failure. */
   checkpoint?: { resumed: LoadState | null; save(state: LoadState): Promise<void> } | undefined
   onPage?: ((loaded: Loaded) => void) | undefined
@@ -90,6 +93,8 @@ export type LoadState = {
 export type FetchedRows = {
   /** One answer as it came, or the rows of all pages: what `convert` takes. */
   source: ConvertCall['source']
+  /** What was made of it while it arrived. */
+  converted?: Converted | null
   pages: number
   /** There are more pages than were read. */
   truncated: boolean
@@ -147,7 +152,11 @@ type Run = {
 type Found = Omit<FetchedRows, 'responseBytes' | 'elapsedMs'>
 
 /** One answer into the body file, or the failure it means. */
-async function download(run: Run, request: OutboundRequest, pagesBefore = 0): Promise<Sent> {
+async function download(
+  run: Run,
+  request: OutboundRequest,
+  { pagesBefore = 0, sink = fileSink(run.options.bodyPath) }: { pagesBefore?: number; sink?: Sink } = {},
+): Promise<Sent> {
   const { limits, signal, place } = run.options
   const room = limits.responseBytes - run.responseBytes
   const call = { configuration: run.configuration, request, timing: { timeoutMs: run.left(), signal, place } }
@@ -159,7 +168,7 @@ async function download(run: Run, request: OutboundRequest, pagesBefore = 0): Pr
     beyond: 'fail',
     redirects: limits.redirects,
     retries: limits.retries,
-    sink: fileSink(run.options.bodyPath),
+    sink,
     signal,
   }))
   if (!sent.ok) {
@@ -203,20 +212,22 @@ function refusedBy(sent: Sent): Failure {
   })
 }
 
-function bodyOf(run: Run, sent: Sent): AnswerBody {
+function bodyOf(run: Run, { headers }: AnswerHead): AnswerBody {
   const { limits, bodyPath: path } = run.options
   const { responsePathExtractor: extractor } = run.configuration
-  const contentType = answerType(sent.headers['content-type'], run.configuration)
+  const contentType = answerType(headers['content-type'], run.configuration)
   return { path, contentType, extractor, maxDepth: limits.maxDepth, maxBytes: limits.responseBytes }
 }
 
 async function onePage(run: Run, request: OutboundRequest): Promise<Found | null> {
-  const { validators } = run.options
-  const sent = await download(run, conditional(request, validators))
+  const { bodyPath, ahead, signal, validators } = run.options
+  await using body = receiveAhead(bodyPath, ahead, { bodyOf: (head) => bodyOf(run, head), signal })
+  const sent = await download(run, conditional(request, validators), { sink: body.sink })
   if (isUnchanged(sent, request, validators)) return null
   if (isRefusal(sent)) throw refusedBy(sent)
   const source = { kind: 'answer' as const, ...bodyOf(run, sent) }
-  return { source, pages: 1, truncated: false, validators: validatorsOf(request, sent) }
+  const converted = await body.converted()
+  return { source, converted, pages: 1, truncated: false, validators: validatorsOf(request, sent) }
 }
 
 async function allPages(run: Run, request: OutboundRequest, rule: Pagination): Promise<Found | null> {
@@ -234,7 +245,7 @@ async function allPages(run: Run, request: OutboundRequest, rule: Pagination): P
   for (let pages = (resumed?.pager.pages ?? 0) + 1; ; pages += 1) {
     const isFirst = pages === 1
     const { validators: known } = run.options
-    let sent = await download(run, isFirst ? conditional(call, known, rule) : call, pages - 1)
+    let sent = await download(run, isFirst ? conditional(call, known, rule) : call, { pagesBefore: pages - 1 })
     if (isFirst && isUnchanged(sent, call, known, rule)) {
       // The rows may be the same and yet go on by now, which only the header tells.
       if (nextLink(sent.headers['link']) === null) return null

@@ -8,6 +8,7 @@ import {
   insertVersion,
   noteUnchanged,
   type Catalogs,
+  type ConvertCall,
   type Converted,
   type QueryEngine,
   type StoredFile,
@@ -20,6 +21,7 @@ import {
 import { Failure } from '../failure.ts'
 import type { JobRecord, Jobs } from '../jobs/index.ts'
 import { lockProjectForQuota, type Database, type CursorValue, type HeldBecause, type Tables } from '../store/index.ts'
+import { ordinaryAhead, type ConvertAhead } from './ahead.ts'
 import { openCheckpoint, type Checkpoint } from './checkpoints.ts'
 import { fetchChildren, readParents, type ChildrenState, type Parents } from './fetch-children.ts'
 import { fetchRows, type FetchedRows, type FetchOptions, type Loaded } from './fetch-rows.ts'
@@ -137,17 +139,23 @@ async function load(
   const deadlineMs = performance.now() + limits.timeoutMs
   const left = () => ({ signal, timeoutMs: Math.max(1, Math.round(deadlineMs - performance.now())) })
   const { from } = input
+  const { rules, live, base, tableName, request } = plan
+  const contract = tableContractOf(rules, live, base !== null)
+  const convert = (source: ConvertCall['source'], call = left()): Promise<Converted> => {
+    const { parquet: parquetPath, rejected: rejectedPath } = paths
+    return app.builder.convert(projectId, { source, parquetPath, rejectedPath, contract }, call)
+  }
+  const ahead: ConvertAhead = { ...ordinaryAhead, convert: (source, signal) => convert(source, { ...left(), signal }) }
   const fetched =
     from.kind === 'file'
       ? rowsOfFile(app, from)
-      : await fetchFor(app, from, { input, plan, checkpoint, paths, limits, left })
+      : await fetchFor(app, from, { input, plan, checkpoint, paths, limits, left, ahead })
   if (fetched === null) return { lastValue: null }
-  const { rules, live, base, tableName, request } = plan
-  const contract = tableContractOf(rules, live, base !== null)
-  const call = { source: fetched.source, parquetPath: paths.parquet, rejectedPath: paths.rejected, contract }
-  const converted = await app.builder.convert(projectId, call, left()).catch((error: unknown) => {
-    throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error
-  })
+  const converted =
+    fetched.converted ??
+    (await convert(fetched.source).catch((error: unknown) => {
+      throw error instanceof Failure && error.code === 'query_timeout' ? tooSlow(error) : error
+    }))
   const { truncated, validators } = fetched
   if (base !== null && converted.rowCount === 0 && !truncated) return { lastValue: null }
   const requestHash = request.hash
@@ -329,13 +337,14 @@ type Fetching = Loading & {
   input: Input
   limits: FetchOptions['limits']
   left: () => { signal: AbortSignal; timeoutMs: number }
+  ahead: ConvertAhead
 }
 
 /** One request with its pages, or a request for each row of another table. */
 async function fetchFor(
   app: IngestApp,
   from: RequestOrigin,
-  { input, plan, checkpoint, paths, limits, left }: Fetching,
+  { input, plan, checkpoint, paths, limits, left, ahead }: Fetching,
 ): Promise<FetchedRows | null> {
   const { projectId, datasourceId } = input
   const options: Omit<FetchOptions, 'checkpoint' | 'validators' | 'expectedRows'> = {
@@ -346,6 +355,7 @@ async function fetchFor(
     bodyPath: paths.body,
     rowsPath: checkpoint?.rowsPath ?? paths.rows,
     pagination: from.pagination,
+    ahead,
     appendPage: (page) => app.builder.appendPage(projectId, page, left()),
     at: new Date(app.now()),
     lastValue: plan.lastValue,

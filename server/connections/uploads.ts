@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import type { Files } from '../data/index.ts'
 import { createShares } from '../fair-share.ts'
 import { Failure } from '../failure.ts'
-import { fileSink } from './outbound/receive.ts'
+import { openFile } from './outbound/receive.ts'
 
 /** A file as it came, on disk until it is a table. */
 export type ReceivedFile = AsyncDisposable & { path: string; sizeBytes: number; digest: string }
@@ -55,7 +55,7 @@ export function openUploads({
 /** Counts what comes, whatever length was announced. What is too much is left where it is, so that its sender can be told. */
 async function write({ body }: Incoming, path: string, maxBytes: number) {
   const hash = createHash('sha256')
-  const sink = await fileSink(path).open()
+  const sink = await openFile(path)
   let sizeBytes = 0
   try {
     for await (const piece of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

@@ -26,6 +26,8 @@ export type NormaliseOptions = {
   chunkBytes?: number
   /** Asked between pieces; throws when nobody wants the rows any more. */
   goOn?: (() => void) | undefined
+  /** At the end of what is there so far: whether there is more. For an input that is still being written. */
+  more?: ((position: number) => Promise<boolean>) | undefined
   /** Write behind what is there: a later page of the same rows. */
   append?: boolean | undefined
   /** CSV: the columns of the pages before, or of all of them. Those of this file are found in them by name. */
@@ -194,6 +196,7 @@ async function scan(run: Run, target: Target, { emit, file, base, column }: Emit
     chunkBytes: run.options.chunkBytes ?? ordinaryChunkBytes,
     afterEach: writer.drain,
     goOn: run.options.goOn,
+    more: run.options.more,
   })
   const result = scanner.finish(left)
   await writer.finish()
@@ -338,7 +341,7 @@ async function runCsv(run: Run, { from, text, path, mayStay }: CsvTarget): Promi
   const [hint = '', hinted] = /^sep=([,;|\t])\r?\n/i.exec(text) ?? []
   const delimiter = hinted ?? delimiterOf(text)
   const start = from + hint.length
-  const { contentType, columns: known, chunkBytes = ordinaryChunkBytes, goOn, bare = false } = run.options
+  const { contentType, columns: known, chunkBytes = ordinaryChunkBytes, goOn, more, bare = false } = run.options
   const hasHeader = parseContentType(contentType).parameters['header'] !== 'absent'
   const outDelimiter = bare ? delimiter : ','
   const out = createCsvOutput(run, mayStay && bare && start === 0)
@@ -351,7 +354,7 @@ async function runCsv(run: Run, { from, text, path, mayStay }: CsvTarget): Promi
     isLater: run.base > 0,
     out,
   })
-  await pump(run.source, reader.push, { from: start, chunkBytes, afterEach: out.drain, goOn })
+  await pump(run.source, reader.push, { from: start, chunkBytes, afterEach: out.drain, goOn, more })
   const { rowCount, columns, cameWithHeaderBytes, ...found } = reader.finish()
   const isAsItCame = await out.finish(cameWithHeaderBytes)
   const headerBytes = isAsItCame ? cameWithHeaderBytes : found.headerBytes

@@ -114,13 +114,19 @@ async function writeAll(file: FileHandle, pieces: Buffer[], from: number): Promi
 
 export type Push = (buffer: Buffer, end: number, last: boolean) => number
 
-type Pump = { from: number; chunkBytes: number; afterEach: () => Promise<void>; goOn?: (() => void) | undefined }
+type Pump = {
+  from: number
+  chunkBytes: number
+  afterEach: () => Promise<void>
+  goOn?: (() => void) | undefined
+  more?: ((position: number) => Promise<boolean>) | undefined
+}
 
 /**
  * Feeds a file of UTF-8 to `push` piece by piece and answers how many bytes at its end were not used up. What `push`
  * leaves comes again at the front of the next piece; a character is never cut.
  */
-export async function pump(file: FileHandle, push: Push, { from, chunkBytes, afterEach, goOn }: Pump) {
+export async function pump(file: FileHandle, push: Push, { from, chunkBytes, afterEach, goOn, more }: Pump) {
   const buffer = Buffer.allocUnsafe(chunkBytes)
   let position = from
   let filled = 0
@@ -128,6 +134,7 @@ export async function pump(file: FileHandle, push: Push, { from, chunkBytes, aft
   for (;;) {
     goOn?.()
     const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, position)
+    if (bytesRead === 0 && (await more?.(position)) === true) continue
     const last = bytesRead === 0
     if (last && filled === buffer.length) throw tokenTooLong(position)
     position += bytesRead

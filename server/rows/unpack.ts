@@ -37,9 +37,9 @@ export async function unpackBody(given: Body, options: Options): Promise<Unpacke
   }
   const body = { ...given, path: packedPath, contentType: packedType }
   const head = await headOf(body.path)
-  if (head.subarray(0, 4).toString('latin1') === 'PAR1') return { ...body, isParquet: true }
+  if (startsWith(head, parquetMagic)) return { ...body, isParquet: true }
   const path = `${workPath}.lines`
-  if (head.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004') {
+  if (startsWith(head, zipMagic)) {
     await xlsxToLines(body.path, path, { sheet: body.extractor, maxBytes, goOn })
     return { path, contentType: linesType, extractor: undefined, isParquet: false }
   }
@@ -48,6 +48,14 @@ export async function unpackBody(given: Body, options: Options): Promise<Unpacke
   if (kindOf(body.contentType, text) !== 'xml') return { ...body, isParquet: false }
   await xmlToLines(body.path, path, { path: body.extractor, charset, maxDepth, goOn })
   return { path, contentType: linesType, extractor: undefined, isParquet: false }
+}
+
+/** Whether rows can be read from the front of the body: neither packed, nor of a kind or charset that is turned into another. */
+export async function readsAsItComes(path: string, contentType: string | undefined): Promise<boolean> {
+  const head = await headOf(path)
+  const isText = packingOf(head) === null && !startsWith(head, parquetMagic) && !startsWith(head, zipMagic)
+  if (!isText || charsetOf(contentType, head) !== 'utf-8') return false
+  return ['json', 'lines', 'csv'].includes(kindOf(contentType, head.toString('utf8')))
 }
 
 /** The files that `unpackBody` may leave. */
@@ -60,6 +68,13 @@ async function headOf(path: string): Promise<Buffer> {
   const head = Buffer.alloc(headBytes)
   const { bytesRead } = await file.read(head, 0, headBytes, 0)
   return head.subarray(0, bytesRead)
+}
+
+const parquetMagic = 'PAR1'
+const zipMagic = 'PK\u0003\u0004'
+
+function startsWith(head: Buffer, magic: string): boolean {
+  return head.toString('latin1', 0, magic.length) === magic
 }
 
 type Packing = 'gzip' | 'zstd'

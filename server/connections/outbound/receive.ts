@@ -11,8 +11,13 @@ import { outboundError, thrown } from './error.ts'
 const collectEveryBytes = 1_048_576
 const gatherBytes = 262_144
 
+/** What an answer says before its body comes. */
+export type AnswerHead = { status: number; headers: Record<string, string> }
+
 /** Where a body goes. A sink is opened once for each answer that is kept, and starts empty. */
-export type Sink = { open: () => Promise<{ write: (piece: Buffer) => Promise<void>; close: () => Promise<void> }> }
+export type Sink = {
+  open: (head: AnswerHead) => Promise<{ write: (piece: Buffer) => Promise<void>; close: () => Promise<void> }>
+}
 
 /** `cut`: what is beyond the limit is left out and said so. `fail`: a body beyond the limit is an error. */
 export type BodyLimits = { maxWireBytes: number; maxDecodedBytes: number; beyond: 'cut' | 'fail' }
@@ -34,48 +39,53 @@ export function memorySink(): Sink & { bytes: () => Buffer } {
   }
 }
 
+type Target = Awaited<ReturnType<Sink['open']>>
+
+export function fileSink(path: string, onWritten?: (bytes: number, head: AnswerHead) => void): Sink {
+  return { open: (head) => openFile(path, (bytes) => onWritten?.(bytes, head)) }
+}
+
 /**
  * Pieces are gathered in two buffers that take turns, one being filled while the other is written. New buffers instead
  * would be garbage outside the heap, which makes the engine look through all of its heap again and again.
  */
-export function fileSink(path: string): Sink {
+export async function openFile(path: string, onWritten?: (bytes: number) => void): Promise<Target> {
+  const file = await open(path, 'w', 0o600).catch(refuseDisk)
+  let filling: Buffer = Buffer.allocUnsafeSlow(gatherBytes)
+  let other: Buffer = Buffer.allocUnsafeSlow(gatherBytes)
+  let filled = 0
+  let uncollected = 0
+  let writtenBytes = 0
+  let written: Promise<unknown> = Promise.resolve()
+  const flush = async (): Promise<void> => {
+    await written
+    onWritten?.(writtenBytes)
+    written = file.writeFile(filling.subarray(0, filled)).catch(refuseDisk)
+    // Whoever writes or closes next hears of a failure; until then nobody listens.
+    written.catch(() => {})
+    ;[filling, other] = [other, filling]
+    writtenBytes += filled
+    filled = 0
+  }
   return {
-    async open() {
-      const file = await open(path, 'w', 0o600).catch(refuseDisk)
-      let filling: Buffer = Buffer.allocUnsafeSlow(gatherBytes)
-      let other: Buffer = Buffer.allocUnsafeSlow(gatherBytes)
-      let filled = 0
-      let uncollected = 0
-      let written: Promise<unknown> = Promise.resolve()
-      const flush = async (): Promise<void> => {
-        await written
-        written = file.writeFile(filling.subarray(0, filled)).catch(refuseDisk)
-        // Whoever writes or closes next hears of a failure; until then nobody listens.
-        written.catch(() => {})
-        ;[filling, other] = [other, filling]
-        filled = 0
+    async write(piece) {
+      for (let at = 0; at < piece.length;) {
+        const copied = piece.copy(filling, filled, at)
+        at += copied
+        filled += copied
+        if (filled === filling.length) await flush()
       }
-      return {
-        async write(piece) {
-          for (let at = 0; at < piece.length;) {
-            const copied = piece.copy(filling, filled, at)
-            at += copied
-            filled += copied
-            if (filled === filling.length) await flush()
-          }
-          uncollected += piece.length
-          if (uncollected < collectEveryBytes) return
-          uncollected = 0
-          collectYoung()
-        },
-        async close() {
-          try {
-            await flush()
-            await written
-          } finally {
-            await file.close()
-          }
-        },
+      uncollected += piece.length
+      if (uncollected < collectEveryBytes) return
+      uncollected = 0
+      collectYoung()
+    },
+    async close() {
+      try {
+        await flush()
+        await written
+      } finally {
+        await file.close()
       }
     },
   }
@@ -137,10 +147,10 @@ const cut = Symbol('cut')
 export async function receive(
   body: AsyncIterable<Buffer>,
   coding: string,
-  { sink, limits, signal }: { sink: Sink; limits: BodyLimits; signal: AbortSignal },
+  { head: answer, sink, limits, signal }: { head: AnswerHead; sink: Sink; limits: BodyLimits; signal: AbortSignal },
 ): Promise<Received> {
   const counts: Received = { wireBytes: 0, decodedBytes: 0, truncated: false }
-  const target = await sink.open()
+  const target = await sink.open(answer)
   const refuse = (what: string, most: number) => {
     counts.truncated = true
     if (limits.beyond === 'cut') return cutError()

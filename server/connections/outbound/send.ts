@@ -139,7 +139,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
         maxDecodedBytes: options.maxDecodedBytes,
         beyond: options.beyond,
       }
-      return await receive(head.body, coding, { sink: options.sink, limits, signal })
+      return await receive(head.body, coding, { head, sink: options.sink, limits, signal })
     } catch (error) {
       letGo(head.body)
       throw signal.aborted || error instanceof Failure

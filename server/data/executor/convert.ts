@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { Failure } from '../../failure.ts'
 import { createRowReader, normalise, type Normalised, type Shape } from '../../rows/index.ts'
+import { followBody } from './arriving.ts'
 import { isUnseen, namesOf, typeAfter, type Typed } from './column-types.ts'
 import { underContract, type CopySource, type Written } from './contract.ts'
 import { csvSource } from './convert-csv.ts'
@@ -133,10 +134,11 @@ async function rowsOf(
     return { path: source.path, format: 'ndjson', shape, rowCount: null, learned: null, columns: null }
   }
   if (source.kind === 'answer') {
+    const more = source.wholeMark === undefined ? undefined : await followBody(source, source.wholeMark, call)
     await using body = await readableBody(settings, call, source, `${path}.body`)
     // What was unpacked is gone when the rows are read.
     const mayStay = body.path === source.path
-    const found = await normalise(body.path, path, { ...bodyOptions(body, call), bare: true, mayStay })
+    const found = await normalise(body.path, path, { ...bodyOptions(body, call), bare: true, mayStay, more })
     return { path: found.isAsItCame === true ? body.path : path, ...found }
   }
   const goOn = () => throwIfCancelled(call)

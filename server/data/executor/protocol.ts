@@ -132,7 +132,8 @@ export type PageRows = {
 
 export type ConvertCall = {
   source:
-    | ({ kind: 'answer' } & AnswerBody)
+    /** `wholeMark`: the body is still being written, and whole once there is a file of this name. */
+    | ({ kind: 'answer'; wholeMark?: string } & AnswerBody)
     | { kind: 'ndjson'; path: string; isOneObject?: boolean }
     /** `columns` where they are more than the first line of the file names. */
     | { kind: 'csv'; path: string; columns?: string[] }
