@@ -156,7 +156,7 @@ async function fetchOne(
   index: number,
 ): Promise<FetchedRows | null> {
   const row = new Map(Object.entries(parent).map(([column, { text }]) => [column, text]))
-  const { checkpoint: _own, onPage: _ours, ahead: _table, ...shared } = options
+  const { checkpoint: _own, onPage: _ours, ahead: _ahead, ...shared } = options
   try {
     return await fetchRows(template, { ...shared, ...paths(options, index), row })
   } catch (error) {

@@ -13,9 +13,9 @@ export function newCell(): CellShape {
   return { shape: newShape(), hasQuotedEmpty: false }
 }
 
-const minus = 0x2d
-const zero = 0x30
-const nine = 0x39
+export const minus = 0x2d
+export const zero = 0x30
+export const nine = 0x39
 
 /** Notes the cell between `start` and `stop`, without its quotes. */
 export function noteCell({ shape }: CellShape, data: Buffer, start: number, stop: number): void {
@@ -68,7 +68,8 @@ function isNumber(data: Buffer, start: number, stop: number): boolean {
   return at === stop
 }
 
-function digitsEnd(data: Buffer, from: number, stop: number): number {
+/** Where the digits from `from` on end, at `stop` at the latest. */
+export function digitsEnd(data: Buffer, from: number, stop: number): number {
   let at = from
   while (at < stop && (data[at] as number) >= zero && (data[at] as number) <= nine) at += 1
   return at

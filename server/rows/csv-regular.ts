@@ -1,14 +1,11 @@
-import { noteCell, noteQuotes, type CellShape } from './csv-cells.ts'
+import { digitsEnd, minus, nine, noteCell, noteQuotes, zero, type CellShape } from './csv-cells.ts'
 import { doubleDigits } from './json-numbers.ts'
 import { noteFraction, noteWhole } from './shape.ts'
 
-const quote = 0x22
-const lineFeed = 0x0a
-const carriageReturn = 0x0d
-const minus = 0x2d
+export const quote = 0x22
+export const lineFeed = 0x0a
+export const carriageReturn = 0x0d
 const point = 0x2e
-const zero = 0x30
-const nine = 0x39
 
 /** Multiplied by this, a byte stands in each of the four of a word. */
 const four = 0x01010101
@@ -78,7 +75,7 @@ export function createRegularReader({ separator, newline, cells, seen }: Regular
       } else if (shape.texts !== 0 && first >= minus && first <= nine) {
         // A number, where it is short enough for a double. Among texts everything is a text.
         const start = first === minus ? at + 1 : at
-        end = digitsEnd(data, start)
+        end = digitsEnd(data, start, data.length)
         const digits = end - start
         if (digits > 0 && digits <= doubleDigits && (digits === 1 || data[start] !== zero)) {
           if (isEnd(data[end])) {
@@ -86,7 +83,7 @@ export function createRegularReader({ separator, newline, cells, seen }: Regular
             isNoted = true
           } else if (data[end] === point) {
             const behind = end + 1
-            end = digitsEnd(data, behind)
+            end = digitsEnd(data, behind, data.length)
             const scale = end - behind
             isNoted = scale > 0 && digits + scale <= doubleDigits && isEnd(data[end])
             if (isNoted) noteFraction(shape, digits, scale)
@@ -131,10 +128,4 @@ export function createRegularReader({ separator, newline, cells, seen }: Regular
   }
 
   return { read }
-}
-
-function digitsEnd(data: Buffer, from: number): number {
-  let at = from
-  while (at < data.length && (data[at] as number) >= zero && (data[at] as number) <= nine) at += 1
-  return at
 }

@@ -1,13 +1,10 @@
 import { Failure } from '../failure.ts'
 import { newCell, noteCell, noteQuotes, type CellShape } from './csv-cells.ts'
-import { createRegularReader } from './csv-regular.ts'
+import { carriageReturn, createRegularReader, lineFeed, quote } from './csv-regular.ts'
 
 /** A record that is still open after so many bytes has lost its closing quote. */
 const maxRecord = 16_777_216
 
-const quote = 0x22
-const lineFeed = 0x0a
-const carriageReturn = 0x0d
 const nothing: Buffer = Buffer.alloc(0)
 
 type CsvOptions = {
