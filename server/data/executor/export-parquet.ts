@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs'
-import { rm, stat } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asFileType } from './file-types.ts'
 import {
@@ -47,11 +46,29 @@ export async function exportParquet(
     })
     // A Parquet file cannot be cut after it is written, and a cut must be said: beyond the limit it is refused.
     if (count > input.maxRows) throw tooLarge(input.maxBytes)
-    if ((await stat(path)).size > input.maxBytes) throw tooLarge(input.maxBytes)
-    for await (const bytes of createReadStream(path, { highWaterMark: fileChunkBytes }))
-      await sink.chunk(bytes as Buffer, 0)
+    await sendFile(path, input.maxBytes, sink)
     return { rowCount: count, truncated: false, elapsedMs: performance.now() - startedMs }
   })
+}
+
+/** Its name goes while it is read: the answer waits for neither that nor for its closing. */
+async function sendFile(path: string, maxBytes: number, sink: StreamSink): Promise<void> {
+  const file = await open(path, 'r')
+  const removed = rm(path)
+  try {
+    const { size } = await file.stat()
+    if (size > maxBytes) throw tooLarge(maxBytes)
+    for (let at = 0; at < size;) {
+      const bytes = Buffer.allocUnsafe(Math.min(fileChunkBytes, size - at))
+      const { bytesRead } = await file.read(bytes, 0, bytes.length, at)
+      if (bytesRead === 0) throw new Error(`${at} of ${size} bytes of an export were there`)
+      at += bytesRead
+      await sink.chunk(bytes.subarray(0, bytesRead), 0)
+    }
+  } finally {
+    void file.close().catch(() => undefined)
+    await removed
+  }
 }
 
 /** One is kept for the next export, since opening it takes half as long as writing a small file; more are not. */
@@ -68,8 +85,10 @@ async function withExporter<Result>(
     const exporter = kept ?? (await openExporter(instance, join(settings.tempDir, `export-${id}.parquet`), settings))
     try {
       return await use(exporter)
-    } finally {
+    } catch (error) {
       await rm(exporter.path, { force: true })
+      throw error
+    } finally {
       if (instance.exporter === null && !exporter.writer.broken) instance.exporter = exporter
       else closeInstance(exporter.writer)
     }
