@@ -18,7 +18,7 @@ const turnMs = 100
 const connections = 32
 
 type Sizes = { keys: number; projects: number }
-/** An installation, and how to start its service. */
+/** An installation, and the port of its service while it runs. */
 type Place = { projectIds: string[]; port: number; secret: string; dataDir: string; remove: () => Promise<void> }
 type Pair = { empty: Place; full: Place }
 type Measured = { alone: number[]; among: number[]; emptyMb: number; fullMb: number }

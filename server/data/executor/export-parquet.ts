@@ -51,10 +51,11 @@ export async function exportParquet(
   })
 }
 
-/** Its name goes while it is read: the answer waits for neither that nor for its closing. */
+/** The file is removed while it is read, and closed after the answer: neither delays it. */
 async function sendFile(path: string, maxBytes: number, sink: StreamSink): Promise<void> {
   const file = await open(path, 'r')
-  const removed = rm(path)
+  // A file that cannot be removed now is overwritten by the next export, and goes with the executor's folder.
+  const removed = rm(path).catch(() => undefined)
   try {
     const { size } = await file.stat()
     if (size > maxBytes) throw tooLarge(maxBytes)
