@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestApp } from '../harness/app.ts'
-import { authorizationRows, type Row, type Rule } from '../harness/authorization-rows.ts'
+import type { Row, Rule } from '../harness/authorization-row.ts'
+import { authorizationRows } from '../harness/authorization-rows.ts'
 import {
   callers,
   openAuthorizationStage,

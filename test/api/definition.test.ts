@@ -1,120 +1,17 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { definition as definitionSchema, type Definition } from '../../api/definition.ts'
-import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
-import { openQueryProject, type QueryProject } from '../harness/queries.ts'
+import { expectStatus, type TestApp } from '../harness/app.ts'
+import { openQueryProject } from '../harness/queries.ts'
 import { putTable } from '../harness/tables.ts'
+import { changedOf, pathOf, stageDefinitions, type Body, type Entry } from './definition-stage.ts'
 import { definitions } from './random-definitions.ts'
 
+const stage = stageDefinitions()
+const { read, put, openFullProject } = stage
 let t: TestApp
 let source: string
-const upstream = createServer((_request, response) => {
-  response.setHeader('content-type', 'application/json').end('[{"id":1,"region":"north"}]')
-})
-beforeAll(async () => {
-  await new Promise<void>((resolve) => {
-    upstream.listen(0, '127.0.0.1', resolve)
-  })
-  source = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
-  t = await openTestApp({ SLUICE_OUTBOUND_ALLOW: '127.0.0.1' })
-})
-afterAll(async () => {
-  await t.close()
-  upstream.close()
-})
-
-const pathOf = (projectId: string): string => `/v1/projects/${projectId}/definition`
-const read = async (projectId: string): Promise<Definition> =>
-  (await expectStatus(200, t.operator.get(pathOf(projectId)))).body
-type Body = Record<string, unknown>
-const put = (projectId: string, body: Body, search = '') => t.operator.put(`${pathOf(projectId)}${search}`, body)
-
-type Entry = { kind: string; name: string; action: string; changes: { field: string }[]; refused: { message: string } }
-const changedOf = (plan: Entry[]): string[] =>
-  plan.filter(({ action }) => action !== 'unchanged').map(({ kind, name, action }) => `${action} ${kind} ${name}`)
-
-/** A project with something of every kind, made by hand. */
-async function openFullProject(): Promise<QueryProject> {
-  const q = await openQueryProject(t)
-  const path = `/v1/projects/${q.projectId}`
-  const post = (at: string, body: Body) => expectStatus(201, t.operator.post(`${path}${at}`, body))
-  await post('/environments', { name: 'preview' })
-  await post('/variables', { name: 'base', value: source })
-  await post('/variables', { name: 'base', value: `${source}/preview`, environment: 'preview' })
-  await post('/variables', { name: 'token', value: 'top-secret-1', secret: true, origins: [source] })
-  const { body: shops } = await post('/datasources', {
-    name: 'Shops of ours',
-    kind: 'http_api',
-    config: {
-      url: `${source}/shops?page=1&api_key=top-secret-2`,
-      method: 'GET',
-      headers: { Authorization: 'Bearer top-secret-3', 'X-Named': '{{secret:token}}' },
-      parameters: { since: { value: '{{date:-7d}}' }, secret_code: { value: 'top-secret-4', required: true } },
-      authType: 'API Key',
-      auth: { key: 'X-Key', value: 'top-secret-5', in: 'header' },
-      responsePathExtractor: 'data',
-    },
-    pagination: { type: 'page' },
-    load: { mode: 'merge', primary_key: ['id'], cursor: { field: 'changed_at', look_back: '2h' } },
-    schedule: '0 3 * * *',
-    schedule_time_zone: 'Europe/Berlin',
-    keep_versions: 7,
-  })
-  await expectStatus(
-    200,
-    t.operator.patch(`${path}/datasources/${shops.id}/schema`, {
-      columns: [
-        { source_name: 'id', type: 'BIGINT', description: 'The number of the shop' },
-        { source_name: 'internal', hidden: true },
-      ],
-      on_mismatch: 'hold',
-      checks: [{ type: 'not_null', column: 'id' }],
-    }),
-  )
-  await post('/datasources', {
-    name: 'Staff',
-    kind: 'http_api',
-    config: { url: `${source}/shops/{{row.id}}/staff`, method: 'GET' },
-    for_each: { table: 'shops_of_ours', max_requests: 50 },
-  })
-  await q.deploy({
-    name: 'in_region',
-    description: 'Orders of a region',
-    sql: 'SELECT id, amount FROM orders WHERE region = $region ORDER BY id',
-    slots: {
-      type: 'object',
-      properties: { region: { type: 'string', description: 'Where', enum: ['north', 'south'] } },
-      required: ['region'],
-    },
-    examples: [{ question: 'Orders of the north', parameters: { region: 'north' } }],
-    cache_seconds: 60,
-    rate_limit: { per_minute: 10, burst: 5 },
-    chart: { type: 'bar', x: 'id', y: ['amount'], series: null, stacked: false },
-  })
-  await post('/queries', { name: 'only_draft', sql: 'SELECT count(*) AS n FROM orders' })
-  await post('/evaluations', {
-    question: 'Orders of the south',
-    expected_query: 'in_region',
-    expected_parameters: { region: 'south' },
-  })
-  await post('/evaluations', { question: 'What is the weather?', expected_query: null })
-  await post('/alerts', {
-    name: 'errors',
-    type: 'error_rate_above',
-    threshold: 0.1,
-    environment: 'production',
-    query: 'in_region',
-    channels: [
-      { type: 'webhook', url: `${source}/hook` },
-      { type: 'webhook', url: `${source}/hook?key=top-secret-6` },
-      { type: 'slack', url: `${source}/services/top-secret-7` },
-    ],
-  })
-  await post('/alerts', { name: 'errors', type: 'requests_above', threshold: 5 })
-  return q
-}
+beforeAll(() => void ({ t, source } = stage.parts()))
 
 describe('the definition of a project', () => {
   test('says all of it by name, fits its schema, and holds no secret', async () => {
@@ -183,54 +80,6 @@ describe('the definition of a project', () => {
     expect(JSON.stringify(planned)).not.toContain('top-secret')
   })
 
-  test('a plan says what is made, changed and deleted, by field, and what releasing the queries would do', async () => {
-    const q = await openFullProject()
-    const found = await read(q.projectId)
-    const key = await t.operator.get(`/v1/projects/${q.projectId}/queries/in_region`)
-    t.app.queryCallers.note({ queryId: key.body.id, environment: 'production', keyId: 'key_of_a_caller' })
-    const next = structuredClone(found)
-    const [first, second] = next.queries ?? []
-    if (first === undefined || second === undefined) throw new Error('no queries')
-    first.sql = 'SELECT id FROM orders WHERE region = $region ORDER BY id'
-    next.queries = [first, { ...second, name: 'renamed', deployed: {} }]
-    next.evaluations = next.evaluations?.slice(0, 1) ?? []
-    const { body } = await expectStatus(200, put(q.projectId, next, '?check=true'))
-    expect(changedOf(body.plan).toSorted()).toEqual([
-      'create query renamed',
-      'delete evaluation What is the weather?',
-      'delete query only_draft',
-      'update query in_region',
-    ])
-    const entry = body.plan.find((each: Entry) => each.name === 'in_region')
-    expect(entry.changes).toEqual([{ field: 'sql', before: expect.stringContaining('amount'), after: first.sql }])
-    expect(entry.release).toMatchObject({
-      environment: 'production',
-      version: 1,
-      compatibility: 'breaking',
-      changes: [{ level: 'breaking', message: 'column amount is gone' }],
-      callers: [{ key_id: 'key_of_a_caller' }],
-    })
-    expect(body.routing).toMatchObject({ environment: 'production', checked: expect.any(Number) })
-    expect(body.applied).toBe(false)
-    expect(await read(q.projectId)).toEqual(found)
-    const applied = await expectStatus(200, put(q.projectId, next))
-    expect(applied.body.applied).toBe(true)
-    expect((await read(q.projectId)).queries).toMatchObject([
-      { name: 'in_region', sql: first.sql, deployed: { production: 1 } },
-      { name: 'renamed', deployed: {} },
-    ])
-  })
-
-  test('prune=false deletes nothing; a section that is left out is left alone', async () => {
-    const q = await openFullProject()
-    const found = await read(q.projectId)
-    const kept = await expectStatus(200, put(q.projectId, { definition: 1, queries: [], alerts: [] }, '?prune=false'))
-    expect(changedOf(kept.body.plan)).toEqual([])
-    const alone = await expectStatus(200, put(q.projectId, { definition: 1, alerts: [] }))
-    expect(changedOf(alone.body.plan)).toEqual(['delete alert errors', 'delete alert errors'])
-    expect(await read(q.projectId)).toEqual({ ...found, alerts: [] })
-  })
-
   test('409 and 400 keep everything as it was, and name what is at fault', async () => {
     const q = await openFullProject()
     const found = await read(q.projectId)
@@ -249,22 +98,6 @@ describe('the definition of a project', () => {
     expect((await put(q.projectId, { ...found, surprise: 1 })).status).toBe(400)
     expect((await put(q.projectId, { ...found, definition: 2 })).status).toBe(400)
     expect(await read(q.projectId)).toEqual(found)
-  })
-
-  test('checks that are new are tried on the data that serves', async () => {
-    const q = await openQueryProject(t)
-    await putTable(t.app, q.projectId, { name: 'gaps', rows: [{ a: 1 }, { a: null }, { a: 3 }] })
-    const found = await read(q.projectId)
-    const next = structuredClone(found)
-    for (const connection of next.connections ?? []) {
-      if (connection.table_name === 'gaps') connection.schema.checks = [{ type: 'not_null', column: 'a' }]
-    }
-    const { body } = await expectStatus(200, put(q.projectId, next, '?check=true'))
-    const entry = body.plan.find((each: Entry) => each.name === 'gaps')
-    expect(entry).toMatchObject({
-      action: 'update',
-      failed_checks: [{ type: 'not_null', message: expect.any(String) }],
-    })
   })
 
   test('403: environments are changed by owners only; a viewer reads and does not put', async () => {
@@ -360,60 +193,4 @@ test('the order in which a slot was described changes nothing; the order of slot
   const moved = found.queries?.map((query) => ({ ...query, slots: { ...slots, properties: { least, region } } }))
   const planned = await expectStatus(200, put(q.projectId, { ...found, queries: moved }, '?check=true'))
   expect(changedOf(planned.body.plan)).toEqual(['update query stored'])
-})
-
-test('settings are part of it: what is left out stays, owners alone change them, and origins hold at once', async () => {
-  const projectId = await t.project()
-  expect((await read(projectId)).settings).toEqual({
-    allowed_origins: [],
-    questions: { log: 'full', retention_days: expect.any(Number), min_confidence: 0 },
-    replay: { recording: false, max_calls: 1000, days: 7, redacted_slots: [] },
-  })
-  const settings = {
-    allowed_origins: ['https://shop.example'],
-    questions: { min_confidence: 0.8 },
-    replay: { recording: true, redacted_slots: ['customer'] },
-  }
-  const body = { definition: 1, settings }
-  const planned = await expectStatus(200, put(projectId, body, '?check=true'))
-  expect(changedOf(planned.body.plan)).toEqual([
-    'update settings allowed_origins',
-    'update settings questions',
-    'update settings replay',
-  ])
-  expect(planned.body.plan[1].changes).toEqual([{ field: 'min_confidence', before: 0, after: 0.8 }])
-  expect(t.app.origins.allows(projectId, 'https://shop.example')).toBe(false)
-
-  const editor = await t.member(projectId, 'editor')
-  expect(await editor.put(pathOf(projectId), body)).toMatchObject({ status: 403 })
-  await expectStatus(200, put(projectId, body))
-  expect(t.app.origins.allows(projectId, 'https://shop.example')).toBe(true)
-  const found = await read(projectId)
-  expect(found.settings).toMatchObject({
-    allowed_origins: ['https://shop.example'],
-    questions: { log: 'full', min_confidence: 0.8 },
-    replay: { recording: true, max_calls: 1000, redacted_slots: ['customer'] },
-  })
-  // What is as it should be an editor may put, too.
-  expect(changedOf((await expectStatus(200, editor.put(pathOf(projectId), found))).body.plan)).toEqual([])
-  expect(await put(projectId, { definition: 1, settings: { allowed_origins: ['shop.example'] } })).toMatchObject({
-    status: 400,
-    body: { message: expect.stringContaining('must be an origin such as https://app.example') as string },
-  })
-})
-
-test('a table for files is defined with its rules, and stays one', async () => {
-  const projectId = await t.project()
-  const targets = { table_name: 'targets', kind: 'file', load: { mode: 'merge', primary_key: ['id'] } }
-  const made = await expectStatus(200, put(projectId, { definition: 1, connections: [targets] }))
-  expect(changedOf(made.body.plan)).toEqual(['create connection targets'])
-  const { body } = await expectStatus(200, t.operator.get(`/v1/projects/${projectId}/datasources`))
-  expect(body.data).toMatchObject([{ kind: 'file', table_name: 'targets', config: null, load: { mode: 'merge' } }])
-  const shown = await read(projectId)
-  expect(changedOf((await expectStatus(200, put(projectId, shown as Body))).body.plan)).toEqual([])
-  const moved = { ...targets, kind: 'http_api' }
-  expect(await put(projectId, { definition: 1, connections: [moved] })).toMatchObject({
-    status: 400,
-    body: { message: expect.stringContaining('stays so') as string },
-  })
 })
