@@ -3,7 +3,7 @@ import { median, type Figure } from '../report.ts'
 import type { QueryPlace, QuestionWorld } from '../question-world.ts'
 import type { Row } from '../row.ts'
 
-const rounds = 15
+const rounds = 21
 /** Two seconds after a release all of its questions are read together, which the next one is not to meet. */
 const quietMs = 3_000
 

@@ -14,7 +14,7 @@ import type { Row } from '../row.ts'
 import { manageAt, startServer, type RunningServer } from '../serve.ts'
 
 const megabytes = 100
-const rounds = 7
+const rounds = 11
 
 type Source = { name: string; file: string; rows: (size: number) => Generator<string>; read: string; goal: number }
 

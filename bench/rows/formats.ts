@@ -7,7 +7,7 @@ import { undisturbed } from '../others.ts'
 import { median, ratioOf, type Figure } from '../report.ts'
 import type { Row } from '../row.ts'
 
-const rounds = 21
+const rounds = 41
 
 type Format = { name: FormatName; accept: string; against: string }
 

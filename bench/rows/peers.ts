@@ -23,8 +23,8 @@ const notInstallable = [
   { what: 'VulcanSQL', why: 'its packages are gone from the npm registry (404 for @vulcan-sql/cli)' },
   { what: 'pREST', why: 'the Go module proxy does not give it' },
 ]
-const lookups = { most: 1_000_000, connections: 32, turns: 24, turnMs: 1_000 }
-const groups = { most: 100, connections: 8, turns: 8, turnMs: 3_000 }
+const lookups = { most: 1_000_000, connections: 32, turns: 60, turnMs: 400 }
+const groups = { most: 100, connections: 8, turns: 21, turnMs: 1_000 }
 
 /** The same rows, the same client, in turns. Fastify + PostgreSQL is here, too, for the groups. */
 export const peersRow: Row = {
