@@ -13,8 +13,8 @@ import { startServer, type RunningServer } from './serve.ts'
 /** `data` has a million rows and `big` ten million, `tables` are the files that the service serves them from. */
 export type Installation = DataFiles & { dataDir: string; secret: string; tables: { data: string; big: string } }
 export type DataWorld = Installation & { port: number; server: RunningServer }
-/** Fastify over PostgreSQL with the rows of `data`. */
-export type PostgresWorld = { sockets: string; http: Spawned }
+/** PostgreSQL with the rows of `data`; `serve` starts Fastify over it, for its caller to close. */
+export type PostgresWorld = { sockets: string; serve: () => Promise<Spawned> }
 export type Worlds = {
   /** Not started: of a data folder there is one service at a time. */
   installation(): Promise<Installation>
@@ -89,13 +89,11 @@ export function openWorlds(scale: number): Worlds {
         closers.push(() => postgres.close())
         const { sockets } = postgres
         const program = join(import.meta.dirname, 'anchors/postgres-server.ts')
-        const port = await freePort()
-        const http = await startProgram(port, '/', {
-          command: process.execPath,
-          args: [program, String(port), sockets],
-        })
-        closers.push(() => http.close())
-        return { sockets, http }
+        const serve = async (): Promise<Spawned> => {
+          const port = await freePort()
+          return startProgram(port, '/', { command: process.execPath, args: [program, String(port), sockets] })
+        }
+        return { sockets, serve }
       }),
     async close() {
       made.clear()

@@ -48,13 +48,15 @@ export const peersRow: Row = {
       }
     }
     for (const each of notInstallable) miss(each)
-    const { http } = await worlds.postgres()
-    const headers = { 'content-type': 'application/json' }
-    const byHand = { port: http.port, pid: http.pid, path: '/groups', headers, body: '{"least":{id}}' }
-    return [
-      ...figures,
-      ...(await compare({ what: groupsName, name: 'Fastify + PostgreSQL', ...groups }, ourGroups(world), byHand)),
-    ]
+    const http = await (await worlds.postgres()).serve()
+    try {
+      const headers = { 'content-type': 'application/json' }
+      const byHand = { port: http.port, pid: http.pid, path: '/groups', headers, body: '{"least":{id}}' }
+      const work = { what: groupsName, name: 'Fastify + PostgreSQL', ...groups }
+      return [...figures, ...(await compare(work, ourGroups(world), byHand))]
+    } finally {
+      await http.close()
+    }
   },
 }
 
