@@ -176,7 +176,7 @@ test('a key has limits of its own from the start, gets others, and goes back to 
 test('an administrator makes a key that reaches every project, those to come included', async () => {
   await stage.deploy('sales_by_region')
   const { page, complaints } = await stage.visit(await stage.signInLink())
-  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.getByRole('button', { name: 'Your account' }).waitFor()
   const made = await (await stage.administrator()).post('/v1/projects', { name: 'Later shop' })
   await page.goto(`/p/${made.body.id}/deploy/keys`)
   await page.getByRole('button', { name: 'New API key' }).click()

@@ -4,7 +4,7 @@ import { expectStatus, type Answer, type TestApp } from '../harness/app.ts'
 import type { MailServer, Receiver } from '../harness/receivers.ts'
 import { stageAlerts } from './alerts-stage.ts'
 
-const stage = stageAlerts({ patienceMs: 300 })
+const stage = stageAlerts({ patienceMs: 2_000 })
 const { create, read, deliveries, round, hooks } = stage
 let t: TestApp
 let mail: MailServer
@@ -65,7 +65,7 @@ test('after a day it is given up', async () => {
 })
 
 test.each([
-  ['/slow-headers', /did not finish its answer within 300 milliseconds/],
+  ['/slow-headers', /did not finish its answer within 2 seconds/],
   ['/redirect', /redirects/],
   ['/close', /closed the connection/],
   ['/nowhere', /answered 404/],
