@@ -41,6 +41,13 @@ describe('readConfig', () => {
     })
   })
 
+  test('settings that contradict each other are all told at once', () => {
+    const environment = { SLUICE_DEFAULT_PLAN: 'gold', SLUICE_OWNER_PLANS: 'gold', SLUICE_TRINO_URL: 'http://trino' }
+    expect(readConfig(environment)).toEqual({
+      mistakes: Object.keys(environment).map((variable) => expect.stringMatching(new RegExp(`^${variable} `))),
+    })
+  })
+
   test('a misspelled name is a mistake, with what was perhaps meant', () => {
     expect(readConfig({ SLUICE_DATABSE_URL: 'postgres://x' })).toEqual({
       mistakes: ['SLUICE_DATABSE_URL is not a setting; perhaps you meant SLUICE_DATABASE_URL'],
