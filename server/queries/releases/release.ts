@@ -7,7 +7,7 @@ import type { Observe } from '../../observe.ts'
 import { hasEnvironment, lockEnvironment } from '../../projects/index.ts'
 import type { Database, ReleaseAct, Tables } from '../../store/index.ts'
 import type { KeyThatCalled, QueryCallers } from '../callers.ts'
-import { compareContracts, type Change, type Compatibility } from '../compatibility.ts'
+import { compareContracts } from '../compatibility.ts'
 import type { DeployGate, RoutingReport } from '../deploy-gate.ts'
 import type { Deployments } from '../deployments.ts'
 import { draftAsVersion } from '../version-pairs.ts'
@@ -17,9 +17,9 @@ import type { Rehearsal } from '../rehearsal.ts'
 import { startTrial, type NewTrial } from '../start-trial.ts'
 import { requireNoTrial } from '../trial-rows.ts'
 import { examineAll, type Examined } from './examine.ts'
-import { notDeployed, refusedRelease, type ReleaseEntry, type ReleaseReport } from './report.ts'
+import { callersDays, judgeTarget } from './judge-target.ts'
+import { notDeployed, refusedRelease, type ReleaseReport } from './report.ts'
 import {
-  chooseVersion,
   findLiveVersions,
   findNewestVersions,
   insertRelease,
@@ -29,7 +29,6 @@ import {
   markRolledBack,
   putDeployments,
   removeDeployments,
-  type Chosen,
 } from './rows.ts'
 import { lockDrafts, type ReleaseTarget } from './targets.ts'
 import type { ReleaseTurns } from './turns.ts'
@@ -68,8 +67,6 @@ export type Move = {
   /** The version that each query must still have for this to make sense; null: none. */
   mustHave?: ReadonlyMap<string, number | null> | undefined
 }
-
-const callersDays = 30
 
 /** Only what does not wait for its turn comes in between: releases by force, and ways back. */
 const maxTurns = 10
@@ -252,49 +249,6 @@ function requireTriable({ environment, targets }: Move, live: Map<string, unknow
       ? `None of these queries answers in ${environment} yet, so there is nothing to try them beside. Release them without canary and shadow.`
       : `${removed.draft.name} would be taken out, which cannot be tried out. Do that in a release without canary and shadow.`
   throw new Failure('invalid_request', { reason: 'invalid_field', message })
-}
-
-type Versions = Record<'live' | 'newest', Awaited<ReturnType<typeof findLiveVersions>>>
-type JudgedTarget = { target: ReleaseTarget; chosen: Chosen | null; entry: ReleaseEntry }
-
-function judgeTarget(move: ReleaseMove, target: ReleaseTarget, { live, newest }: Versions): JudgedTarget {
-  const { draft, frozen, isRemoved } = target
-  const now = live.get(draft.id) ?? null
-  const inspected = move.examined.get(draft.id)
-  const called = move.callers.get(draft.id) ?? []
-  let chosen: Chosen | null = null
-  let compared: { compatibility: Compatibility; changes: Change[] }
-  if (isRemoved || inspected === undefined) {
-    compared = removalOf(move, called)
-  } else {
-    chosen =
-      frozen === null
-        ? chooseVersion(newest.get(draft.id), draft, inspected)
-        : { id: frozen.id, number: frozen.number, isNew: false }
-    compared = compareContracts(now, frozen ?? inspected)
-  }
-  const isTold = compared.compatibility === 'breaking' || move.check === true
-  return {
-    target,
-    chosen,
-    entry: {
-      queryId: draft.id,
-      name: draft.name,
-      version: chosen?.number ?? null,
-      previousVersion: now?.number ?? null,
-      ...compared,
-      callers: isTold
-        ? called.map(({ keyId, name, lastCalledAt }) => ({ keyId, name, lastCalledAt: lastCalledAt.toISOString() }))
-        : [],
-    },
-  }
-}
-
-/** Whoever takes out one query alone has named it; among others it may be there by accident. */
-function removalOf({ act }: Move, called: KeyThatCalled[]): { compatibility: Compatibility; changes: Change[] } {
-  if (act === 'undeploy' || called.length === 0) return { compatibility: 'compatible', changes: [] }
-  const message = `it stops answering, and ${called.length === 1 ? 'a key' : `${called.length} keys`} called it in the last ${callersDays} days`
-  return { compatibility: 'breaking', changes: [{ level: 'breaking', message }] }
 }
 
 function keptOf(move: Move, { queries, routing }: Pick<ReleaseReport, 'queries' | 'routing'>) {
