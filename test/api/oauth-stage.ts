@@ -1,19 +1,14 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { expectStatus, openTestApp, type Answer, type Person, type TestApp } from '../harness/app.ts'
-import { configurationBy, openAuthorizationServer, type AuthorizationServer } from '../harness/authorization-server.ts'
+import {
+  configurationBy,
+  openAuthorizationServer,
+  usualManners,
+  type AuthorizationServer,
+} from '../harness/authorization-server.ts'
 import { openSource, type Source } from '../harness/source.ts'
 
 type Parts = { t: TestApp; server: AuthorizationServer; elsewhere: Source; editor: Person; projectId: string }
-
-/** How the authorization server behaves when a test begins. */
-export const usual = {
-  expiresIn: 3600,
-  rotates: true,
-  givesRefreshTokens: true,
-  takesClientBy: 'either',
-  delayMs: 0,
-  token: null,
-}
 
 /** What the browser comes back with, as its page hands it on. */
 export const returned = (back: URL) => ({
@@ -44,7 +39,7 @@ export function stageOauth() {
   beforeEach(async () => {
     projectId = await t.project()
     editor = await t.member(projectId, 'editor')
-    Object.assign(server.manners, usual)
+    Object.assign(server.manners, usualManners)
     for (const seen of [server.asked, server.apiAnswers, elsewhere.requests]) seen.length = 0
   })
 

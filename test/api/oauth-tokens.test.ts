@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { openGrants, createTokenSource, type TokenSource } from '../../server/connections/index.ts'
 import { expectStatus, type Person, type TestApp } from '../harness/app.ts'
-import { configurationBy, type AuthorizationServer } from '../harness/authorization-server.ts'
-import { stageOauth, usual } from './oauth-stage.ts'
+import { configurationBy, usualManners, type AuthorizationServer } from '../harness/authorization-server.ts'
+import { stageOauth } from './oauth-stage.ts'
 
 const stage = stageOauth()
 const { path, make, finish, goThere, connected, standing, tryOut, grants } = stage
@@ -69,7 +69,7 @@ describe('refresh tokens', () => {
     const { error } = await tryOut(id)
     expect(error.message).toContain('Connect again')
     expect(await standing(id)).toMatchObject({ status: 'refused' })
-    Object.assign(server.manners, usual)
+    Object.assign(server.manners, usualManners)
     await expectStatus(200, finish(await goThere(id)))
     expect(await standing(id)).toMatchObject({ status: 'connected', refusal: null })
   })

@@ -39,7 +39,8 @@ export type AuthorizationServer = {
   close(): Promise<void>
 }
 
-const usual: AuthorizationServer['manners'] = {
+/** How it behaves until a test wants it otherwise. */
+export const usualManners: AuthorizationServer['manners'] = {
   expiresIn: 3600,
   rotates: true,
   givesRefreshTokens: true,
@@ -57,7 +58,7 @@ export async function openAuthorizationServer(): Promise<AuthorizationServer> {
   const refreshTokens = new Map<string, Grant & { isUsed: boolean }>()
   const accessTokens = new Set<string>()
   const endedFamilies = new Set<string>()
-  const manners = { ...usual }
+  const manners = { ...usualManners }
   const asked: AuthorizationServer['asked'] = []
   const apiAnswers: number[] = []
 
