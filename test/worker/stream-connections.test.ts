@@ -3,11 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createInstances, withStreamConnection, type Instance } from '../../server/data/executor/instances.ts'
+import type { ReadCall } from '../../server/data/executor/protocol.ts'
+import { readStream } from '../../server/data/executor/stream.ts'
 import { engineOptions } from '../harness/engine-options.ts'
 
 let dir: string
 let close: () => void
 let instance: Instance
+let streamCount: number
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'streams-'))
@@ -17,6 +20,7 @@ beforeAll(async () => {
   const opened = await instances.acquire('project', '1', { version: '1', tables: [] })
   if (opened === undefined) throw new Error('There is no instance.')
   instance = opened
+  streamCount = instance.idleStreams.length
 })
 afterAll(async () => {
   close()
@@ -27,7 +31,7 @@ const stream = <Result>(use: Parameters<typeof withStreamConnection<Result>>[2])
   withStreamConnection(instance, { cancelled: false, interrupt: null }, use)
 
 const bufferSize = () =>
-  stream(async (connection) => {
+  stream(async ({ connection }) => {
     const rows = await connection.runAndReadAll("SELECT current_setting('streaming_buffer_size') AS size")
     return rows.getRowObjects()[0]?.['size']
   })
@@ -35,25 +39,53 @@ const bufferSize = () =>
 test('streams that are given up one after the other leave the next one as quick, and its rows its own', async () => {
   const small = await bufferSize()
   const { idleStreams } = instance
-  const count = idleStreams.length
-  for (let at = 0; at < 3 * count; at += 1) {
-    await stream(async (connection) => {
+  for (let at = 0; at < 3 * streamCount; at += 1) {
+    await stream(async ({ connection }) => {
       const statement = await connection.prepare('SELECT range AS n FROM range(1000000)')
       expect((await (await statement.stream()).fetchChunk())?.rowCount).toBeGreaterThan(0)
       throw new Error('The reader is gone.')
     }).catch(() => undefined)
   }
-  expect(idleStreams).toHaveLength(count)
+  await expect.poll(() => idleStreams.length).toBe(streamCount)
   expect(await bufferSize()).toBe(small)
 })
 
 test('more at once than are kept ready are served, and not kept', async () => {
-  const count = instance.idleStreams.length
-  const sizes = await Promise.all(Array.from({ length: 2 * count }, bufferSize))
+  await expect.poll(() => instance.idleStreams.length).toBe(streamCount)
+  const sizes = await Promise.all(Array.from({ length: 2 * streamCount }, bufferSize))
   expect(new Set(sizes).size).toBe(2)
-  expect(instance.idleStreams).toHaveLength(count)
+  await expect.poll(() => instance.idleStreams.length).toBe(streamCount)
 })
 
 test('no stream can set what the connection was given', async () => {
-  await expect(stream((connection) => connection.run("SET streaming_buffer_size = '1GB'"))).rejects.toThrow(/locked/)
+  await expect(stream(({ connection }) => connection.run("SET streaming_buffer_size = '1GB'"))).rejects.toThrow(
+    /locked/,
+  )
+})
+
+/** The lines of a result, one after the other. */
+async function linesOf(input: Pick<ReadCall, 'sql' | 'slots' | 'maxRows'>): Promise<string[]> {
+  const parts: string[] = []
+  const sink = { opened: () => undefined, chunk: async (bytes: Buffer) => void parts.push(bytes.toString()) }
+  const call = { ...input, maxBytes: 1_000_000, format: 'csv' as const, stream: true }
+  await readStream(instance, { cancelled: false, interrupt: null }, { input: call, sink })
+  await expect.poll(() => instance.idleStreams.length).toBe(streamCount)
+  return parts.join('').trimEnd().split('\r\n').slice(1)
+}
+
+const keptStatements = () => instance.idleStreams.reduce((sum, { statements }) => sum + statements.size, 0)
+
+test('a statement whose rows all came is prepared once, and takes other values the next time', async () => {
+  const sql = 'SELECT range AS n FROM range(100) WHERE range IN ($from, $from + 1) ORDER BY range'
+  const from = (value: number) => ({ sql, slots: [{ name: 'from', type: 'number' as const, value }], maxRows: 100 })
+  const before = keptStatements()
+  expect(await linesOf(from(1))).toEqual(['1', '2'])
+  expect(await linesOf(from(7))).toEqual(['7', '8'])
+  expect(keptStatements()).toBe(before + 1)
+})
+
+test('one that was cut short is not kept: it would hold on to what the engine has for the rest', async () => {
+  const before = keptStatements()
+  expect(await linesOf({ sql: 'SELECT range AS n FROM range(100000)', slots: [], maxRows: 3 })).toHaveLength(3)
+  expect(keptStatements()).toBe(before)
 })

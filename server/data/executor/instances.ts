@@ -17,7 +17,7 @@ export type Instance = {
   database: DuckDBInstance
   idle: OpenConnection[]
   /** Nobody streams over them at the moment. */
-  idleStreams: DuckDBConnection[]
+  idleStreams: OpenConnection[]
   /** Nobody writes with it at the moment. */
   exporter: Exporter | null
   activeCalls: number
@@ -39,6 +39,8 @@ const restingCloseMs = 10_000
 /** One that was used for no longer than this, and not since, was for one call. */
 const briefMs = 1_000
 const maxStatementsPerConnection = 48
+/** What was streamed is likely to be streamed again; few queries are. */
+const maxStatementsPerStreamConnection = 4
 /** As many streams begin at once; who comes beyond waits longer for the first row. */
 const streamConnections = 4
 /** DuckDB fills this before it gives the first row, and its own is a megabyte: ten times as long. */
@@ -149,7 +151,7 @@ export async function openInstance(
     Array.from({ length: streamConnections }, async () => {
       const each = await database.connect()
       await each.run(`SET streaming_buffer_size = '${streamBuffer}'`)
-      return each
+      return newLease(each, maxStatementsPerStreamConnection)
     }),
   )
   await run('SET lock_configuration = true')
@@ -171,8 +173,7 @@ export async function openInstance(
 
 /** Once nobody uses it. */
 export function closeInstance({ idle, idleStreams, exporter, database }: Instance): void {
-  for (const { connection } of idle) connection.closeSync()
-  for (const connection of idleStreams) connection.closeSync()
+  for (const lease of [...idle, ...idleStreams]) closeLease(lease)
   if (exporter !== null) closeInstance(exporter.writer)
   database.closeSync()
 }
@@ -269,19 +270,31 @@ export function throwIfCancelled({ cancelled }: Cancellable): void {
 export function withStreamConnection<Result>(
   instance: Instance,
   cancellable: Cancellable,
-  use: (connection: DuckDBConnection) => Promise<Result>,
+  use: (lease: OpenConnection) => Promise<Result>,
 ): Promise<Result> {
   return withConnection(instance, cancellable, async () => {
     const kept = instance.idleStreams.pop()
-    const connection = kept ?? (await instance.database.connect())
+    const lease = kept ?? newLease(await instance.database.connect(), maxStatementsPerStreamConnection)
+    const { connection } = lease
     cancellable.interrupt = () => connection.interrupt()
     try {
-      return await use(connection)
+      return await use(lease)
     } finally {
-      if (kept !== undefined && (await isEmptied(kept))) instance.idleStreams.push(kept)
-      else connection.closeSync()
+      if (kept === undefined) closeLease(lease)
+      else void giveBack(instance, kept)
     }
   })
+}
+
+/** Nobody waits for it: the answer has ended. The instance stays open meanwhile. */
+async function giveBack(instance: Instance, lease: OpenConnection): Promise<void> {
+  instance.activeCalls += 1
+  try {
+    if (await isEmptied(lease.connection)) instance.idleStreams.push(lease)
+    else closeLease(lease)
+  } finally {
+    instance.activeCalls -= 1
+  }
 }
 
 /** A stream that was ended early leaves the rest of its rows in the connection, until its next statement. */
@@ -296,12 +309,18 @@ function isFatal(error: unknown): boolean {
   return error instanceof Error && /^(FATAL|INTERNAL) Error|database has been invalidated/.test(error.message)
 }
 
-function newLease(connection: DuckDBConnection): OpenConnection {
+function newLease(connection: DuckDBConnection, maxStatements = maxStatementsPerConnection): OpenConnection {
   const statements = new LRUCache<string, DuckDBPreparedStatement>({
-    max: maxStatementsPerConnection,
+    max: maxStatements,
     dispose: (statement) => statement.destroySync(),
   })
   return { connection, statements }
+}
+
+/** Its statements go first: they are not left to be collected, see `withStatement`. */
+function closeLease({ connection, statements }: OpenConnection): void {
+  statements.clear()
+  connection.closeSync()
 }
 
 /**

@@ -1,5 +1,12 @@
-import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api'
-import { throwIfCancelled, withStatement, withStreamConnection, type Cancellable, type Instance } from './instances.ts'
+import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api'
+import {
+  prepare,
+  throwIfCancelled,
+  withStreamConnection,
+  type Cancellable,
+  type Instance,
+  type OpenConnection,
+} from './instances.ts'
 import { isWide, plainColumns, planFor, rowObject, streamSql, type StatementPlan } from './plan.ts'
 import type { Column, ReadCall, ReadEnd, ReadFormat } from './protocol.ts'
 import { encodeChunk, tooLarge } from './read.ts'
@@ -26,23 +33,31 @@ export async function readStream(
   const slots = bindableSlots(input.slots)
   const plan = await planFor(instance, call, { sql: input.sql, slots })
   sink.opened(plan.columns)
-  const counted = await withStreamConnection(instance, call, (connection) => {
-    return streamRows({ connection, plan, slots, call }, input, sink)
+  const counted = await withStreamConnection(instance, call, (lease) => {
+    return streamRows({ lease, plan, slots, call }, input, sink)
   })
   return { ...counted, elapsedMs: performance.now() - startedMs }
 }
 
-type Source = { connection: DuckDBConnection; plan: StatementPlan; slots: BoundSlot[]; call: Cancellable }
+type Source = { lease: OpenConnection; plan: StatementPlan; slots: BoundSlot[]; call: Cancellable }
 
 type Streamed = Omit<ReadEnd, 'elapsedMs'>
 
 async function streamRows(source: Source, input: ReadCall, sink: StreamSink): Promise<Streamed> {
-  const { connection, plan, slots, call } = source
+  const { lease, plan, slots, call } = source
   const encoder = await encoderOf(plan, input.format)
-  return withStatement(connection, streamSql(plan, encoder.list), async (statement) => {
+  const sql = streamSql(plan, encoder.list)
+  const statement = await prepare(lease, sql)
+  let isWhole = false
+  try {
     bindStatement(statement, slots)
-    return sendRows({ result: await statement.stream(), encoder, call }, input, sink)
-  })
+    const streamed = await sendRows({ result: await statement.stream(), encoder, call }, input, sink)
+    isWhole = !streamed.truncated
+    return streamed
+  } finally {
+    // A statement whose rows were not all fetched holds on to what the engine has kept for the rest, tables of joins too.
+    if (!isWhole) lease.statements.delete(sql)
+  }
 }
 
 type Rows = { result: DuckDBResult; encoder: Encoder; call: Cancellable }

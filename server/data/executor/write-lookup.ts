@@ -39,7 +39,7 @@ export async function writeLookup(instance: Instance, call: Cancellable, input: 
   const writer = await openLookupWriter(input.path, input.maxBytes)
   try {
     const source = { plan, shape, sql: sortedSql({ plan, rows, shape, isOrdered }) }
-    const samples = await withStreamConnection(instance, call, (connection) =>
+    const samples = await withStreamConnection(instance, call, ({ connection }) =>
       withStatement(connection, source.sql, async (statement) =>
         writeRows(await statement.stream(), call, { ...source, writer }),
       ),
