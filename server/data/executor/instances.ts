@@ -39,7 +39,7 @@ const restingCloseMs = 10_000
 /** One that was used for no longer than this, and not since, was for one call. */
 const briefMs = 1_000
 const maxStatementsPerConnection = 48
-/** What was streamed is likely to be streamed again; few queries are. */
+/** Few queries are streamed, and those again and again. */
 const maxStatementsPerStreamConnection = 4
 /** As many streams begin at once; who comes beyond waits longer for the first row. */
 const streamConnections = 4
