@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
-import { compiledFolder } from './compiled.ts'
+import { compiledFolder } from './context/compiled.ts'
 
 // Before anything else is loaded, which then takes half as long.
 enableCompileCache(compiledFolder())

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { CommandFailure, exitCodes } from './exit.ts'
+import { CommandFailure, exitCodes } from './terminal/exit.ts'
 import { buildProgram } from './program.ts'
 import { styleFor } from './terminal/style.ts'
 

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 const oldestNode = 24
 /**
  * A nursery of 4 MB, and a heap that grows by half: less memory while rows are streamed. Garbage can be collected when we
- * ask for it (server/collect.ts), and compiled code stays when it is: the next call needs it.
+ * ask for it (server/process/collect.ts), and compiled code stays when it is: the next call needs it.
  */
 const memoryFlags = ['--max-semi-space-size=4', '--heap-growing-percent=50', '--expose-gc', '--no-flush-bytecode']
 const parentLookMs = 1_000

@@ -2,7 +2,7 @@ import { pino, type Level } from 'pino'
 import type { Config } from './config.ts'
 import { Failure } from './failure.ts'
 import type { Observation } from './observe.ts'
-import { output, type Lines } from './output.ts'
+import { output, type Lines } from './process/output.ts'
 
 /** How loud each observation is. Requests are counted in /metrics; their lines are for looking closely. */
 const levels: Record<Observation['kind'], Level> = {

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
-import { keepTickShape } from './collect.ts'
+import { keepTickShape } from './process/collect.ts'
 import { readConfig } from './config.ts'
-import { say } from './output.ts'
+import { say } from './process/output.ts'
 import { databaseOptions } from './part-options.ts'
-import { openStopRequests, type StopRequests } from './stop-requests.ts'
+import { openStopRequests, type StopRequests } from './process/stop-requests.ts'
 import { beginDatabase } from './store/index.ts'
 
 /** Starts the service and keeps it until a signal asks for its end. */

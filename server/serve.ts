@@ -1,15 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { actAs, ensureFirstUser, makeSignInLink } from './access/index.ts'
 import { openApp, type App } from './app.ts'
-import { collectAll } from './collect.ts'
+import { collectAll } from './process/collect.ts'
 import type { Config } from './config.ts'
 import { ensureExample, type Example } from './example/index.ts'
 import { keepHouse } from './housekeeping.ts'
 import { buildHttp, type Http } from './http/index.ts'
-import { say } from './output.ts'
+import { say } from './process/output.ts'
 import { warmProjects } from './queries/index.ts'
 import { warmQuestions } from './questions/index.ts'
-import type { StopRequests } from './stop-requests.ts'
+import type { StopRequests } from './process/stop-requests.ts'
 import type { OpeningStore } from './store/index.ts'
 
 /** A caller whose connection finds no room here tries again after 1, 3, 7, 15 and 31 seconds, and blames the answer. */

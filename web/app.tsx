@@ -1,20 +1,20 @@
 import { lazy, Suspense } from 'react'
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter'
-import { Loaded } from './parts/loaded.tsx'
-import { RenewalDialog } from './parts/renewal-dialog.tsx'
+import { Loaded } from './parts/text/loaded.tsx'
+import { RenewalDialog } from './parts/shell/renewal-dialog.tsx'
 import { AccountPage } from './pages/account.tsx'
 import { JoinPage } from './pages/join.tsx'
-import { NotFoundPage } from './pages/not-found.tsx'
+import { NotFoundPage } from './parts/shell/not-found.tsx'
 import { ProjectPages } from './pages/project.tsx'
 import { ProjectsPage } from './pages/projects.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
-import { signInPath } from './paths.ts'
-import { useSession } from './queries.ts'
+import { signInPath } from './browser/paths.ts'
+import { useSession } from './client/queries.ts'
 
 const ConnectPage = lazy(async () => ({ default: (await import('./pages/connect.tsx')).ConnectPage }))
 const AuthorizePage = lazy(async () => ({ default: (await import('./pages/authorize.tsx')).AuthorizePage }))
 const SharedReferencePage = lazy(async () => ({
-  default: (await import('./pages/deploy/shared-reference.tsx')).SharedReferencePage,
+  default: (await import('./pages/deploy/reference/shared-reference.tsx')).SharedReferencePage,
 }))
 const DocsPages = lazy(async () => ({ default: (await import('./pages/docs/docs.tsx')).DocsPages }))
 

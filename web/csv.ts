@@ -1,4 +1,4 @@
-import { sayValue } from './words.ts'
+import { sayValue } from './text/words.ts'
 
 /** A spreadsheet would run what begins like a formula; an apostrophe before it is shown by none. */
 export function csvValue(value: unknown): string {

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { Marked, Renderer, type Token, type Tokens } from 'marked'
 import MiniSearch from 'minisearch'
 import type { Plugin } from 'vite'
-import { callsPage, entries } from './pages/docs/contents.ts'
+import { callsPage, entries } from './text/contents.ts'
 import { searchOptions, type Guide, type GuideHeading, type GuidePart, type GuideSection } from './pages/docs/guide.ts'
 
 const indexModule = 'virtual:guides-index'

@@ -11,7 +11,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { Broken } from './pages/broken.tsx'
-import { openQueryClient } from './queries.ts'
+import { openQueryClient } from './client/queries.ts'
 import { cssVariables, theme } from './theme.ts'
 
 const styleNonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''

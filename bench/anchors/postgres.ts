@@ -3,7 +3,7 @@ import { chmod, chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from 'pg'
-import { prepareBinaries } from '../../server/store/binaries.ts'
+import { prepareBinaries } from '../../server/store/postgres/binaries.ts'
 
 export type Postgres = { sockets: string; close(): Promise<void> }
 

@@ -1,5 +1,5 @@
 import { buildIndex, type Encoder } from '../../server/router/index.ts'
-import type { Calibration, ProjectIndex } from '../../server/router/project-index.ts'
+import type { Calibration, ProjectIndex } from '../../server/router/project/project-index.ts'
 import { compare, type Candidate, type Without } from '../../server/router/ranking/compare.ts'
 import type { Evidence } from '../../server/router/ranking/evidence.ts'
 import { read } from '../../server/router/route.ts'

@@ -1,4 +1,4 @@
-import { featureNames, type FeatureName } from '../../server/router/constants.ts'
+import { featureNames, type FeatureName } from '../../server/router/learned/router-constants.ts'
 import { confidenceInputs, type ConfidenceInputs, type Ranked } from '../../server/router/ranking/confidence.ts'
 import type { Sample } from './collect.ts'
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { confidenceNames } from '../../server/router/constants.ts'
+import { confidenceNames } from '../../server/router/learned/router-constants.ts'
 import { openEncoder } from '../../server/router/index.ts'
 import { cachedEncoder, vectorCachePath } from './cached-encoder.ts'
 import { collect, type Sample } from './collect.ts'

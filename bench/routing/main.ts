@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { readConstants } from '../../server/router/constants.ts'
+import { readConstants } from '../../server/router/learned/router-constants.ts'
 import { openEncoder } from '../../server/router/index.ts'
 import { cachedEncoder } from './cached-encoder.ts'
 import { readSets } from './format.ts'

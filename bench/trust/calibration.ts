@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { shareNames, type ReadName } from '../../server/router/constants.ts'
+import { shareNames, type ReadName } from '../../server/router/learned/router-constants.ts'
 import { inputsOf } from '../../server/router/ranking/share.ts'
 import type { Asked } from './judge.ts'
 import { fitLogistic } from './logistic.ts'

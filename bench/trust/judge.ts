@@ -1,5 +1,5 @@
 import { checkSlots } from '../../server/queries/index.ts'
-import { compileSlots } from '../../server/queries/slots.ts'
+import { compileSlots } from '../../server/queries/slots/slots.ts'
 import type { Routing } from '../../server/router/index.ts'
 import { resolveDays } from './days.ts'
 import type { World, WorldQuestion } from './world.ts'

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { inputOf, type Card, type MarkedToken } from '../../server/router/reader/card.ts'
-import type { Reader } from '../../server/router/reader/reader.ts'
+import { inputOf, type Card, type MarkedToken } from '../../server/router/project/card.ts'
+import type { Reader } from '../../server/router/encoder/reader.ts'
 
 type Dump = {
   world: string

@@ -1,5 +1,5 @@
 import type { Encoder, ProjectIndex } from '../../server/router/index.ts'
-import { ruleNames, type RuleName } from '../../server/router/rules.ts'
+import { ruleNames, type RuleName } from '../../server/router/project/rules.ts'
 import { verdicts, type Asked } from './judge.ts'
 
 /** The same index with one rule switched off: nothing but a benchmark can do so. */

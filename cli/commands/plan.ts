@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import { does } from '../command.ts'
-import { readDefinition, type Context } from '../context.ts'
-import { exitCodes } from '../exit.ts'
+import { does } from '../context/command.ts'
+import { readDefinition, type Context } from '../context/context.ts'
+import { exitCodes } from '../terminal/exit.ts'
 import { withQuery } from '../service/manage.ts'
-import { planText, type Plan, type Release } from './plan-text.ts'
+import { planText, type Plan, type Release } from './release/plan-text.ts'
 
 type Options = { environment?: string; prune?: boolean; detailedExitCode?: boolean }
 

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
-import { CommandFailure } from '../exit.ts'
+import { CommandFailure } from '../terminal/exit.ts'
 
 /** What is kept for one service: a token to manage with, a key to call with. */
 const stored = z.strictObject({ token: z.string().optional(), key: z.string().optional() })

@@ -1,5 +1,5 @@
 import { openTransport, SluiceError, type Sending, type Transport } from '../../clients/typescript/index.ts'
-import { CommandFailure, type ExitName } from '../exit.ts'
+import { CommandFailure, type ExitName } from '../terminal/exit.ts'
 
 /** The management API, as anyone calls it. */
 export type Manage = {

@@ -1,5 +1,5 @@
 import { Failure } from '../failure.ts'
-import type { Attempts } from './attempts.ts'
+import type { Attempts } from './credentials/attempts.ts'
 
 /**
  * What to answer where a credential failed: it counts for the address it came from, and too many are told to wait.

@@ -1,9 +1,9 @@
-export type { Attempts } from './attempts.ts'
-export { openSharedAttempts } from './shared-attempts.ts'
-export { auditChoices, exportAudit, listAudit, recordAct, type AuditEntry } from './audit.ts'
-export { actsBetween, lastActsBefore, type PastAct } from './past-acts.ts'
+export type { Attempts } from './credentials/attempts.ts'
+export { openSharedAttempts } from './credentials/shared-attempts.ts'
+export { auditChoices, exportAudit, listAudit, recordAct, type AuditEntry } from './people/audit.ts'
+export { actsBetween, lastActsBefore, type PastAct } from './people/past-acts.ts'
 export { authenticateManagement } from './authenticate.ts'
-export { labelOf, personOf, systemCaller, type Caller } from './caller.ts'
+export { labelOf, personOf, systemCaller, type Caller } from './people/caller.ts'
 export {
   acceptInvitation,
   invite,
@@ -13,14 +13,14 @@ export {
   signInByLink,
   withdrawInvitation,
   type Invitation,
-} from './links.ts'
-export { exampleProjectId, noteExampleDone, noteExampleProject, readExampleState } from './installation.ts'
+} from './people/links.ts'
+export { exampleProjectId, noteExampleDone, noteExampleProject, readExampleState } from './people/installation.ts'
 export { admit, admitToQuery, isGoodKey, type Admission, type KeyCaller } from './keys/admit.ts'
 export { mintBrowserToken } from './keys/mint-browser-token.ts'
 export { keyCredential, type KeyCredential } from './keys/snapshot.ts'
 export { addressesOfKey, findKey, keyNames, listKeys, type ApiKey } from './keys/find.ts'
 export { withFixedParameters } from './keys/fixed-parameters.ts'
-export { grantablePlans } from './keys/grants.ts'
+export { grantablePlans } from './keys/grantable.ts'
 export {
   createKey,
   disableKey,
@@ -31,8 +31,13 @@ export {
   updateKey,
   type KeyInput,
 } from './keys/manage.ts'
-export { findSharedReference, listSharedReferences, shareReference, unshareReference } from './shared-references.ts'
-export { openKeyAccess, type KeyAccess } from './keys/open.ts'
+export {
+  findSharedReference,
+  listSharedReferences,
+  shareReference,
+  unshareReference,
+} from './people/shared-references.ts'
+export { openKeyAccess, type KeyAccess } from './keys/open-keys.ts'
 export { permittedQueries, type Permission } from './keys/permissions.ts'
 export { reachOfKey, type Reach } from './keys/reach.ts'
 export { placeFor, resolveCall, resolveScope } from './keys/resolve.ts'
@@ -49,12 +54,24 @@ export {
   revokeGrant,
   type TokenOutcome,
 } from './oauth/grants.ts'
-export { addMember, changeRole, listMembers, membershipsOf, removeMember, type Member } from './members.ts'
-export { createPasswords, type PasswordCost, type Passwords } from './passwords.ts'
-export type { ProjectDirectory } from './project-directory.ts'
-export { actAs, ensureFirstUser, findUser, signIn, updateSelf, type User, type UserCaller } from './people.ts'
-export { effectiveRole, personBehind, requireRole } from './roles.ts'
-export { endSession, findSession, forgetExpired, openSession, renewSession } from './sessions.ts'
-export { createManagementToken, listManagementTokens, revokeManagementToken, type ManagementToken } from './tokens.ts'
-export type { Vault } from './vault.ts'
-export { openInstalledVault, resealColumn, rotateVaultKey } from './vault-key.ts'
+export {
+  addMember,
+  changeRole,
+  listMembers,
+  membershipsOf,
+  removeMember,
+  type Member,
+} from './members/change-members.ts'
+export { createPasswords, type PasswordCost, type Passwords } from './credentials/passwords.ts'
+export type { ProjectDirectory } from './people/project-directory.ts'
+export { actAs, ensureFirstUser, findUser, signIn, updateSelf, type User, type UserCaller } from './people/people.ts'
+export { effectiveRole, personBehind, requireRole } from './people/roles.ts'
+export { endSession, findSession, forgetExpired, openSession, renewSession } from './people/sessions.ts'
+export {
+  createManagementToken,
+  listManagementTokens,
+  revokeManagementToken,
+  type ManagementToken,
+} from './people/tokens.ts'
+export type { Vault } from './credentials/vault.ts'
+export { openInstalledVault, resealColumn, rotateVaultKey } from './credentials/vault-key.ts'

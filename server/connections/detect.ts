@@ -1,5 +1,5 @@
 import type { Pagination } from '../../api/connections.ts'
-import { nextLink } from './pages.ts'
+import { nextLink } from './request/pages.ts'
 
 /** What an answer looks like: where its rows are, and how it goes on. */
 export type Detected = {

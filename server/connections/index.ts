@@ -1,5 +1,5 @@
-export { runCompaction } from './compact.ts'
-export { importCurl } from './curl.ts'
+export { runCompaction } from './load/compact.ts'
+export { importCurl } from './import/curl.ts'
 export {
   createDatasource,
   deleteDatasource,
@@ -10,7 +10,7 @@ export {
   updateDatasource,
   type Datasource,
   type DatasourceChanges,
-} from './datasources.ts'
+} from './sources/datasources.ts'
 export {
   checkServedData,
   readAuthoredSources,
@@ -18,9 +18,9 @@ export {
   ruleChanges,
   type AuthoredSource,
   type AuthoredVariable,
-} from './defined.ts'
+} from './sources/defined.ts'
 export { importDocument } from './import/import.ts'
-export { openDatasourceDirectory, readFreshness } from './directory.ts'
+export { openDatasourceDirectory, readFreshness } from './sources/directory.ts'
 export { executeRequest, runRefresh, type ExecuteAnswer } from './execute.ts'
 export { forgetOldCalls } from './idempotency.ts'
 export {
@@ -30,7 +30,7 @@ export {
   resealVariables,
   updateVariable,
   type Variable,
-} from './named-values.ts'
+} from './sources/named-values.ts'
 export {
   beginAuthorization,
   endAuthorization,
@@ -38,19 +38,19 @@ export {
   finishAuthorization,
   resealAttempts,
 } from './oauth/authorize.ts'
-export { forgetOldGrants, openGrants, resealGrants } from './oauth/grants.ts'
+export { forgetOldGrants, openGrants, resealGrants } from './oauth/upstream-grants.ts'
 export { createTokenSource, type TokenSource } from './oauth/token-source.ts'
 export { memorySink } from './outbound/receive.ts'
 export { createClientDocuments } from './outbound/client-documents.ts'
 export { createPost } from './outbound/post.ts'
 export { openOutbound, type Outbound } from './outbound/send.ts'
 export { hidden, maskConfiguration, restoreConfiguration } from './secrets/mask.ts'
-export { runDueSchedules } from './schedules.ts'
-export { maskStoredConfigurations } from './stored-configuration.ts'
-export { readSourceHealth, type SourceHealth } from './source-health.ts'
-export { readTablesPast } from './table-past.ts'
+export { runDueSchedules } from './sources/schedules.ts'
+export { maskStoredConfigurations } from './sources/stored-configuration.ts'
+export { readSourceHealth, type SourceHealth } from './sources/source-health.ts'
+export { readTablesPast } from './sources/table-past.ts'
 export { uploadFile } from './upload-file.ts'
 export { openUploads, type Uploads } from './uploads.ts'
 export { testConnection } from './test-connection.ts'
-export { changeSchema, findSchema, type TableSchema } from './table-schema.ts'
-export { serveVersion } from './activate.ts'
+export { changeSchema, findSchema, type TableSchema } from './sources/table-schema.ts'
+export { serveVersion } from './sources/serve-version.ts'

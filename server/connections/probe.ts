@@ -12,12 +12,12 @@ import {
   pick,
   type JsonPath,
 } from '../rows/index.ts'
-import { answerType } from './answer-type.ts'
-import { buildRequest } from './build-request.ts'
-import { parseCut } from './cut-json.ts'
+import { answerType } from './request/answer-type.ts'
+import { buildRequest } from './request/build-request.ts'
+import { parseCut } from '../rows/cut-json.ts'
 import { detect } from './detect.ts'
 import type { CursorValue } from '../store/index.ts'
-import { fillVariables, type NamedValues } from './variables.ts'
+import { fillVariables, type NamedValues } from './request/variables.ts'
 import { sendWithToken } from './oauth/send-with-token.ts'
 import type { TokenSource } from './oauth/token-source.ts'
 import type { GrantPlace } from './oauth/token.ts'

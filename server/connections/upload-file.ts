@@ -4,9 +4,9 @@ import { Failure } from '../failure.ts'
 import { parseContentType } from '../rows/index.ts'
 import { executeAnswerOf, type ExecuteAnswer } from './execute.ts'
 import { claimCall, type FirstCall } from './idempotency.ts'
-import { ingest, type IngestApp } from './ingest.ts'
-import { refuseFullProject } from './stored-bytes.ts'
-import { takeTurn } from './turns.ts'
+import { ingest, type IngestApp } from './load/ingest.ts'
+import { refuseFullProject } from './load/stored-bytes.ts'
+import { takeTurn } from './load/load-turns.ts'
 import type { ReceivedFile, Uploads } from './uploads.ts'
 
 type Upload = {

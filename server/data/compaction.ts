@@ -3,9 +3,9 @@ import { Failure } from '../failure.ts'
 import type { Database, Deletions } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
 import { nativeCopy } from './dataline.ts'
-import type { Files } from './files.ts'
+import type { Files } from '../files/stored-files.ts'
 import { dropUnusedParts, insertPart, partedTable, setParts, type PartRecord } from './parts.ts'
-import type { TableBuilder } from './table-builder.ts'
+import type { TableBuilder } from '../engine/table-builder.ts'
 import { liveDataVersion } from './versions.ts'
 
 type Parts = { store: Database; files: Files; builder: TableBuilder; catalogs: Catalogs }

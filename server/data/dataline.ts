@@ -4,12 +4,12 @@ import { Failure } from '../failure.ts'
 import { newId } from '../ids.ts'
 import type { ColumnRecord, Tables, Database } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
-import type { DistinctValues, Profile } from './executor/protocol.ts'
+import type { DistinctValues, Profile } from '../engine/executor/socket/protocol.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
-import type { KeptFile, Files, StoredFile } from './files.ts'
-import type { CallLimits } from './engine.ts'
+import type { KeptFile, Files, StoredFile } from '../files/stored-files.ts'
+import type { CallLimits } from '../engine/executor-engine.ts'
 import { dropUnusedParts, readParts } from './parts.ts'
-import type { TableBuilder } from './table-builder.ts'
+import type { TableBuilder } from '../engine/table-builder.ts'
 
 type DatalineApp = {
   store: Database

@@ -1,7 +1,7 @@
-export type { Bucket, BucketOptions } from './bucket.ts'
-export { openBucket } from './open-bucket.ts'
-export { nameOfRows, type Catalog, type CatalogTable, type PartedTable } from './catalog.ts'
-export { columnTypeName, parseColumnType, scalarType, type ColumnType } from './column-type.ts'
+export type { Bucket, BucketOptions } from '../files/bucket.ts'
+export { openBucket } from '../files/open-bucket.ts'
+export { nameOfRows, type Catalog, type CatalogTable, type PartedTable } from '../engine/catalog.ts'
+export { columnTypeName, parseColumnType, scalarType, type ColumnType } from '../engine/column-type.ts'
 export { dataChanged, openCatalogs, type Catalogs, type ProjectCatalog } from './catalogs.ts'
 export { namedFiles } from './named-files.ts'
 export { readColumnValues } from './column-values.ts'
@@ -15,7 +15,7 @@ export {
   type EngineOptions,
   type ReadAnswer,
   type ReadInput,
-} from './engine.ts'
+} from '../engine/executor-engine.ts'
 export type {
   AnswerBody,
   Column,
@@ -34,12 +34,12 @@ export type {
   SlotValue,
   SlotType,
   SqlFacets,
-} from './executor/protocol.ts'
-export { recordNamedFiles } from './file-records.ts'
-export type { FileFormat, Files, StoredFile } from './files.ts'
-export type { LookedUp } from './lookup-answer.ts'
-export { openLookups, type Lookups, type LookupStatement, type MissingLookups } from './lookups.ts'
-export { openFiles } from './open-files.ts'
+} from '../engine/executor/socket/protocol.ts'
+export { recordNamedFiles } from '../files/file-records.ts'
+export type { FileFormat, Files, StoredFile } from '../files/stored-files.ts'
+export type { LookedUp } from '../lookups/lookup-answer.ts'
+export { openLookups, type Lookups, type LookupStatement, type MissingLookups } from '../lookups/lookups.ts'
+export { openFiles } from '../files/open-files.ts'
 export {
   deleteObject,
   findObject,
@@ -51,12 +51,18 @@ export {
   type DataObject,
 } from './objects.ts'
 export { joinedColumns, partedTable, type PartedVersion } from './parts.ts'
-export { createQueryEngine, noTrino, type DialectEngine, type QueryEngine, type QueryInput } from './query-engine.ts'
+export {
+  createQueryEngine,
+  noTrino,
+  type DialectEngine,
+  type QueryEngine,
+  type QueryInput,
+} from '../engine/query-engine.ts'
 export type { BrokenQuery, QueryGate, TableChange } from './query-gate.ts'
 export type { DeployedQueries } from './readers.ts'
-export type { ReadStream } from './read-stream.ts'
+export type { ReadStream } from '../engine/read-stream.ts'
 export { sweepFiles } from './sweep.ts'
-export { createTableBuilder, type TableBuilder } from './table-builder.ts'
+export { createTableBuilder, type TableBuilder } from '../engine/table-builder.ts'
 export {
   activateVersion,
   heldBetween,

@@ -1,5 +1,5 @@
 import type { DatabaseSnapshot } from '../store/index.ts'
-import type { StoredFile } from './files.ts'
+import type { StoredFile } from '../files/stored-files.ts'
 
 /**
  * The files that rows name, here or at the moment of a snapshot. Of a version in parts the parts are named, and what says

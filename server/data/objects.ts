@@ -14,15 +14,15 @@ import {
   type Tables,
 } from '../store/index.ts'
 import { dataChanged, type Catalogs } from './catalogs.ts'
-import { nameOfRows, type Catalog } from './catalog.ts'
-import type { Column, Profile, ReadFormat, SlotValue } from './executor/protocol.ts'
-import type { FileFormat, Files } from './files.ts'
+import { nameOfRows, type Catalog } from '../engine/catalog.ts'
+import type { Column, Profile, ReadFormat, SlotValue } from '../engine/executor/socket/protocol.ts'
+import type { FileFormat, Files } from '../files/stored-files.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { deployedReaders, touchedBy, type DeployedQueries } from './readers.ts'
 import { dropUnusedParts, partBytes, partedTable, readParts } from './parts.ts'
 import { liveDataVersion } from './versions.ts'
 import { wishedRows, type RowsWish } from './wished-rows.ts'
-import type { QueryEngine } from './query-engine.ts'
+import type { QueryEngine } from '../engine/query-engine.ts'
 import type { Config } from '../config.ts'
 
 export type DataObject = {

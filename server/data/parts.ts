@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely'
 import { newId } from '../ids.ts'
 import type { ColumnRecord, Database, Deletions, LoadRule, Tables } from '../store/index.ts'
-import type { PartedTable } from './catalog.ts'
-import type { Column } from './executor/protocol.ts'
-import type { FileFormat, KeptFile, StoredFile } from './files.ts'
+import type { PartedTable } from '../engine/catalog.ts'
+import type { Column } from '../engine/executor/socket/protocol.ts'
+import type { FileFormat, KeptFile, StoredFile } from '../files/stored-files.ts'
 
 /** An immutable file of rows, of which a version of a table that is loaded bit by bit has several. */
 export type PartRecord = {

@@ -1,6 +1,6 @@
-import type { PartedTable } from './catalog.ts'
-import type { Column } from './executor/protocol.ts'
-import type { StoredFile } from './files.ts'
+import type { PartedTable } from '../engine/catalog.ts'
+import type { Column } from '../engine/executor/socket/protocol.ts'
+import type { StoredFile } from '../files/stored-files.ts'
 
 /** A deployed query that a change of a table would break, and how. */
 export type BrokenQuery = { name: string; environments: string[]; message: string }

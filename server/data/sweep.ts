@@ -1,5 +1,5 @@
 import { takeLease, type Database } from '../store/index.ts'
-import type { Files } from './files.ts'
+import type { Files } from '../files/stored-files.ts'
 import { namedFiles } from './named-files.ts'
 
 /** Removes files that no data object names: what crashes left behind, and versions that were let go. */

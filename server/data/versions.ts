@@ -13,7 +13,7 @@ import type {
 } from '../store/index.ts'
 import type { DatasourceDirectory } from './datasource-directory.ts'
 import { driftBetween } from './drift.ts'
-import type { KeptFile } from './files.ts'
+import type { KeptFile } from '../files/stored-files.ts'
 import { insertPart, readParts, setParts, type PartedVersion, type PartRecord } from './parts.ts'
 
 /** What one fetch brought: the request as it was sent, without its secrets, and the rows of the answer. */

@@ -1,7 +1,7 @@
 import type { Observe } from '../observe.ts'
 import type { ColumnRecord, Database, Deletions, LoadRule } from '../store/index.ts'
-import type { CatalogTable } from './catalog.ts'
-import type { Files } from './files.ts'
+import type { CatalogTable } from '../engine/catalog.ts'
+import type { Files } from '../files/stored-files.ts'
 import { partedTable, readParts, type PartRecord } from './parts.ts'
 
 type Parts = { store: Database; files: Files; observe: Observe }

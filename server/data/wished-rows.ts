@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { rowFilter } from '../../api/data.ts'
 import { Failure } from '../failure.ts'
-import type { Column, SlotValue } from './executor/protocol.ts'
+import type { Column, SlotValue } from '../engine/executor/socket/protocol.ts'
 
 export type RowFilter = z.output<typeof rowFilter>
 

@@ -13,7 +13,7 @@ import {
 } from '../queries/index.ts'
 import { compareCall } from '../rollout/index.ts'
 import type { Dialect } from '../store/index.ts'
-import { judgeText, type JudgedCall } from './judge.ts'
+import { judgeText, type JudgedCall } from './judge-text.ts'
 import { parameterSets } from './parameter-sets.ts'
 import type { TextReport } from './report.ts'
 import type { TextWish } from './wishes.ts'

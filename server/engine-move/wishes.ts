@@ -1,6 +1,6 @@
 import { Failure } from '../failure.ts'
 import type { QueryText } from '../queries/index.ts'
-import type { Accepted } from './judge.ts'
+import type { Accepted } from './judge-text.ts'
 
 /** What an author says of one text. */
 export type Wish = {

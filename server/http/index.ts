@@ -1,2 +1,2 @@
-export type { Http } from './http.ts'
+export type { Http } from './request/http.ts'
 export { buildHttp } from './server.ts'

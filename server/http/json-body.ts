@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { Failure } from '../failure.ts'
 import { exceedsDepth } from '../json-depth.ts'
-import type { Http } from './http.ts'
+import type { Http } from './request/http.ts'
 
 /** Bodies are JSON, and flat enough that whatever walks them afterwards cannot run out of stack. */
 export function acceptJsonOnly(http: Http, { bodyDepth }: Pick<Config['limits'], 'bodyDepth'>): void {

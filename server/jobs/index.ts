@@ -1,5 +1,5 @@
 export type { JobContext, JobRecord } from './job.ts'
-export { openJobs, type Jobs } from './open.ts'
+export { openJobs, type Jobs } from './open-jobs.ts'
 export { requeueUnfinished } from './restore.ts'
 export { nextRun } from './schedules.ts'
 export {

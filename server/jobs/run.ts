@@ -1,6 +1,6 @@
 import { failures } from '../../api/failures.ts'
 import { Failure } from '../failure.ts'
-import { asDiskFailure } from '../disk-failure.ts'
+import { asDiskFailure } from '../process/disk-failure.ts'
 import { asStoreFailure, type JobError } from '../store/index.ts'
 import type { JobContext, JobHandler } from './job.ts'
 import type { Outcome } from './records.ts'

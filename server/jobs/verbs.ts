@@ -4,7 +4,7 @@ import { pageAfter, type JobStatus, type Page, type Role, type Database } from '
 import type { JobListener } from './events.ts'
 import { jobColumns, type JobRecord } from './job.ts'
 import { isFinal } from './records.ts'
-import type { Jobs } from './open.ts'
+import type { Jobs } from './open-jobs.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 

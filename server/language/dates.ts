@@ -1,8 +1,8 @@
 import type { ParsedComponents, ParsedResult } from 'chrono-node'
-import { iso, localTime, type DateSpan } from './calendar.ts'
+import { iso, localTime, type DateSpan } from './days/calendar.ts'
 import { firstDay, isCounted, isPeriod, lastDay, unrealOf } from './days/components.ts'
 import { parseDays } from './days/parse-days.ts'
-import { squeeze } from './text.ts'
+import { squeeze } from './words/text.ts'
 
 /** Days named in a text. Calendar arithmetic is done in UTC on the caller's local date, so that no time zone moves it. */
 export function recogniseDates(text: string, { now, timeZone }: { now: Date; timeZone: string }): DateSpan[] {

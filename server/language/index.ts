@@ -1,5 +1,5 @@
-export { anyMonth, dayValue, inclusive, iso, localDay, todayOf, type DateSpan } from './calendar.ts'
-export { languageOf } from './language.ts'
+export { anyMonth, dayValue, inclusive, iso, localDay, todayOf, type DateSpan } from './days/calendar.ts'
+export { languageOf } from './words/language.ts'
 export { fitting, link, type Linker } from './link.ts'
 export { learnContext, newContexts, shape, type Contexts, type KnownReadings, type TextShape } from './mask.ts'
 export { overlaps, type CallerTime, type Linked, type Reading, type Span } from './span.ts'
@@ -12,9 +12,9 @@ export {
   hasNegation,
   type Direction,
 } from './qualifiers.ts'
-export { addSpelling, nearestMonth, newSpelling, respell, type Respelled, type Spelling } from './spelling.ts'
-export { isFunctionWord, stem, words, type Word } from './text.ts'
+export { addSpelling, nearestMonth, newSpelling, respell, type Respelled, type Spelling } from './words/spelling.ts'
+export { isFunctionWord, stem, words, type Word } from './words/text.ts'
 export { unitAt, unitBeside } from './unit-at.ts'
-export { convertUnit, isSameQuantity, unitNamed, type Unit } from './units.ts'
+export { convertUnit, isSameQuantity, unitNamed, type Unit } from './words/units.ts'
 export { addPart, addValue, newTrie, sameValue } from './value-trie.ts'
 export type { ValueKind, ValueType } from './value-type.ts'

@@ -1,4 +1,4 @@
-import { anyMonth, monthNames, type DateSpan } from './calendar.ts'
+import { anyMonth, monthNames, type DateSpan } from './days/calendar.ts'
 import { recogniseDates } from './dates.ts'
 import {
   recogniseFigures,
@@ -9,7 +9,7 @@ import {
   type Recognised,
 } from './recognise.ts'
 import { overlaps, type CallerTime, type Linked, type Reading, type Span } from './span.ts'
-import { fold, isFunctionWord, words, type Word } from './text.ts'
+import { fold, isFunctionWord, words, type Word } from './words/text.ts'
 import { findValues, type Hit, type ValueTrie } from './value-trie.ts'
 import type { ValueKind, ValueType } from './value-type.ts'
 

@@ -1,6 +1,6 @@
 import type { Linked } from './span.ts'
-import { isFunctionWord, type Word } from './text.ts'
-import { isUnit } from './units.ts'
+import { isFunctionWord, type Word } from './words/text.ts'
+import { isUnit } from './words/units.ts'
 
 /** A text read for what it says about its values, rather than which ones it names. */
 type Said = Pick<Linked, 'text' | 'words'>

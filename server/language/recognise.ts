@@ -1,7 +1,7 @@
-import { anyMonth } from './calendar.ts'
-import { fold } from './text.ts'
-import { recogniseQuantities } from './quantities.ts'
-import { gluedUnits, type Unit } from './units.ts'
+import { anyMonth } from './days/calendar.ts'
+import { fold } from './words/text.ts'
+import { recogniseQuantities } from './words/quantities.ts'
+import { gluedUnits, type Unit } from './words/units.ts'
 
 /** Something a recogniser saw in a text, with the value it stands for. */
 export type Recognised = {

@@ -1,6 +1,6 @@
-import type { DateSpan } from './calendar.ts'
-import type { Word } from './text.ts'
-import type { Unit } from './units.ts'
+import type { DateSpan } from './days/calendar.ts'
+import type { Word } from './words/text.ts'
+import type { Unit } from './words/units.ts'
 import type { ValueType } from './value-type.ts'
 
 /** One way to read a span: the slot type it would fill and the value it would give. */

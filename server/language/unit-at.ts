@@ -1,7 +1,7 @@
 import { recogniseNumbers } from './recognise.ts'
 import type { Linked, Span } from './span.ts'
-import { words } from './text.ts'
-import { gluedUnits, unitOf, type Unit } from './units.ts'
+import { words } from './words/text.ts'
+import { gluedUnits, unitOf, type Unit } from './words/units.ts'
 
 const sign = /[€$£%]|(?:per ?cent|euros?|dollars?|pounds?|quid|usd|eur|gbp)$/iu
 const glued = new RegExp(`^(?:${gluedUnits})(?![\\p{L}\\p{N}])`, 'iu')

@@ -1,4 +1,4 @@
-import { fold, stem, words, type Word } from './text.ts'
+import { fold, stem, words, type Word } from './words/text.ts'
 
 /** A value of a column or an enum, and the slot type it fills. */
 type Entry = {

@@ -8,12 +8,12 @@ import type {
 import { Failure } from '../failure.ts'
 import { call, contractOf, tellRefusal, versionFor, type CallAnswer, type RunAnswer } from '../queries/index.ts'
 import { ask, completenessOf, roundShare, type Decision } from '../questions/index.ts'
-import { answeredResult, partOf } from './answers.ts'
-import type { McpConnection } from './connection.ts'
-import { askBack, filledIn } from './elicitation.ts'
-import { askedQuestion, askTool, calledQuery, searchQueries, searchTools } from './own-tools.ts'
-import { tellProgress } from './progress.ts'
-import { areTooMany, describeTool, findQueryTool, queryTools, type ToolParts } from './query-tools.ts'
+import { answeredResult, partOf } from './tools/answers.ts'
+import type { McpConnection } from './session/connection.ts'
+import { askBack, filledIn } from './tools/elicitation.ts'
+import { askedQuestion, askTool, calledQuery, searchQueries, searchTools } from './tools/own-tools.ts'
+import { tellProgress } from './session/progress.ts'
+import { areTooMany, describeTool, findQueryTool, queryTools, type ToolParts } from './tools/query-tools.ts'
 import { mcpFailure, refusedResult } from './refusals.ts'
 
 export type ToolCallParts = Parameters<typeof ask>[0] & ToolParts

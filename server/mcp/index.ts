@@ -1,1 +1,1 @@
-export { openMcp, type Mcp } from './open.ts'
+export { openMcp, type Mcp } from './open-mcp.ts'

@@ -9,10 +9,10 @@ import type { ProjectDirectory } from '../access/index.ts'
 import type { Catalogs } from '../data/index.ts'
 import { Failure } from '../failure.ts'
 import { call, callableQueries, describeProject } from '../queries/index.ts'
-import { partOf } from './answers.ts'
+import { partOf } from './tools/answers.ts'
 import { whole, type ToolCallParts } from './calls.ts'
-import { projectsOf, type McpConnection } from './connection.ts'
-import { openapiUri, parseUri, rowsTemplate, rowsUri, tableUri, type ResourceUri } from './resource-uris.ts'
+import { projectsOf, type McpConnection } from './session/connection.ts'
+import { openapiUri, parseUri, rowsTemplate, rowsUri, tableUri, type ResourceUri } from './tools/resource-uris.ts'
 
 export type ResourceParts = ToolCallParts & { catalogs: Catalogs; projects: ProjectDirectory }
 

@@ -1,22 +1,34 @@
 export { defaultSettings, type QueryContent } from './content.ts'
-export { openAnswers, type Answer, type Answers, type IncompleteSource } from './answers.ts'
-export type { JsonSchema } from './column-schema.ts'
-export { contractOf, type QueryContract } from './contract.ts'
-export { openQueryCallers, type QueryCallers } from './callers.ts'
-export type { AnsweredCall, CallWatch } from './call-watch.ts'
-export { answerRun, call, limitRun, type CallAnswer, type CallParts } from './call.ts'
-export { openQueryGate } from './data-change.ts'
-export type { DeployGate, EvaluatedPlace, GatedChange, Regression, RoutingReport } from './deploy-gate.ts'
-export { readPastReads } from './past-reads.ts'
-export { openDeployments, type Deployments, type EnvironmentPlace } from './deployments.ts'
-export { draftAsVersion, findVersionPairs, restoredVersion, storedVersion, type VersionPair } from './version-pairs.ts'
-export { answersKey, liveVersion, versionFor, type LiveVersion, type ReleaseTrial } from './deployment-index.ts'
-export type { Rehearsal } from './rehearsal.ts'
-export type { NewTrial } from './start-trial.ts'
-export { continueRelease, endTrial, listTrials, noteTrial, stepTrial, type TrialRecord } from './trial-acts.ts'
-export { changeQuery, createQuery, deleteQuery, findQuery, hasQuery, listQueries, type Query } from './drafts.ts'
-export { examine, inspectQuery } from './inspection.ts'
-export { compareContracts } from './compatibility.ts'
+export { openAnswers, type Answer, type Answers, type IncompleteSource } from './calls/answers.ts'
+export type { JsonSchema } from './slots/column-schema.ts'
+export { contractOf, type QueryContract } from './deployed/contract.ts'
+export { openQueryCallers, type QueryCallers } from './calls/callers.ts'
+export type { AnsweredCall, CallWatch } from './calls/call-watch.ts'
+export { answerRun, call, limitRun, type CallAnswer, type CallParts } from './calls/call.ts'
+export { openQueryGate } from './deployed/data-change.ts'
+export type { DeployGate, EvaluatedPlace, GatedChange, Regression, RoutingReport } from './deployed/deploy-gate.ts'
+export { readPastReads } from './deployed/past-reads.ts'
+export { openDeployments, type Deployments, type EnvironmentPlace } from './deployed/deployments.ts'
+export {
+  draftAsVersion,
+  findVersionPairs,
+  restoredVersion,
+  storedVersion,
+  type VersionPair,
+} from './releases/version-pairs.ts'
+export {
+  answersKey,
+  liveVersion,
+  versionFor,
+  type LiveVersion,
+  type ReleaseTrial,
+} from './deployed/deployment-index.ts'
+export type { Rehearsal } from './releases/rehearsal.ts'
+export type { NewTrial } from './releases/start-trial.ts'
+export { continueRelease, endTrial, listTrials, noteTrial, stepTrial, type TrialRecord } from './releases/trial-acts.ts'
+export { changeQuery, createQuery, deleteQuery, findQuery, hasQuery, listQueries, type Query } from './drafts/drafts.ts'
+export { examine, inspectQuery } from './drafts/inspection.ts'
+export { compareContracts } from './slots/compatibility.ts'
 export { wireRegressions, type ReleaseReport } from './releases/report.ts'
 export { deployQuery, promoteQuery, rollbackQuery, undeployQuery, type DeployReport } from './releases/single.ts'
 export { createReleaseTurns, type ReleaseTurns } from './releases/turns.ts'
@@ -32,14 +44,21 @@ export {
   releaseQueries,
   rollbackRelease,
 } from './releases/verbs.ts'
-export { explainQuery, previewQuery, runScratch, streamDraft } from './preview.ts'
-export { readQueryReads, type QueryReads } from './reads.ts'
-export { renameQuery, tagQuery, type QueryNameKeepers } from './rename.ts'
-export { callableQueries, contractsFor, describedBy, describeProject } from './project-document.ts'
-export { checkSlots } from './slots.ts'
+export { explainQuery, previewQuery, runScratch, streamDraft } from './calls/preview.ts'
+export { readQueryReads, type QueryReads } from './deployed/reads.ts'
+export { renameQuery, tagQuery, type QueryNameKeepers } from './drafts/rename.ts'
+export { callableQueries, contractsFor, describedBy, describeProject } from './deployed/project-document.ts'
+export { checkSlots } from './slots/slots.ts'
 export { addressWords, slotParameter, slotPrefix } from './text-values.ts'
-export { tellRefusal } from './record.ts'
-export { keepLookups } from './lookups.ts'
-export { runQuery, type Run, type RunAnswer, type StreamAnswer } from './run.ts'
-export { diffVersions, findVersion, listDeployments, listHistory, listVersions, type VersionEntry } from './versions.ts'
-export { warmProjects } from './warm.ts'
+export { tellRefusal } from './calls/record.ts'
+export { keepLookups } from './calls/lookups.ts'
+export { runQuery, type Run, type RunAnswer, type StreamAnswer } from './calls/run.ts'
+export {
+  diffVersions,
+  findVersion,
+  listDeployments,
+  listHistory,
+  listVersions,
+  type VersionEntry,
+} from './drafts/versions.ts'
+export { warmProjects } from './calls/warm.ts'

@@ -1,4 +1,4 @@
-export { openRouter, type Router, type RouterOptions } from './indexes/open.ts'
+export { openRouter, type Router, type RouterOptions } from './indexes/open-indexes.ts'
 export { adviseQuery } from './verbs/advise.ts'
 export { ask } from './verbs/ask.ts'
 export {
@@ -8,7 +8,7 @@ export {
   type LoggedQuestion,
   type QuestionGroup,
 } from './verbs/asked-questions.ts'
-export type { EvaluationCase } from './verbs/evaluation-cases.ts'
+export type { EvaluationCase } from './indexes/evaluation-cases.ts'
 export {
   createCase,
   deleteCase,

@@ -13,7 +13,7 @@ import {
 import { takeLease, type Database } from '../store/index.ts'
 import { figuresByVersion, type Usage } from '../usage/index.ts'
 import { comparedCalls, totalOf } from './counts.ts'
-import { hasSeenEnough, judgeTrial, type Compared, type QueryFigures } from './judge.ts'
+import { hasSeenEnough, judgeTrial, type Compared, type QueryFigures } from './judge-trial.ts'
 import { readReplay } from './replay-records.ts'
 
 /** Steps releases that are tried out up, or takes them back. */

@@ -1,7 +1,7 @@
 export type { BehindCalls } from './behind.ts'
 export { findCallValues } from './call-values.ts'
 export { openCanaries, type Canaries } from './canaries.ts'
-export { openRollout } from './open.ts'
+export { openRollout } from './open-rollout.ts'
 export { findReplay, findReplayCall, listReplayCalls, listReplays, type ReplayCall } from './read-replays.ts'
 export { callsToRun } from './calls-to-run.ts'
 export { forgetRecordedCalls, resealRecordedCalls } from './recorded-calls.ts'

@@ -1,6 +1,6 @@
 import { overlaps, shape, type Span, type ValueType } from '../language/index.ts'
-import { openText, textSpan } from './open-text.ts'
-import type { IndexedQuery, ProjectIndex } from './project-index.ts'
+import { openText, textSpan } from './project/open-text.ts'
+import type { IndexedQuery, ProjectIndex } from './project/project-index.ts'
 import { confidence, confidenceInputs, rank, type Ranked } from './ranking/confidence.ts'
 import { gather, lexicalEvidence, type Evidence } from './ranking/evidence.ts'
 import { vectorOf } from './vector-of.ts'

@@ -1,5 +1,5 @@
-import type { Filled } from './fill.ts'
-import type { ProjectIndex } from './project-index.ts'
+import type { Filled } from './filling/fill.ts'
+import type { ProjectIndex } from './project/project-index.ts'
 import { shareOfMany, type Ranked } from './ranking/confidence.ts'
 
 /**

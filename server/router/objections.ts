@@ -1,7 +1,7 @@
 import { writeCommandIn, superlativesIn, words } from '../language/index.ts'
-import type { Filled } from './fill.ts'
-import type { IndexedQuery, ProjectIndex } from './project-index.ts'
-import { spoken } from './project.ts'
+import type { Filled } from './filling/fill.ts'
+import type { IndexedQuery, ProjectIndex } from './project/project-index.ts'
+import { spoken } from './project/project.ts'
 import type { Asked } from './ranking/evidence.ts'
 
 /**

@@ -1,13 +1,13 @@
 import { shape, type Linked, type Span, type TextShape, type ValueType } from '../language/index.ts'
-import { bareWording, heedCounterExamples, reportedWrong } from './counter-examples.ts'
-import { explain } from './explain.ts'
-import { fill } from './fill.ts'
+import { bareWording, heedCounterExamples, reportedWrong } from './ranking/counter-examples.ts'
+import { explain } from './decision/explain.ts'
+import { fill } from './filling/fill.ts'
 import { openWording } from './indexing/own-wordings.ts'
 import { objectionTo } from './objections.ts'
-import type { ProjectIndex } from './project-index.ts'
+import type { ProjectIndex } from './project/project-index.ts'
 import type { Ranked } from './ranking/confidence.ts'
-import { rowOf } from './ranking/vectors.ts'
-import { conclude, type RouteOptions, type Routing } from './routing.ts'
+import { rowOf } from './vectors/vectors.ts'
+import { conclude, type RouteOptions, type Routing } from './decision/routing.ts'
 
 type Shaped = { linked: Linked; shape: TextShape }
 

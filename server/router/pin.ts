@@ -1,9 +1,9 @@
-import { fill, type Filled } from './fill.ts'
-import type { IndexedQuery, ProjectIndex } from './project-index.ts'
+import { fill, type Filled } from './filling/fill.ts'
+import type { IndexedQuery, ProjectIndex } from './project/project-index.ts'
 import { ambiguousMargin } from './ranking/confidence.ts'
 import { plain, read } from './route.ts'
 import { spell } from './spell.ts'
-import { conclude, type RouteOptions, type Routing } from './routing.ts'
+import { conclude, type RouteOptions, type Routing } from './decision/routing.ts'
 import { checkWhole } from './whole.ts'
 
 /** Reads a question for a query that the caller has chosen: only its slots are still to be found. */

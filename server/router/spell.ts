@@ -1,6 +1,6 @@
 import { link, respell, type CallerTime, type Linked, type Respelled } from '../language/index.ts'
-import type { ProjectIndex } from './project-index.ts'
-import type { Explanation, Routing } from './routing.ts'
+import type { ProjectIndex } from './project/project-index.ts'
+import type { Explanation, Routing } from './decision/routing.ts'
 
 /** A question as it is read: with its typing errors put right, and told in its own words again afterwards. */
 export type Spelled = {

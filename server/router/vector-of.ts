@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ProjectIndex } from './project-index.ts'
+import type { ProjectIndex } from './project/project-index.ts'
 
 /**
  * The vector of a text. Who asks as an example asks, but for its values, asks a masked text that the index has read

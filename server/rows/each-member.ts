@@ -1,11 +1,11 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import { Failure } from '../failure.ts'
-import { noMatch, type EachStep, type JsonPath, type PathStep } from './json-path.ts'
-import { createJsonScanner, type ScanOptions } from './json-scan.ts'
-import { createKeyShapes } from './key-shapes.ts'
-import { createLineReader } from './lines.ts'
-import { createRowWriter } from './row-file.ts'
-import { kinds } from './shape.ts'
+import { noMatch, type EachStep, type JsonPath, type PathStep } from './json/json-path.ts'
+import { createJsonScanner, type ScanOptions } from './json/json-scan.ts'
+import { createKeyShapes } from './json/key-shapes.ts'
+import { createLineReader } from './text/lines.ts'
+import { createRowWriter } from './text/row-file.ts'
+import { kinds } from './json/shape.ts'
 
 type Walk = {
   /** What the path leads to up to its first `*`: one member a line, as `memberLine` writes them. */

@@ -1,9 +1,9 @@
 import { type FileHandle } from 'node:fs/promises'
-import { elementsAt } from './json-repair.ts'
-import { createLineReader } from './lines.ts'
-import { createRowWriter } from './row-file.ts'
-import { kinds } from './shape.ts'
-import type { Shape } from './shape-tree.ts'
+import { elementsAt } from './json/json-repair.ts'
+import { createLineReader } from './text/lines.ts'
+import { createRowWriter } from './text/row-file.ts'
+import { kinds } from './json/shape.ts'
+import type { Shape } from './json/shape-tree.ts'
 
 /** What answers call the list of their columns, and the list of their rows. */
 const columnKeys = ['columns', 'column_names', 'columnNames', 'fields', 'headers', 'header', 'cols', 'meta', 'names']

@@ -1,5 +1,5 @@
 import type { Observation, Observe } from '../observe.ts'
-import { openDatabase, type Database, type DatabaseOptions } from './open.ts'
+import { openDatabase, type Database, type DatabaseOptions } from './open-database.ts'
 
 /** A database that is being opened while whoever will use it is not there yet. */
 export type OpeningStore = {

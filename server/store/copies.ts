@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Client, type ClientBase } from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
-import { embeddedServer } from './embedded.ts'
-import { externalServer } from './external.ts'
+import { embeddedServer } from './postgres/embedded.ts'
+import { externalServer } from './postgres/external.ts'
 import { readMigrations } from './migrate.ts'
-import { openDatabase, type DatabaseOptions } from './open.ts'
-import { readFolderId } from './places.ts'
-import type { Server } from './server.ts'
+import { openDatabase, type DatabaseOptions } from './open-database.ts'
+import { readFolderId } from './postgres/places.ts'
+import type { Server } from './postgres/server.ts'
 
 /** A table as it is kept in a folder: its rows as PostgreSQL writes them. A partition names what it is a part of. */
 export type TableCopy = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import type { Pool, PoolClient } from 'pg'
-import type { Database } from './open.ts'
+import type { Database } from './open-database.ts'
 import type { Tables } from './tables.ts'
 
 /** The right to do something while no other process does. Renewed until it is let go of. */

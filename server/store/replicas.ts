@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { openPeriodic } from '../flow/index.ts'
 import type { Observe } from '../observe.ts'
-import type { Database } from './open.ts'
+import type { Database } from './open-database.ts'
 
 /** The processes that share a database, this one among them. */
 export type Replicas = {

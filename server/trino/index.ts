@@ -1,2 +1,2 @@
-export { openTrino, type Trino, type TrinoOptions } from './open.ts'
+export { openTrino, type Trino, type TrinoOptions } from './open-trino.ts'
 export { sweepTrino } from './sweep.ts'

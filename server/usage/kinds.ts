@@ -1,6 +1,6 @@
-import type { Batch } from './batches.ts'
-import { isSameKind, callKindOf, type CallKind, type QueryAnswered } from './call.ts'
-import type { Count, Tally } from './tally.ts'
+import type { Batch } from './stored/batches.ts'
+import { isSameKind, callKindOf, type CallKind, type QueryAnswered } from './stored/call.ts'
+import type { Count, Tally } from './record/tally.ts'
 
 /** Calls of one minute that agree in everything they are counted by. */
 export type Kind = {

@@ -1,11 +1,11 @@
 import { findKey, keyNames, requireRole, type Caller, type KeyUses } from '../access/index.ts'
 import { allProjectIds } from '../projects/index.ts'
 import type { Database } from '../store/index.ts'
-import { readGroups, readPieces, readTimes, type Figures, type Filter, type Group } from './figures.ts'
-import { addLatency, type Latencies } from './latencies.ts'
-import { readTopQuestions, type TopQuestions } from './questions.ts'
-import { readRange, type Range, type RangeInput } from './range.ts'
-import type { Usage } from './record.ts'
+import { readGroups, readPieces, readTimes, type Figures, type Filter, type Group } from './report/figures.ts'
+import { addLatency, type Latencies } from './stored/latencies.ts'
+import { readTopQuestions, type TopQuestions } from './report/questions.ts'
+import { readRange, type Range, type RangeInput } from './report/range.ts'
+import type { Usage } from './record/record.ts'
 import type { Clock } from '../clock.ts'
 
 export type Report = {

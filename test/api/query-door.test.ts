@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { newCredential } from '../../server/access/credential.ts'
+import { newCredential } from '../../server/access/credentials/credential.ts'
 import { openTestApp, operatorToken, type TestApp } from '../harness/app.ts'
 
 let t: TestApp

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newCredential } from '../../server/access/credential.ts'
+import { newCredential } from '../../server/access/credentials/credential.ts'
 import { openTestApp, operatorToken, type TestApp } from '../harness/app.ts'
 
 let t: TestApp

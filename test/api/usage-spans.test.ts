@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { readConfig } from '../../server/config.ts'
 import { openDatabase, type Database } from '../../server/store/index.ts'
 import { keepUsage } from '../../server/usage/index.ts'
-import { openPartitions } from '../../server/usage/partitions.ts'
+import { openPartitions } from '../../server/usage/stored/partitions.ts'
 import { createDatabase } from '../harness/database.ts'
 
 async function openStore(): Promise<Database> {

@@ -81,7 +81,7 @@ describe('each rule catches a planted violation', () => {
     ],
     [
       'a route that puts a call together itself',
-      { 'server/http/routes/query-calls.ts': "import { admitToQuery } from '../../access/index.ts'" },
+      { 'server/http/routes/queries/query-calls.ts': "import { admitToQuery } from '../../access/index.ts'" },
       /one hop more, to server\/access/,
     ],
     [
@@ -191,7 +191,7 @@ describe('each rule catches a planted violation', () => {
     ],
     [
       'an exception that nobody needs any more',
-      { 'server/access/roles.ts': "db.selectFrom('members')" },
+      { 'server/access/people/roles.ts': "db.selectFrom('members')" },
       /needs no exception for projects/,
     ],
     [

@@ -161,14 +161,14 @@ const leaves = new Set([
   'server/ids.ts',
   'server/json-depth.ts',
   'server/clock.ts',
-  'server/collect.ts',
+  'server/process/collect.ts',
   'server/fair-queue.ts',
   'server/fair-share.ts',
-  'server/compiled.ts',
-  'server/leave-signals.ts',
-  'server/disk-failure.ts',
+  'server/process/compiled.ts',
+  'server/process/leave-signals.ts',
+  'server/process/disk-failure.ts',
   'server/status-words.ts',
-  'server/up-to.ts',
+  'server/flow/up-to.ts',
 ])
 
 /** A file that every room of the server may import as types. */
@@ -207,14 +207,14 @@ const homes: Array<{ library: RegExp; room: string; types?: true; also?: string[
  * call, three for a question. A route that reached further would put the call together itself.
  */
 const callPath: Record<string, string[]> = {
-  'server/http/routes/query-calls.ts': ['server/queries'],
-  'server/http/routes/questions.ts': ['server/questions'],
-  'server/http/routes/mcp.ts': ['server/mcp'],
+  'server/http/routes/queries/query-calls.ts': ['server/queries'],
+  'server/http/routes/questions/questions.ts': ['server/questions'],
+  'server/http/routes/service/mcp.ts': ['server/mcp'],
   'server/mcp/calls.ts': ['server/queries', 'server/questions'],
   // The router and the reader of texts are pure: no call goes on from there.
   'server/questions/verbs/ask.ts': ['server/access', 'server/queries', 'server/router', 'server/language'],
-  'server/queries/call.ts': ['server/access'],
-  'server/queries/run.ts': [],
+  'server/queries/calls/call.ts': ['server/access'],
+  'server/queries/calls/run.ts': [],
 }
 
 /** What is started: the only files that may see the process they are in. */

@@ -77,7 +77,7 @@ const exceptions: Record<string, { table: string; reason: string }> = {
     table: 'projects',
     reason: 'The lock under which every room counts what a project has, also rooms below the one that owns projects.',
   },
-  'server/access/roles.ts': {
+  'server/access/people/roles.ts': {
     table: 'projects',
     reason: 'The first question of every verb: is there such a project, and what is the caller in it? One statement.',
   },

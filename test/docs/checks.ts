@@ -8,10 +8,10 @@ import { changeTableSchema } from '../../api/datasources.ts'
 import { definedSettings } from '../../api/definition.ts'
 import { moveEngine } from '../../api/engine-moves.ts'
 import { errorEnvelope } from '../../api/envelope.ts'
-import { buildRequest } from '../../server/connections/build-request.ts'
-import { checkPagination } from '../../server/connections/pages.ts'
-import { fillVariables, type NamedValues } from '../../server/connections/variables.ts'
-import { messageOf } from '../../server/usage/alerts/alert.ts'
+import { buildRequest } from '../../server/connections/request/build-request.ts'
+import { checkPagination } from '../../server/connections/request/pages.ts'
+import { fillVariables, type NamedValues } from '../../server/connections/request/variables.ts'
+import { messageOf } from '../../server/usage/alerts/measure/alert.ts'
 
 const named: NamedValues = new Map([
   ['region', { value: 'north', origins: null }],

@@ -8,8 +8,8 @@ import { rm } from 'node:fs/promises'
 import { makeDataDir, makePassableFolder } from '../harness/data-dir.ts'
 import { openInstallation, type Installation, type Project } from '../harness/installation.ts'
 import { killAll, postmasterTree } from '../harness/process.ts'
-import { embeddedServer } from '../../server/store/embedded.ts'
-import { readFolderId } from '../../server/store/places.ts'
+import { embeddedServer } from '../../server/store/postgres/embedded.ts'
+import { readFolderId } from '../../server/store/postgres/places.ts'
 
 /** `npm run test:faults-long` cuts it for as long as a failover takes. */
 const cutMs = process.env['FAULT_ROUNDS'] === '100' ? 30_000 : 6_000

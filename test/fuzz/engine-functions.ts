@@ -1,7 +1,7 @@
 /**
  * Calls every function that authors may use with values that are deep, long, huge, negative, absent or odd, each in a real
  * executor, and reports what ended one: `npm run test:fuzz-engine -- --seconds 600 --seed 1`. What it finds goes into
- * server/data/executor/refused-functions.ts.
+ * server/engine/executor/inspect/refused-functions.ts.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

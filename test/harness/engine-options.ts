@@ -1,4 +1,4 @@
-import type { ExecutorSettings } from '../../server/data/executor/protocol.ts'
+import type { ExecutorSettings } from '../../server/engine/executor/socket/protocol.ts'
 import type { EngineOptions } from '../../server/data/index.ts'
 
 /** A small engine, for tests and benches to change where they need more. */

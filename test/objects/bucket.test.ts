@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createBucket, type Bucket } from '../../server/data/bucket.ts'
-import { openFileCache } from '../../server/data/file-cache.ts'
-import { openFileFolder, type StoredFile } from '../../server/data/files.ts'
+import { createBucket, type Bucket } from '../../server/files/bucket.ts'
+import { openFileCache } from '../../server/files/file-cache.ts'
+import { openFileFolder, type StoredFile } from '../../server/files/stored-files.ts'
 import { openObjectServer, type ObjectServer } from '../harness/object-server.ts'
 
 let server: ObjectServer

@@ -5,7 +5,7 @@ import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabaseSnapshot, restoreTables } from '../../server/store/index.ts'
 import { migrate, readMigrations } from '../../server/store/migrate.ts'
-import { openDatabase } from '../../server/store/open.ts'
+import { openDatabase } from '../../server/store/open-database.ts'
 import { createEmptyDatabase, type TestDatabase } from '../harness/database.ts'
 
 const migrationsDir = join(import.meta.dirname, '../../server/store/migrations')

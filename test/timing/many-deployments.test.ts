@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../server/ids.ts'
-import { openDeployments } from '../../server/queries/deployments.ts'
+import { openDeployments } from '../../server/queries/deployed/deployments.ts'
 import { openTestApp, type TestApp } from '../harness/app.ts'
 
 let t: TestApp

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openAttempts } from '../../server/access/attempts.ts'
-import { credentialKind, newCredential } from '../../server/access/credential.ts'
+import { openAttempts } from '../../server/access/credentials/attempts.ts'
+import { credentialKind, newCredential } from '../../server/access/credentials/credential.ts'
 import { createPasswords } from '../../server/access/index.ts'
-import { effectiveRole } from '../../server/access/roles.ts'
+import { effectiveRole } from '../../server/access/people/roles.ts'
 
 describe('credentials', () => {
   test('have the decided shape, and each is another', () => {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { connect, Socket, type AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { watchArrivals } from '../../server/http/arrivals.ts'
+import { watchArrivals } from '../../server/http/request/arrivals.ts'
 
 test('who waits for the others has everybody in who was at the door', async () => {
   const server = createServer()

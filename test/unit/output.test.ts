@@ -3,7 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openLines } from '../../server/output.ts'
+import { openLines } from '../../server/process/output.ts'
 
 // Longer than what a pipe takes whole or not at all.
 const line = (at: number): string => `${JSON.stringify({ at, text: 'x'.repeat(10_000) })}\n`

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { takenInTime } from '../../server/http/reader-pace.ts'
+import { takenInTime } from '../../server/http/answer/reader-pace.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openStopRequests } from '../../server/stop-requests.ts'
+import { openStopRequests } from '../../server/process/stop-requests.ts'
 
 function open() {
   const happened: string[] = []

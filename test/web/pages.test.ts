@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectStatus, type Person } from '../harness/app.ts'
 import { openTestWeb, type TestWeb, type Visitor } from '../harness/web.ts'
-import { callsPage, entries } from '../../web/pages/docs/contents.ts'
+import { callsPage, entries } from '../../web/text/contents.ts'
 import { findBarriers } from './barriers.ts'
 import { load, moveTo } from './navigate.ts'
 

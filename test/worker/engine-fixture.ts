@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { openEngine, type Engine, type EngineOptions, type ReadInput } from '../../server/data/index.ts'
-import type { LocalCatalog } from '../../server/data/executor/protocol.ts'
+import type { LocalCatalog } from '../../server/engine/executor/socket/protocol.ts'
 import { engineOptions } from '../harness/engine-options.ts'
 import type { Observation } from '../../server/observe.ts'
 

@@ -11,8 +11,8 @@ import {
   withConnection,
   withStatement,
   type Instances,
-} from '../../server/data/executor/instances.ts'
-import type { ExecutorSettings, LocalCatalog } from '../../server/data/executor/protocol.ts'
+} from '../../server/engine/executor/instance/instances.ts'
+import type { ExecutorSettings, LocalCatalog } from '../../server/engine/executor/socket/protocol.ts'
 import { executorSettings } from '../harness/engine-options.ts'
 
 let folder: string

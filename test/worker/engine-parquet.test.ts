@@ -3,9 +3,9 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest'
-import { exportParquet } from '../../server/data/executor/export-parquet.ts'
-import { closeInstance, openInstance, type Instance } from '../../server/data/executor/instances.ts'
-import type { ExecutorSettings } from '../../server/data/executor/protocol.ts'
+import { exportParquet } from '../../server/engine/executor/read/export-parquet.ts'
+import { closeInstance, openInstance, type Instance } from '../../server/engine/executor/instance/instances.ts'
+import type { ExecutorSettings } from '../../server/engine/executor/socket/protocol.ts'
 import { executorSettings } from '../harness/engine-options.ts'
 
 let folder: string

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { leaveRows, takeRows } from '../../server/data/executor/large-rows.ts'
+import { leaveRows, takeRows } from '../../server/engine/executor/socket/large-rows.ts'
 import { openFixture, type Fixture } from './engine-fixture.ts'
 
 let fixture: Fixture

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type OutboundRequest } from '../../server/connections/build-request.ts'
+import { type OutboundRequest } from '../../server/connections/request/build-request.ts'
 import { type Resolver } from '../../server/connections/outbound/guard.ts'
 import { fileSink, memorySink } from '../../server/connections/outbound/receive.ts'
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDeployments } from '../../server/queries/deployments.ts'
+import { openDeployments } from '../../server/queries/deployed/deployments.ts'
 import { expectStatus, openTestApp, type TestApp } from '../harness/app.ts'
 import { openQueryProject, type QueryProject } from '../harness/queries.ts'
 import { rounds } from '../harness/rounds.ts'

@@ -2,9 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createInstances, withStreamConnection, type Instance } from '../../server/data/executor/instances.ts'
-import type { ReadCall } from '../../server/data/executor/protocol.ts'
-import { readStream } from '../../server/data/executor/stream.ts'
+import {
+  createInstances,
+  withStreamConnection,
+  type Instance,
+} from '../../server/engine/executor/instance/instances.ts'
+import type { ReadCall } from '../../server/engine/executor/socket/protocol.ts'
+import { readStream } from '../../server/engine/executor/read/stream.ts'
 import { engineOptions } from '../harness/engine-options.ts'
 
 let dir: string

@@ -1,5 +1,5 @@
 import { Button, Group } from '@mantine/core'
-import { Gate } from '../parts/gate.tsx'
+import { Gate } from '../parts/shell/gate.tsx'
 
 /** Stands where a page could not be drawn. */
 export function Broken() {

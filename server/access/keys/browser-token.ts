@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fixedLimits } from '../../../api/limits.ts'
-import type { Vault } from '../vault.ts'
+import type { Vault } from '../credentials/vault.ts'
 import { permits, permittedQueries } from './permissions.ts'
 import type { KeyRecord } from './record.ts'
 

@@ -1,6 +1,6 @@
 import { pageAfter, type Page, type Database } from '../../store/index.ts'
-import type { Caller } from '../caller.ts'
-import type { ProjectDirectory } from '../project-directory.ts'
+import type { Caller } from '../people/caller.ts'
+import type { ProjectDirectory } from '../people/project-directory.ts'
 import { readKey } from './find.ts'
 import { permitsWithin, type Permission } from './permissions.ts'
 import { namedProjects } from './scope.ts'

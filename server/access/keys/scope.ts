@@ -1,7 +1,7 @@
 import { closest, Failure, type FailureDetail } from '../../failure.ts'
-import type { Caller } from '../caller.ts'
-import type { ProjectDirectory } from '../project-directory.ts'
-import { requireAdministrator, requireRole } from '../roles.ts'
+import type { Caller } from '../people/caller.ts'
+import type { ProjectDirectory } from '../people/project-directory.ts'
+import { requireAdministrator, requireRole } from '../people/roles.ts'
 import type { Permission } from './permissions.ts'
 import type { Database } from '../../store/index.ts'
 

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { hashCredential } from '../credential.ts'
+import { hashCredential } from '../credentials/credential.ts'
 import type { BrowserToken } from './browser-token.ts'
 import type { KeyRecord } from './record.ts'
 

@@ -4,7 +4,7 @@ import { newId } from '../../ids.ts'
 import { lockQuota, type Database, type Tables } from '../../store/index.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
-import type { Attempts } from '../attempts.ts'
+import type { Attempts } from '../credentials/attempts.ts'
 import { isClientAddress, readClientDocument, type ClientDocuments, type RegisteredClient } from './client-documents.ts'
 
 type Parts = {

@@ -1,5 +1,5 @@
 import type { HttpConfiguration } from '../../../api/connections.ts'
-import type { OutboundRequest } from '../build-request.ts'
+import type { OutboundRequest } from '../request/build-request.ts'
 import type { NotSent, Outbound, SendOptions, Sent } from '../outbound/send.ts'
 import type { TokenSource } from './token-source.ts'
 import type { Timing } from './token.ts'

@@ -1,5 +1,5 @@
 import { isSecretName } from '../../../api/secret-names.ts'
-import { basic, type OutboundRequest } from '../build-request.ts'
+import { basic, type OutboundRequest } from '../request/build-request.ts'
 import { outboundError, type OutboundError } from '../outbound/error.ts'
 import { memorySink } from '../outbound/receive.ts'
 import type { Outbound } from '../outbound/send.ts'

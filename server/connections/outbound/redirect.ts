@@ -1,4 +1,4 @@
-import { type OutboundRequest } from '../build-request.ts'
+import { type OutboundRequest } from '../request/build-request.ts'
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 const bodyHeaders = new Set(['content-type', 'content-encoding', 'content-language', 'content-location'])

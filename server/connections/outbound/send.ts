@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
 import { untilAborted } from '../../flow/index.ts'
-import { type OutboundRequest } from '../build-request.ts'
+import { type OutboundRequest } from '../request/build-request.ts'
 import { guardedConnector, parseAllow, resolveBySystem, resolveGuarded, type Resolver } from './guard.ts'
 import { Failure } from '../../failure.ts'
 import { classify, lateError, outboundError, thrown, isOutboundError, type OutboundError } from './error.ts'

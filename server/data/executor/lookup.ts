@@ -1,8 +1,8 @@
-import { scalarFunctions } from './functions.ts'
-import type { Node, Sighting } from './inspect.ts'
-import type { Instance, OpenConnection } from './instances.ts'
-import type { LocalTable } from './protocol.ts'
-import { foldName, quoteName, quoteText, tokenize, type Token } from './sql-text.ts'
+import { scalarFunctions } from '../../engine/executor/inspect/functions.ts'
+import type { Node, Sighting } from '../../engine/executor/inspect/inspect.ts'
+import type { Instance, OpenConnection } from '../../engine/executor/instance/instances.ts'
+import type { LocalTable } from '../../engine/executor/socket/protocol.ts'
+import { foldName, quoteName, quoteText, tokenize, type Token } from '../../engine/executor/instance/sql-tokens.ts'
 
 /**
  * A statement that finds at most one row, by a key that has an index. Each execution costs far more than finding a row,

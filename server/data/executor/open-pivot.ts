@@ -1,8 +1,8 @@
-import { boundReads, refuseForeign } from './bound.ts'
-import { inspectSql, serialized, type Node } from './inspect.ts'
-import { prepare, type Instance, type OpenConnection } from './instances.ts'
-import { sqlFailure } from './sql-failure.ts'
-import { quoteText, tokenize, type Token } from './sql-text.ts'
+import { boundReads, refuseForeign } from '../../engine/executor/inspect/bound.ts'
+import { inspectSql, serialized, type Node } from '../../engine/executor/inspect/inspect.ts'
+import { prepare, type Instance, type OpenConnection } from '../../engine/executor/instance/instances.ts'
+import { sqlFailure } from '../../engine/executor/instance/sql-failure.ts'
+import { quoteText, tokenize, type Token } from '../../engine/executor/instance/sql-tokens.ts'
 
 /** More columns than this are no answer that anybody reads. */
 const maxValues = 200

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
-import type { Cancellable } from './instances.ts'
-import type { ExecutorSettings, PeekCall, Peeked } from './protocol.ts'
-import { readableBody } from './readable-body.ts'
+import type { Cancellable } from '../../engine/executor/instance/instances.ts'
+import type { ExecutorSettings, PeekCall, Peeked } from '../../engine/executor/socket/protocol.ts'
+import { readableBody } from '../../engine/executor/convert/readable-body.ts'
 
 /** The beginning of what stands in a body that is no text as it came. */
 export async function peek(

@@ -1,10 +1,16 @@
 import type { DuckDBValue } from '@duckdb/node-api'
-import { prepare, throwIfCancelled, withConnection, type Cancellable, type Instance } from './instances.ts'
+import {
+  prepare,
+  throwIfCancelled,
+  withConnection,
+  type Cancellable,
+  type Instance,
+} from '../../engine/executor/instance/instances.ts'
 import type { Lookup } from './lookup.ts'
-import { plainColumns, planFor, type StatementPlan } from './plan.ts'
-import type { ReadCall, SlotValue } from './protocol.ts'
-import { encodeChunk, tooLarge, type WholeAnswer } from './read.ts'
-import { bindableSlots, type BoundSlot } from './slots.ts'
+import { plainColumns, planFor, type StatementPlan } from '../../engine/executor/inspect/plan.ts'
+import type { ReadCall, SlotValue } from '../../engine/executor/socket/protocol.ts'
+import { encodeChunk, tooLarge, type WholeAnswer } from '../../engine/executor/read/read.ts'
+import { bindableSlots, type BoundSlot } from '../../engine/executor/instance/slots.ts'
 
 /** A number of keys is rounded up to one of these, so that few statements are prepared. */
 const batchSizes = [2, 4, 8, 16, 32]

@@ -15,10 +15,10 @@ import {
 import { pageOf, pageQuery } from '../../../api/envelope.ts'
 import type { App } from '../../app.ts'
 import * as usage from '../../usage/index.ts'
-import { noContent, refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import type { Http } from '../http.ts'
-import { fromWire, toWire } from '../wire-codec.ts'
+import { noContent, refusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import type { Http } from '../request/http.ts'
+import { fromWire, toWire } from '../../../api/wire-codec.ts'
 
 const tags = ['usage']
 const ofProject = z.object({ project_id: z.string() })

@@ -3,10 +3,10 @@ import { pageOf, pageQuery } from '../../../api/envelope.ts'
 import { counterExample, counterExampleFilter, reportAnswer } from '../../../api/questions.ts'
 import type { App } from '../../app.ts'
 import * as questions from '../../questions/index.ts'
-import { noContent, refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import type { Http } from '../http.ts'
-import { toWire } from '../wire-codec.ts'
+import { noContent, refusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import type { Http } from '../request/http.ts'
+import { toWire } from '../../../api/wire-codec.ts'
 
 const tags = ['questions']
 const ofProject = z.object({ project_id: z.string() })

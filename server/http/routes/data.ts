@@ -3,12 +3,12 @@ import { dataObject, describedObject, lineageGraph, objectRows, rowFilter, rowsQ
 import { pageOf, pageQuery } from '../../../api/envelope.ts'
 import type { App } from '../../app.ts'
 import * as data from '../../data/index.ts'
-import { noContent, refusals, runRefusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import { contentTypes } from '../formats.ts'
-import { untilGone } from '../gone.ts'
-import type { Http } from '../http.ts'
-import { toWire } from '../wire-codec.ts'
+import { noContent, refusals, runRefusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import { contentTypes } from '../answer/formats.ts'
+import { untilGone } from '../answer/gone.ts'
+import type { Http } from '../request/http.ts'
+import { toWire } from '../../../api/wire-codec.ts'
 
 const tags = ['data']
 const ofProject = z.object({ project_id: z.string() })

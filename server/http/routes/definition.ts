@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { definition, definitionPlan, putDefinition, readDefinition } from '../../../api/definition.ts'
 import type { App } from '../../app.ts'
 import * as definitions from '../../definition/index.ts'
-import { refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import type { Http } from '../http.ts'
-import { toWire } from '../wire-codec.ts'
+import { refusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import type { Http } from '../request/http.ts'
+import { toWire } from '../../../api/wire-codec.ts'
 
 const tags = ['releases']
 const ofProject = z.object({ project_id: z.string() })

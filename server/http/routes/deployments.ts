@@ -15,11 +15,11 @@ import {
 } from '../../../api/queries.ts'
 import type { App } from '../../app.ts'
 import * as queries from '../../queries/index.ts'
-import { refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import type { Http } from '../http.ts'
+import { refusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import type { Http } from '../request/http.ts'
 import { named, ofQuery, wireContent } from './queries.ts'
-import { toWire } from '../wire-codec.ts'
+import { toWire } from '../../../api/wire-codec.ts'
 
 const tags = ['queries']
 const path = '/v1/projects/:project_id/queries/:query_name'

@@ -3,11 +3,11 @@ import { pageOf } from '../../../api/envelope.ts'
 import { job, jobsQuery } from '../../../api/jobs.ts'
 import type { App } from '../../app.ts'
 import * as jobs from '../../jobs/index.ts'
-import { refusals } from '../answers.ts'
-import { callerOf, requireStill } from '../caller.ts'
-import type { EventStreams } from '../event-streams.ts'
-import type { Http } from '../http.ts'
-import { toWire } from '../wire-codec.ts'
+import { refusals } from '../answer/answers.ts'
+import { callerOf, requireStill } from '../request/caller.ts'
+import type { EventStreams } from '../answer/event-streams.ts'
+import type { Http } from '../request/http.ts'
+import { toWire } from '../../../api/wire-codec.ts'
 
 const tags = ['jobs']
 const ofProject = z.object({ project_id: z.string() })

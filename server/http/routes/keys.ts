@@ -12,11 +12,11 @@ import {
 } from '../../../api/keys.ts'
 import * as access from '../../access/index.ts'
 import type { App } from '../../app.ts'
-import { noContent, refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import type { Http } from '../http.ts'
-import { toWire } from '../wire-codec.ts'
-import { keyInputOf, wireKey, wireReach } from './key-wire.ts'
+import { noContent, refusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import type { Http } from '../request/http.ts'
+import { toWire } from '../../../api/wire-codec.ts'
+import { keyInputOf, wireKey, wireReach } from './access/key-wire.ts'
 
 const tags = ['keys']
 const ofKey = z.object({ key_id: z.string() })

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { projectMap } from '../../../api/lineage.ts'
 import type { App } from '../../app.ts'
 import * as lineage from '../../lineage/index.ts'
-import { refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import type { Http } from '../http.ts'
-import { toWire } from '../wire-codec.ts'
+import { refusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import type { Http } from '../request/http.ts'
+import { toWire } from '../../../api/wire-codec.ts'
 
 export function serveLineage(http: Http, app: App): void {
   http.get(

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { changeMember, createdInvitation, invitation, member, newInvitation } from '../../../api/people.ts'
 import * as access from '../../access/index.ts'
 import type { App } from '../../app.ts'
-import { noContent, refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import { pageLink, type Http } from '../http.ts'
-import { toWire } from '../wire-codec.ts'
+import { noContent, refusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import { pageLink, type Http } from '../request/http.ts'
+import { toWire } from '../../../api/wire-codec.ts'
 
 const tags = ['people']
 const ofProject = z.object({ project_id: z.string() })

@@ -3,11 +3,11 @@ import { authorization, begunAuthorization, finishedAuthorization, returnedAutho
 import { errorEnvelope } from '../../../api/envelope.ts'
 import type { App } from '../../app.ts'
 import * as connections from '../../connections/index.ts'
-import { noContent, refusals } from '../answers.ts'
-import { callerOf, personCallerOf } from '../caller.ts'
-import { untilGone } from '../gone.ts'
-import { pageLink, type Http } from '../http.ts'
-import { toWire } from '../wire-codec.ts'
+import { noContent, refusals } from '../answer/answers.ts'
+import { callerOf, personCallerOf } from '../request/caller.ts'
+import { untilGone } from '../answer/gone.ts'
+import { pageLink, type Http } from '../request/http.ts'
+import { toWire } from '../../../api/wire-codec.ts'
 
 const tags = ['connections']
 const ofDatasource = z.object({ project_id: z.string(), datasource_id: z.string() })

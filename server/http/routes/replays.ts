@@ -10,10 +10,10 @@ import {
 } from '../../../api/replays.ts'
 import type { App } from '../../app.ts'
 import * as rollout from '../../rollout/index.ts'
-import { refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import type { Http } from '../http.ts'
-import { fromWire, toWire } from '../wire-codec.ts'
+import { refusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import type { Http } from '../request/http.ts'
+import { fromWire, toWire } from '../../../api/wire-codec.ts'
 
 const tags = ['releases']
 const ofProject = z.object({ project_id: z.string() })

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { acceptInvitation, invitationPreview, signIn, signInByLink, updateSelf, user } from '../../../api/people.ts'
 import * as access from '../../access/index.ts'
 import type { App } from '../../app.ts'
-import { noContent, refusals } from '../answers.ts'
-import { personCallerOf, requireOwnOrigin } from '../caller.ts'
-import type { Http } from '../http.ts'
-import { sessionCookie } from '../session-store.ts'
+import { noContent, refusals } from '../answer/answers.ts'
+import { personCallerOf, requireOwnOrigin } from '../request/caller.ts'
+import type { Http } from '../request/http.ts'
+import { sessionCookie } from '../request/session-store.ts'
 
 const open = { door: 'open' } as const
 const person = { door: 'person' } as const

@@ -3,11 +3,11 @@ import { createdSharedReference, readSharedReference, sharedReference } from '..
 import * as access from '../../access/index.ts'
 import type { App } from '../../app.ts'
 import { describeProject } from '../../queries/index.ts'
-import { noContent, refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import { pageLink, type Http } from '../http.ts'
-import { toWire } from '../wire-codec.ts'
-import { projectDocument } from './project-document.ts'
+import { noContent, refusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import { pageLink, type Http } from '../request/http.ts'
+import { toWire } from '../../../api/wire-codec.ts'
+import { projectDocument } from './queries/project-document.ts'
 
 const tags = ['projects']
 const ofProject = z.object({ project_id: z.string() })

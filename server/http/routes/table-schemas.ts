@@ -5,10 +5,10 @@ import { pageOf, pageQuery } from '../../../api/envelope.ts'
 import type { App } from '../../app.ts'
 import * as connections from '../../connections/index.ts'
 import { listDataVersions } from '../../data/index.ts'
-import { refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import type { Http } from '../http.ts'
-import { fromWire, toWire } from '../wire-codec.ts'
+import { refusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import type { Http } from '../request/http.ts'
+import { fromWire, toWire } from '../../../api/wire-codec.ts'
 
 const tags = ['connections']
 const ofDatasource = z.object({ project_id: z.string(), datasource_id: z.string() })

@@ -4,9 +4,9 @@ import type { App } from '../../app.ts'
 import { heldBetween } from '../../data/index.ts'
 import * as queries from '../../queries/index.ts'
 import * as usage from '../../usage/index.ts'
-import { refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import type { Http } from '../http.ts'
+import { refusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import type { Http } from '../request/http.ts'
 import { wireFigures } from './usage-wire.ts'
 
 const tags = ['usage']

@@ -3,10 +3,10 @@ import { pageOf, pageQuery } from '../../../api/envelope.ts'
 import { createdManagementToken, managementToken, newManagementToken } from '../../../api/people.ts'
 import * as access from '../../access/index.ts'
 import type { App } from '../../app.ts'
-import { noContent, refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import type { Http } from '../http.ts'
-import { toWire } from '../wire-codec.ts'
+import { noContent, refusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import type { Http } from '../request/http.ts'
+import { toWire } from '../../../api/wire-codec.ts'
 
 const tags = ['access']
 

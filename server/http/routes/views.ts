@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { changeView, newView, savedView, viewsQuery } from '../../../api/usage.ts'
 import type { App } from '../../app.ts'
 import * as usage from '../../usage/index.ts'
-import { noContent, refusals } from '../answers.ts'
-import { callerOf } from '../caller.ts'
-import type { Http } from '../http.ts'
-import { toWire } from '../wire-codec.ts'
+import { noContent, refusals } from '../answer/answers.ts'
+import { callerOf } from '../request/caller.ts'
+import type { Http } from '../request/http.ts'
+import { toWire } from '../../../api/wire-codec.ts'
 
 const tags = ['usage']
 const ofProject = z.object({ project_id: z.string() })

@@ -1,5 +1,5 @@
 import type { Component, ParsedComponents, ParsingComponents, ParsingContext, ParsingResult } from 'chrono-node'
-import { day } from '../calendar.ts'
+import { day } from './calendar.ts'
 
 // What results say of themselves beyond their days. The library's own tag keeps it from joining a weekday with them.
 const relativeTag = 'result/relativeDate'

@@ -1,6 +1,6 @@
 import type { Parser } from 'chrono-node'
-import { day, dayMs } from '../calendar.ts'
-import { anyCount, spokenNumber } from '../quantities.ts'
+import { day, dayMs } from './calendar.ts'
+import { anyCount, spokenNumber } from '../words/quantities.ts'
 import { asCounted, asRelative, dateParts, todayIn } from './components.ts'
 import { dayParser, oneDay, period } from './day-parser.ts'
 import { isComing } from './is-coming.ts'

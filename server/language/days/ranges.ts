@@ -1,5 +1,5 @@
 import type { ParsingContext, ParsingResult, Refiner } from 'chrono-node'
-import { day } from '../calendar.ts'
+import { day } from './calendar.ts'
 import { firstDay, lastDay, onDay, dateParts } from './components.ts'
 
 const joining = /^\s*(?:and|to|until|till|through|thru|-|–)\s*(?:the\s+)?$/iu

@@ -1,5 +1,5 @@
 import type { ParsingComponents, ParsingContext, ParsingResult, Refiner } from 'chrono-node'
-import { day } from '../calendar.ts'
+import { day } from './calendar.ts'
 import { firstDay, lastDay, namesDay, overlaps, dateParts, todayIn } from './components.ts'
 import { isComing } from './is-coming.ts'
 

@@ -1,5 +1,5 @@
 import type { Parser } from 'chrono-node'
-import { anyMonth, day, iso, monthNames } from '../calendar.ts'
+import { anyMonth, day, iso, monthNames } from './calendar.ts'
 import { asDayFirst, todayIn, unreal } from './components.ts'
 import { dayParser, oneDay } from './day-parser.ts'
 import { isComing } from './is-coming.ts'

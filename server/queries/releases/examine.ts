@@ -1,7 +1,7 @@
 import type { Catalogs, QueryEngine } from '../../data/index.ts'
 import { Failure } from '../../failure.ts'
 import type { Dialect } from '../../store/index.ts'
-import { examine, type Inspected } from '../inspection.ts'
+import { examine, type Inspected } from '../drafts/inspection.ts'
 import type { ReleaseTarget } from './targets.ts'
 
 /** What the SQL of each query reads and returns now, by query. */

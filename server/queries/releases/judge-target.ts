@@ -1,6 +1,6 @@
 import type { ReleaseAct } from '../../store/index.ts'
-import type { KeyThatCalled } from '../callers.ts'
-import { compareContracts, type Change, type Compatibility } from '../compatibility.ts'
+import type { KeyThatCalled } from '../calls/callers.ts'
+import { compareContracts, type Change, type Compatibility } from '../slots/compatibility.ts'
 import type { Examined } from './examine.ts'
 import type { ReleaseEntry } from './report.ts'
 import { chooseVersion, type Chosen, type findLiveVersions } from './rows.ts'

@@ -11,9 +11,9 @@ import type {
   Tables,
 } from '../../store/index.ts'
 import { columnsOf, contentOf } from '../content.ts'
-import type { Draft } from '../drafts.ts'
-import type { Inspected } from '../inspection.ts'
-import { versionOf, type Version } from '../version-records.ts'
+import type { Draft } from '../drafts/drafts.ts'
+import type { Inspected } from '../drafts/inspection.ts'
+import { versionOf, type Version } from '../drafts/version-records.ts'
 import type { ReleaseEntry } from './report.ts'
 
 /** Statements carry at most this many rows. */

@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely'
 import { Failure } from '../../failure.ts'
 import type { Database, Tables } from '../../store/index.ts'
-import { draftOf, noQuery, type Draft } from '../drafts.ts'
-import { readVersions, versionOf, type Version } from '../version-records.ts'
+import { draftOf, noQuery, type Draft } from '../drafts/drafts.ts'
+import { readVersions, versionOf, type Version } from '../drafts/version-records.ts'
 
 /** What is to become of one query in an environment. */
 export type ReleaseTarget = {

@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely'
 import type { Dialect, Tables } from '../../store/index.ts'
 import { contentOf, type QueryContent } from '../content.ts'
-import { contentHashOf, draftOf, type Draft } from '../drafts.ts'
-import { versionOf, type Version } from '../version-records.ts'
+import { contentHashOf, draftOf, type Draft } from '../drafts/drafts.ts'
+import { versionOf, type Version } from '../drafts/version-records.ts'
 
 /** A text of a query: that of its draft, or another that answers somewhere. */
 export type QueryText = {

@@ -1,7 +1,7 @@
 import type { Deployments, Regression, RoutingReport } from '../../queries/index.ts'
 import type { Database } from '../../store/index.ts'
 import type { QuestionPlace } from './snapshot.ts'
-import { answerOf, readFirmCases } from '../verbs/evaluation-cases.ts'
+import { answerOf, readFirmCases } from './evaluation-cases.ts'
 import type { ProjectIndex } from '../../router/index.ts'
 
 type Parts = {

@@ -1,5 +1,5 @@
 import { routable, type QuestionPlace } from './snapshot.ts'
-import { evaluate, readFirmCases, type EvaluationCase } from '../verbs/evaluation-cases.ts'
+import { evaluate, readFirmCases, type EvaluationCase } from './evaluation-cases.ts'
 import { reaskExamples, type ProjectIndex, type RoutableQuery } from '../../router/index.ts'
 import { newId } from '../../ids.ts'
 import type { Deployments, EvaluatedPlace, GatedChange, Regression, RoutingReport } from '../../queries/index.ts'

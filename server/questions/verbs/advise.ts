@@ -5,7 +5,7 @@ import { isFunctionWord } from '../../language/index.ts'
 import { findQuery, inspectQuery, type Deployments, type Query } from '../../queries/index.ts'
 import { closeExamples, spoken, type CloseExample } from '../../router/index.ts'
 import type { Database } from '../../store/index.ts'
-import type { Router } from '../indexes/open.ts'
+import type { Router } from '../indexes/open-indexes.ts'
 import { routable } from '../indexes/snapshot.ts'
 import { facetsToSay, stemsOf } from './facet-words.ts'
 

@@ -16,7 +16,7 @@ import {
 } from '../../queries/index.ts'
 import { route as routeQuestion, type Explanation } from '../../router/index.ts'
 import type { Database, QuestionOutcome } from '../../store/index.ts'
-import type { Router } from '../indexes/open.ts'
+import type { Router } from '../indexes/open-indexes.ts'
 import type { QuestionPlace } from '../indexes/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
 import { findEarlier } from './earlier.ts'

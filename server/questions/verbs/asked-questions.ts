@@ -6,7 +6,7 @@ import {
   type QuestionResolution,
   type Database,
 } from '../../store/index.ts'
-import type { Router } from '../indexes/open.ts'
+import type { Router } from '../indexes/open-indexes.ts'
 import type { QuestionLog } from './log.ts'
 
 export type LoggedQuestion = {

@@ -5,7 +5,7 @@ import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
 import { hasQuery } from '../../queries/index.ts'
 import { isUniqueViolation, pageAfter, type Database, type Page, type Tables } from '../../store/index.ts'
-import type { Router } from '../indexes/open.ts'
+import type { Router } from '../indexes/open-indexes.ts'
 import { questionsChanged } from '../indexes/snapshot.ts'
 import { storable, type QuestionLog } from './log.ts'
 

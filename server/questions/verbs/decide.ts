@@ -1,4 +1,4 @@
-import type { Router } from '../indexes/open.ts'
+import type { Router } from '../indexes/open-indexes.ts'
 import { Failure } from '../../failure.ts'
 import type { Holder } from '../../fair-share.ts'
 import type { LanguageModel } from './model.ts'

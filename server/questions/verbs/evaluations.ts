@@ -11,8 +11,8 @@ import {
   type Tables,
   type Database,
 } from '../../store/index.ts'
-import type { Router } from '../indexes/open.ts'
-import { caseOf, evaluate, readCases, type EvaluationCase } from './evaluation-cases.ts'
+import type { Router } from '../indexes/open-indexes.ts'
+import { caseOf, evaluate, readCases, type EvaluationCase } from '../indexes/evaluation-cases.ts'
 import { storable } from './log.ts'
 import { hasQuery, type Deployments } from '../../queries/index.ts'
 import type { Clock } from '../../clock.ts'

@@ -11,7 +11,7 @@ import {
   type QueryCallers,
   type Deployments,
 } from '../../queries/index.ts'
-import type { Router } from '../indexes/open.ts'
+import type { Router } from '../indexes/open-indexes.ts'
 import { routable, type QuestionPlace } from '../indexes/snapshot.ts'
 import { decide, type Asking, type Decision } from './decide.ts'
 import type { LanguageModel } from './model.ts'

@@ -1,7 +1,7 @@
 import { Failure } from '../../failure.ts'
 import type { Observe } from '../../observe.ts'
 import type { Database } from '../../store/index.ts'
-import type { Router } from '../indexes/open.ts'
+import type { Router } from '../indexes/open-indexes.ts'
 
 type Parts = { store: Pick<Database, 'db'>; router: Pick<Router, 'warm' | 'index'>; observe: Observe }
 

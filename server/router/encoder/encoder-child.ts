@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { compileCache, programBeside } from '../../compiled.ts'
+import { compileCache, programBeside } from '../../process/compiled.ts'
 import { Failure } from '../../failure.ts'
 import { createWordReader, packWords } from './encoder-pipe.ts'
 

@@ -4,7 +4,7 @@ import { access, mkdir, rename, rm } from 'node:fs/promises'
 import { arch, cpus } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { compileCache, programBeside } from '../../compiled.ts'
+import { compileCache, programBeside } from '../../process/compiled.ts'
 
 const packTimeoutMs = 60_000
 

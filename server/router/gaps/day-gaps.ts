@@ -1,6 +1,6 @@
 import { anyMonth, isFunctionWord, nearestMonth, words, type DateSpan } from '../../language/index.ts'
 import { daysAt, isJoined, wordsAround, wordsAt, type Gap, type QueryReading, type SlotSource } from './gap.ts'
-import { spoken, type Slot } from '../project.ts'
+import { spoken, type Slot } from '../project/project.ts'
 
 /** A day that the slot cannot take as it was said: one that does not exist, or more or less than the slot holds. */
 export function daysGap(reading: QueryReading, slot: Slot, source: SlotSource): Gap | null {

@@ -25,9 +25,9 @@ import {
 } from './gap.ts'
 import { numberGap } from './number-gaps.ts'
 import { ambiguousPart, unknownValues } from './value-gaps.ts'
-import type { IndexedQuery, ProjectIndex } from '../project-index.ts'
-import { spoken, type Slot } from '../project.ts'
-import type { RuleName } from '../rules.ts'
+import type { IndexedQuery, ProjectIndex } from '../project/project-index.ts'
+import { spoken, type Slot } from '../project/project.ts'
+import type { RuleName } from '../project/rules.ts'
 import type { Asked } from '../ranking/evidence.ts'
 
 /** What is left out, meant the other way, one of several or out of bounds; and what may be. */

@@ -7,10 +7,10 @@ import {
   type TextShape,
   type Span,
 } from '../../language/index.ts'
-import type { IndexedText } from '../indexing/index-text.ts'
-import type { IndexedQuery } from '../project-index.ts'
-import type { RuleName } from '../rules.ts'
-import type { Slot } from '../project.ts'
+import type { IndexedText } from '../project/index-text.ts'
+import type { IndexedQuery } from '../project/project-index.ts'
+import type { RuleName } from '../project/rules.ts'
+import type { Slot } from '../project/project.ts'
 
 /** A slot of which the question says something that must not be bound as it stands, in words for who asks. */
 export type Gap = {

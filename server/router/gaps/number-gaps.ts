@@ -1,6 +1,6 @@
 import { convertUnit, isSameQuantity, unitAt, type Linked, type Span, type Unit } from '../../language/index.ts'
 import { isFree, usesOf, wordsAround, type Gap, type QueryReading } from './gap.ts'
-import type { Slot, ValueRules } from '../project.ts'
+import type { Slot, ValueRules } from '../project/project.ts'
 
 /** A number that fills nothing and would be the slot's, were it not too large, too small or of something else. */
 export function numberGap({ marks, linked, texts, found, query }: QueryReading, slot: Slot): Gap[] | null {

@@ -1,5 +1,5 @@
 import { isFunctionWord, type Linked, type Word } from '../../language/index.ts'
-import type { Slot } from '../project.ts'
+import type { Slot } from '../project/project.ts'
 import { isFree, wordsAround, type Doubt, type Gap, type QueryReading } from './gap.ts'
 
 /** "Jobs of Anna", where two are called so: whom is for the caller to say. */

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../../flow/index.ts'
-import type { Calibration, TextCloseness, Uncalibrated } from '../project-index.ts'
+import type { Calibration, TextCloseness, Uncalibrated } from '../project/project-index.ts'
 import type { Without } from '../ranking/compare.ts'
 import {
   confidence,
@@ -10,8 +10,8 @@ import {
   typicalOwnCosine,
 } from '../ranking/confidence.ts'
 import { gather, lexicalEvidence, rawEvidence, type Asked, type Evidence } from '../ranking/evidence.ts'
-import { rowOf, scan } from '../ranking/vectors.ts'
-import { squaredDistance, toWhite, whiten, type Scatter } from '../ranking/whiten.ts'
+import { rowOf, scan } from '../vectors/vectors.ts'
+import { squaredDistance, toWhite, whiten, type Scatter } from '../vectors/whiten.ts'
 
 const maxNeighbours = 150
 const maxExamples = 200

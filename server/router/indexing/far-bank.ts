@@ -1,9 +1,9 @@
 import { link, shape, type Contexts, type Linker } from '../../language/index.ts'
 import { yieldToEventLoop } from '../../flow/index.ts'
 import { farQuestions, valuedQuestions } from './far-questions.ts'
-import type { Embed } from '../project-index.ts'
+import type { Embed } from '../project/project-index.ts'
 import type { Asked } from '../ranking/evidence.ts'
-import { rowOf, scan, type Matrix } from '../ranking/vectors.ts'
+import { rowOf, scan, type Matrix } from '../vectors/vectors.ts'
 
 // Each value list adds questions that name one of its values; more would only make the build longer.
 const maxValued = 48

@@ -1,9 +1,9 @@
 import { isFunctionWord, words, type Linker, type ValueType } from '../../language/index.ts'
 import type { Encoder } from '../encoder/encoder.ts'
 import { yieldToEventLoop } from '../../flow/index.ts'
-import { placeholder } from './index-text.ts'
+import { placeholder } from '../project/index-text.ts'
 import { buildTrie } from './value-lists.ts'
-import { slotsOf, spoken, type RoutableProject } from '../project.ts'
+import { slotsOf, spoken, type RoutableProject } from '../project/project.ts'
 
 // A word that a description uses is still a value when the list is short enough to have been written by hand.
 const shortList = 30

@@ -1,6 +1,6 @@
 import type { TextShape } from '../../language/index.ts'
-import { bareWording } from '../counter-examples.ts'
-import type { IndexedText } from './index-text.ts'
+import { bareWording } from '../ranking/counter-examples.ts'
+import type { IndexedText } from '../project/index-text.ts'
 
 /** The rows of examples by their wording, whatever their values are of, and word for word. */
 export function ownWordingsOf(texts: IndexedText[]): Map<string, number[]> {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { addPart, addValue, isFunctionWord, newTrie, words, type Linker, type Word } from '../../language/index.ts'
 import { yieldToEventLoop } from '../../flow/index.ts'
-import { slotsOf, type ListedValue, type RoutableProject, type ValueRules } from '../project.ts'
+import { slotsOf, type ListedValue, type RoutableProject, type ValueRules } from '../project/project.ts'
 
 type Ordinary = {
   isOrdinary: (stem: string, listSize: number) => boolean

@@ -1,9 +1,9 @@
-import type { Features } from '../constants.ts'
-import type { IndexedQuery, Uncalibrated } from '../project-index.ts'
+import type { Features } from '../learned/router-constants.ts'
+import type { IndexedQuery, Uncalibrated } from '../project/project-index.ts'
 import { measured, type Asked, type Evidence, type White } from './evidence.ts'
 import { slotFitter } from './signature.ts'
-import { rowOf, scanRanges, type Matrix } from './vectors.ts'
-import { squaredDistance, toWhite, type Whitened } from './whiten.ts'
+import { rowOf, scanRanges, type Matrix } from '../vectors/vectors.ts'
+import { squaredDistance, toWhite, type Whitened } from '../vectors/whiten.ts'
 
 /** Leaves a text or a whole query out, to learn from a project's own examples what a good match looks like. */
 export type Without = { text?: number; query?: number }

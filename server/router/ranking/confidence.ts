@@ -1,5 +1,5 @@
-import type { Constants, FewName, ManyName } from '../constants.ts'
-import type { TextCloseness, Uncalibrated } from '../project-index.ts'
+import type { Constants, FewName, ManyName } from '../learned/router-constants.ts'
+import type { TextCloseness, Uncalibrated } from '../project/project-index.ts'
 import { compare, type Candidate, type Without } from './compare.ts'
 import type { Evidence } from './evidence.ts'
 

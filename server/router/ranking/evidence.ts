@@ -1,8 +1,8 @@
 import { isFunctionWord, type Linked, type TextShape } from '../../language/index.ts'
-import type { Uncalibrated } from '../project-index.ts'
-import { bm25, comparePairs, numberTokens, type Bm25 } from './lexical.ts'
-import { dotRow, toUnitLength, scan, type Matrix } from './vectors.ts'
-import { centred, squareOf, toWhite } from './whiten.ts'
+import type { Uncalibrated } from '../project/project-index.ts'
+import { bm25, comparePairs, numberTokens, type Bm25 } from '../vectors/lexical.ts'
+import { dotRow, toUnitLength, scan, type Matrix } from '../vectors/vectors.ts'
+import { centred, squareOf, toWhite } from '../vectors/whiten.ts'
 
 /** A question as the ranker compares it. */
 export type Asked = { linked: Linked; shape: TextShape; raw: Float32Array; masked: Float32Array }

@@ -1,4 +1,4 @@
-import type { Constants, ReadName, UnreadName } from '../constants.ts'
+import type { Constants, ReadName, UnreadName } from '../learned/router-constants.ts'
 
 /** What is known of an answer before it is given. */
 export type AnswerSigns = {

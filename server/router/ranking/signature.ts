@@ -1,7 +1,7 @@
 import { overlaps, type Linked, type Span } from '../../language/index.ts'
-import type { Features } from '../constants.ts'
-import type { IndexedQuery } from '../project-index.ts'
-import type { Slot } from '../project.ts'
+import type { Features } from '../learned/router-constants.ts'
+import type { IndexedQuery } from '../project/project-index.ts'
+import type { Slot } from '../project/project.ts'
 import type { Asked } from './evidence.ts'
 
 type SlotFit = Pick<Features, 'slotsMissing' | 'spansUnused' | 'exactSignature'>

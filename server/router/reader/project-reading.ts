@@ -1,4 +1,4 @@
-import type { Card } from './card.ts'
+import type { Card } from '../project/card.ts'
 
 /** What the reader knows of a project: its cards, and from where on it may be believed there. */
 export type ProjectReading = {

@@ -1,7 +1,7 @@
 import type { SlotSource } from '../gaps/gap.ts'
-import { boundIn, inputOf, withMarks, type Card } from './card.ts'
+import { boundIn, inputOf, withMarks, type Card } from '../project/card.ts'
 import type { ProjectReading } from './project-reading.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from '../encoder/reader.ts'
 import { unexpressedIn, type ReadPlace, type Unexpressed } from './unexpressed.ts'
 
 /** How surely a query answers a question whole, and the words that it leaves out if it does not. */

@@ -3,13 +3,13 @@ import type { Transaction } from 'kysely'
 import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
 import type { ChannelType, Database, Tables } from '../../store/index.ts'
-import { invalid } from '../range.ts'
-import type { Channel } from './alert.ts'
-import type { ChannelSecrets } from './send.ts'
+import { invalid } from '../report/range.ts'
+import type { Channel } from './measure/alert.ts'
+import type { ChannelSecrets } from './send/send.ts'
 import { resealColumn, type Vault } from '../../access/index.ts'
 import type { Clock } from '../../clock.ts'
-import type { Post } from './post.ts'
-import type { Alerts } from './open.ts'
+import type { Post } from './send/post.ts'
+import type { Alerts } from './open-alerts.ts'
 
 export type ChannelInput =
   /** One that is there already, as it is. */

@@ -1,8 +1,8 @@
 import type { Vault } from '../../access/index.ts'
 import type { ChannelType, Database } from '../../store/index.ts'
-import { invalid } from '../range.ts'
+import { invalid } from '../report/range.ts'
 import type { ChannelInput } from './channels.ts'
-import type { ChannelSecrets } from './send.ts'
+import type { ChannelSecrets } from './send/send.ts'
 
 /** A channel as a definition names it: what is secret of it reads `***`. */
 export type AuthoredChannel =

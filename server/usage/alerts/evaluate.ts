@@ -1,10 +1,10 @@
 import type { Observe } from '../../observe.ts'
 import { unlessLocked, type Database } from '../../store/index.ts'
-import { alertColumns, type Alert, type Verdict } from './alert.ts'
-import { alertTypeOf } from './alert-types.ts'
-import { judgeAlert, tellingOf } from './judge.ts'
-import { announce } from './notify.ts'
-import type { AlertSources } from './sources.ts'
+import { alertColumns, type Alert, type Verdict } from './measure/alert.ts'
+import { alertTypeOf } from './measure/alert-types.ts'
+import { judgeAlert, tellingOf } from './measure/judge-alert.ts'
+import { announce } from './send/notify.ts'
+import type { AlertSources } from './measure/sources.ts'
 
 type Parts = { store: Pick<Database, 'db' | 'pool'>; sources: AlertSources; observe: Observe }
 

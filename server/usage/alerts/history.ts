@@ -1,8 +1,8 @@
 import type { Caller } from '../../access/index.ts'
 import { pageAfter, type ChannelType, type Page, type Database } from '../../store/index.ts'
-import type { EventKind } from './alert.ts'
+import type { EventKind } from './measure/alert.ts'
 import { requireAlert } from './manage.ts'
-import { dropDeleted, dropRemoved } from './notify.ts'
+import { dropDeleted, dropRemoved } from './send/notify.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 

@@ -12,12 +12,12 @@ import {
   type Tables,
   type Database,
 } from '../../store/index.ts'
-import { alertColumns, type Alert, type Channel } from './alert.ts'
+import { alertColumns, type Alert, type Channel } from './measure/alert.ts'
 import { readChannels, withNewSecret, writeChannels, type ChannelInput } from './channels.ts'
-import { announce, dropDeleted } from './notify.ts'
+import { announce, dropDeleted } from './send/notify.ts'
 import { checkRules } from './rules.ts'
-import type { Post } from './post.ts'
-import type { Alerts } from './open.ts'
+import type { Post } from './send/post.ts'
+import type { Alerts } from './open-alerts.ts'
 import type { Clock } from '../../clock.ts'
 
 export type AlertRecord = Alert & { channels: Channel[] }

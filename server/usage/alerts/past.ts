@@ -1,10 +1,10 @@
 import type { AlertType } from '../../../api/alerts.ts'
 import type { Database } from '../../store/index.ts'
-import { batchMs } from '../batches.ts'
-import { rejectedText } from '../call.ts'
-import { addLatency, percentile, type Latencies } from '../latencies.ts'
-import type { Alert, Measured } from './alert.ts'
-import { isEnough, share } from './measure.ts'
+import { batchMs } from '../stored/batches.ts'
+import { rejectedText } from '../stored/call.ts'
+import { addLatency, percentile, type Latencies } from '../stored/latencies.ts'
+import type { Alert, Measured } from './measure/alert.ts'
+import { isEnough, share } from './measure/measure.ts'
 
 export type PastSpan = { fromMs: number; toMs: number }
 

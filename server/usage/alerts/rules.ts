@@ -1,9 +1,9 @@
 import { hasEnvironment } from '../../projects/index.ts'
 import type { Database } from '../../store/index.ts'
-import { invalid } from '../range.ts'
-import type { Alert } from './alert.ts'
-import { alertTypeOf } from './alert-types.ts'
-import type { Alerts } from './open.ts'
+import { invalid } from '../report/range.ts'
+import type { Alert } from './measure/alert.ts'
+import { alertTypeOf } from './measure/alert-types.ts'
+import type { Alerts } from './open-alerts.ts'
 
 type Parts = { store: Database; alerts: Pick<Alerts, 'sources'> }
 type Checked = Pick<Alert, 'type' | 'threshold' | 'resolveThreshold' | 'environment' | 'query'>

@@ -5,9 +5,9 @@ import { Failure } from '../../failure.ts'
 import { newId } from '../../ids.ts'
 import { lockProjectForQuota, refuseFull, type ChannelType, type Database } from '../../store/index.ts'
 import { readAddress, withNewSecret, type AddressInput } from './channels.ts'
-import type { Alerts } from './open.ts'
-import type { Post } from './post.ts'
-import type { ChannelSecrets } from './send.ts'
+import type { Alerts } from './open-alerts.ts'
+import type { Post } from './send/post.ts'
+import type { ChannelSecrets } from './send/send.ts'
 
 /** A way to tell people that a project has once, for any number of its alerts. */
 export type SharedChannel = {

@@ -1,7 +1,7 @@
 import { labelOf, recordAct, requireRole, type Caller } from '../../access/index.ts'
 import type { Clock } from '../../clock.ts'
 import type { Database } from '../../store/index.ts'
-import { invalid } from '../range.ts'
+import { invalid } from '../report/range.ts'
 import { holdAlert, readAlert, type AlertRecord } from './manage.ts'
 
 type Place = { projectId: string; alertId: string }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { trialOf } from '../../../cli/commands/trial-options.ts'
+import { trialOf } from '../../../cli/commands/release/trial-options.ts'
 
 test('a canary is written as a share, a step and rules', () => {
   expect(trialOf({ canary: '10%', step: '20/10m', rollBackOn: 'errors=0.05, p95=2,differences=0' })).toEqual({

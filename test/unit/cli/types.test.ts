@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { pythonOf } from '../../../cli/types/python.ts'
 import { deployedQueries, valueType } from '../../../cli/types/query-types.ts'
 import { typescriptOf } from '../../../cli/types/typescript.ts'
-import { schemaOfColumn } from '../../../server/queries/column-schema.ts'
+import { schemaOfColumn } from '../../../server/queries/slots/column-schema.ts'
 
 const columns = {
   region: 'VARCHAR',

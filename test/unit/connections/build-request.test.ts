@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { executeRequest, type HttpConfiguration, testConnectionRequest } from '../../../api/connections.ts'
-import { buildRequest, executeConfiguration } from '../../../server/connections/build-request.ts'
+import { buildRequest, executeConfiguration } from '../../../server/connections/request/build-request.ts'
 import { Failure } from '../../../server/failure.ts'
 
 const url = 'https://api.example/v1/items'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { importCurl } from '../../../server/connections/curl.ts'
-import { splitCommand } from '../../../server/connections/shell-words.ts'
+import { importCurl } from '../../../server/connections/import/curl.ts'
+import { splitCommand } from '../../../server/connections/import/shell-words.ts'
 import { Failure } from '../../../server/failure.ts'
 
 const url = 'https://api.example/v1'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startOf } from '../../../server/connections/last-value.ts'
+import { startOf } from '../../../server/connections/request/last-value.ts'
 import { totalRows } from '../../../server/connections/total-rows.ts'
 
 const start = (type: string, value: string, lookBack?: string | number) =>

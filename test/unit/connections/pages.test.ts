@@ -9,7 +9,7 @@ import {
   isCutShort,
   nextLink,
   type FetchedPage,
-} from '../../../server/connections/pages.ts'
+} from '../../../server/connections/request/pages.ts'
 
 const url = 'https://api.example/items?size=2'
 const rule = (value: object): Pagination => pagination.parse(value)

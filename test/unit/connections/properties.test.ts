@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { httpConfiguration } from '../../../api/connections.ts'
-import { buildRequest, withQuery, type OutboundRequest } from '../../../server/connections/build-request.ts'
-import { importCurl } from '../../../server/connections/curl.ts'
+import { buildRequest, withQuery, type OutboundRequest } from '../../../server/connections/request/build-request.ts'
+import { importCurl } from '../../../server/connections/import/curl.ts'
 import { redirected, retargeted } from '../../../server/connections/outbound/redirect.ts'
-import { createPager, firstPage, nextLink } from '../../../server/connections/pages.ts'
+import { createPager, firstPage, nextLink } from '../../../server/connections/request/pages.ts'
 import { Failure } from '../../../server/failure.ts'
 
 const word = fc.stringMatching(/^[A-Za-z0-9]{1,10}$/)

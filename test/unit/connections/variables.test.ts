@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { HttpConfiguration } from '../../../api/connections.ts'
-import { fillVariables, type NamedValues } from '../../../server/connections/variables.ts'
+import { fillVariables, type NamedValues } from '../../../server/connections/request/variables.ts'
 
 const at = new Date('2026-03-31T10:20:30.456Z')
 const filled = (more: Partial<HttpConfiguration>) =>

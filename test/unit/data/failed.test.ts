@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { failedHead } from '../../../server/data/executor/failed.ts'
+import { failedHead } from '../../../server/engine/executor/instance/failed.ts'
 
 const input = { sql: 'SELECT 1', hasSlots: true }
 

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openLookupFile } from '../../../server/data/executor/lookup-file.ts'
-import { openLookupWriter } from '../../../server/data/executor/lookup-writer.ts'
+import { openLookupFile } from '../../../server/engine/executor/lookup/lookup-file.ts'
+import { openLookupWriter } from '../../../server/engine/executor/lookup/lookup-writer.ts'
 
 let dir: string
 let path: string

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeText, type JudgedCall } from '../../../server/engine-move/judge.ts'
+import { judgeText, type JudgedCall } from '../../../server/engine-move/judge-text.ts'
 import { parameterSets } from '../../../server/engine-move/parameter-sets.ts'
 import { wishesOf, type Wish } from '../../../server/engine-move/wishes.ts'
 import { liveVersion, type LiveVersion, type QueryText } from '../../../server/queries/index.ts'

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyRequest } from 'fastify'
 import { expect, test } from 'vitest'
-import { asFailure } from '../../../server/http/errors.ts'
+import { asFailure } from '../../../server/http/answer/errors.ts'
 import { Failure } from '../../../server/failure.ts'
 
 const request = (errored: Error | null = null) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dayValue, inclusive } from '../../../server/language/calendar.ts'
+import { dayValue, inclusive } from '../../../server/language/days/calendar.ts'
 import { recogniseDates } from '../../../server/language/dates.ts'
 
 const clock = { now: new Date('2025-06-15T10:00:00Z'), timeZone: 'UTC' }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { languageOf } from '../../../server/language/language.ts'
+import { languageOf } from '../../../server/language/words/language.ts'
 
 test.each([
   ['wie viele mitarbeiter haben wir', 'de'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { writeCommandIn, directionAt, superlativesIn, isExcluded } from '../../../server/language/qualifiers.ts'
-import { words } from '../../../server/language/text.ts'
+import { words } from '../../../server/language/words/text.ts'
 
 /** The text without its brackets, and the words that stood in them. */
 function marked(text: string) {

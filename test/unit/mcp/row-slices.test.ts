@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sliceRows } from '../../../server/mcp/row-slices.ts'
+import { sliceRows } from '../../../server/mcp/tools/row-slices.ts'
 
 const anything = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toolName } from '../../../server/mcp/tool-names.ts'
+import { toolName } from '../../../server/mcp/tools/tool-names.ts'
 
 const strict = /^[a-zA-Z0-9_-]{1,64}$/
 const longest = `q${'x'.repeat(62)}`

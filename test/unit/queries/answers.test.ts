@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openAnswers, type Answer } from '../../../server/queries/answers.ts'
+import { openAnswers, type Answer } from '../../../server/queries/calls/answers.ts'
 
 const answer = (bytes: number): Answer => ({
   rows: Buffer.alloc(bytes),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { slotsSchema } from '../../../api/slots.ts'
-import { compareContracts } from '../../../server/queries/compatibility.ts'
+import { compareContracts } from '../../../server/queries/slots/compatibility.ts'
 
 const contract = (columns: Record<string, string>, properties: object = {}, required: string[] = []) => ({
   columns: Object.entries(columns).map(([name, type]) => ({ name, type })),

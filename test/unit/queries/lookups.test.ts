@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Catalog } from '../../../server/data/index.ts'
-import { liveVersion } from '../../../server/queries/deployment-index.ts'
-import { keepLookups, lookupStatement } from '../../../server/queries/lookups.ts'
+import { liveVersion } from '../../../server/queries/deployed/deployment-index.ts'
+import { keepLookups, lookupStatement } from '../../../server/queries/calls/lookups.ts'
 
 const version = (dialect: 'duckdb' | 'trino') =>
   liveVersion({

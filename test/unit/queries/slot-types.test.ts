@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
 import { scalarSlotTypes, slotSchema, type ScalarSlotType } from '../../../api/slots.ts'
-import { castOf } from '../../../server/data/executor/slots.ts'
+import { castOf } from '../../../server/engine/executor/instance/slots.ts'
 import { scalarTypeOf, schemaOfType, slotTypeOf } from '../../../server/queries/slot-types.ts'
-import { readerOf } from '../../../server/queries/slot-values.ts'
-import { freshSlot, slotTypeChoices, slotTypeOf as webTypeOf } from '../../../web/pages/build/queries/slot-types.ts'
+import { readerOf } from '../../../server/queries/slots/slot-values.ts'
+import {
+  freshSlot,
+  slotTypeChoices,
+  slotTypeOf as webTypeOf,
+} from '../../../web/pages/build/queries/slots/slot-types.ts'
 
 const names = Object.keys(scalarSlotTypes) as ScalarSlotType[]
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { slotsSchema } from '../../../api/slots.ts'
-import { bindSlots, checkSlots, compileSlots } from '../../../server/queries/slots.ts'
+import { bindSlots, checkSlots, compileSlots } from '../../../server/queries/slots/slots.ts'
 
 const compile = (properties: object, required: string[] = []) =>
   compileSlots(slotsSchema.parse({ type: 'object', properties, required }))

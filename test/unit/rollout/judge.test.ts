@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hasSeenEnough, judgeTrial, type QueryFigures } from '../../../server/rollout/judge.ts'
+import { hasSeenEnough, judgeTrial, type QueryFigures } from '../../../server/rollout/judge-trial.ts'
 
 const none = { errorRate: null, p95Factor: null, differences: null, minCalls: 20 }
 const rules = (on: Partial<typeof noneOf> | null) => ({

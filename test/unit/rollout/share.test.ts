@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { answersKey, liveVersion, versionFor, type Deployment } from '../../../server/queries/deployment-index.ts'
+import {
+  answersKey,
+  liveVersion,
+  versionFor,
+  type Deployment,
+} from '../../../server/queries/deployed/deployment-index.ts'
 
 const keys = Array.from({ length: 10_000 }, (_, at) => `key_${at}`)
 const answered = (releaseId: string, share: number): Set<string> =>

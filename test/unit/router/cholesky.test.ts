@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inverseCholesky, inverseCholeskyOfRows } from '../../../server/router/ranking/cholesky.ts'
+import { inverseCholesky, inverseCholeskyOfRows } from '../../../server/router/vectors/cholesky.ts'
 
 /** The same, one sum after the other. */
 function plainInverse(matrix: Float64Array, size: number): Float32Array {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { link } from '../../../server/language/link.ts'
 import { shape } from '../../../server/language/mask.ts'
-import { readConstants } from '../../../server/router/constants.ts'
+import { readConstants } from '../../../server/router/learned/router-constants.ts'
 import { lexicalEncoder } from '../../../server/router/encoder/encoder.ts'
 import { readTokenizer } from '../../../server/router/encoder/tokenizer.ts'
 import { buildIndex, route, type RoutableProject } from '../../../server/router/index.ts'

@@ -8,8 +8,8 @@ import {
   type ProjectIndex,
   type RoutableProject,
 } from '../../../server/router/index.ts'
-import { bm25, comparePairs, numberTokens } from '../../../server/router/ranking/lexical.ts'
-import { rowOf } from '../../../server/router/ranking/vectors.ts'
+import { bm25, comparePairs, numberTokens } from '../../../server/router/vectors/lexical.ts'
+import { rowOf } from '../../../server/router/vectors/vectors.ts'
 import { madeUpSubjects } from '../../harness/made-up-subjects.ts'
 import { openSharedEncoder } from '../../harness/shared-parts.ts'
 

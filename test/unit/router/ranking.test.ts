@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { readConstants } from '../../../server/router/constants.ts'
+import { readConstants } from '../../../server/router/learned/router-constants.ts'
 import { lexicalEncoder } from '../../../server/router/encoder/encoder.ts'
 import { readTokenizer } from '../../../server/router/encoder/tokenizer.ts'
 import { buildIndex, type RoutableProject } from '../../../server/router/index.ts'
 import { rank } from '../../../server/router/ranking/confidence.ts'
 import { gather, type Evidence } from '../../../server/router/ranking/evidence.ts'
-import { rowOf } from '../../../server/router/ranking/vectors.ts'
+import { rowOf } from '../../../server/router/vectors/vectors.ts'
 import { read } from '../../../server/router/route.ts'
 
 const clock = { now: new Date('2025-06-15T10:00:00Z'), timeZone: 'UTC' }

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openEncoder, type Encoder, type RoutableProject, type RoutableQuery } from '../../../server/router/index.ts'
-import { cardOf, inputOf, withMarks, type Bound } from '../../../server/router/reader/card.ts'
+import { cardOf, inputOf, withMarks, type Bound } from '../../../server/router/project/card.ts'
 import { allowanceFor, isUnderstood } from '../../../server/router/reader/guard.ts'
-import type { Reader } from '../../../server/router/reader/reader.ts'
+import type { Reader } from '../../../server/router/encoder/reader.ts'
 import { unexpressedIn } from '../../../server/router/reader/unexpressed.ts'
 
 type Check = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { roughen, settle } from '../../../server/router/ranking/scan-kernel.ts'
-import { dotRow, matrixOf, scan, scanRanges } from '../../../server/router/ranking/vectors.ts'
-import { centred, pullsOf, scatterOf, toWhite, whiten } from '../../../server/router/ranking/whiten.ts'
+import { roughen, settle } from '../../../server/router/vectors/scan-kernel.ts'
+import { dotRow, matrixOf, scan, scanRanges } from '../../../server/router/vectors/vectors.ts'
+import { centred, pullsOf, scatterOf, toWhite, whiten } from '../../../server/router/vectors/whiten.ts'
 
 const columns = 16
 // Numbers without a pattern, the same on every run.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { newCell, noteCell, noteQuotes, type CellShape } from '../../../server/rows/csv-cells.ts'
+import { newCell, noteCell, noteQuotes, type CellShape } from '../../../server/rows/csv/csv-cells.ts'
 import { useRows } from './run.ts'
 
 const { run, refusal } = useRows()

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { canTraverse, hasBit, readFolderId } from '../../../server/store/places.ts'
+import { canTraverse, hasBit, readFolderId } from '../../../server/store/postgres/places.ts'
 
 const nobody = { uid: 65_534, gid: 65_534 }
 

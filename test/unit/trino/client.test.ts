@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { openTrinoClient, type TrinoClient } from '../../../server/trino/client.ts'
+import { openTrinoClient, type TrinoClient } from '../../../server/trino/client/client.ts'
 
 type Answer = { status?: number; body?: object | string; afterMs?: number }
 type Seen = { method: string; path: string; headers: IncomingMessage['headers']; body: string }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SlotValue } from '../../../server/data/index.ts'
-import { executed, prepared, readStatement } from '../../../server/trino/statement.ts'
+import { executed, prepared, readStatement } from '../../../server/trino/dialect/statement.ts'
 
 const read = (sql: string) => readStatement(sql, { maxChars: 10_000, ownPrefix: 'prj_1_' })
 

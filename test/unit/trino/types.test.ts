@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { columnTypeName, parseColumnType } from '../../../server/data/index.ts'
-import { rowEncoder } from '../../../server/trino/formats.ts'
-import { parseTrinoType, portableType, trinoType } from '../../../server/trino/types.ts'
-import { jsonEncoder } from '../../../server/trino/values.ts'
-import { utcOf } from '../../../server/trino/zones.ts'
+import { rowEncoder } from '../../../server/trino/dialect/formats.ts'
+import { parseTrinoType, portableType, trinoType } from '../../../server/trino/client/types.ts'
+import { jsonEncoder } from '../../../server/trino/dialect/values.ts'
+import { utcOf } from '../../../server/trino/dialect/zones.ts'
 
 test.each([
   'BIGINT',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hotCounter, hotHistogram } from '../../../server/usage/hot-metrics.ts'
+import { hotCounter, hotHistogram } from '../../../server/usage/metrics/hot-metrics.ts'
 
 test('a counter tells its children apart and escapes what they are called', () => {
   const counter = hotCounter({ name: 'calls_total', help: 'Calls.', labels: ['route', 'status'] })

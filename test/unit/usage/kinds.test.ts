@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { QueryAnswered } from '../../../server/usage/call.ts'
+import type { QueryAnswered } from '../../../server/usage/stored/call.ts'
 import { openKinds } from '../../../server/usage/kinds.ts'
-import { openTally } from '../../../server/usage/tally.ts'
+import { openTally } from '../../../server/usage/record/tally.ts'
 import { call } from './sample-call.ts'
 
 const others: Array<Partial<QueryAnswered>> = [

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cover } from '../../../server/usage/figures.ts'
+import { cover } from '../../../server/usage/report/figures.ts'
 import type { Stored } from '../../../server/usage/grains.ts'
-import { addLatency, bucketOf, percentile, type Latencies } from '../../../server/usage/latencies.ts'
+import { addLatency, bucketOf, percentile, type Latencies } from '../../../server/usage/stored/latencies.ts'
 
 function latenciesOf(times: number[]): Latencies {
   const latencies: Latencies = new Map()

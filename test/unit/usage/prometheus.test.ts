@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openPrometheus } from '../../../server/usage/prometheus.ts'
+import { openPrometheus } from '../../../server/usage/metrics/prometheus.ts'
 
 test('answers of one route are told apart by method and status, and timed together', async () => {
   const prometheus = openPrometheus()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { callKindOf } from '../../../server/usage/call.ts'
+import { callKindOf } from '../../../server/usage/stored/call.ts'
 import type { Kind } from '../../../server/usage/kinds.ts'
-import { openCallQueue } from '../../../server/usage/queue.ts'
+import { openCallQueue } from '../../../server/usage/record/queue.ts'
 import { call } from './sample-call.ts'
 
 function newKind(): Kind {

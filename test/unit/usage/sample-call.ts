@@ -1,4 +1,4 @@
-import type { QueryAnswered } from '../../../server/usage/call.ts'
+import type { QueryAnswered } from '../../../server/usage/stored/call.ts'
 
 /** A call that was answered. */
 export const call: QueryAnswered = {

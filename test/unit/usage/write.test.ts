@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { beginBatch, joinBatch } from '../../../server/usage/batches.ts'
-import { callKindOf, type QueryAnswered } from '../../../server/usage/call.ts'
-import { copyLine } from '../../../server/usage/write.ts'
+import { beginBatch, joinBatch } from '../../../server/usage/stored/batches.ts'
+import { callKindOf, type QueryAnswered } from '../../../server/usage/stored/call.ts'
+import { copyLine } from '../../../server/usage/record/write.ts'
 import { call } from './sample-call.ts'
 
 const at = Date.UTC(2026, 0, 2, 3, 4, 5, 6)

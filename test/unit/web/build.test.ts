@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest'
-import { bodyOf, configurationOf, draftOf, emptyDraft, newPair } from '../../../web/pages/build/connections/draft.ts'
-import { formatPath, tableOf, valueAt } from '../../../web/pages/build/connections/response.ts'
-import { parametersOf, slotNames } from '../../../web/pages/build/queries/slots.ts'
-import type { Datasource } from '../../../web/pages/build/wire.ts'
+import {
+  bodyOf,
+  configurationOf,
+  draftOf,
+  emptyDraft,
+  newPair,
+} from '../../../web/pages/build/connections/fields/draft.ts'
+import { formatPath, tableOf, valueAt } from '../../../web/pages/build/connections/response/response.ts'
+import { parametersOf, slotNames } from '../../../web/pages/build/queries/slots/slots.ts'
+import type { Datasource } from '../../../web/pages/build/shared/wire.ts'
 
 test.each([
   [['data', 'items'], 'data.items'],

@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emptyDraft, keepable, newPair, takenUp, textOfDraft } from '../../../web/pages/build/connections/draft.ts'
+import {
+  emptyDraft,
+  keepable,
+  newPair,
+  takenUp,
+  textOfDraft,
+} from '../../../web/pages/build/connections/fields/draft.ts'
 import { createTwoFilesPatch } from 'diff'
 import { changedLines } from '../../../web/pages/deploy/diff-lines.ts'
-import { grantedOf, permissionsOf, whyNothing } from '../../../web/pages/deploy/granted.ts'
-import { sayGrowth, sayLosses } from '../../../web/pages/deploy/words.ts'
+import { grantedOf, permissionsOf, whyNothing } from '../../../web/pages/deploy/keys/granted.ts'
+import { sayGrowth, sayLosses } from '../../../web/pages/deploy/shared/words.ts'
 import { readChapters, type OpenApi } from '../../../web/pages/docs/openapi.ts'
 
 test('permissions become boxes and the same permissions again', () => {

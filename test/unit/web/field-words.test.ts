@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ofField } from '../../../web/field-words.ts'
+import { ofField } from '../../../web/text/field-words.ts'
 
 test.each([
   ['url', 'The address 10.0.0.1 is not public.', 'The address 10.0.0.1 is not public.'],

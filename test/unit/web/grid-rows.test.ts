@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { columnsOf, formatOf, sayMoment } from '../../../web/parts/grid/cell-text.ts'
-import { copyText } from '../../../web/parts/grid/copy-text.ts'
-import { wholeView, type ColumnProfile, type GridColumn, type View } from '../../../web/parts/grid/model.ts'
-import { orderRows } from '../../../web/parts/grid/order-rows.ts'
-import { countColumn } from '../../../web/parts/grid/profile-rows.ts'
+import { columnsOf, formatOf, sayMoment } from '../../../web/parts/cells/cell-text.ts'
+import { copyText } from '../../../web/parts/cells/copy-text.ts'
+import { wholeView, type ColumnProfile, type GridColumn, type View } from '../../../web/parts/cells/model.ts'
+import { orderRows } from '../../../web/parts/cells/order-rows.ts'
+import { countColumn } from '../../../web/parts/cells/profile-rows.ts'
 
 const columns = [
   { name: 'name', type: 'VARCHAR' },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { connectedTo, drawnFrom, edgesOf } from '../../../web/pages/build/map/graph.ts'
 import { impactOf, sayImpact } from '../../../web/pages/build/map/impact.ts'
-import type { ProjectMap } from '../../../web/wire.ts'
+import type { ProjectMap } from '../../../web/client/wire.ts'
 
 const at = '2026-11-16T10:00:00.000Z'
 const source = (id: string, table: string) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextPath, signInPath } from '../../../web/paths.ts'
+import { nextPath, signInPath } from '../../../web/browser/paths.ts'
 
 test('a sign-in leads back to the path that asked for it, with its query', () => {
   const search = new URL(signInPath('/p/prj_1/settings/audit?page=2'), 'http://sluice.test').search

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { momentsOf, sayBefore, spanBefore, spanIn } from '../../../web/parts/spans.ts'
+import { momentsOf, sayBefore, spanBefore, spanIn } from '../../../web/parts/chart/spans.ts'
 
 const nowMs = Date.parse('2026-03-02T10:20:30Z')
 const exact = { from: '2026-03-01T00:00:00.000Z', to: '2026-03-01T06:00:00.000Z' }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { timeAxis } from '../../../web/parts/time-axis.ts'
+import { timeAxis } from '../../../web/parts/chart/time-axis.ts'
 
 const from = new Date(2026, 10, 15, 17, 0).getTime()
 const times = (count: number, stepMinutes: number, start = from): string[] =>

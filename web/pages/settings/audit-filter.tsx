@@ -5,11 +5,11 @@ import { Download, Search, X } from 'lucide-react'
 import { useState } from 'react'
 import type { z } from 'zod'
 import type { auditChoices } from '../../../api/people.ts'
-import { call } from '../../api.ts'
-import { useAddress, type Address } from '../../parts/address.ts'
-import { momentsOf, spanIn, type Span } from '../../parts/spans.ts'
-import { SpanPicker } from '../../parts/time-span.tsx'
-import type { Member, Project } from '../../wire.ts'
+import { call } from '../../client/api.ts'
+import { useAddress, type Address } from '../../parts/text/address.ts'
+import { momentsOf, spanIn, type Span } from '../../parts/chart/spans.ts'
+import { SpanPicker } from '../../parts/chart/time-span.tsx'
+import type { Member, Project } from '../../client/wire.ts'
 
 type Choices = z.output<typeof auditChoices>
 

@@ -1,12 +1,12 @@
 import { Badge, Button, Checkbox, Code, Group, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
-import { call } from '../../api.ts'
-import { Card } from '../../parts/card.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
-import { PlainTable } from '../../parts/plain-table.tsx'
-import { RefusalNotice } from '../../parts/refusal.tsx'
-import { keys, useAct } from '../../queries.ts'
-import type { EngineMove, MoveEngine, Project } from '../../wire.ts'
+import { call } from '../../client/api.ts'
+import { Card } from '../../parts/text/card.tsx'
+import { Confirm } from '../../parts/form/confirm.tsx'
+import { PlainTable } from '../../parts/table/plain-table.tsx'
+import { RefusalNotice } from '../../parts/text/refusal.tsx'
+import { keys, useAct } from '../../client/queries.ts'
+import type { EngineMove, MoveEngine, Project } from '../../client/wire.ts'
 
 type Text = EngineMove['queries'][number]
 /** What is chosen of one text that stands against a move. */

@@ -1,13 +1,13 @@
 import { Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { call } from '../../api.ts'
-import { FormEnd } from '../../parts/form-end.tsx'
-import { aRole, RoleChoice } from '../../parts/roles.tsx'
-import { SecretDialog } from '../../parts/secret-dialog.tsx'
-import { Day } from '../../parts/time.tsx'
-import { keys, useAct } from '../../queries.ts'
-import { fieldErrors } from '../../refusals.ts'
-import type { CreatedInvitation, NewInvitation, Project, Role } from '../../wire.ts'
+import { call } from '../../client/api.ts'
+import { FormEnd } from '../../parts/form/form-end.tsx'
+import { aRole, RoleChoice } from '../../parts/form/roles.tsx'
+import { SecretDialog } from '../../parts/form/secret-dialog.tsx'
+import { Day } from '../../parts/text/time.tsx'
+import { keys, useAct } from '../../client/queries.ts'
+import { fieldErrors } from '../../client/refusals.ts'
+import type { CreatedInvitation, NewInvitation, Project, Role } from '../../client/wire.ts'
 
 type Props = { project: Project; opened: boolean; onClose: () => void }
 

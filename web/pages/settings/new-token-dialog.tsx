@@ -1,13 +1,13 @@
 import { SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { call } from '../../api.ts'
-import { endAfter, lifetimes } from '../../parts/lifetimes.ts'
-import { FormEnd } from '../../parts/form-end.tsx'
-import { RoleChoice } from '../../parts/roles.tsx'
-import { SecretDialog } from '../../parts/secret-dialog.tsx'
-import { keys, useAct } from '../../queries.ts'
-import { fieldErrors } from '../../refusals.ts'
-import type { CreatedManagementToken, NewManagementToken, Project, Role } from '../../wire.ts'
+import { call } from '../../client/api.ts'
+import { endAfter, lifetimes } from '../../parts/form/lifetimes.ts'
+import { FormEnd } from '../../parts/form/form-end.tsx'
+import { RoleChoice } from '../../parts/form/roles.tsx'
+import { SecretDialog } from '../../parts/form/secret-dialog.tsx'
+import { keys, useAct } from '../../client/queries.ts'
+import { fieldErrors } from '../../client/refusals.ts'
+import type { CreatedManagementToken, NewManagementToken, Project, Role } from '../../client/wire.ts'
 
 type Props = { project: Project; opened: boolean; onClose: () => void }
 

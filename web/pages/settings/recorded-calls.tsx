@@ -1,13 +1,13 @@
 import { Button, Group, NumberInput, Stack, Switch, TagsInput, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
-import { call } from '../../api.ts'
-import { Card } from '../../parts/card.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { RefusalNotice } from '../../parts/refusal.tsx'
-import { useAct } from '../../queries.ts'
-import { fieldErrors } from '../../refusals.ts'
-import type { Project, ReplaySettings } from '../../wire.ts'
+import { call } from '../../client/api.ts'
+import { Card } from '../../parts/text/card.tsx'
+import { Loaded } from '../../parts/text/loaded.tsx'
+import { RefusalNotice } from '../../parts/text/refusal.tsx'
+import { useAct } from '../../client/queries.ts'
+import { fieldErrors } from '../../client/refusals.ts'
+import type { Project, ReplaySettings } from '../../client/wire.ts'
 
 const settingsKey = (projectId: string) => ['projects', projectId, 'replay-settings']
 const pathOf = (projectId: string): string => `/v1/projects/${projectId}/replay-settings`

@@ -1,13 +1,13 @@
 import { Button, Text } from '@mantine/core'
 import { LockKeyhole } from 'lucide-react'
 import { Link } from 'wouter'
-import { Empty } from '../../parts/empty.tsx'
-import { Heading } from '../../parts/heading.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Row, Rows } from '../../parts/rows.tsx'
-import { paths } from '../../paths.ts'
-import { useDatasources } from '../../things.ts'
-import type { Datasource, Project } from '../../wire.ts'
+import { Empty } from '../../parts/text/empty.tsx'
+import { Heading } from '../../parts/text/heading.tsx'
+import { Loaded } from '../../parts/text/loaded.tsx'
+import { Row, Rows } from '../../parts/table/rows.tsx'
+import { paths } from '../../browser/paths.ts'
+import { useDatasources } from '../../client/things.ts'
+import type { Datasource, Project } from '../../client/wire.ts'
 
 /** The credentials of other people's APIs that this project holds. */
 export function SecretsSection({ project }: { project: Project }) {

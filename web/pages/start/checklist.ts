@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react'
-import { deployPath, paths } from '../../paths.ts'
-import { useUser } from '../../queries.ts'
-import { useApiKeys, useDatasources, useQueriesOf } from '../../things.ts'
-import type { Project } from '../../wire.ts'
-import { useMetrics } from '../deploy/usage-queries.ts'
+import { deployPath, paths } from '../../browser/paths.ts'
+import { useUser } from '../../client/queries.ts'
+import { useApiKeys, useDatasources, useQueriesOf } from '../../client/things.ts'
+import type { Project } from '../../client/wire.ts'
+import { useMetrics } from '../deploy/shared/usage-queries.ts'
 
 export type Step = { label: string; about: string; to: string; isDone: boolean }
 

@@ -1,8 +1,8 @@
 import { CloseButton, Progress, Text } from '@mantine/core'
 import { useEffect } from 'react'
 import { Link } from 'wouter'
-import { paths } from '../../paths.ts'
-import type { Project } from '../../wire.ts'
+import { paths } from '../../browser/paths.ts'
+import type { Project } from '../../client/wire.ts'
 import { useChecklist, useHidden } from './checklist.ts'
 import classes from './start.module.css'
 

@@ -1,12 +1,12 @@
-import { call } from '../../api.ts'
-import { isFinal } from '../../jobs.ts'
-import { usualEnvironment } from '../../paths.ts'
-import { servedRows } from '../../things.ts'
-import type { DataObject, Datasource, Job, Page, Query } from '../../wire.ts'
-import { sayCount, sayTime } from '../../words.ts'
-import { makeCall, refusalOf, rowsOf, type Outcome } from '../deploy/calls.ts'
-import { headersOf, pathOf } from '../deploy/snippet-text.ts'
-import { toldBy } from '../deploy/told.ts'
+import { call } from '../../client/api.ts'
+import { isFinal } from '../../client/jobs.ts'
+import { usualEnvironment } from '../../browser/paths.ts'
+import { servedRows } from '../../client/things.ts'
+import type { DataObject, Datasource, Job, Page, Query } from '../../client/wire.ts'
+import { sayCount, sayTime } from '../../text/words.ts'
+import { makeCall, refusalOf, rowsOf, type Outcome } from '../deploy/try/calls.ts'
+import { headersOf, pathOf } from '../deploy/shared/snippet-text.ts'
+import { toldBy } from '../deploy/try/question-result.ts'
 
 type Row = Record<string, unknown>
 

@@ -1,11 +1,11 @@
 import { Drawer, Group, Stack, Text } from '@mantine/core'
-import { sayNumber, sayType, sayValue } from '../../words.ts'
-import { CopyMark } from '../copy.tsx'
-import { Ago } from '../time.tsx'
-import { ValueTree } from '../value-tree.tsx'
-import { formatOf, isNothing, kindOf, sayMoment, zoneName } from './cell-text.ts'
+import { sayNumber, sayType, sayValue } from '../../text/words.ts'
+import { CopyMark } from '../text/copy.tsx'
+import { Ago } from '../text/time.tsx'
+import { ValueTree } from '../text/value-tree.tsx'
+import { formatOf, isNothing, kindOf, sayMoment, zoneName } from '../cells/cell-text.ts'
 import classes from './grid.module.css'
-import type { GridColumn, GridRow } from './model.ts'
+import type { GridColumn, GridRow } from '../cells/model.ts'
 
 type Props = {
   column: GridColumn

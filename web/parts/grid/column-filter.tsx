@@ -1,7 +1,7 @@
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { kindOf, sayMoment, type ColumnKind } from './cell-text.ts'
-import type { Filter, FilterTest, GridColumn } from './model.ts'
+import { kindOf, sayMoment, type ColumnKind } from '../cells/cell-text.ts'
+import type { Filter, FilterTest, GridColumn } from '../cells/model.ts'
 
 const testWords: Record<FilterTest, string> = {
   contains: 'contains',

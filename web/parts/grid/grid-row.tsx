@@ -2,10 +2,10 @@
 import { ActionIcon } from '@mantine/core'
 import { Maximize2 } from 'lucide-react'
 import type { MouseEvent, PointerEvent } from 'react'
-import { sayNumber, sayValue } from '../../words.ts'
-import { isNothing } from './cell-text.ts'
+import { sayNumber, sayValue } from '../../text/words.ts'
+import { isNothing } from '../cells/cell-text.ts'
 import classes from './grid.module.css'
-import type { GridRow, RowLook } from './model.ts'
+import type { GridRow, RowLook } from '../cells/model.ts'
 import type { GridState } from './use-grid.ts'
 
 type Props = {

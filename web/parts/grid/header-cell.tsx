@@ -2,13 +2,13 @@
 import { ActionIcon, Divider, Popover, Stack, Text, UnstyledButton } from '@mantine/core'
 import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp, ChevronDown, EyeOff } from 'lucide-react'
 import type { KeyboardEvent, PointerEvent, ReactNode } from 'react'
-import { ColumnFigures } from '../column-figures.tsx'
-import { sayNumber, sayType } from '../../words.ts'
-import { kindOf } from './cell-text.ts'
+import { ColumnFigures } from './column-figures.tsx'
+import { sayNumber, sayType } from '../../text/words.ts'
+import { kindOf } from '../cells/cell-text.ts'
 import { ColumnFilter } from './column-filter.tsx'
 import classes from './grid.module.css'
 import { MiniSpread } from './mini-spread.tsx'
-import type { ColumnProfile, GridColumn, GridSource } from './model.ts'
+import type { ColumnProfile, GridColumn, GridSource } from '../cells/model.ts'
 import type { GridColumns } from './use-columns.ts'
 
 type Props = {

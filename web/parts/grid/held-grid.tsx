@@ -1,6 +1,6 @@
 import { Grid } from './grid.tsx'
-import { useHeldRows } from './held-rows.ts'
-import type { Download, GridColumn, GridRow, RowLook, View } from './model.ts'
+import { useHeldRows } from '../cells/held-rows.ts'
+import type { Download, GridColumn, GridRow, RowLook, View } from '../cells/model.ts'
 
 export type HeldGridProps = {
   label: string

@@ -1,5 +1,5 @@
 import classes from './grid.module.css'
-import type { ColumnProfile } from './model.ts'
+import type { ColumnProfile } from '../cells/model.ts'
 
 const height = 14
 const shownValues = 5

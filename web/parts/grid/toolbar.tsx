@@ -13,13 +13,13 @@ import {
 } from '@mantine/core'
 import { ArrowDown, ArrowUp, Columns3, Copy, Download as DownloadMark, Search } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
-import { sayCount, sayNumber } from '../../words.ts'
+import { sayCount, sayNumber } from '../../text/words.ts'
 import { sayFilter } from './column-filter.tsx'
-import { copyForms, type CopyForm } from './copy-text.ts'
+import { copyForms, type CopyForm } from '../cells/copy-text.ts'
 import classes from './grid.module.css'
-import { fileFormats, wholeView, type Download, type FileFormat, type GridSource } from './model.ts'
+import { fileFormats, wholeView, type Download, type FileFormat, type GridSource } from '../cells/model.ts'
 import type { GridColumns } from './use-columns.ts'
-import { Waiting } from '../waiting.tsx'
+import { Waiting } from '../text/waiting.tsx'
 
 type Props = {
   label: string

@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import { useSession } from '../../queries.ts'
-import { isNumeric } from '../../words.ts'
-import { keepArranged, keyOf, readArranged, untouched, type Arranged } from './kept-columns.ts'
-import type { GridColumn } from './model.ts'
+import { useSession } from '../../client/queries.ts'
+import { isNumeric } from '../../text/words.ts'
+import { keepArranged, keyOf, readArranged, untouched, type Arranged } from '../cells/stored-columns.ts'
+import type { GridColumn } from '../cells/model.ts'
 
 export type GridColumns = {
   /** Those that are shown, in the order that was chosen. */

@@ -1,8 +1,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useEffectEvent, useId, useMemo, useState, type RefObject } from 'react'
-import { sayNumber } from '../../words.ts'
-import { formatOf } from './cell-text.ts'
-import type { GridColumn, GridSource } from './model.ts'
+import { sayNumber } from '../../text/words.ts'
+import { formatOf } from '../cells/cell-text.ts'
+import type { GridColumn, GridSource } from '../cells/model.ts'
 import { useActiveCell, type Place } from './use-active-cell.ts'
 import { fillWidths, useColumns } from './use-columns.ts'
 

@@ -1,12 +1,12 @@
 import { useState } from 'react'
 import { useSearch } from 'wouter'
-import { Loaded } from '../../../parts/loaded.tsx'
-import type { Project } from '../../../wire.ts'
-import { useDatasource } from '../asked.ts'
-import type { Datasource } from '../wire.ts'
+import { Loaded } from '../../../parts/text/loaded.tsx'
+import type { Project } from '../../../client/wire.ts'
+import { useDatasource } from '../shared/asked.ts'
+import type { Datasource } from '../shared/wire.ts'
 import { ConnectionScreen } from './connection-screen.tsx'
 import { FileScreen } from './file-screen.tsx'
-import { draftOf, emptyDraft, type Draft } from './draft.ts'
+import { draftOf, emptyDraft, type Draft } from './fields/draft.ts'
 
 /** `new`, or a connection that stands. One that was just made keeps the screen it was made on. */
 export function ConnectionPage({ project, id }: { project: Project; id: string }) {

@@ -1,11 +1,11 @@
 import { List, Modal, Select, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
-import { call } from '../../../api.ts'
-import { FormEnd } from '../../../parts/form-end.tsx'
-import { useAct } from '../../../queries.ts'
-import type { Configuration, CurlImport, DocumentImport, Pagination } from '../wire.ts'
-import { readConfiguration, type Draft } from './draft.ts'
-import classes from './connection.module.css'
+import { call } from '../../../client/api.ts'
+import { FormEnd } from '../../../parts/form/form-end.tsx'
+import { useAct } from '../../../client/queries.ts'
+import type { Configuration, CurlImport, DocumentImport, Pagination } from '../shared/wire.ts'
+import { readConfiguration, type Draft } from './fields/draft.ts'
+import classes from './fields/connection.module.css'
 
 type Props = { opened: boolean; onClose: () => void; onTake: (part: Partial<Draft>) => void }
 

@@ -1,13 +1,13 @@
 import { Code } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
-import { call } from '../../../api.ts'
-import { DeleteButton } from '../../../parts/delete-button.tsx'
-import { paths } from '../../../paths.ts'
-import { useAct } from '../../../queries.ts'
-import { thingKeys } from '../../../things.ts'
-import type { Project } from '../../../wire.ts'
-import type { Datasource } from '../wire.ts'
+import { call } from '../../../client/api.ts'
+import { DeleteButton } from '../../../parts/form/delete-button.tsx'
+import { paths } from '../../../browser/paths.ts'
+import { useAct } from '../../../client/queries.ts'
+import { thingKeys } from '../../../client/things.ts'
+import type { Project } from '../../../client/wire.ts'
+import type { Datasource } from '../shared/wire.ts'
 
 export function DeleteConnection({ project, source }: { project: Project; source: Datasource }) {
   const [, navigate] = useLocation()

@@ -1,7 +1,7 @@
 import { Button, Text } from '@mantine/core'
 import { FileUp } from 'lucide-react'
 import { useRef, useState, type DragEvent } from 'react'
-import classes from './connection.module.css'
+import classes from './fields/connection.module.css'
 
 type Props = { onFile: (file: File) => void; disabled: boolean }
 

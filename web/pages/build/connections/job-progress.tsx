@@ -1,10 +1,10 @@
 import { Alert, Button, Group, Progress, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
-import { cancelJob, isFinal, refreshAfter, sayJob, sayProgress, sayTimeLeft, useLiveJob } from '../../../jobs.ts'
-import { useAct } from '../../../queries.ts'
-import type { Job } from '../../../wire.ts'
-import classes from './connection.module.css'
+import { cancelJob, isFinal, refreshAfter, sayJob, sayProgress, sayTimeLeft, useLiveJob } from '../../../client/jobs.ts'
+import { useAct } from '../../../client/queries.ts'
+import type { Job } from '../../../client/wire.ts'
+import classes from './fields/connection.module.css'
 
 type Props = {
   projectId: string

@@ -1,7 +1,7 @@
 import { Button, Select, TextInput } from '@mantine/core'
 import { Play, Zap } from 'lucide-react'
-import classes from './connection.module.css'
-import type { Draft } from './draft.ts'
+import classes from './fields/connection.module.css'
+import type { Draft } from './fields/draft.ts'
 import type { ConnectionActs } from './use-connection-acts.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']

@@ -1,12 +1,12 @@
 import { Code, Select, Stack, Tabs, Text, Textarea, TextInput, VisuallyHidden } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useSearch } from 'wouter'
-import { AuthFields } from './auth-fields.tsx'
-import { methodsWithBody, type Draft } from './draft.ts'
-import { GroupFields, PaginationFields, ScheduleFields } from './fetching-fields.tsx'
-import { LoadFields } from './load-fields.tsx'
-import { Pairs } from './pairs.tsx'
-import classes from './connection.module.css'
+import { AuthFields } from './fields/auth-fields.tsx'
+import { methodsWithBody, type Draft } from './fields/draft.ts'
+import { GroupFields, PaginationFields, ScheduleFields } from './fields/fetching-fields.tsx'
+import { LoadFields } from './fields/load-fields.tsx'
+import { Pairs } from './fields/pairs.tsx'
+import classes from './fields/connection.module.css'
 
 type Props = { draft: Draft; onChange: (part: Partial<Draft>) => void; disabled: boolean }
 type PaneProps = Props & {

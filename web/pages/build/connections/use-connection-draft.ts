@@ -1,9 +1,9 @@
 import { useState } from 'react'
-import { readKept, useKept } from '../../../kept.ts'
-import { useUser } from '../../../queries.ts'
-import type { Project } from '../../../wire.ts'
-import type { Datasource } from '../wire.ts'
-import { draftOf, emptyDraft, keepable, takenUp, textOfDraft, type Draft } from './draft.ts'
+import { readKept, useKept } from '../../../browser/saved-edits.ts'
+import { useUser } from '../../../client/queries.ts'
+import type { Project } from '../../../client/wire.ts'
+import type { Datasource } from '../shared/wire.ts'
+import { draftOf, emptyDraft, keepable, takenUp, textOfDraft, type Draft } from './fields/draft.ts'
 
 type Asked = { project: Project; source: Datasource | null; initial: Draft }
 

@@ -1,8 +1,8 @@
 import { Button, Group, MultiSelect, NumberInput, Paper, Select, Stack, TagsInput, Text } from '@mantine/core'
 import { useState } from 'react'
-import { Row, Rows } from '../../../parts/rows.tsx'
-import { isNumeric } from '../../../words.ts'
-import type { Check, Column } from '../wire.ts'
+import { Row, Rows } from '../../../parts/table/rows.tsx'
+import { isNumeric } from '../../../text/words.ts'
+import type { Check, Column } from '../shared/wire.ts'
 import { sayCheck } from './contract.ts'
 
 type Props = { checks: Check[]; columns: Column[]; disabled: boolean; onChange: (checks: Check[]) => void }

@@ -1,5 +1,5 @@
-import { sayType } from '../../../words.ts'
-import type { ChangeTableSchema, Check, TableSchema } from '../wire.ts'
+import { sayType } from '../../../text/words.ts'
+import type { ChangeTableSchema, Check, TableSchema } from '../shared/wire.ts'
 
 type SchemaColumn = TableSchema['columns'][number]
 

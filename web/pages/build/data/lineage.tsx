@@ -14,11 +14,11 @@ import {
 import { Cable, Database, FileCode2, FileJson, Gauge, type LucideIcon } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
-import { Loaded } from '../../../parts/loaded.tsx'
-import { paths } from '../../../paths.ts'
-import type { Project } from '../../../wire.ts'
-import { useLineage } from '../asked.ts'
-import type { DescribedObject, Lineage } from '../wire.ts'
+import { Loaded } from '../../../parts/text/loaded.tsx'
+import { paths } from '../../../browser/paths.ts'
+import type { Project } from '../../../client/wire.ts'
+import { useLineage } from '../shared/asked.ts'
+import type { DescribedObject, Lineage } from '../shared/wire.ts'
 import classes from './lineage.module.css'
 
 type LineageNode = Lineage['nodes'][number]

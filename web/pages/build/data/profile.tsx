@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core'
-import { ColumnFigures } from '../../../parts/column-figures.tsx'
-import classes from '../../../parts/column-figures.module.css'
-import type { ColumnProfile } from '../wire.ts'
-import { sayType } from '../../../words.ts'
+import { ColumnFigures } from '../../../parts/grid/column-figures.tsx'
+import classes from '../../../parts/grid/column-figures.module.css'
+import type { ColumnProfile } from '../shared/wire.ts'
+import { sayType } from '../../../text/words.ts'
 
 /** What stands in each column: how it is spread, its commonest values, and how much of it is missing. */
 export function Profile({ columns, rowCount }: { columns: ColumnProfile[]; rowCount: number }) {

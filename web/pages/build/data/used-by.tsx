@@ -1,11 +1,11 @@
 import { Text } from '@mantine/core'
 import { Link } from 'wouter'
-import { deployPath, paths } from '../../../paths.ts'
-import type { Project } from '../../../wire.ts'
-import { sayCount } from '../../../words.ts'
-import { useMetrics } from '../../deploy/usage-queries.ts'
-import { useLineage } from '../asked.ts'
-import type { DescribedObject } from '../wire.ts'
+import { deployPath, paths } from '../../../browser/paths.ts'
+import type { Project } from '../../../client/wire.ts'
+import { sayCount } from '../../../text/words.ts'
+import { useMetrics } from '../../deploy/shared/usage-queries.ts'
+import { useLineage } from '../shared/asked.ts'
+import type { DescribedObject } from '../shared/wire.ts'
 
 const dayHours = 24
 

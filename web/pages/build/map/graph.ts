@@ -1,5 +1,5 @@
-import { deployPath, paths } from '../../../paths.ts'
-import type { ProjectMap } from '../../../wire.ts'
+import { deployPath, paths } from '../../../browser/paths.ts'
+import type { ProjectMap } from '../../../client/wire.ts'
 
 export type Kind = 'source' | 'table' | 'query' | 'environment' | 'caller'
 export type Status = ProjectMap['tables'][number]['status']

@@ -1,4 +1,4 @@
-import type { ProjectMap } from '../../../wire.ts'
+import type { ProjectMap } from '../../../client/wire.ts'
 import { nodeId, readsOf, type MapNode } from './graph.ts'
 
 /** What depends on something, by name, and what it depends on. */

@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core'
-import { Ago } from '../../../parts/time.tsx'
-import { sayCount, sayTime } from '../../../words.ts'
+import { Ago } from '../../../parts/text/time.tsx'
+import { sayCount, sayTime } from '../../../text/words.ts'
 import classes from './playground.module.css'
 import type { PastRun } from './scratch.ts'
 

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { useUser } from '../../../queries.ts'
-import type { SlotValues } from '../queries/slots.ts'
+import { useUser } from '../../../client/queries.ts'
+import type { SlotValues } from '../queries/slots/slots.ts'
 
 export type Scratch = { id: string; name: string; sql: string; values: SlotValues }
 

@@ -2,12 +2,12 @@ import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Lightbulb } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { call } from '../../../api.ts'
-import { RefusalNotice } from '../../../parts/refusal.tsx'
-import type { Project } from '../../../wire.ts'
-import type { Query, QueryAdvice } from '../wire.ts'
+import { call } from '../../../client/api.ts'
+import { RefusalNotice } from '../../../parts/text/refusal.tsx'
+import type { Project } from '../../../client/wire.ts'
+import type { Query, QueryAdvice } from '../shared/wire.ts'
 import classes from './query.module.css'
-import type { Content, QueryDraft } from './use-query-draft.ts'
+import type { Content, QueryDraft } from './draft/use-query-draft.ts'
 
 type Props = { project: Project; query: Query; draft: QueryDraft }
 

@@ -1,8 +1,8 @@
 import { Code, Group, Stack, Text } from '@mantine/core'
-import { RefusalNotice } from '../../../parts/refusal.tsx'
+import { RefusalNotice } from '../../../parts/text/refusal.tsx'
 import { Verdict } from '../../../parts/verdict.tsx'
-import type { TriedQuestion } from '../wire.ts'
-import { sayValue } from '../../../words.ts'
+import type { TriedQuestion } from '../shared/wire.ts'
+import { sayValue } from '../../../text/words.ts'
 
 type Props = { name: string; tried: TriedQuestion | undefined; error: Error | null }
 

@@ -1,13 +1,13 @@
 import { Code } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
-import { call } from '../../../api.ts'
-import { DeleteButton } from '../../../parts/delete-button.tsx'
-import { paths } from '../../../paths.ts'
-import { useAct } from '../../../queries.ts'
-import { thingKeys } from '../../../things.ts'
-import type { Project } from '../../../wire.ts'
-import type { Query } from '../wire.ts'
+import { call } from '../../../client/api.ts'
+import { DeleteButton } from '../../../parts/form/delete-button.tsx'
+import { paths } from '../../../browser/paths.ts'
+import { useAct } from '../../../client/queries.ts'
+import { thingKeys } from '../../../client/things.ts'
+import type { Project } from '../../../client/wire.ts'
+import type { Query } from '../shared/wire.ts'
 
 export function DeleteQuery({ project, query: { name } }: { project: Project; query: Query }) {
   const [, navigate] = useLocation()

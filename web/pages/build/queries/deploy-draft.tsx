@@ -1,9 +1,9 @@
 import { Select } from '@mantine/core'
 import { useState } from 'react'
-import { usualEnvironment } from '../../../paths.ts'
-import { useEnvironments } from '../../../queries.ts'
-import type { Project } from '../../../wire.ts'
-import { DeploySheet } from '../../deploy/deploy-sheet.tsx'
+import { usualEnvironment } from '../../../browser/paths.ts'
+import { useEnvironments } from '../../../client/queries.ts'
+import type { Project } from '../../../client/wire.ts'
+import { DeploySheet } from '../../deploy/endpoints/deploy-sheet.tsx'
 
 type Props = { project: Project; name: string; onClose: () => void }
 

@@ -1,9 +1,9 @@
 import { useState } from 'react'
-import type { Project } from '../../../wire.ts'
-import type { SlotsSchema } from '../wire.ts'
+import type { Project } from '../../../client/wire.ts'
+import type { SlotsSchema } from '../shared/wire.ts'
 import classes from './query.module.css'
-import { SlotField } from './slot-field.tsx'
-import { parametersOf, valuesOf } from './slots.ts'
+import { SlotField } from './slots/slot-field.tsx'
+import { parametersOf, valuesOf } from './slots/slots.ts'
 
 type Props = {
   project: Project

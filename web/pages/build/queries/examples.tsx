@@ -1,13 +1,13 @@
 import { ActionIcon, Button, Code, Group, Stack, Text, Title, TextInput } from '@mantine/core'
 import { Plus, X } from 'lucide-react'
 import { useState } from 'react'
-import type { Project } from '../../../wire.ts'
-import { sayValue } from '../../../words.ts'
+import type { Project } from '../../../client/wire.ts'
+import { sayValue } from '../../../text/words.ts'
 import { Tried } from './ask-it.tsx'
 import { ExampleValues } from './example-values.tsx'
 import classes from './query.module.css'
-import { missingIn, valuesOf } from './slots.ts'
-import type { Content, QueryDraft } from './use-query-draft.ts'
+import { missingIn, valuesOf } from './slots/slots.ts'
+import type { Content, QueryDraft } from './draft/use-query-draft.ts'
 
 type Example = Content['examples'][number]
 

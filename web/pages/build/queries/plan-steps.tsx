@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
-import { sayCount } from '../../../words.ts'
-import type { Explained } from '../wire.ts'
+import { sayCount } from '../../../text/words.ts'
+import type { Explained } from '../shared/wire.ts'
 import classes from './query.module.css'
 
 type Step = Explained['steps'][number]

@@ -1,7 +1,7 @@
-import { Loaded } from '../../../parts/loaded.tsx'
-import { servedRows, useObjects } from '../../../things.ts'
-import type { Project } from '../../../wire.ts'
-import { useQueryNamed } from '../asked.ts'
+import { Loaded } from '../../../parts/text/loaded.tsx'
+import { servedRows, useObjects } from '../../../client/things.ts'
+import type { Project } from '../../../client/wire.ts'
+import { useQueryNamed } from '../shared/asked.ts'
 import { QueryScreen } from './query-screen.tsx'
 
 export function QueryPage({ project, name }: { project: Project; name: string }) {

@@ -1,14 +1,14 @@
 import { Button, Tabs, Text } from '@mantine/core'
-import { useComeIntoView } from '../../../parts/come-into-view.ts'
-import { RefusalNotice } from '../../../parts/refusal.tsx'
-import { Ago } from '../../../parts/time.tsx'
-import { DataGrid } from '../../../parts/data-grid.tsx'
-import { ResultChart } from '../../../parts/result-chart.tsx'
-import { sayTime } from '../../../words.ts'
+import { useComeIntoView } from '../../../parts/text/come-into-view.ts'
+import { RefusalNotice } from '../../../parts/text/refusal.tsx'
+import { Ago } from '../../../parts/text/time.tsx'
+import { DataGrid } from '../../../parts/grid/data-grid.tsx'
+import { ResultChart } from '../../../parts/chart/result-chart.tsx'
+import { sayTime } from '../../../text/words.ts'
 import { PlanSteps } from './plan-steps.tsx'
 import classes from './query.module.css'
-import type { QueryDraft } from './use-query-draft.ts'
-import { Waiting } from '../../../parts/waiting.tsx'
+import type { QueryDraft } from './draft/use-query-draft.ts'
+import { Waiting } from '../../../parts/text/waiting.tsx'
 
 /** The rows of the last run, how long it took, and the plan behind it. */
 export function Result({ draft }: { draft: QueryDraft }) {

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core'
-import shared from '../build.module.css'
+import shared from '../shared/build.module.css'
 import classes from './query.module.css'
 
 /** What can be read, beside the SQL that reads it. */

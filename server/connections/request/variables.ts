@@ -1,0 +1,303 @@
+import { bodyTypes, type HttpConfiguration } from '../../../api/connections.ts'
+import { Failure } from '../../failure.ts'
+import type { CursorValue } from '../../store/index.ts'
+import { writtenAs } from './last-value.ts'
+import { mapSecrets } from '../secrets/places.ts'
+import { holdsSecretReference } from '../secrets/references.ts'
+
+/** `{{now}}`, `{{now:unix}}`, `{{date}}`, `{{date:-7d}}`, `{{var:name}}`, `{{secret:name}}`, `{{last_value}}`. */
+const variable = /\{\{\s*(row\.[^{}:]+?|[a-z_]+)(?::([^{}]*))?\s*\}\}/g
+const known =
+  '{{now}}, {{now:unix}}, {{date}}, {{date:-7d}} (or h, w, m, y), {{var:name}}, {{secret:name}} and {{last_value}} (or :unix, :unix_ms, :date, :local of a time)'
+
+/** What a name stands for: a variable anybody may read, or a secret and where it may be sent. */
+export type NamedValue = { value: string; origins: string[] | null }
+export type NamedValues = ReadonlyMap<string, NamedValue>
+
+type Fill = (text: string, field: string) => string
+/** Where the values of a part of the request go. */
+type Sending = { to: string[] }
+
+/** What variables mean in one request. */
+export type Moment = {
+  at: Date
+  /** Where a load of what is new goes on. While there is none, headers and parameters that hold it are left out. */
+  lastValue?: CursorValue | null | undefined
+  values?: NamedValues | undefined
+  /** The row of another table that the request is about, as text by column. */
+  row?: ReadonlyMap<string, string> | undefined
+}
+
+/** The columns of the other table that a configuration names: `{{row.id}}`. */
+export function rowColumnsIn(configuration: HttpConfiguration): string[] {
+  const named = JSON.stringify(configuration).matchAll(/\{\{\s*row\.([^{}:]+?)\s*\}\}/g)
+  return [...new Set([...named].map(([, column = '']) => JSON.parse(`"${column}"`) as string))]
+}
+
+/** The names that a configuration needs. */
+export function namesIn(configuration: HttpConfiguration): string[] {
+  const text = JSON.stringify(configuration)
+  const named = [...text.matchAll(variable)].filter(([, kind]) => kind === 'var' || kind === 'secret')
+  return [...new Set(named.map(([, , name = '']) => name.trim()))]
+}
+
+const oauthAddresses = ['token_url', 'authorization_url'] as const
+
+/** A configuration with its variables filled in for a moment, in address, headers, parameters, authentication and body. */
+export function fillVariables(
+  template: HttpConfiguration,
+  { at, lastValue = null, values = new Map(), row }: Moment,
+): HttpConfiguration {
+  const configuration = lastValue === null ? withoutLastValue(template) : template
+  const filler =
+    ({ to }: Sending, write = (value: string) => value): Fill =>
+    (text, field) =>
+      text.replaceAll(variable, (_, name: string, argument?: string) =>
+        write(valueOf(name, argument?.trim(), { at, lastValue, field, values, row, to })),
+      )
+  const { headers, parameters, parameterGroups: groups, auth, body } = configuration
+  const given = oauthAddresses.flatMap((name) => {
+    const address = auth?.[name]
+    return typeof address === 'string' ? [[name, address] as const] : []
+  })
+  if (![configuration.url, ...given.map(([, address]) => address)].every(hasFixedOrigin)) {
+    refuseOwnSecrets(configuration)
+  }
+  const url = fillUrl(configuration.url, 'url', filler)
+  const filled = given.map(([name, address]) => [name, fillUrl(address, `auth.${name}`, filler)] as const)
+  const fill = filler({ to: [originOf(url)] })
+  const ofAuth = filler({ to: [originOf(url), ...filled.map(([, address]) => originOf(address))] })
+  return {
+    ...configuration,
+    url,
+    ...(headers !== undefined && { headers: fillHeaders(headers, fill) }),
+    ...(parameters !== undefined && { parameters: fillParameters(parameters, 'parameters', fill) }),
+    ...(groups !== undefined && {
+      parameterGroups: groups.map((group) => ({
+        ...group,
+        parameters: fillParameters(group.parameters, `parameterGroups.${group.name}`, fill),
+      })),
+    }),
+    ...(auth !== undefined && {
+      auth: { ...deep(auth, 'auth', ofAuth), ...Object.fromEntries(filled) },
+    }),
+    ...(body !== undefined && {
+      body: fillBody(body, { plain: fill, inText: (write) => filler({ to: [originOf(url)] }, write) }),
+    }),
+  }
+}
+
+type Filler = (sending: Sending, write?: (value: string) => string) => Fill
+
+/**
+ * What is filled into an address is a value in it, never a part of its structure. Only before its path may a variable be
+ * the address itself (`{{var:base}}/orders`); a secret never is, it would be looked up by name and shown in errors.
+ */
+function fillUrl(url: string, field: string, filler: Filler): string {
+  const encoded = (text: string, origin: string) => filler({ to: [origin] }, encodeURIComponent)(text, field)
+  if (hasFixedOrigin(url)) return encoded(url, originOf(url.replaceAll(variable, 'x')))
+  const [head = ''] = /^(?:[^:/\\?#{}]*:[/\\]*)?(?:\{\{[^{}]*\}\}|[^/\\?#])*/.exec(url) ?? []
+  if (/\{\{\s*row\./.test(head))
+    throw refusal(field, 'holds a value of a row before its path; rows do not say whom to call')
+  if (holdsSecretReference(head)) throw refusal(field, 'holds a secret before its path, where it would be shown')
+  const start = filler({ to: [] })(head, field)
+  const rest = url.slice(head.length)
+  return start + encoded(rest, originOf(start + rest.replaceAll(variable, 'x')))
+}
+
+/** Whether scheme, host and port are the same whatever the variables are. */
+function hasFixedOrigin(url: string): boolean {
+  const [one, other] = ['x', 'y.z'].map((value) => url.replaceAll(variable, value))
+  if (one === undefined || other === undefined || one === other) return true
+  // Schemes that are not the web's have no origin of their own: "null" is nobody's.
+  return URL.canParse(one) && originOf(one) !== 'null' && originOf(one) === originOf(other)
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url
+}
+
+/** A secret in the configuration is bound to its address, which a variable could change behind its back. */
+function refuseOwnSecrets(configuration: HttpConfiguration): void {
+  mapSecrets(configuration, ({ field }) => {
+    throw refusal(
+      field,
+      'is a secret, and the address is a variable: keep it as a secret of the project that names its origins, and write {{secret:name}}',
+    )
+  })
+}
+
+function fillHeaders(headers: NonNullable<HttpConfiguration['headers']>, fill: Fill) {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, header]) => {
+      const filled = deep(header, `headers.${name}`, fill)
+      if (!holdsSecretReference(header)) return [name, filled]
+      return [name, { value: typeof filled === 'string' ? filled : filled.value, secret: true }]
+    }),
+  )
+}
+
+type Parameters = NonNullable<HttpConfiguration['parameters']>
+
+function fillParameters(parameters: Parameters, field: string, fill: Fill): Parameters {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, parameter]) => {
+      const filled = deep(parameter, `${field}.${name}`, fill)
+      return [name, holdsSecretReference(parameter) ? { ...filled, secret: true } : filled]
+    }),
+  )
+}
+
+type Body = NonNullable<HttpConfiguration['body']>
+type BodyFills = { plain: Fill; inText: (write: (value: string) => string) => Fill }
+
+/** In texts of JSON, GraphQL and forms a value is written as one, so that it cannot end the text that it stands in. */
+const writers: Partial<Record<string, (value: string) => string>> = {
+  json: (value) => JSON.stringify(value).slice(1, -1),
+  graphql: (value) => JSON.stringify(value).slice(1, -1),
+  form: encodeURIComponent,
+}
+
+function fillBody(body: Body, { plain, inText }: BodyFills): Body {
+  const type = bodyTypes.find((each) => each === body['type'])
+  const { content } = body
+  const writer = type === undefined ? undefined : writers[type]
+  const query = type === 'graphql' && isRecord(content) ? content['query'] : undefined
+  const filled = deep(body, 'body', plain)
+  if (typeof content === 'string' && writer !== undefined) filled['content'] = inText(writer)(content, 'body.content')
+  if (typeof query === 'string' && writer !== undefined) {
+    const text = inText(writer)(query, 'body.content.query')
+    filled['content'] = { ...(filled['content'] as object), query: text }
+  }
+  if (!holdsSecretReference(body)) return filled
+  return type === undefined ? { type: 'json', content: filled, secret: true } : { ...filled, secret: true }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function deep<Value>(value: Value, field: string, fill: Fill): Value {
+  if (typeof value === 'string') return fill(value, field) as Value
+  if (Array.isArray(value)) return value.map((item: unknown) => deep(item, field, fill)) as Value
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, deep(item as unknown, `${field}.${key}`, fill)]),
+  ) as Value
+}
+
+/** Whether a request needs to know where the last load ended. */
+export const holdsLastValue = (value: unknown): boolean => /\{\{\s*last_value\b/.test(JSON.stringify(value) ?? '')
+
+function withoutLastValue(configuration: HttpConfiguration): HttpConfiguration {
+  if (!holdsLastValue(configuration)) return configuration
+  const { headers, parameters, parameterGroups: groups } = configuration
+  const emptied = (given: NonNullable<typeof parameters>) =>
+    Object.fromEntries(
+      Object.entries(given).map(([name, each]) => [name, holdsLastValue(each) ? { ...each, value: undefined } : each]),
+    )
+  return {
+    ...configuration,
+    ...(headers !== undefined && {
+      headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => !holdsLastValue(value))),
+    }),
+    ...(parameters !== undefined && { parameters: emptied(parameters) }),
+    ...(groups !== undefined && {
+      parameterGroups: groups.map((group) => ({ ...group, parameters: emptied(group.parameters) })),
+    }),
+  }
+}
+
+type Reading = Sending & {
+  at: Date
+  lastValue: CursorValue | null
+  field: string
+  values: NamedValues
+  row: Moment['row']
+}
+
+function valueOf(name: string, argument: string | undefined, reading: Reading): string {
+  const { at, lastValue, field } = reading
+  if (name.startsWith('row.')) return rowValue(name.slice(4), reading)
+  if (name === 'last_value') {
+    if (lastValue === null) throw noValueYet(field)
+    const written = writtenAs(lastValue, argument)
+    if (written !== null) return written
+  }
+  if (name === 'now' && argument === undefined) return at.toISOString().replace(/\.\d+Z$/, 'Z')
+  if (name === 'now' && argument === 'unix') return String(Math.floor(at.getTime() / 1000))
+  if (name === 'date') {
+    const moved = argument === undefined || argument === '' ? at : shifted(at, argument)
+    if (moved !== null) return moved.toISOString().slice(0, 10)
+  }
+  if ((name === 'var' || name === 'secret') && argument !== undefined) return namedValue(name, argument, reading)
+  const written = `{{${name}${argument === undefined ? '' : `:${argument}`}}}`
+  throw refusal(field, `holds ${written}, which is no variable; there are ${known}`)
+}
+
+function rowValue(column: string, { field, row }: Reading): string {
+  if (row === undefined) {
+    throw refusal(field, `holds {{row.${column}}}, which only a connection with for_each knows; write a value instead`)
+  }
+  const value = row.get(column)
+  if (value === undefined) throw refusal(field, `holds {{row.${column}}}, and the other table has no such column`)
+  // Of all values these alone would change which address it is.
+  if (field === 'url' && (value === '.' || value === '..' || value === '')) {
+    throw refusal(
+      field,
+      `holds {{row.${column}}}, which is ${JSON.stringify(value)} in a row; no address has such a part`,
+    )
+  }
+  return value
+}
+
+function namedValue(kind: 'var' | 'secret', name: string, { field, values, to }: Reading): string {
+  const found = values.get(name)
+  const word = kind === 'var' ? 'variable' : 'secret'
+  if (found === undefined) {
+    throw refusal(field, `holds {{${kind}:${name}}}, and the project has no ${word} of this name`)
+  }
+  const { value, origins } = found
+  if ((origins === null) !== (kind === 'var')) {
+    const other = kind === 'var' ? 'secret' : 'var'
+    throw refusal(field, `holds {{${kind}:${name}}}, but ${name} is no ${word}; write {{${other}:${name}}}`)
+  }
+  const foreign = origins === null ? undefined : to.find((origin) => !origins.includes(origin))
+  if (foreign !== undefined) {
+    throw refusal(field, `holds {{secret:${name}}}, which may not be sent to ${foreign}; its origins do not name it`)
+  }
+  return value
+}
+
+function refusal(field: string, message: string): Failure {
+  return new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: `${field} ${message}.`,
+    details: [{ field, message }],
+  })
+}
+
+function noValueYet(field: string): Failure {
+  const message = 'holds {{last_value}}, and the first load has none: give load.cursor.initial_value'
+  return new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: `${field} ${message}.`,
+    details: [{ field, message }],
+  })
+}
+
+const hourMs = 3_600_000
+const unitsMs: Record<string, number> = { h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs }
+
+/** Months and years go by the calendar; a day that its month has not is the month's last. */
+function shifted(at: Date, text: string): Date | null {
+  const [, sign, count, unit = ''] = /^([+-])(\d{1,5})([hdwmy])$/.exec(text) ?? []
+  if (count === undefined) return null
+  const amount = Number(count) * (sign === '-' ? -1 : 1)
+  const size = unitsMs[unit]
+  if (size !== undefined) return new Date(at.getTime() + amount * size)
+  const months = at.getUTCFullYear() * 12 + at.getUTCMonth() + amount * (unit === 'y' ? 12 : 1)
+  const [year, month] = [Math.floor(months / 12), ((months % 12) + 12) % 12]
+  const last = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+  return new Date(Date.UTC(year, month, Math.min(at.getUTCDate(), last)))
+}

@@ -1,0 +1,385 @@
+import type { Transaction } from 'kysely'
+import type { ForEach, HttpConfiguration, Pagination } from '../../../api/connections.ts'
+import { recordAct, requireRole, resealColumn, type Caller, type Vault } from '../../access/index.ts'
+import { dataChanged, heldVersions, refuseInUse, type Catalogs, type DeployedQueries } from '../../data/index.ts'
+import { Failure } from '../../failure.ts'
+import { newId } from '../../ids.ts'
+import { nextRun, type JobRecord, type Jobs } from '../../jobs/index.ts'
+import {
+  isUniqueViolation,
+  pageAfter,
+  requireRoomInProject,
+  type Database,
+  type HeldBecause,
+  type LoadRule,
+  type Page,
+  type Tables,
+} from '../../store/index.ts'
+import { buildRequest } from '../request/build-request.ts'
+import { namedValuesFor } from './named-values.ts'
+import { exampleRow } from '../load/fetch-children.ts'
+import { checkPagination } from '../request/pages.ts'
+import { startOf } from '../request/last-value.ts'
+import { fillVariables, holdsLastValue } from '../request/variables.ts'
+import { openConfiguration, storeConfiguration } from './stored-configuration.ts'
+import { maskConfiguration, restoreConfiguration } from '../secrets/mask.ts'
+import { firstFree, refuseReserved, tableNameFor } from './table-name.ts'
+import type { Clock } from '../../clock.ts'
+import type { Config } from '../../config.ts'
+import { recordSourceAct } from './source-acts.ts'
+
+export type Datasource = {
+  id: string
+  name: string
+  kind: SourceKind
+  tableName: string
+  status: 'new' | 'ready' | 'held' | 'failed'
+  /** The newest version of its data, where it waits for its author. */
+  held: { version: number; heldBecause: HeldBecause; createdAt: Date } | null
+  /** The request configuration with `***` for every secret. */
+  config: Record<string, unknown> | null
+  pagination: Record<string, unknown> | null
+  forEach: Record<string, unknown> | null
+  load: LoadRule
+  schedule: string | null
+  scheduleTimeZone: string
+  nextRefreshAt: Date | null
+  keepVersions: number
+  tags: string[]
+  refreshedAt: Date | null
+  lastError: { code: string; message: string } | null
+  createdAt: Date
+}
+
+/** Where its data comes from: an API that is called, or files that people send. */
+export type SourceKind = 'http_api' | 'file'
+
+export type DatasourceChanges = {
+  name?: string | undefined
+  config?: HttpConfiguration | undefined
+  pagination?: Pagination | null | undefined
+  forEach?: ForEach | null | undefined
+  load?: LoadRule | undefined
+  schedule?: string | null | undefined
+  scheduleTimeZone?: string | undefined
+  keepVersions?: number | undefined
+  tags?: string[] | undefined
+}
+
+type NewDatasource = DatasourceChanges & {
+  projectId: string
+  name: string
+  kind?: SourceKind | undefined
+  tableName?: string | undefined
+}
+
+type SourceApp = { store: Database; now: Clock; vault: Vault; config: Pick<Config, 'limits'> }
+
+export async function createDatasource(app: SourceApp, caller: Caller, input: NewDatasource): Promise<Datasource> {
+  await requireRole(app, caller, input.projectId, 'editor')
+  if (input.kind === 'file') refuseRequest(input)
+  // Three stars in a new one stand for nothing.
+  const config = input.config === undefined ? undefined : restoreConfiguration(input.config, undefined)
+  const id = newId('datasource')
+  await checkRequest(app, { ...input, config })
+  await app.store.db
+    .transaction()
+    .execute((transaction) => insertDatasource(app, transaction, caller, { ...input, config, id }))
+  return findDatasource(app, caller, { projectId: input.projectId, datasourceId: id })
+}
+
+/** Within the transaction of the act that brings it in. */
+export async function insertDatasource(
+  app: SourceApp,
+  transaction: Transaction<Tables>,
+  caller: Caller,
+  input: NewDatasource & { id: string },
+): Promise<void> {
+  if (input.tableName !== undefined) refuseReserved(input.tableName)
+  await requireRoomInProject(transaction, {
+    projectId: input.projectId,
+    table: 'datasources',
+    most: app.config.limits.datasourcesPerProject,
+    what: 'Datasources of a project are',
+  })
+  const tableName = input.tableName ?? (await freeTableName(transaction, input.projectId, input.name))
+  try {
+    await transaction
+      .insertInto('datasources')
+      .values({
+        id: input.id,
+        projectId: input.projectId,
+        name: input.name,
+        kind: input.kind ?? 'http_api',
+        tableName,
+        ...columnsOf(app, input),
+      })
+      .execute()
+  } catch (error) {
+    if (!isUniqueViolation(error, 'datasources_project_id_table_name_key')) throw error
+    const message = `The project has a table ${tableName} already. Choose another table_name.`
+    throw new Failure('conflict', { reason: 'name_taken', message, cause: error })
+  }
+  await recordAct(transaction, caller, {
+    action: 'datasource.created',
+    target: input.id,
+    projectId: input.projectId,
+    details: { name: input.name, table_name: tableName },
+  })
+}
+
+export async function listDatasources(
+  app: { store: Database },
+  caller: Caller,
+  input: { projectId: string; limit: number; cursor?: string | undefined },
+): Promise<Page<Datasource>> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  const page = await pageAfter(
+    (after, limit) =>
+      selectDatasources(app, input.projectId)
+        .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
+        .orderBy('id')
+        .limit(limit)
+        .execute(),
+    input,
+    (datasource) => datasource.id,
+  )
+  const held = page.items.length === 0 ? new Map() : await heldVersions(app.store, input.projectId)
+  return { ...page, items: page.items.map((row) => withStatus(row, held.get(row.id) ?? null)) }
+}
+
+export async function findDatasource(
+  app: { store: Database },
+  caller: Caller,
+  input: { projectId: string; datasourceId: string },
+): Promise<Datasource> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  const row = await selectDatasources(app, input.projectId).where('id', '=', input.datasourceId).executeTakeFirst()
+  if (row === undefined) throw noDatasource(input.datasourceId)
+  return withStatus(row, (await heldVersions(app.store, input.projectId)).get(row.id) ?? null)
+}
+
+export async function updateDatasource(
+  app: SourceApp,
+  caller: Caller,
+  input: DatasourceChanges & { projectId: string; datasourceId: string },
+): Promise<Datasource> {
+  await requireRole(app, caller, input.projectId, 'editor')
+  await app.store.db.transaction().execute(async (transaction) => {
+    const before = await transaction
+      .selectFrom('datasources')
+      .select(['kind', 'sealedSecrets', 'forEach', 'schedule', 'scheduleTimeZone', 'load'])
+      .where('projectId', '=', input.projectId)
+      .where('id', '=', input.datasourceId)
+      .forUpdate()
+      .executeTakeFirst()
+    if (before === undefined) throw noDatasource(input.datasourceId)
+    if (before.kind === 'file') refuseRequest(input)
+    const stored = before.sealedSecrets === null ? undefined : openConfiguration(app.vault, before.sealedSecrets)
+    const config = input.config === undefined ? undefined : restoreConfiguration(input.config, stored)
+    const forEach = input.forEach === undefined ? (before.forEach as ForEach | null) : input.forEach
+    const within = { ...app, store: { db: transaction } }
+    await checkRequest(within, { ...input, config: config ?? stored, forEach, load: input.load ?? before.load })
+    const changes = {
+      ...input,
+      config,
+      schedule: input.schedule === undefined ? before.schedule : input.schedule,
+      scheduleTimeZone: input.scheduleTimeZone ?? before.scheduleTimeZone,
+    }
+    await transaction
+      .updateTable('datasources')
+      .set({ ...(input.name !== undefined && { name: input.name }), ...columnsOf(app, changes) })
+      .where('id', '=', input.datasourceId)
+      .execute()
+    const { projectId, datasourceId, ...given } = input
+    const changed = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+    const details = { changed }
+    await recordSourceAct(transaction, caller, { action: 'datasource.updated', projectId, datasourceId, details })
+  })
+  return findDatasource(app, caller, input)
+}
+
+/** With every version of its data. */
+export async function deleteDatasource(
+  app: { store: Database; catalogs: Catalogs; deployments: DeployedQueries },
+  caller: Caller,
+  input: { projectId: string; datasourceId: string },
+): Promise<void> {
+  await requireRole(app, caller, input.projectId, 'editor')
+  const { tableName } = await findDatasource(app, caller, input)
+  await refuseInUse(app, input.projectId, tableName)
+  await app.store.db.transaction().execute(async (transaction) => {
+    const gone = await transaction
+      .deleteFrom('datasources')
+      .where('projectId', '=', input.projectId)
+      .where('id', '=', input.datasourceId)
+      .returning(['name', 'tableName'])
+      .executeTakeFirst()
+    if (gone === undefined) throw noDatasource(input.datasourceId)
+    await recordAct(transaction, caller, {
+      action: 'datasource.deleted',
+      target: input.datasourceId,
+      projectId: input.projectId,
+      details: { name: gone.name, table_name: gone.tableName },
+    })
+    await app.store.notify(transaction, dataChanged, input.projectId)
+  })
+  app.catalogs.forget(input.projectId)
+}
+
+/** Seals every stored configuration anew, and answers how many there were. */
+export const resealDatasources = resealColumn('datasources', 'sealedSecrets')
+
+/** Queues a refresh, or finds the one that waits already: it will bring the same rows, a full one those and more. */
+export async function refreshDatasource(
+  app: { store: Database; jobs: Jobs },
+  caller: Caller,
+  input: { projectId: string; datasourceId: string; full?: boolean },
+): Promise<JobRecord> {
+  await requireRole(app, caller, input.projectId, 'editor')
+  const { db } = app.store
+  return db.transaction().execute(async (transaction) => {
+    const source = await transaction
+      .selectFrom('datasources')
+      .select(['kind', 'sealedSecrets'])
+      .where('projectId', '=', input.projectId)
+      .where('id', '=', input.datasourceId)
+      .forUpdate()
+      .executeTakeFirst()
+    if (source === undefined) throw noDatasource(input.datasourceId)
+    if (source.kind === 'file') throw takesFiles()
+    if (source.sealedSecrets === null) {
+      throw new Failure('invalid_request', {
+        reason: 'invalid_field',
+        message: 'This datasource has no configuration yet. Give it one, or execute a request for it.',
+      })
+    }
+    const refresh = { jobType: 'refresh_datasource', sourceId: input.datasourceId }
+    const work = input.full === true ? { full: true } : {}
+    for (const known of [{ full: true }, work]) {
+      const waiting = await app.jobs.findQueued(transaction, { ...refresh, input: known })
+      if (waiting !== undefined) return waiting
+    }
+    const job = await app.jobs.enqueue(transaction, {
+      projectId: input.projectId,
+      ...refresh,
+      source: 'datasource',
+      sourceEventType: 'http_api',
+      input: work,
+    })
+    await recordSourceAct(transaction, caller, {
+      action: 'datasource.refresh_queued',
+      projectId: input.projectId,
+      datasourceId: input.datasourceId,
+      details: { job_id: job.id },
+    })
+    return job
+  })
+}
+
+function columnsOf(app: { vault: Vault; now: Clock }, changes: DatasourceChanges) {
+  const { config, pagination, forEach, load, schedule, scheduleTimeZone = 'UTC', keepVersions, tags } = changes
+  if (pagination !== undefined && pagination !== null) checkPagination(pagination)
+  return {
+    ...(config !== undefined && storeConfiguration(app.vault, config)),
+    ...(pagination !== undefined && { pagination: pagination === null ? null : JSON.stringify(pagination) }),
+    ...(forEach !== undefined && { forEach: forEach === null ? null : JSON.stringify(forEach) }),
+    ...(load !== undefined && { load: JSON.stringify(load) }),
+    ...(keepVersions !== undefined && { keepVersions }),
+    ...(tags !== undefined && { tags: [...new Set(tags)] }),
+    ...(schedule !== undefined && {
+      schedule,
+      scheduleTimeZone,
+      nextRefreshAt: schedule === null ? null : nextRun(schedule, scheduleTimeZone, new Date(app.now())),
+    }),
+  }
+}
+
+/** Says at once what is wrong with a request, instead of at the first refresh. */
+async function checkRequest(
+  app: Pick<SourceApp, 'now' | 'vault'> & { store: Pick<Database, 'db'> },
+  {
+    projectId,
+    config,
+    forEach = null,
+    load = { mode: 'replace' },
+  }: Pick<DatasourceChanges, 'config' | 'forEach' | 'load'> & { projectId: string },
+): Promise<void> {
+  if (config === undefined) return
+  if (load.cursor === undefined && holdsLastValue(config)) {
+    const message = 'holds {{last_value}}: say in load.cursor.field of which column'
+    const details = [{ field: 'config', message }]
+    throw new Failure('invalid_request', { reason: 'invalid_field', message: `config ${message}.`, details })
+  }
+  const values = await namedValuesFor(app, projectId, config)
+  const row = forEach === null ? undefined : exampleRow(config)
+  buildRequest(fillVariables(config, { at: new Date(app.now()), values, row, lastValue: startOf(load, null) }))
+}
+
+async function freeTableName(transaction: Transaction<Tables>, projectId: string, name: string): Promise<string> {
+  const rows = await transaction
+    .selectFrom('datasources')
+    .select('tableName')
+    .where('projectId', '=', projectId)
+    .execute()
+  return firstFree(tableNameFor(name), new Set(rows.map((row) => row.tableName)))
+}
+
+function selectDatasources(app: { store: Database }, projectId: string) {
+  return app.store.db
+    .selectFrom('datasources')
+    .select([
+      'id',
+      'name',
+      'kind',
+      'tableName',
+      'config',
+      'pagination',
+      'forEach',
+      'load',
+      'schedule',
+      'scheduleTimeZone',
+      'nextRefreshAt',
+      'keepVersions',
+      'tags',
+      'refreshedAt',
+      'lastError',
+      'createdAt',
+    ])
+    .where('projectId', '=', projectId)
+}
+
+function withStatus(row: Omit<Datasource, 'status' | 'held'>, held: Datasource['held']): Datasource {
+  const good = held !== null ? 'held' : row.refreshedAt !== null ? 'ready' : 'new'
+  const status = row.lastError !== null ? 'failed' : good
+  // What was stored by an earlier version is masked by today's rules, also before housekeeping has come to it.
+  return {
+    ...row,
+    status,
+    held,
+    config: row.config === null ? null : maskConfiguration(row.config as HttpConfiguration),
+  }
+}
+
+/** What only makes sense where something is called. */
+function refuseRequest({ config, pagination, forEach, schedule }: DatasourceChanges): void {
+  const given = { config, pagination, for_each: forEach, schedule }
+  const [field] = Object.entries(given).find(([, value]) => value !== undefined && value !== null) ?? []
+  if (field === undefined) return
+  const message = 'is for datasources of the kind http_api; this one takes files'
+  const details = [{ field, message }]
+  throw new Failure('invalid_request', { reason: 'invalid_field', message: `${field} ${message}.`, details })
+}
+
+/** There is nothing to call. */
+export function takesFiles(): Failure {
+  return new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message:
+      'This datasource takes files: send one to POST /v1/projects/{project_id}/datasources/{datasource_id}/files.',
+  })
+}
+
+function noDatasource(datasourceId: string): Failure {
+  return new Failure('not_found', { message: `The project has no datasource ${datasourceId}.` })
+}

@@ -1,0 +1,114 @@
+import type { ForEach, HttpConfiguration, Pagination } from '../../../api/connections.ts'
+import type { Vault } from '../../access/index.ts'
+import type { Clock } from '../../clock.ts'
+import type { Catalogs, TableBuilder } from '../../data/index.ts'
+import type { ColumnRule, DataCheck, Database, LoadRule } from '../../store/index.ts'
+import type { SourceKind } from './datasources.ts'
+import { failedOnRows, type FailedCheck } from './judge-version.ts'
+import { openConfiguration } from './stored-configuration.ts'
+import type { ColumnChange } from './table-schema.ts'
+import type { TableRules } from './table-rules.ts'
+
+/** A datasource with all that its author decided. Its configuration is complete: it never leaves the server so. */
+export type AuthoredSource = {
+  id: string
+  tableName: string
+  name: string
+  kind: SourceKind
+  configuration: HttpConfiguration | null
+  pagination: Pagination | null
+  forEach: ForEach | null
+  load: LoadRule
+  schedule: string | null
+  scheduleTimeZone: string
+  keepVersions: number
+  rules: TableRules
+}
+
+/** By table. */
+export async function readAuthoredSources(
+  app: { store: Pick<Database, 'db'>; vault: Vault },
+  projectId: string,
+): Promise<AuthoredSource[]> {
+  const rows = await app.store.db
+    .selectFrom('datasources')
+    .selectAll()
+    .where('projectId', '=', projectId)
+    .orderBy('tableName')
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    tableName: row.tableName,
+    name: row.name,
+    kind: row.kind,
+    configuration: row.sealedSecrets === null ? null : openConfiguration(app.vault, row.sealedSecrets),
+    pagination: row.pagination as Pagination | null,
+    forEach: row.forEach as ForEach | null,
+    load: row.load,
+    schedule: row.schedule,
+    scheduleTimeZone: row.scheduleTimeZone,
+    keepVersions: row.keepVersions,
+    rules: {
+      columns: row.columnRules,
+      onMismatch: row.onMismatch,
+      onBreaking: row.onBreaking,
+      checks: row.checks,
+    },
+  }))
+}
+
+/** What changes the rules about columns from some to others. */
+export function ruleChanges(before: ColumnRule[], after: ColumnRule[]): ColumnChange[] {
+  const named = new Set(after.map(({ sourceKey }) => sourceKey))
+  const gone = before.filter(({ sourceKey }) => !named.has(sourceKey)).map(({ sourceKey }) => ({ sourceKey }))
+  return [...gone, ...after].map((rule: ColumnRule) => ({
+    sourceName: rule.sourceKey,
+    name: rule.name ?? null,
+    type: rule.type ?? null,
+    description: rule.description ?? null,
+    hidden: rule.hidden === true,
+  }))
+}
+
+/** What of some checks the data that serves now does not pass; nothing where there is none. */
+export async function checkServedData(
+  app: { builder: TableBuilder; catalogs: Catalogs; now: Clock },
+  { projectId, tableName, checks }: { projectId: string; tableName: string; checks: DataCheck[] },
+): Promise<FailedCheck[]> {
+  const { tables } = await app.catalogs.get(projectId)
+  const table = tables.find(({ name }) => name === tableName)
+  if (table === undefined) return []
+  const { rows, parted, columns } = table
+  return failedOnRows(app, { projectId, rows, whole: parted ?? null, limits: {} }, { columns, checks })
+}
+
+/** A variable or secret with its value. Of a secret it never leaves the server. */
+export type AuthoredVariable = {
+  id: string
+  name: string
+  environment: string | null
+  isSecret: boolean
+  value: string
+  origins: string[]
+}
+
+export async function readAuthoredVariables(
+  app: { store: Pick<Database, 'db'>; vault: Vault },
+  projectId: string,
+): Promise<AuthoredVariable[]> {
+  const rows = await app.store.db
+    .selectFrom('variables')
+    .selectAll()
+    .where('projectId', '=', projectId)
+    .orderBy('name')
+    .orderBy('environment', (order) => order.asc().nullsFirst())
+    .execute()
+  return rows.map(({ id, name, environment, value, sealedValue, origins }) => ({
+    id,
+    name,
+    environment,
+    isSecret: sealedValue !== null,
+    value: sealedValue === null ? (value ?? '') : (app.vault.open(sealedValue) as string),
+    origins,
+  }))
+}

@@ -1,0 +1,37 @@
+import type { HttpConfiguration } from '../../../api/connections.ts'
+import type { Vault } from '../../access/index.ts'
+import type { Database } from '../../store/index.ts'
+import { maskConfiguration } from '../secrets/mask.ts'
+
+/** How a configuration is kept: readable without its secrets, and sealed with them. */
+export type StoredConfiguration = { config: string; sealedSecrets: Buffer }
+
+export function storeConfiguration(vault: Vault, configuration: HttpConfiguration): StoredConfiguration {
+  return { config: JSON.stringify(maskConfiguration(configuration)), sealedSecrets: vault.seal(configuration) }
+}
+
+export function openConfiguration(vault: Vault, sealed: Buffer): HttpConfiguration {
+  return vault.open(sealed) as HttpConfiguration
+}
+
+const maskedAtOnce = 500
+
+/** What an earlier version stored readable is masked by today's rules; the sealed copy has all of it. */
+export async function maskStoredConfigurations(app: { store: Database }): Promise<void> {
+  const { db, pool } = app.store
+  const rows = db.selectFrom('datasources').select(['id', 'config']).where('config', 'is not', null)
+  for (let after = ''; ;) {
+    const batch = await rows.where('id', '>', after).orderBy('id').limit(maskedAtOnce).execute()
+    for (const { id, config } of batch) {
+      const before = JSON.stringify(config)
+      const masked = JSON.stringify(maskConfiguration(config as HttpConfiguration))
+      if (masked === before) continue
+      // Not where it was changed meanwhile: that was masked already.
+      const values = [id, masked, before]
+      await pool.query('update datasources set config = $2 where id = $1 and config = $3::jsonb', values)
+    }
+    const last = batch.at(-1)
+    if (last === undefined || batch.length < maskedAtOnce) return
+    after = last.id
+  }
+}

@@ -1,0 +1,297 @@
+import { mkdir, rm } from 'node:fs/promises'
+import type { Observe } from '../observe.ts'
+import type {
+  LocalCatalog,
+  CastCall,
+  CheckCall,
+  CheckResult,
+  CompactCall,
+  Compacted,
+  Column,
+  ConvertCall,
+  Converted,
+  DistinctCall,
+  DistinctValues,
+  FileCall,
+  InspectCall,
+  Inspection,
+  LookupCall,
+  LookupWritten,
+  Plan,
+  MergeCall,
+  Merged,
+  NativeCall,
+  RowsPageCall,
+  PageRows,
+  PeekCall,
+  Peeked,
+  Profile,
+  ReadEnd,
+  ReadFormat,
+  ScopedCall,
+  SlotValue,
+  SqlLimits,
+} from './executor/socket/protocol.ts'
+import { createPool } from './pool.ts'
+import { openReadStream, type ReadStream } from './read-stream.ts'
+import type { Task } from './tickets.ts'
+
+export type EngineOptions = {
+  /** A folder of the engine's own: spill files and exports. What a crash left in it is removed at the next open. */
+  runDir: string
+  executors: number
+  /** Executors beyond those, each ready to take the place of one that died. */
+  spareExecutors: number
+  /** How long a statement that ended an executor is refused. */
+  quarantineMs: number
+  concurrencyPerExecutor: number
+  /** What one executor's queries may fill together. */
+  memoryBytes: number
+  queueLength: number
+  /** For calls that name no limit of their own. */
+  timeoutMs: number
+  /** Threads of one query. */
+  threads: number
+  idleCloseMs: number
+  /** How long nothing runs until all processes but one are ended; 0: never. */
+  restAfterMs: number
+  sqlLimits: SqlLimits
+  /** Longest time that finding out what a statement reads may take. */
+  inspectionTimeoutMs: number
+  observe: Observe
+  now: () => number
+}
+
+export type ReadInput = {
+  sql: string
+  slots: SlotValue[]
+  format?: ReadFormat
+  maxRows: number
+  maxBytes: number
+  timeoutMs?: number
+  signal?: AbortSignal
+}
+
+/**
+ * A whole result: `bytes` is a JSON array of row objects (lines of them, for `ndjson`), ready to send. `together` is how
+ * many calls the same execution answered.
+ */
+export type ReadAnswer = ReadEnd & { columns: Column[]; bytes: Buffer; together: number }
+
+/** Limits of one call, waiting included. */
+export type CallLimits = {
+  timeoutMs?: number
+  signal?: AbortSignal
+  /** Takes long for sure: not all places are for such. */
+  isHeavy?: boolean
+}
+
+export type Engine = Awaited<ReturnType<typeof openEngine>>
+
+const openTimeoutMs = 20_000
+const fileTimeoutMs = 600_000
+/**
+ * Conversions and copies at a time; more would only share the same disk and cores. One is for rows that someone waits
+ * for, one for preparing what is small, and one for whatever comes.
+ */
+const fileConcurrency = 3
+/** No scope has this name. */
+const preparing = ''
+/** Reads at a time of which nobody waits for the answer. */
+const behindConcurrency = 2
+
+/** Starts the executors. Every call names a scope (a project); reads also name the catalog of tables they may see. */
+// Over 70 lines: one method for each thing the engine does, over the same pools.
+export async function openEngine(options: EngineOptions) {
+  const { runDir, memoryBytes, threads, idleCloseMs, restAfterMs, sqlLimits, queueLength, observe, now } = options
+  await rm(runDir, { recursive: true, force: true })
+  await mkdir(runDir, { recursive: true, mode: 0o700 })
+  const shared = { runDir, memoryBytes, threads, idleCloseMs, restAfterMs, sqlLimits, queueLength, observe, now }
+  const { executors, spareExecutors: spares, quarantineMs, concurrencyPerExecutor: concurrency } = options
+  const reads = createPool({
+    ...shared,
+    name: 'read',
+    keeps: 1,
+    executors,
+    spares,
+    quarantineMs,
+    concurrency,
+    background: false,
+  })
+  // Background work never takes a slot, a thread or the memory of a read.
+  const files = createPool({
+    ...shared,
+    name: 'files',
+    keeps: 0,
+    executors: 1,
+    spares: 0,
+    quarantineMs,
+    concurrency: fileConcurrency,
+    background: true,
+  })
+  // What is read a second time to compare it: in a process of its own, so that no caller finds a place, memory or a thread taken.
+  const behind = createPool({
+    ...shared,
+    name: 'behind',
+    keeps: 0,
+    executors: 1,
+    spares: 0,
+    quarantineMs,
+    concurrency: behindConcurrency,
+    background: true,
+  })
+  const started = reads.opened(openTimeoutMs)
+  // Whoever waits for it is told.
+  started.catch(() => undefined)
+
+  const scoped = (scope: string, catalog: LocalCatalog, call: ScopedCall, input: CallLimits = {}): Task => {
+    return { scope, catalog, call, timeoutMs: input.timeoutMs ?? options.timeoutMs, signal: input.signal }
+  }
+
+  /** Nobody waits for data to be prepared, so it takes turns as one: there is always a place for rows that someone waits for. */
+  const onPrepared = <Result>(call: FileCall, limits?: CallLimits) => onFiles<Result>(preparing, call, limits)
+
+  /** The process for files starts with the first call that needs it. */
+  async function onFiles<Result>(scope: string, call: FileCall, limits: CallLimits = {}): Promise<Result> {
+    await files.opened(openTimeoutMs)
+    const { timeoutMs = fileTimeoutMs, signal, isHeavy = false } = limits
+    return (await files.run({ scope, catalog: null, call, timeoutMs, signal, isHeavy })).head as Result
+  }
+
+  /**
+   * Reads in parts, with back-pressure. Parts of `json` are row objects joined by commas, without brackets and without a
+   * newline; parts of `ndjson` and `csv` are whole lines; parts of `parquet` and `arrow` are bytes of one file or stream.
+   */
+  function stream(scope: string, catalog: LocalCatalog, input: ReadInput): Promise<ReadStream> {
+    const task = scoped(scope, catalog, readCall(input, true), input)
+    return openReadStream((onFrame) => reads.run({ ...task, onFrame }))
+  }
+
+  return {
+    /** Ends when queries can run; those that come before wait. */
+    started,
+
+    /** Reads a whole result into one buffer. */
+    async read(scope: string, catalog: LocalCatalog, input: ReadInput): Promise<ReadAnswer> {
+      if (input.format !== undefined && input.format !== 'json' && input.format !== 'ndjson') {
+        return collected(await stream(scope, catalog, input))
+      }
+      const { head, body } = await reads.run(scoped(scope, catalog, readCall(input, false), input))
+      const { columns, rowCount, truncated, elapsedMs, together } = head as Omit<ReadAnswer, 'bytes'>
+      return { columns, bytes: body, rowCount, truncated, elapsedMs, together }
+    },
+
+    stream,
+
+    /**
+     * As `stream`, in a process of low priority that starts with the first such read: for what nobody waits for. It
+     * takes no place of a caller's read, and callers never wait for it.
+     */
+    async streamBehind(scope: string, catalog: LocalCatalog, input: ReadInput): Promise<ReadStream> {
+      await behind.opened(openTimeoutMs)
+      const task = scoped(scope, catalog, readCall(input, true), input)
+      return openReadStream((onFrame) => behind.run({ ...task, onFrame }))
+    },
+
+    /** All answers of a statement in one file, where their shape allows it; in the process of `streamBehind`. */
+    async writeLookup(
+      scope: string,
+      catalog: LocalCatalog,
+      input: LookupCall,
+      limits?: CallLimits,
+    ): Promise<LookupWritten> {
+      await behind.opened(openTimeoutMs)
+      return (await behind.run(scoped(scope, catalog, { verb: 'writeLookup', ...input }, limits))).head as LookupWritten
+    },
+
+    /**
+     * Proves that SQL is one SELECT over the catalog's tables, and says what it reads, needs and returns, without
+     * running it. `read` refuses what this refuses; call this first to tell an author why.
+     */
+    async inspect(scope: string, catalog: LocalCatalog, input: InspectCall, left?: CallLimits): Promise<Inspection> {
+      const timeoutMs = Math.min(options.inspectionTimeoutMs, left?.timeoutMs ?? Number.POSITIVE_INFINITY)
+      const limits = { ...left, timeoutMs }
+      return (await reads.run(scoped(scope, catalog, { verb: 'inspect', ...input }, limits))).head as Inspection
+    },
+
+    /** DuckDB's plan of a statement. */
+    async explain(
+      scope: string,
+      catalog: LocalCatalog,
+      input: { sql: string; slots: SlotValue[] },
+      limits?: CallLimits,
+    ): Promise<Plan> {
+      const { head } = await reads.run(scoped(scope, catalog, { verb: 'explain', ...input }, limits))
+      return head as Plan
+    },
+
+    /** Writes the rows of one page of an answer behind those of the pages before. */
+    appendPage(scope: string, input: RowsPageCall, limits?: CallLimits): Promise<PageRows> {
+      return onFiles(scope, { verb: 'appendPage', ...input }, limits)
+    },
+
+    /** The answer of an API, or NDJSON (one object a line) or CSV, to Parquet, every value kept. */
+    convert(scope: string, input: ConvertCall, limits?: CallLimits): Promise<Converted> {
+      return onFiles(scope, { verb: 'convert', ...input }, limits)
+    },
+
+    /** The beginning of what stands in a body that is packed, or no text. */
+    peek(scope: string, input: PeekCall, limits?: CallLimits): Promise<Peeked> {
+      return onFiles(scope, { verb: 'peek', ...input }, limits)
+    },
+
+    /** What of each check the rows of a Parquet file fail. */
+    checkRows(scope: string, input: CheckCall, limits?: CallLimits): Promise<CheckResult[]> {
+      return onFiles(scope, { verb: 'checkRows', ...input }, limits)
+    },
+
+    /** Brings the rows of a load into a table that is loaded bit by bit. */
+    mergeRows(scope: string, input: MergeCall, limits?: CallLimits): Promise<Merged> {
+      return onFiles(scope, { verb: 'mergeRows', ...input }, limits)
+    },
+
+    /** Several parts of a table as one. */
+    compactParts(input: CompactCall, limits?: CallLimits): Promise<Compacted> {
+      return onPrepared({ verb: 'compactParts', ...input }, limits)
+    },
+
+    /** What each column of a Parquet file holds. */
+    profile(parquetPath: string, limits?: CallLimits): Promise<Profile> {
+      return onPrepared({ verb: 'profile', parquetPath }, limits)
+    },
+
+    /** A read-optimised copy of a Parquet file, to be named as `nativePath` in a catalog. */
+    buildNative(input: NativeCall, limits?: CallLimits): Promise<{ sizeBytes: number }> {
+      return onPrepared({ verb: 'buildNative', ...input }, limits)
+    },
+
+    /** The rows of a table as one Parquet file with other types. */
+    castTable(input: CastCall, limits?: CallLimits): Promise<{ sizeBytes: number }> {
+      return onPrepared({ verb: 'castTable', ...input }, limits)
+    },
+
+    /** The values of each of some columns by frequency, at most `cap` of one. */
+    distinctValues(input: DistinctCall, limits?: CallLimits): Promise<DistinctValues[]> {
+      return onPrepared({ verb: 'distinctValues', ...input }, limits)
+    },
+
+    /** For `/readyz`: ready while at least one executor answers reads. */
+    health: () => reads.health(),
+
+    /** Lets what runs finish for at most `limitMs`, then ends every executor. */
+    async close(limitMs: number): Promise<void> {
+      await Promise.all([reads.close(limitMs), files.close(limitMs), behind.close(limitMs)])
+    },
+  }
+}
+
+async function collected({ columns, chunks, end }: ReadStream): Promise<ReadAnswer> {
+  const parts: Buffer[] = []
+  for await (const { bytes } of chunks) parts.push(bytes)
+  const { rowCount, truncated, elapsedMs } = end() ?? { rowCount: 0, truncated: true, elapsedMs: 0 }
+  return { columns, bytes: Buffer.concat(parts), rowCount, truncated, elapsedMs, together: 1 }
+}
+
+function readCall({ sql, slots, format = 'json', maxRows, maxBytes }: ReadInput, stream: boolean): ScopedCall {
+  return { verb: 'read', sql, slots, format, maxRows, maxBytes, stream }
+}

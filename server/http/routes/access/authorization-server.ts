@@ -1,0 +1,301 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import {
+  approveClient,
+  approvedClient,
+  askedClient,
+  oauthError,
+  registerClient,
+  registeredClient,
+  revokeRequest,
+  shownClient,
+  tokenRequest,
+  tokens,
+} from '../../../../api/authorization-server.ts'
+import { failures } from '../../../../api/failures.ts'
+import * as access from '../../../access/index.ts'
+import type { App } from '../../../app.ts'
+import { Failure } from '../../../failure.ts'
+import { headersTooLarge, refusals } from '../../answer/answers.ts'
+import { personCallerOf } from '../../request/caller.ts'
+import { toldFailure } from '../../answer/errors.ts'
+import { pageLink, type Http } from '../../request/http.ts'
+
+const tags = ['oauth']
+const open = { door: 'open' } as const
+const mcpPath = '/mcp'
+const scope = 'queries'
+const metadataPath = '/.well-known/oauth-protected-resource'
+
+/** How an assistant that was given a link gets its access, as OAuth 2.1 and the protocol of its tools ask for it. */
+export function serveDiscovery(http: Http, app: App): void {
+  const discovery = { config: open, schema: { hide: true } }
+  for (const url of [metadataPath, `${metadataPath}${mcpPath}`]) {
+    http.get(url, discovery, async (request, reply) => {
+      void reply.header('access-control-allow-origin', '*')
+      return {
+        resource: pageLink(app, request, mcpPath),
+        resource_name: 'Sluice',
+        authorization_servers: [issuerOf(app, request)],
+        scopes_supported: [scope],
+        bearer_methods_supported: ['header'],
+      }
+    })
+  }
+  for (const url of ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']) {
+    http.get(url, discovery, async (request, reply) => {
+      void reply.header('access-control-allow-origin', '*')
+      return {
+        issuer: issuerOf(app, request),
+        authorization_endpoint: pageLink(app, request, '/oauth/authorize'),
+        token_endpoint: pageLink(app, request, '/oauth/token'),
+        registration_endpoint: pageLink(app, request, '/oauth/register'),
+        revocation_endpoint: pageLink(app, request, '/oauth/revoke'),
+        scopes_supported: [scope],
+        response_types_supported: ['code'],
+        response_modes_supported: ['query'],
+        grant_types_supported: ['authorization_code', 'refresh_token'],
+        token_endpoint_auth_methods_supported: ['none'],
+        code_challenge_methods_supported: ['S256'],
+        authorization_response_iss_parameter_supported: true,
+        client_id_metadata_document_supported: true,
+      }
+    })
+  }
+}
+
+function issuerOf(app: App, request: FastifyRequest): string {
+  return pageLink(app, request, '/').replace(/\/$/, '')
+}
+
+/** For the page on which a person lets a client in. */
+export function serveApprovals(http: Http, app: App): void {
+  http.get(
+    '/v1/oauth/client',
+    {
+      config: { door: 'person' },
+      schema: {
+        tags,
+        summary: 'Who asks to be let in',
+        querystring: askedClient,
+        response: { 200: shownClient, ...refusals },
+      },
+    },
+    async (request) => {
+      const { client_id: clientId, redirect_uri: redirectUri } = request.query
+      const client = await access.findClient(app, { clientId, redirectUri })
+      return { client_id: client.id, client_name: client.name, redirect_uri: redirectUri }
+    },
+  )
+
+  http.post(
+    '/v1/oauth/approvals',
+    {
+      config: { door: 'person' },
+      schema: {
+        tags,
+        summary: 'Let a client call the queries of an environment',
+        description:
+          'For owners of the project. The client gets an API key of its own, which lives for an hour at a time and stands in the list of keys.',
+        body: approveClient,
+        response: { 201: approvedClient, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      refuseOtherResource(app, request, body.resource)
+      const code = await access.approveClient(app, personCallerOf(request), {
+        clientId: body.client_id,
+        redirectUri: body.redirect_uri,
+        codeChallenge: body.code_challenge,
+        projectId: body.project_id,
+        environment: body.environment,
+      })
+      const back = new URL(body.redirect_uri)
+      back.searchParams.set('code', code)
+      back.searchParams.set('iss', issuerOf(app, request))
+      if (body.state !== undefined) back.searchParams.set('state', body.state)
+      return reply.code(201).send({ redirect_to: back.href })
+    },
+  )
+}
+
+/** What clients themselves call: they have no credential yet, and bodies are forms. */
+export async function serveClients(http: Http, app: App): Promise<void> {
+  http.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
+    done(null, formOf(body as string))
+  })
+  http.setErrorHandler<FastifyError>((error, request, reply) => answerClient(app, { error, request, reply }))
+  http.addHook('onRequest', async (_request, reply) => {
+    void reply.headers({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      // No cookie is read here: whoever may call may call from a page.
+      'access-control-allow-origin': '*',
+    })
+  })
+  serveRegistration(http, app)
+  serveTokens(http, app)
+  for (const url of ['/oauth/register', '/oauth/token', '/oauth/revoke']) {
+    http.options(url, { config: open, schema: { hide: true } }, async (_request, reply) =>
+      reply
+        .code(204)
+        .headers({ 'access-control-allow-methods': 'POST', 'access-control-allow-headers': 'Content-Type' })
+        .send(),
+    )
+  }
+}
+
+const clientRefusals = {
+  400: oauthError,
+  413: oauthError,
+  415: oauthError,
+  429: oauthError,
+  431: headersTooLarge,
+  500: oauthError,
+  503: oauthError,
+}
+
+function serveRegistration(http: Http, app: App): void {
+  http.post(
+    '/oauth/register',
+    {
+      config: open,
+      schema: {
+        tags,
+        summary: 'Register a client that people may let in',
+        security: [],
+        body: registerClient,
+        response: { 201: registeredClient, ...clientRefusals },
+      },
+    },
+    async (request, reply) => {
+      const { client_name: name, redirect_uris: redirectUris } = request.body
+      const client = await access.registerClient(app, { name, redirectUris, address: request.ip })
+      return reply.code(201).send({
+        client_id: client.id,
+        client_id_issued_at: Math.floor(app.now() / 1000),
+        client_name: client.name,
+        redirect_uris: client.redirectUris,
+        token_endpoint_auth_method: 'none' as const,
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+      })
+    },
+  )
+}
+
+function serveTokens(http: Http, app: App): void {
+  http.post(
+    '/oauth/token',
+    {
+      config: open,
+      schema: {
+        tags,
+        summary: 'Exchange a code for access, or a refresh token for new access',
+        description: 'A form. The access token is an API key and reaches what its person chose.',
+        security: [],
+        consumes: ['application/x-www-form-urlencoded'],
+        body: tokenRequest,
+        response: { 200: tokens, ...clientRefusals },
+      },
+    },
+    async (request, reply) => {
+      const outcome = await tokensFor(app, request, request.body)
+      if ('error' in outcome) {
+        return reply.code(400).send({ error: outcome.error, error_description: outcome.description })
+      }
+      return {
+        access_token: outcome.accessToken,
+        token_type: 'Bearer' as const,
+        expires_in: outcome.expiresInSeconds,
+        refresh_token: outcome.refreshToken,
+        scope,
+      }
+    },
+  )
+
+  http.post(
+    '/oauth/revoke',
+    {
+      config: open,
+      schema: {
+        tags,
+        summary: 'Give access back',
+        security: [],
+        consumes: ['application/x-www-form-urlencoded'],
+        body: revokeRequest,
+        response: { 200: z.object({}), ...clientRefusals },
+      },
+    },
+    async (request) => {
+      await access.revokeGrant(app, { token: request.body.token, clientId: request.body.client_id })
+      return {}
+    },
+  )
+}
+
+async function tokensFor(
+  app: App,
+  request: FastifyRequest,
+  body: z.output<typeof tokenRequest>,
+): Promise<access.TokenOutcome> {
+  if (body.resource !== undefined && !isOwnResource(app, request, body.resource)) {
+    return { error: 'invalid_target', description: 'This server gives access to its own /mcp only.' }
+  }
+  if (body.grant_type === 'authorization_code') {
+    return access.exchangeCode(app, {
+      code: body.code,
+      clientId: body.client_id,
+      redirectUri: body.redirect_uri,
+      codeVerifier: body.code_verifier,
+    })
+  }
+  if (body.grant_type === 'refresh_token') {
+    return access.refreshGrant(app, { refreshToken: body.refresh_token, clientId: body.client_id })
+  }
+  return { error: 'unsupported_grant_type', description: 'Send authorization_code or refresh_token.' }
+}
+
+function isOwnResource(app: App, request: FastifyRequest, resource: string): boolean {
+  const own = [pageLink(app, request, mcpPath), issuerOf(app, request)]
+  return own.includes(resource.replace(/\/$/, ''))
+}
+
+function refuseOtherResource(app: App, request: FastifyRequest, resource: string | undefined): void {
+  if (resource === undefined || isOwnResource(app, request, resource)) return
+  throw new Failure('invalid_request', {
+    reason: 'invalid_field',
+    message: 'The client asks for access to another server. Nothing was given to it.',
+    details: [{ field: 'resource', message: `must be ${pageLink(app, request, mcpPath)}` }],
+  })
+}
+
+/** Each name once: of two values neither is known to be the one that is meant. */
+function formOf(text: string): Record<string, string> {
+  const form: Record<string, string> = {}
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (Object.hasOwn(form, name))
+      throw new Failure('invalid_request', { message: `${name.slice(0, 100)} is given twice.` })
+    Object.defineProperty(form, name, { value, enumerable: true })
+  }
+  return form
+}
+
+/** In the words of OAuth, which its clients know. */
+function answerClient(
+  app: App,
+  { error, request, reply }: { error: FastifyError; request: FastifyRequest; reply: FastifyReply },
+): FastifyReply {
+  const failure = toldFailure(app, error, request)
+  if (failure.retryAfterSeconds !== undefined) void reply.header('retry-after', failure.retryAfterSeconds)
+  const { status } = failures[failure.code]
+  const isRegistration = request.routeOptions.url === '/oauth/register'
+  const theirs = isRegistration ? 'invalid_client_metadata' : 'invalid_request'
+  const word = status >= 500 ? 'server_error' : status === 429 ? 'temporarily_unavailable' : theirs
+  return reply
+    .code(status)
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send({ error: word, error_description: failure.message })
+}

@@ -1,0 +1,135 @@
+import { admitToQuery, resolveCall, withFixedParameters, type Buckets, type KeyCaller } from '../../access/index.ts'
+import type { ReadFormat } from '../../data/index.ts'
+import { Failure } from '../../failure.ts'
+import { versionFor, type Deployment, type LiveVersion } from '../deployed/deployment-index.ts'
+import type { Deployments } from '../deployed/deployments.ts'
+import { tellRefusal } from './record.ts'
+import { valuesOfTexts, type TextValues } from '../text-values.ts'
+import {
+  readyAnswer,
+  runQuery,
+  streamQuery,
+  type Run,
+  type RunAnswer,
+  type RunParts,
+  type StreamAnswer,
+} from './run.ts'
+
+/** What a direct call says, whichever way it came. */
+export type Call = {
+  name: string
+  /** Which way it came. */
+  entry?: 'direct' | 'tool'
+  /** Where it says it goes; what it leaves out follows from the key. */
+  projectId?: string | undefined
+  environment?: string | undefined
+  /** Pins a version that was live in that environment at some time. */
+  version?: number | undefined
+  parameters: Readonly<Record<string, unknown>> | TextValues
+  /** In parts and in this format; without it, the whole result as JSON. */
+  streamAs?: ReadFormat | undefined
+  /** Asks for a new execution whatever is kept. */
+  fresh: boolean
+  signal: () => AbortSignal
+}
+
+export type CallAnswer = RunAnswer | StreamAnswer
+
+export type CallParts = RunParts & { deployments: Deployments; buckets: Buckets }
+
+/**
+ * Calls a deployed query: finds it, counts the call against the query's own limit, and answers with what is kept, with
+ * the whole result or with a stream. How it ended is told once. An answer that is kept is there without a wait.
+ */
+export function call(app: CallParts, caller: KeyCaller, input: Call): CallAnswer | Promise<CallAnswer> {
+  try {
+    const deployment = findDeployment(app, caller, input)
+    const version = versionFor(deployment, caller.key.id)
+    if (input.version !== undefined || version.rateLimit !== null) {
+      return callLater(app, caller, { input, deployment, version })
+    }
+    return answerRun(app, runOf(caller, input, deployment, version), input.streamAs)
+  } catch (error) {
+    tellRefusal(app, caller, { ...input, entry: input.entry ?? 'direct', error })
+    throw error
+  }
+}
+
+async function callLater(
+  app: CallParts,
+  caller: KeyCaller,
+  { input, deployment, version: usual }: { input: Call; deployment: Deployment; version: LiveVersion },
+): Promise<CallAnswer> {
+  try {
+    const version = await findVersion(app, input, { deployment, usual })
+    const run = runOf(caller, input, deployment, version)
+    await limitRun(app, caller, run)
+    return await answerRun(app, run, input.streamAs)
+  } catch (error) {
+    tellRefusal(app, caller, { ...input, entry: input.entry ?? 'direct', error })
+    throw error
+  }
+}
+
+/** Counts a run against the limit that its query has of its own. */
+export async function limitRun(
+  app: { buckets: Buckets },
+  caller: KeyCaller,
+  { name, version: { queryId: id, rateLimit } }: Run,
+): Promise<void> {
+  if (rateLimit !== null) await admitToQuery(app, caller, { id, name, rateLimit })
+}
+
+/** The one way of calls and questions to their rows. */
+export function answerRun(app: RunParts, run: Run, streamAs: ReadFormat | undefined): CallAnswer | Promise<CallAnswer> {
+  if (streamAs !== undefined) return streamQuery(app, run, streamAs)
+  return readyAnswer(app, run) ?? runQuery(app, run)
+}
+
+function findDeployment(
+  app: { deployments: Deployments },
+  { key }: KeyCaller,
+  { name, projectId, environment }: Call,
+): Deployment {
+  const place = resolveCall(key, { projectId, environment, queryName: name }, app.deployments)
+  const deployment = app.deployments.find({ projectId: place.projectId, environment: place.environment, name })
+  if (deployment === undefined) throw new Failure('query_not_found')
+  return deployment
+}
+
+async function findVersion(
+  app: { deployments: Deployments },
+  { version: number }: Call,
+  { deployment, usual }: { deployment: Deployment; usual: LiveVersion },
+): Promise<LiveVersion> {
+  if (number === undefined || number === usual.number) return usual
+  const version = await app.deployments.pinned(deployment, number)
+  if (version !== undefined) return version
+  throw new Failure('query_not_found', {
+    message: `Version ${number} of ${deployment.name} was never deployed to ${deployment.environment}.`,
+  })
+}
+
+function valuesFor(version: LiveVersion, parameters: Call['parameters']): Readonly<Record<string, unknown>> {
+  return parameters instanceof Map ? valuesOfTexts(version.slots, parameters) : (parameters as Record<string, unknown>)
+}
+
+function runOf(
+  caller: KeyCaller,
+  { parameters, fresh, signal, entry = 'direct' }: Call,
+  { projectId, environment, name }: Deployment,
+  version: LiveVersion,
+): Run {
+  return {
+    projectId,
+    environment,
+    name,
+    version,
+    parameters: withFixedParameters(caller.key, valuesFor(version, parameters), version.compiled().names),
+    caller,
+    requestId: caller.requestId,
+    entry,
+    fresh,
+    signal,
+  }
+}

@@ -1,0 +1,389 @@
+import { createHash } from 'node:crypto'
+import type { Chart } from '../../../api/queries.ts'
+import type { KeyCaller } from '../../access/index.ts'
+import type {
+  Catalogs,
+  Column,
+  LookedUp,
+  Lookups,
+  ProjectCatalog,
+  QueryEngine,
+  ReadFormat,
+  ReadStream,
+} from '../../data/index.ts'
+import { largeAnswerBytes } from '../answer-room.ts'
+import type { Answer, Answers, IncompleteSource } from './answers.ts'
+import { dataFacts } from './data-facts.ts'
+import type { LiveVersion } from '../deployed/deployment-index.ts'
+import { isWrittenAs, streamOf } from '../lookup-formats.ts'
+import { lookupStatement } from './lookups.ts'
+import { outcomeOf, tellCall, type CallRecord } from './record.ts'
+import { bindSlots, checkSlots, type BoundSlots } from '../slots/slots.ts'
+import type { QueryCallers } from './callers.ts'
+import type { CallWatch } from './call-watch.ts'
+import type { Observe } from '../../observe.ts'
+import type { Config } from '../../config.ts'
+import type { Clock } from '../../clock.ts'
+
+/** Everything that one run of a query needs; who asks has been checked by whoever found the version. */
+export type Run = {
+  projectId: string
+  /** Null for a draft. */
+  environment: string | null
+  /** Empty for SQL that nobody has given one. */
+  name: string
+  version: LiveVersion
+  parameters: Readonly<Record<string, unknown>>
+  /** Null for a preview, which no key pays for. */
+  caller: KeyCaller | null
+  requestId: string | null
+  entry: 'direct' | 'question' | 'tool' | 'preview'
+  /** What was asked, where a question led here, and how long finding this query took. */
+  question?: { text: string; confidence: number | null } | undefined
+  /** What its answer says of itself: that it leaves out a part of the question. */
+  caveat?: 'unexpressed' | undefined
+  routeMs?: number | undefined
+  /** Asks for a new execution whatever is kept. */
+  fresh?: boolean
+  /** Asked for when something is to be stopped: an answer that is there needs none. */
+  signal?: (() => AbortSignal) | undefined
+}
+
+export type CacheState = 'hit' | 'miss' | 'bypass'
+
+export type RunAnswer = {
+  projectId: string
+  name: string
+  answer: Answer
+  parameters: Record<string, unknown>
+  /** As its author draws it; null: as its columns and rows suggest. */
+  chart: Chart | null
+  /** Null where the query keeps no answers. */
+  cache: CacheState | null
+}
+
+export type StreamAnswer = {
+  projectId: string
+  name: string
+  columns: Column[]
+  parameters: Record<string, unknown>
+  chart: Chart | null
+  version: number
+  asOf: Date | null
+  source: IncompleteSource | null
+  cache: CacheState | null
+  /** Ends after the last row or throws; leaving the loop stops the query. */
+  chunks: AsyncIterable<{ bytes: Buffer; rowCount: number }>
+  /** Known once `chunks` has ended. */
+  end: () => { rowCount: number; truncated: boolean; elapsedMs: number }
+}
+
+export type RunParts = {
+  engine: QueryEngine
+  catalogs: Catalogs
+  answers: Answers
+  lookups: Lookups
+  queryCallers: QueryCallers
+  callWatch: CallWatch
+  observe: Observe
+  config: Config
+  now: Clock
+}
+
+/** What is kept, or lies written, is there without a wait; undefined where nothing is, or where `runQuery` says why not. */
+export function readyAnswer(app: RunParts, run: Run): RunAnswer | undefined {
+  if (run.fresh === true) return undefined
+  const startedMs = performance.now()
+  const catalog = app.catalogs.peek(run.projectId)
+  if (catalog === undefined) return undefined
+  const bound = checkSlots(run.version.compiled(), run.parameters)
+  if ('details' in bound) return undefined
+  const keeps = keepsAnswers(run.version)
+  const prepared = { bound, catalog }
+  const answer = keeps ? app.answers.get(answerKey(run.version, prepared)) : writtenAnswer(app, run, prepared)
+  if (answer === undefined) return undefined
+  noteCaller(app, run)
+  const { rowCount, rows } = answer
+  const cache = keeps ? 'hit' : null
+  const sqlMs = keeps ? 0 : performance.now() - startedMs
+  tellRun(app, run, { ...answered(run), startedMs, rows: rowCount, bytes: rows.length, sqlMs, cache })
+  return { ...told(run), answer, parameters: bound.parameters, cache }
+}
+
+/** Runs a version and answers with the whole result: the one path of direct calls, questions, tools and previews. */
+export async function runQuery(app: RunParts, run: Run): Promise<RunAnswer> {
+  const watch = watchRun(app, run)
+  try {
+    const bound = bindSlots(run.version.compiled(), run.parameters)
+    const { answer, cache } = await reading(app, run, (catalog) => answerWhole(app, run, { bound, catalog }))
+    watch.done({
+      rows: answer.rowCount,
+      bytes: answer.rows.length,
+      sqlMs: cache === 'hit' ? 0 : answer.elapsedMs,
+      cache,
+    })
+    return { ...told(run), answer, parameters: bound.parameters, cache }
+  } catch (error) {
+    watch.failed(error)
+    throw error
+  }
+}
+
+/** Runs a version and hands its result out in parts, as the engine makes them. */
+export async function streamQuery(app: RunParts, run: Run, format: ReadFormat): Promise<StreamAnswer> {
+  const watch = watchRun(app, run)
+  const cache = keepsAnswers(run.version) ? 'bypass' : null
+  try {
+    const bound = bindSlots(run.version.compiled(), run.parameters)
+    const { queryStreamRows, queryStreamBytes } = app.config.limits
+    const limits = { maxRows: queryStreamRows, maxBytes: queryStreamBytes }
+    const { stream, catalog } = await reading(app, run, async (found) => {
+      const written = writtenStream(app, run, { bound, catalog: found }, { ...limits, format })
+      const input = readInput(run, bound, { ...limits, format })
+      return { stream: written ?? (await app.engine.stream(run.projectId, found, input)), catalog: found }
+    })
+    const { asOf, source } = dataFacts(catalog, run.version)
+    return {
+      ...told(run),
+      columns: stream.columns,
+      parameters: bound.parameters,
+      version: run.version.number,
+      asOf,
+      source,
+      cache,
+      chunks: observed(stream, watch, cache),
+      end: () => endOf(stream),
+    }
+  } catch (error) {
+    watch.failed(error)
+    throw error
+  }
+}
+
+/** What every answer says of the query that gave it. */
+function told({ projectId, name, version: { chart } }: Run): Pick<RunAnswer, 'projectId' | 'name' | 'chart'> {
+  return { projectId, name, chart }
+}
+
+/** Reads the project's tables, and once more where a file turns out to be damaged: the last whole version serves. */
+async function reading<Result>(
+  { catalogs }: RunParts,
+  { projectId }: Run,
+  use: (catalog: ProjectCatalog) => Promise<Result>,
+): Promise<Result> {
+  const catalog = await catalogs.get(projectId)
+  try {
+    return await use(catalog)
+  } catch (error) {
+    const other = await catalogs.withoutDamaged(projectId, catalog, error)
+    if (other === undefined) throw error
+    return use(other)
+  }
+}
+
+type Prepared = { bound: BoundSlots; catalog: ProjectCatalog }
+
+async function answerWhole(
+  app: RunParts,
+  run: Run,
+  prepared: Prepared,
+): Promise<{ answer: Answer; cache: CacheState | null }> {
+  const { version } = run
+  if (!keepsAnswers(version)) return { answer: await execute(app, run, prepared), cache: null }
+  if (run.fresh === true) return { answer: await execute(app, run, prepared), cache: 'bypass' }
+  const key = answerKey(version, prepared)
+  const kept = app.answers.get(key)
+  if (kept !== undefined) return { answer: kept, cache: 'hit' }
+  const ttlMs = (version.cacheSeconds ?? 0) * 1000
+  const options = { ttlMs, signal: run.signal?.() }
+  const answer = await app.answers.make(key, options, (signal) =>
+    execute(app, { ...run, signal: () => signal }, prepared),
+  )
+  return { answer, cache: 'miss' }
+}
+
+function answerKey(version: LiveVersion, { bound, catalog }: Prepared): string {
+  return `${dataFacts(catalog, version).dataVersion}\n${bound.key}`
+}
+
+async function execute(app: RunParts, run: Run, prepared: Prepared): Promise<Answer> {
+  const written = run.fresh === true ? undefined : writtenAnswer(app, run, prepared)
+  if (written !== undefined) return written
+  const startedMs = performance.now()
+  const { bound, catalog } = prepared
+  const { queryRows, queryBytes } = app.config.limits
+  const input = readInput(run, bound, { maxRows: queryRows, maxBytes: queryBytes, format: 'json' })
+  const leave = await enterRoom(app, run, input.signal)
+  const { bytes, columns, rowCount, truncated } = await app.engine
+    .read(run.projectId, catalog, input)
+    .finally(() => leave?.())
+  lastBytes.set(run.version, bytes.length)
+  const elapsedMs = Math.round(performance.now() - startedMs)
+  return asAnswer(run, catalog, { rows: bytes, columns, rowCount, truncated, elapsedMs })
+}
+
+type Made = Pick<Answer, 'rows' | 'columns' | 'rowCount' | 'truncated' | 'elapsedMs'>
+
+function asAnswer({ version }: Run, catalog: ProjectCatalog, made: Made): Answer {
+  const { asOf, source } = dataFacts(catalog, version)
+  const etag = keepsAnswers(version) ? etagOf(version, made.rows) : null
+  return { ...made, version: version.number, asOf, source, etag }
+}
+
+/** The answer as it lies in a file, for a version that is live: a draft's would be written for nobody. */
+function writtenAnswer(app: RunParts, run: Run, prepared: Prepared): Answer | undefined {
+  const found = lookUp(app, run, prepared, {
+    maxRows: app.config.limits.queryRows,
+    maxBytes: app.config.limits.queryBytes,
+  })
+  return found && asAnswer(run, prepared.catalog, { ...found, truncated: false, elapsedMs: 0 })
+}
+
+type ReadLimits = { maxRows: number; maxBytes: number }
+
+function lookUp(
+  app: RunParts,
+  { projectId, environment, version }: Run,
+  { bound, catalog }: Prepared,
+  { maxRows, maxBytes }: ReadLimits,
+): LookedUp | undefined {
+  const statement = environment === null ? null : lookupStatement(version)
+  if (statement === null) return undefined
+  const found = app.lookups.find({ projectId, catalog, statement }, bound.slots)
+  // What is beyond a limit, the engine cuts or refuses.
+  if (found === undefined || found.rowCount > (version.maxRows ?? maxRows)) return undefined
+  return found.rows.length > (version.maxBytes ?? maxBytes) ? undefined : found
+}
+
+function writtenStream(
+  app: RunParts,
+  run: Run,
+  prepared: Prepared,
+  { format, ...limits }: ReadLimits & { format: ReadFormat },
+): ReadStream | undefined {
+  if (run.fresh === true || !isWrittenAs(format)) return undefined
+  const found = lookUp(app, run, prepared, limits)
+  return found && streamOf(found, format)
+}
+
+/** What each version answered with last tells what its next answer will take. */
+const lastBytes = new WeakMap<LiveVersion, number>()
+
+/** Only what is known to answer with much waits for room. */
+function enterRoom(app: RunParts, run: Run, signal: AbortSignal | undefined): Promise<() => void> | undefined {
+  const expectedBytes = lastBytes.get(run.version) ?? 0
+  if (expectedBytes < largeAnswerBytes) return undefined
+  const holder = { projectId: run.projectId, keyId: run.caller?.key.id ?? '' }
+  const timeoutMs = run.version.timeoutMs ?? app.config.limits.queryTimeoutMs
+  return app.answers.room.enter(holder, { expectedBytes, timeoutMs, signal })
+}
+
+function readInput(
+  { version, signal }: Run,
+  { slots }: BoundSlots,
+  { maxRows, maxBytes, format }: { maxRows: number; maxBytes: number; format: ReadFormat },
+) {
+  return {
+    dialect: version.dialect,
+    sql: version.sql,
+    slots,
+    format,
+    maxRows: version.maxRows ?? maxRows,
+    maxBytes: version.maxBytes ?? maxBytes,
+    ...(version.timeoutMs !== null && { timeoutMs: version.timeoutMs }),
+    ...(signal !== undefined && { signal: signal() }),
+  }
+}
+
+function keepsAnswers(version: LiveVersion): boolean {
+  return (version.cacheSeconds ?? 0) > 0
+}
+
+/** Weak: two executions give the same rows in answers that differ in their times. */
+function etagOf(version: LiveVersion, rows: Buffer): string {
+  const hash = createHash('sha256').update(version.id).update(rows).digest('base64url')
+  return `W/"${hash.slice(0, 27)}"`
+}
+
+async function* observed(stream: ReadStream, watch: Watch, cache: CacheState | null) {
+  let rows = 0
+  let bytes = 0
+  let outcome: 'ended' | 'failed' | 'left' = 'left'
+  try {
+    for await (const chunk of stream.chunks) {
+      rows += chunk.rowCount
+      bytes += chunk.bytes.length
+      yield chunk
+    }
+    outcome = 'ended'
+  } catch (error) {
+    outcome = 'failed'
+    watch.failed(error, { rows, bytes })
+    throw error
+  } finally {
+    if (outcome !== 'failed') watch.done({ rows, bytes, sqlMs: stream.end()?.elapsedMs ?? 0, cache })
+  }
+}
+
+function endOf(stream: ReadStream) {
+  const { rowCount, truncated, elapsedMs } = stream.end() ?? { rowCount: 0, truncated: true, elapsedMs: 0 }
+  return { rowCount, truncated, elapsedMs: Math.round(elapsedMs) }
+}
+
+type Measured = { rows: number; bytes: number }
+type Executed = { sqlMs: number; cache: CacheState | null }
+type Watch = {
+  done(measured: Measured & Executed): void
+  failed(error: unknown, measured?: Measured): void
+}
+
+/** Says once how a run went, whichever way it ended. */
+function watchRun(app: RunParts, run: Run): Watch {
+  const startedMs = performance.now()
+  noteCaller(app, run)
+  return {
+    done: (measured) => tellRun(app, run, { startedMs, ...answered(run), ...measured }),
+    failed(error, measured = { rows: 0, bytes: 0 }) {
+      tellRun(app, run, { startedMs, ...outcomeOf(error), ...measured, sqlMs: 0, cache: null })
+    },
+  }
+}
+
+function noteCaller(app: RunParts, { caller, environment, version }: Run): void {
+  if (caller === null || environment === null) return
+  app.queryCallers.note({ queryId: version.queryId, environment, keyId: caller.key.id })
+}
+
+type Outcome = Pick<CallRecord, 'code' | 'reason'>
+
+function answered({ caveat }: Run): Outcome {
+  return { code: null, reason: caveat ?? null }
+}
+
+function tellRun(app: RunParts, run: Run, ended: Outcome & Measured & Executed & { startedMs: number }): void {
+  const { routeMs, version } = run
+  const { sqlMs } = ended
+  const runMs = performance.now() - ended.startedMs
+  tellCall(app, run.caller, {
+    requestId: run.requestId,
+    projectId: run.projectId,
+    environment: run.environment,
+    query: run.name === '' ? null : run.name,
+    version: version.number,
+    keyId: run.caller?.key.id ?? null,
+    entry: run.entry,
+    question: run.question,
+    routeMs,
+    code: ended.code,
+    reason: ended.reason,
+    totalMs: runMs + (routeMs ?? 0),
+    queueMs: Math.max(0, runMs - sqlMs),
+    sqlMs,
+    rows: ended.rows,
+    bytes: ended.bytes,
+    cache: ended.cache,
+  })
+  if (!app.callWatch.isOn) return
+  if (ended.code === null) app.callWatch.heard(run)
+  else app.callWatch.heardFailed(run)
+}

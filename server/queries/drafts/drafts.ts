@@ -1,0 +1,278 @@
+import { createHash } from 'node:crypto'
+import type { Selectable, Transaction } from 'kysely'
+import type { SlotsSchema } from '../../../api/slots.ts'
+import { labelOf, recordAct, requireRole, type Caller } from '../../access/index.ts'
+import { Failure } from '../../failure.ts'
+import { newId } from '../../ids.ts'
+import { engineOf } from '../../projects/index.ts'
+import {
+  isUniqueViolation,
+  pageAfter,
+  requireRoomInProject,
+  type Page,
+  type Tables,
+  type Database,
+} from '../../store/index.ts'
+import { columnsOf, contentOf, contentOfRow, writtenContent, type QueryContent } from '../content.ts'
+import { examine } from './inspection.ts'
+import type { Catalogs, QueryEngine } from '../../data/index.ts'
+import type { Config } from '../../config.ts'
+
+export type Draft = QueryContent & {
+  id: string
+  projectId: string
+  name: string
+  tags: string[]
+  revision: number
+  contentHash: string
+  createdAt: Date
+  updatedAt: Date
+  updatedBy: string
+}
+
+/** A draft with where it is live, as lists and forms show it. */
+export type Query = Draft & { deployments: Array<{ environment: string; version: number }>; changed: boolean }
+
+type Parts = { store: Database; catalogs: Catalogs; engine: QueryEngine }
+type MakingParts = Parts & { config: Pick<Config, 'limits'> }
+type Named = { projectId: string; name: string }
+/** For a draft over tables that have no data yet: nobody can say more of it than its author, until it is released. */
+type Unexamined = { unexamined?: { slots: SlotsSchema } | undefined }
+
+/** Whether there is a draft of this name, deployed or not. */
+export async function hasQuery({ db }: Pick<Database, 'db'>, { projectId, name }: Named): Promise<boolean> {
+  const found = await db
+    .selectFrom('queries')
+    .select('id')
+    .where('projectId', '=', projectId)
+    .where('name', '=', name)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+export async function createQuery(
+  app: MakingParts,
+  caller: Caller,
+  input: Named &
+    Omit<QueryContent, 'slots' | 'dialect'> & { slots?: SlotsSchema | undefined; tags?: string[] } & Unexamined,
+): Promise<Query> {
+  const { projectId, name, unexamined, tags = [], ...given } = input
+  await requireRole(app, caller, projectId, 'editor')
+  const { engine: dialect } = await app.catalogs.get(projectId)
+  const examined = unexamined ?? (await examine(app, projectId, { ...given, dialect }))
+  const content = { ...given, dialect, slots: examined.slots }
+  try {
+    await app.store.db.transaction().execute(async (transaction) => {
+      await requireRoomInProject(transaction, {
+        projectId,
+        table: 'queries',
+        most: app.config.limits.queriesPerProject,
+        what: 'Queries of a project are',
+      })
+      // Under the lock of the line above: a move to another engine is before it or sees it.
+      if ((await engineOf({ db: transaction }, projectId)) !== dialect) throw changedMeanwhile(name)
+      await transaction
+        .insertInto('queries')
+        .values({
+          id: newId('query'),
+          projectId,
+          name,
+          ...columnsOf(content),
+          tags: [...new Set(tags)],
+          reads: 'tables' in examined ? JSON.stringify(examined.tables) : null,
+          contentHash: contentHashOf(content),
+          updatedBy: labelOf(caller),
+        })
+        .execute()
+      await recordAct(transaction, caller, { action: 'query.created', target: name, projectId })
+    })
+  } catch (error) {
+    throw nameTaken(error, name)
+  }
+  return withDeployments(app, await readDraft(app, input))
+}
+
+/** Fields that are not given stay. `revision` is the edit the caller saw: a later one of someone else is not undone. */
+export async function changeQuery(
+  app: Parts,
+  caller: Caller,
+  input: Named & { revision?: number | undefined; changes: Partial<Omit<QueryContent, 'dialect'>> } & Unexamined,
+): Promise<Query> {
+  const { projectId, name, changes } = input
+  await requireRole(app, caller, projectId, 'editor')
+  const before = await readDraft(app, input)
+  const { engine } = await app.catalogs.get(projectId)
+  // SQL that is given is for the engine that the project is on now, whatever the draft was written for.
+  const dialect = changes.sql === undefined ? before.dialect : engine
+  const content = { ...contentOf(before), ...changes, dialect }
+  const examined = input.unexamined === undefined ? await examine(app, projectId, content) : null
+  await app.store.db.transaction().execute(async (transaction) => {
+    const saved = await transaction
+      .updateTable('queries')
+      .set((set) => ({
+        ...columnsOf(content),
+        reads: examined === null ? null : JSON.stringify(examined.tables),
+        contentHash: contentHashOf(content),
+        revision: set('revision', '+', 1),
+        updatedAt: set.fn<Date>('now'),
+        updatedBy: labelOf(caller),
+      }))
+      .where('id', '=', before.id)
+      // Also without If-Match, what was inspected together is saved together.
+      .where('revision', '=', input.revision ?? before.revision)
+      .executeTakeFirst()
+    if (saved.numUpdatedRows === 0n) throw changedMeanwhile(name)
+    await recordAct(transaction, caller, {
+      action: 'query.changed',
+      target: name,
+      projectId,
+      details: { fields: Object.keys(changes) },
+    })
+  })
+  return withDeployments(app, await readDraft(app, input))
+}
+
+export async function deleteQuery(app: { store: Database }, caller: Caller, input: Named): Promise<void> {
+  await requireRole(app, caller, input.projectId, 'editor')
+  await app.store.db.transaction().execute(async (transaction) => {
+    const { id } = await lockDraft(transaction, input)
+    const live = await transaction.selectFrom('deployments').select('environment').where('queryId', '=', id).execute()
+    if (live.length > 0) {
+      const places = live.map((each) => each.environment).join(', ')
+      throw new Failure('conflict', {
+        reason: 'in_use',
+        message: `${input.name} is deployed in ${places}. Undeploy it first.`,
+      })
+    }
+    await transaction.deleteFrom('queries').where('id', '=', id).execute()
+    await recordAct(transaction, caller, { action: 'query.deleted', target: input.name, projectId: input.projectId })
+  })
+}
+
+export async function findQuery(app: { store: Database }, caller: Caller, input: Named): Promise<Query> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  return withDeployments(app, await readDraft(app, input))
+}
+
+/** By name. */
+export async function listQueries(
+  app: { store: Database },
+  caller: Caller,
+  input: { projectId: string; limit: number; cursor?: string | undefined },
+): Promise<Page<Query>> {
+  await requireRole(app, caller, input.projectId, 'viewer')
+  const page = await pageAfter(
+    (after, limit) =>
+      app.store.db
+        .selectFrom('queries')
+        .selectAll()
+        .where('projectId', '=', input.projectId)
+        .$if(after !== undefined, (query) => query.where('name', '>', after ?? ''))
+        .orderBy('name')
+        .limit(limit)
+        .execute(),
+    input,
+    (row) => row.name,
+  )
+  return { ...page, items: await addDeployments(app, page.items.map(draftOf)) }
+}
+
+export async function readDraft(app: { store: Database }, { projectId, name }: Named): Promise<Draft> {
+  const row = await app.store.db
+    .selectFrom('queries')
+    .selectAll()
+    .where('projectId', '=', projectId)
+    .where('name', '=', name)
+    .executeTakeFirst()
+  if (row === undefined) throw noQuery(name)
+  return draftOf(row)
+}
+
+/** The draft's row is the lock under which versions are counted and deployments change. */
+export async function lockDraft(transaction: Transaction<Tables>, { projectId, name }: Named): Promise<Draft> {
+  const row = await transaction
+    .selectFrom('queries')
+    .selectAll()
+    .where('projectId', '=', projectId)
+    .where('name', '=', name)
+    .forUpdate()
+    .executeTakeFirst()
+  if (row === undefined) throw noQuery(name)
+  return draftOf(row)
+}
+
+/** What a write says that met the name of another query; any other error as it is. */
+export function nameTaken(error: unknown, name: string): unknown {
+  if (!isUniqueViolation(error, 'queries_project_id_name_key')) return error
+  return new Failure('conflict', {
+    reason: 'name_taken',
+    message: `The project has a query ${name} already.`,
+    cause: error,
+  })
+}
+
+export function changedMeanwhile(name: string): Failure {
+  return new Failure('conflict', {
+    reason: 'changed_meanwhile',
+    message: `${name} was changed meanwhile. Read it again and repeat your change.`,
+  })
+}
+
+/** Names a content: the same name is the same content. */
+export function contentHashOf(content: QueryContent): string {
+  return createHash('sha256')
+    .update(JSON.stringify(writtenContent(content)))
+    .digest('base64url')
+}
+
+export function draftOf(row: Selectable<Tables['queries']>): Draft {
+  return {
+    ...contentOfRow(row),
+    id: row.id,
+    projectId: row.projectId,
+    name: row.name,
+    tags: row.tags,
+    revision: row.revision,
+    contentHash: row.contentHash,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    updatedBy: row.updatedBy,
+  }
+}
+
+export async function withDeployments(app: { store: Database }, draft: Draft): Promise<Query> {
+  const [query] = await addDeployments(app, [draft])
+  if (query === undefined) throw noQuery(draft.name)
+  return query
+}
+
+async function addDeployments(app: { store: Database }, drafts: Draft[]): Promise<Query[]> {
+  if (drafts.length === 0) return []
+  const ids = drafts.map((draft) => draft.id)
+  const live = await app.store.db
+    .selectFrom('deployments')
+    .innerJoin('queryVersions', 'queryVersions.id', 'deployments.versionId')
+    .select(['deployments.queryId', 'deployments.environment', 'queryVersions.version'])
+    .where('deployments.queryId', 'in', ids)
+    .orderBy('deployments.environment')
+    .execute()
+  const newest = await app.store.db
+    .selectFrom('queryVersions')
+    .distinctOn('queryId')
+    .select(['queryId', 'contentHash'])
+    .where('queryId', 'in', ids)
+    .orderBy('queryId')
+    .orderBy('version', 'desc')
+    .execute()
+  return drafts.map((draft) => ({
+    ...draft,
+    deployments: live
+      .filter((each) => each.queryId === draft.id)
+      .map(({ environment, version }) => ({ environment, version })),
+    changed: newest.find((each) => each.queryId === draft.id)?.contentHash !== draft.contentHash,
+  }))
+}
+
+export function noQuery(name: string): Failure {
+  return new Failure('not_found', { message: `The project has no query ${name}.` })
+}

@@ -1,0 +1,37 @@
+import { isRefusal } from './api.ts'
+import { ofField, sentence } from '../text/field-words.ts'
+
+/** What happened, and the next step where the server's words do not hold it already. */
+export function explain(error: Error): { what: string; next: string | null } {
+  if (isRefusal(error)) {
+    const ours = error.envelope.error === 'internal_error'
+    return {
+      what: error.envelope.message,
+      next: ours ? 'This is a fault of the server, not of what you did. Its log has the cause under this id.' : null,
+    }
+  }
+  if (error.name === 'TimeoutError') {
+    return { what: 'The server took too long to answer.', next: 'Nothing of yours is lost. Try again.' }
+  }
+  if (error instanceof TypeError) {
+    return { what: 'The server cannot be reached.', next: 'Check that it runs and that you are connected.' }
+  }
+  return { what: error.message, next: null }
+}
+
+/** What the server says about single fields, by field, as sentences. */
+export function fieldErrors(error: Error): Record<string, string> {
+  if (!isRefusal(error)) return {}
+  return Object.fromEntries((error.envelope.details ?? []).map(({ field, message }) => [field, sentence(message)]))
+}
+
+/** What it says about fields that are not on the page; null when it speaks of no fields at all. */
+export function unplacedDetails(
+  error: Error,
+  fields: readonly string[],
+): Array<{ field: string; sentence: string }> | null {
+  if (!isRefusal(error) || error.envelope.details === undefined) return null
+  return error.envelope.details
+    .filter(({ field }) => !fields.includes(field))
+    .map(({ field, message }) => ({ field, sentence: ofField(field, message) }))
+}

@@ -1,0 +1,68 @@
+import type { ChangeLoad, Datasource } from '../../shared/wire.ts'
+
+/** How new data comes to the table, as it stands in the form. */
+export type LoadDraft = {
+  mode: Datasource['load']['mode']
+  key: string[]
+  cursorField: string
+  cursorParameter: string
+  initialValue: string
+  lookBack: string
+  deleteField: string
+  deleteValue: string
+}
+
+export const emptyLoad: LoadDraft = {
+  mode: 'replace',
+  key: [],
+  cursorField: '',
+  cursorParameter: '',
+  initialValue: '',
+  lookBack: '',
+  deleteField: '',
+  deleteValue: '',
+}
+
+export function loadDraftOf({ mode, primary_key: key, cursor, delete_marker: marker }: Datasource['load']): LoadDraft {
+  return {
+    mode,
+    key: key ?? [],
+    cursorField: cursor?.field ?? '',
+    cursorParameter: cursor?.parameter ?? '',
+    initialValue: String(cursor?.initial_value ?? ''),
+    lookBack: String(cursor?.look_back ?? ''),
+    deleteField: marker?.field ?? '',
+    deleteValue: String(marker?.value ?? ''),
+  }
+}
+
+/** What the API is sent. Fields that another mode has are left out. */
+export function loadOf(draft: LoadDraft): ChangeLoad {
+  if (draft.mode === 'replace') return { mode: 'replace' }
+  const { mode, key, cursorField: field, cursorParameter: parameter, initialValue, lookBack } = draft
+  return {
+    mode,
+    ...(key.length > 0 && { primary_key: key }),
+    ...(field.trim() !== '' && {
+      cursor: {
+        field: field.trim(),
+        ...(parameter.trim() !== '' && { parameter: parameter.trim() }),
+        ...(initialValue.trim() !== '' && { initial_value: initialValue.trim() }),
+        ...(lookBack.trim() !== '' && { look_back: numberOr(lookBack.trim()) }),
+      },
+    }),
+    ...(mode === 'merge' &&
+      draft.deleteField.trim() !== '' && {
+        delete_marker: { field: draft.deleteField.trim(), value: scalarOf(draft.deleteValue.trim()) },
+      }),
+  }
+}
+
+/** Time spans have a unit; what has none is a number. */
+function numberOr(text: string): number | string {
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
+}
+
+function scalarOf(text: string): string | number | boolean {
+  return text === 'true' ? true : text === 'false' ? false : numberOr(text)
+}

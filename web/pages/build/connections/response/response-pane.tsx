@@ -1,0 +1,102 @@
+import { Alert, Code, Stack, Text } from '@mantine/core'
+import { CircleAlert } from 'lucide-react'
+import { useMemo } from 'react'
+import { useComeIntoView } from '../../../../parts/text/come-into-view.ts'
+import { DataGrid } from '../../../../parts/grid/data-grid.tsx'
+import { RefusalNotice } from '../../../../parts/text/refusal.tsx'
+import type { Tested } from '../../shared/wire.ts'
+import { sayCount, sayNumber, saySize, sayTime } from '../../../../text/words.ts'
+import { isObject, readText, tableOf, valueAt } from './response.ts'
+import { ResponseTree } from './response-tree.tsx'
+import type { Draft } from '../fields/draft.ts'
+import { Recognised } from './recognised.tsx'
+import classes from '../fields/connection.module.css'
+import { Waiting } from '../../../../parts/text/waiting.tsx'
+
+type Props = {
+  tested: Tested | undefined
+  error: Error | null
+  busy: boolean
+  stopped: boolean
+  draft: Draft
+  onChange: (part: Partial<Draft>) => void
+}
+
+/** A test that brings more is looked at in part. */
+const rowsShown = 10_000
+
+/** What the test brought: the facts, the response, and the table that fetching the data would store. */
+export function ResponsePane({ tested, error, busy, stopped, draft, onChange }: Props) {
+  const { extractor } = draft
+  const facts = useComeIntoView<HTMLDivElement>(tested)
+  const data = useMemo(() => readText(tested?.data), [tested?.data])
+  if (error !== null) return <RefusalNotice error={error} />
+  if (tested === undefined) {
+    return (
+      <div className={classes.blank} aria-live="polite">
+        {busy ? (
+          <Waiting size="sm" says="Calling" />
+        ) : (
+          <Text maw="20rem">
+            {stopped && 'The test was cancelled. '}
+            Test calls the address and shows here what comes back. Nothing is stored.
+          </Text>
+        )}
+      </div>
+    )
+  }
+  const isTree = Array.isArray(data) || isObject(data)
+  return (
+    <div aria-busy={busy}>
+      <div ref={facts} className={classes.facts} aria-live="polite">
+        {tested.status > 0 && (
+          <span className={classes.status} data-bad={!tested.success || undefined}>
+            {tested.status}
+          </span>
+        )}
+        <span>{sayTime(tested.response_time)}</span>
+        <span>{saySize(tested.size)}</span>
+        {tested.content_type !== '' && <span>{tested.content_type}</span>}
+        {tested.truncated === true && <span>shown in part</span>}
+      </div>
+      {tested.error !== undefined && (
+        <Alert mt="sm" variant="default" role="alert" icon={<CircleAlert size={18} aria-hidden />}>
+          {tested.error.message}
+        </Alert>
+      )}
+      <Recognised tested={tested} draft={draft} onChange={onChange} />
+      {isTree ? (
+        <>
+          <div className={classes.tree}>
+            <ResponseTree data={data} picked={extractor} onPick={(path) => onChange({ extractor: path })} />
+          </div>
+          <AsTable data={data} extractor={extractor} />
+        </>
+      ) : (
+        typeof data === 'string' && data !== '' && <pre className={classes.text}>{data.slice(0, 20_000)}</pre>
+      )}
+    </div>
+  )
+}
+
+function AsTable({ data, extractor }: { data: unknown; extractor: string }) {
+  const value = useMemo(() => valueAt(data, extractor), [data, extractor])
+  const table = useMemo(() => tableOf(value, rowsShown), [value])
+  if (value === undefined) {
+    return (
+      <Text c="var(--sluice-danger)">
+        There is nothing at <Code>{extractor}</Code> in this response. Click a key above to choose another.
+      </Text>
+    )
+  }
+  const { rows, columns, count } = table
+  return (
+    <Stack gap="xs">
+      <Text size="xs" c="dimmed">
+        As a table: {sayCount(count, 'row')}, {sayCount(columns.length, 'column')}
+        {count > rowsShown && `, the first ${sayNumber(rowsShown)} shown`}
+      </Text>
+      <DataGrid label="What would be stored" columns={columns} rows={rows} download={{ name: 'response' }} />
+    </Stack>
+  )
+}

@@ -1,0 +1,67 @@
+import type { SlotsSchema } from '../../shared/wire.ts'
+import { slotRow, slotTypeOf } from './slot-types.ts'
+
+/** What stands in the form for a slot: text for most, a list of texts for lists. */
+export type SlotValue = string | string[]
+export type SlotValues = Record<string, SlotValue>
+
+export const noSlots: SlotsSchema = { type: 'object', properties: {}, required: [], additionalProperties: false }
+
+/** The slots that SQL names, as far as one can tell without reading it as SQL. */
+export function slotNames(sql: string): string[] {
+  const code = sql.replaceAll(/'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
+  return [...new Set([...code.matchAll(/\$([a-z_]\w*)/gi)].map(([, name = '']) => name.toLowerCase()))]
+}
+
+export function keepOnly(slots: SlotsSchema, names: string[]): SlotsSchema {
+  return {
+    ...slots,
+    properties: Object.fromEntries(Object.entries(slots.properties).filter(([name]) => names.includes(name))),
+    required: slots.required.filter((name) => names.includes(name)),
+  }
+}
+
+/** Those that are declared win over those that are suggested. */
+export function merge(kept: SlotsSchema, suggested: SlotsSchema): SlotsSchema {
+  const known = Object.keys(kept.properties)
+  return {
+    ...kept,
+    properties: { ...suggested.properties, ...kept.properties },
+    required: [...kept.required, ...suggested.required.filter((name) => !known.includes(name))],
+  }
+}
+
+/** What is sent: slots that were left empty are not given. */
+export function parametersOf(slots: SlotsSchema, values: SlotValues): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(slots.properties).flatMap(([name, slot]) => {
+      const value = values[name]
+      if (value === undefined || value === '' || value.length === 0) return []
+      if (Array.isArray(value)) {
+        const item = slot.type === 'array' ? slot.items : slot
+        return [[name, value.map((each) => typed(item, each))]]
+      }
+      return [[name, typed(slot, value)]]
+    }),
+  )
+}
+
+function typed(slot: { type: string; format?: string | undefined }, text: string): unknown {
+  return slotRow(slotTypeOf(slot)).read(text)
+}
+
+/** Parameters of an example as they stand in the form. */
+export function valuesOf(parameters: Record<string, unknown>): SlotValues {
+  return Object.fromEntries(
+    Object.entries(parameters).flatMap(([name, value]) =>
+      value === null || value === undefined
+        ? []
+        : [[name, Array.isArray(value) ? value.map(String) : String(value as string | number | boolean)]],
+    ),
+  )
+}
+
+/** The slots that every call needs and these parameters lack. */
+export function missingIn({ required }: SlotsSchema, parameters: Record<string, unknown>): string[] {
+  return required.filter((name) => parameters[name] === undefined || parameters[name] === null)
+}

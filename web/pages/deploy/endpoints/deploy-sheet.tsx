@@ -1,0 +1,145 @@
+import { Button, Checkbox, Group, List, Modal, Stack, Text, Title } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { Loaded } from '../../../parts/text/loaded.tsx'
+import { RefusalNotice } from '../../../parts/text/refusal.tsx'
+import { Verdict } from '../../../parts/verdict.tsx'
+import { Callers } from './callers.tsx'
+import { Diff } from './diff.tsx'
+import { MovedQuestions } from '../shared/moved-questions.tsx'
+import { useMove, useReport, type Move } from './moves.ts'
+import { useDiff } from '../shared/queries.ts'
+import { sayChange, sayCompatibility, sayRouting } from '../shared/words.ts'
+import type { DeployReport } from '../shared/wire.ts'
+
+type Props = {
+  projectId: string
+  name: string
+  move: Move
+  /** Where it can be chosen on the sheet itself. */
+  choice?: ReactNode
+  onClose: () => void
+}
+
+/** Shows what a move would change and for whom, and makes it only then. */
+export function DeploySheet(props: Props) {
+  const { name, move, onClose } = props
+  const titles = {
+    deploy: `Deploy ${name} to ${move.environment}`,
+    promote: `Promote ${name} to ${move.environment}`,
+    rollback: `Roll back ${name} in ${move.environment}`,
+  }
+  return (
+    <Modal opened onClose={onClose} title={titles[move.kind]} size="44rem">
+      <Stack gap="lg">
+        {props.choice}
+        <Sheet key={move.environment} {...props} />
+      </Stack>
+    </Modal>
+  )
+}
+
+function Sheet({ projectId, name, move, onClose }: Props) {
+  const of = { projectId, name }
+  const report = useReport(of, move)
+  const act = useMove(of, move)
+  const [accepted, setAccepted] = useState(false)
+  // Rolling back is the way out of trouble: the server lets it pass, and so does the sheet.
+  const gated = move.kind !== 'rollback' && report.data !== undefined && isBad(report.data)
+  const verbs = { deploy: 'Deploy', promote: 'Promote', rollback: 'Roll back to' }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        act.mutate(gated, { onSuccess: onClose })
+      }}
+    >
+      <Stack gap="lg">
+        <Loaded query={report}>{(found) => <Findings of={of} report={found} move={move} />}</Loaded>
+        {gated && (
+          <Checkbox
+            label="Deploy it all the same: I know whom this concerns"
+            checked={accepted}
+            onChange={(event) => setAccepted(event.currentTarget.checked)}
+          />
+        )}
+        <RefusalNotice error={act.error} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button
+            type="submit"
+            {...(gated && { color: 'red.9' })}
+            disabled={report.data === undefined || (gated && !accepted)}
+            loading={act.isPending}
+          >
+            {report.data === undefined
+              ? `${verbs[move.kind]} ${name}`
+              : `${verbs[move.kind]} version ${report.data.version}`}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** What the server refuses unless it is forced. */
+function isBad({ compatibility, routing }: DeployReport): boolean {
+  return compatibility === 'breaking' || routing.regressions.length > 0
+}
+
+function Findings({ of, report, move }: { of: { projectId: string; name: string }; report: DeployReport; move: Move }) {
+  const target = move.kind === 'deploy' && move.version === undefined ? 'draft' : report.version
+  const diff = useDiff(of, report.previous_version, target)
+  return (
+    <Stack gap="lg">
+      <Text>
+        {report.previous_version === null ? (
+          <>
+            Version {report.version} becomes the first to answer in {report.environment}.
+          </>
+        ) : (
+          <>
+            Version {report.version} takes the place of version {report.previous_version} in {report.environment}. Calls
+            under way end with the old one.
+          </>
+        )}
+      </Text>
+      <Compatibility report={report} />
+      {report.previous_version !== null && <Callers report={report} />}
+      <section>
+        <Title order={3} mb={4}>
+          Questions
+        </Title>
+        <Text c="dimmed">{sayRouting(report)}</Text>
+        <MovedQuestions routing={report.routing} />
+      </section>
+      {report.previous_version !== null && (
+        <section>
+          <Title order={3} mb={6}>
+            What changes
+          </Title>
+          <Loaded query={diff}>{({ diff: text }) => <Diff text={text} label="What changes" />}</Loaded>
+        </section>
+      )}
+    </Stack>
+  )
+}
+
+function Compatibility({ report }: { report: DeployReport }) {
+  const breaking = report.compatibility === 'breaking'
+  return (
+    <Verdict says={sayCompatibility(report)} bad={breaking}>
+      {report.changes.length > 0 && (
+        <List spacing={2} mt={4}>
+          {report.changes.map(({ level, message }) => (
+            <List.Item key={message}>
+              {sayChange(message)}
+              {breaking && level !== 'breaking' && ' (unnoticed by callers)'}
+            </List.Item>
+          ))}
+        </List>
+      )}
+    </Verdict>
+  )
+}

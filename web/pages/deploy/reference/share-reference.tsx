@@ -1,0 +1,78 @@
+import { Button, Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link2 } from 'lucide-react'
+import { useState } from 'react'
+import { call } from '../../../client/api.ts'
+import { Confirm } from '../../../parts/form/confirm.tsx'
+import { SecretDialog } from '../../../parts/form/secret-dialog.tsx'
+import { Day } from '../../../parts/text/time.tsx'
+import { useAct } from '../../../client/queries.ts'
+import type { CreatedSharedReference, SharedReference } from '../../../client/wire.ts'
+import type { Place } from '../shared/place.ts'
+
+/** A link to the reference for people without an account or a key; owners make and end it. */
+export function ShareReference({ place: { project, environment } }: { place: Place }) {
+  const path = `/v1/projects/${project.id}/shared-references`
+  const queryKey = ['projects', project.id, 'shared-references']
+  const shared = useQuery({
+    queryKey,
+    queryFn: async ({ signal }) => (await call<{ data: SharedReference[] }>('GET', path, { signal })).data,
+  })
+  const share = useAct(() => call<CreatedSharedReference>('PUT', `${path}/${environment}`), { refresh: [queryKey] })
+  const end = useAct(() => call<undefined>('DELETE', `${path}/${environment}`), {
+    refresh: [queryKey],
+    say: () => 'The link leads nowhere from now on.',
+  })
+  const [asking, setAsking] = useState(false)
+  const found = shared.data?.find((each) => each.environment === environment)
+  if (shared.data === undefined) return null
+  const isOwner = project.role === 'owner'
+  return (
+    <Group gap="sm">
+      <Text>
+        {found === undefined ? (
+          'Without a key nobody reads it.'
+        ) : (
+          <>
+            Whoever has its link reads it, without a key, since <Day at={found.created_at} />.
+          </>
+        )}
+      </Text>
+      {isOwner && (
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<Link2 size={14} aria-hidden />}
+          loading={share.isPending}
+          onClick={() => share.mutate()}
+        >
+          {found === undefined ? 'Share by link' : 'Make a new link'}
+        </Button>
+      )}
+      {isOwner && found !== undefined && (
+        <Button variant="subtle" color="gray" size="xs" onClick={() => setAsking(true)}>
+          Stop sharing
+        </Button>
+      )}
+      <Confirm
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title="Stop sharing the reference"
+        verb="Stop sharing"
+        act={end}
+      >
+        Whoever opens the link is told that it leads nowhere. Callers with a key notice nothing.
+      </Confirm>
+      <SecretDialog
+        opened={share.data !== undefined}
+        onClose={() => share.reset()}
+        title={`Share the reference of ${environment}`}
+        secret={share.data?.link}
+        label="Link to the reference"
+        about="Whoever has it reads names, descriptions, slots, columns and examples of what is deployed, and no data. Calling takes an API key. A link from before has ended."
+      >
+        {null}
+      </SecretDialog>
+    </Group>
+  )
+}

@@ -1,0 +1,107 @@
+import { keepPreviousData, useQuery, type QueryKey } from '@tanstack/react-query'
+import { call, callAll } from '../../../client/api.ts'
+import { thingKeys } from '../../../client/things.ts'
+import type { Page } from '../../../client/wire.ts'
+import type {
+  HistoryEntry,
+  KeyAddress,
+  LiveDeployment,
+  Plan,
+  Query,
+  Reach,
+  Version,
+  VersionEntry,
+  VersionsDiff,
+} from './wire.ts'
+
+type OfQuery = { projectId: string; name: string }
+
+export const deployKeys = {
+  /** Whatever a deployment changes. */
+  queries: (projectId: string): QueryKey => ['projects', projectId, 'deploy', 'queries'],
+  deployments: (projectId: string): QueryKey => ['projects', projectId, 'deploy', 'live'],
+  apiKeys: thingKeys.apiKeys,
+}
+
+const pathOf = ({ projectId, name }: OfQuery): string => `/v1/projects/${projectId}/queries/${name}`
+
+export function useQueryList(projectId: string) {
+  return useQuery({
+    queryKey: deployKeys.queries(projectId),
+    // Drafts are edited in the other tab, which does not know of this list.
+    staleTime: 0,
+    queryFn: ({ signal }) => callAll<Query>(`/v1/projects/${projectId}/queries`, signal),
+  })
+}
+
+/** What is live in every environment. */
+export function useDeployments(projectId: string) {
+  return useQuery({
+    queryKey: deployKeys.deployments(projectId),
+    queryFn: ({ signal }) => callAll<LiveDeployment>(`/v1/projects/${projectId}/deployments`, signal),
+  })
+}
+
+export function useOneQuery(of: OfQuery) {
+  return useQuery({
+    queryKey: [...deployKeys.queries(of.projectId), of.name],
+    staleTime: 0,
+    queryFn: ({ signal }) => call<Query>('GET', pathOf(of), { signal }),
+  })
+}
+
+export function useVersions(of: OfQuery) {
+  return useQuery({
+    queryKey: [...deployKeys.queries(of.projectId), of.name, 'versions'],
+    queryFn: ({ signal }) => callAll<VersionEntry>(`${pathOf(of)}/versions`, signal),
+  })
+}
+
+/** A version never changes; only where it is live does. */
+export function useVersion(of: OfQuery, version: number | undefined) {
+  return useQuery({
+    queryKey: [...deployKeys.queries(of.projectId), of.name, 'versions', version],
+    enabled: version !== undefined,
+    queryFn: ({ signal }) => call<Version>('GET', `${pathOf(of)}/versions/${version}`, { signal }),
+  })
+}
+
+export function useDiff(of: OfQuery, from: number | null, to: number | 'draft') {
+  return useQuery({
+    queryKey: [...deployKeys.queries(of.projectId), of.name, 'diff', from, to],
+    enabled: from !== null,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => call<VersionsDiff>('GET', `${pathOf(of)}/diff?from=${from}&to=${to}`, { signal }),
+  })
+}
+
+export function useHistory(of: OfQuery) {
+  return useQuery({
+    queryKey: [...deployKeys.queries(of.projectId), of.name, 'history'],
+    queryFn: ({ signal }) => callAll<HistoryEntry>(`${pathOf(of)}/history`, signal),
+  })
+}
+
+export function useReach(keyId: string) {
+  return useQuery({
+    queryKey: [...deployKeys.apiKeys, keyId, 'reach'],
+    queryFn: ({ signal }) => callAll<Reach>(`/v1/api-keys/${keyId}/reach`, signal),
+  })
+}
+
+export function useKeyAddresses(keyId: string) {
+  return useQuery({
+    queryKey: [...deployKeys.apiKeys, keyId, 'addresses'],
+    staleTime: 0,
+    queryFn: async ({ signal }) =>
+      (await call<Page<KeyAddress>>('GET', `/v1/api-keys/${keyId}/addresses`, { signal })).data,
+  })
+}
+
+export function usePlans() {
+  return useQuery({
+    queryKey: ['plans'],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => (await call<Page<Plan>>('GET', '/v1/plans', { signal })).data,
+  })
+}

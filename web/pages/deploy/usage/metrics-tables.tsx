@@ -1,0 +1,85 @@
+import { Text } from '@mantine/core'
+import { Link } from 'wouter'
+import { Card } from '../../../parts/text/card.tsx'
+import { PlainTable } from '../../../parts/table/plain-table.tsx'
+import { sayNumber } from '../../../text/words.ts'
+import classes from '../shared/deploy.module.css'
+import type { Place } from '../shared/place.ts'
+import type { Metrics } from '../shared/usage-wire.ts'
+import { sayMs, sayShare } from '../shared/words.ts'
+
+export function Popular({ place, metrics: { popular_queries: popular } }: { place: Place; metrics: Metrics }) {
+  return (
+    <Card title="Popular queries">
+      {popular.length === 0 ? (
+        <Text c="dimmed">Nothing was called in this time.</Text>
+      ) : (
+        <PlainTable
+          label="Popular queries"
+          head={['Query', 'Calls', 'Errors', 'Average', '95 of 100 within']}
+          figures={['Calls', 'Errors', 'Average', '95 of 100 within']}
+          whole="Query"
+          rows={popular.map((each) => [
+            <Link key={each.query} href={place.to(`endpoints/${each.query}`)} className={classes['name'] ?? ''}>
+              {each.query}
+            </Link>,
+            each.requests.toLocaleString('en'),
+            sayShare(each.error_rate),
+            sayMs(each.average_ms),
+            sayMs(each.p95_ms),
+          ])}
+        />
+      )}
+    </Card>
+  )
+}
+
+/** Who called, and who was turned away. */
+export function Callers({ place, metrics: { by_key: keys } }: { place: Place; metrics: Metrics }) {
+  if (keys.length === 0) return null
+  const isOwner = place.project.role === 'owner'
+  const figures = ['Calls', 'Errors', 'Turned away', 'Average']
+  return (
+    <Card title="Keys" about="Who called. Turned away are calls without the right, or beyond a limit of the key.">
+      <PlainTable
+        label="Keys"
+        head={['Key', ...figures]}
+        figures={figures}
+        whole="Key"
+        rows={keys.map(({ key_id: id, name, requests, error_rate: errors, rejected, average_ms: average }) => [
+          isOwner ? (
+            <Link key={id} href={place.to(`keys/${id}`)}>
+              {name ?? id}
+            </Link>
+          ) : (
+            (name ?? id)
+          ),
+          sayNumber(requests),
+          sayShare(errors),
+          sayNumber(rejected),
+          sayMs(average),
+        ])}
+      />
+    </Card>
+  )
+}
+
+export function Errors({ metrics: { errors } }: { metrics: Metrics }) {
+  if (errors.length === 0) return null
+  return (
+    <Card title="What went wrong">
+      <PlainTable
+        label="What went wrong"
+        head={['Status', 'Error', 'Reason', 'Calls']}
+        figures={['Calls']}
+        whole="Error"
+        rows={errors.map(({ status, error, reason, count }) => [
+          String(status),
+          error,
+          reason ?? '',
+          count.toLocaleString('en'),
+        ])}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,224 @@
+import { Kbd, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { Spotlight, spotlight, type SpotlightActionData, type SpotlightActionGroupData } from '@mantine/spotlight'
+import { BookOpen, FolderOpen, Footprints, LogOut, Plus, Search, SunMoon, UserRound } from 'lucide-react'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { contents } from '../../text/contents.ts'
+import { deployPath, paths } from '../../browser/paths.ts'
+import { useProjects } from '../../client/queries.ts'
+import { buildSections, deploySections, settingsSections, type Section } from '../../client/sections.ts'
+import { useLeave } from '../../client/sign-out.ts'
+import { servedRows, useApiKeys, useDatasources, useObjects, useQueriesOf } from '../../client/things.ts'
+import type { Project } from '../../client/wire.ts'
+import classes from './jump.module.css'
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)
+
+type Props = { project: Project | undefined; onCreate: () => void }
+
+/** Anywhere in a few letters. What the project holds is asked for when someone first looks here. */
+export function Jump({ project, onCreate }: Props) {
+  const [used, setUsed] = useState(false)
+  const [typed, setTyped] = useState('')
+  const things = useThings(project, used)
+  const call = useCallById(project?.id, typed.trim())
+  const guides = useGuides()
+  return (
+    <Spotlight
+      query={typed}
+      onQueryChange={setTyped}
+      actions={[...useJumps({ project, onCreate }), ...things, ...call, ...guides].filter(
+        ({ actions }) => actions.length > 0,
+      )}
+      shortcut={['mod + K']}
+      nothingFound="Nothing is called like that."
+      highlightQuery
+      scrollable
+      maxHeight={420}
+      limit={30}
+      onSpotlightOpen={() => setUsed(true)}
+      overlayProps={{ blur: 0 }}
+      attributes={{ content: { 'aria-label': 'Jump' } }}
+      searchProps={{
+        leftSection: <Search size={18} aria-hidden />,
+        placeholder: 'Jump to a page, a query, a table, a column, a tag, a key, a call or a guide',
+        'aria-label': 'Jump to',
+      }}
+    />
+  )
+}
+
+export function JumpButton() {
+  return (
+    <UnstyledButton className={classes.button ?? ''} onClick={spotlight.open}>
+      <Search size={15} aria-hidden />
+      <Text component="span" c="dimmed" className={classes.words ?? ''}>
+        Jump to…
+      </Text>
+      <Kbd size="xs" className={classes.key ?? ''} aria-hidden>
+        {isApple ? '⌘ K' : 'Ctrl K'}
+      </Kbd>
+    </UnstyledButton>
+  )
+}
+
+type Jumps = SpotlightActionGroupData[]
+
+function useJumps({ project, onCreate }: Props): Jumps {
+  const [, navigate] = useLocation()
+  const projects = useProjects()
+  const leave = useLeave()
+  const { toggleColorScheme } = useMantineColorScheme()
+  const others = (projects.data ?? []).map(({ id, name }): SpotlightActionData => ({
+    id,
+    label: name,
+    description: 'Project',
+    leftSection: <FolderOpen size={18} aria-hidden />,
+    onClick: () => navigate(paths.project(id)),
+  }))
+  const acts: SpotlightActionData[] = [
+    { id: 'new', label: 'New project', leftSection: <Plus size={18} aria-hidden />, onClick: onCreate },
+    {
+      id: 'docs',
+      label: 'Guides and API reference',
+      leftSection: <BookOpen size={18} aria-hidden />,
+      onClick: () => navigate(paths.docs()),
+    },
+    {
+      id: 'account',
+      label: 'Account',
+      leftSection: <UserRound size={18} aria-hidden />,
+      onClick: () => navigate(paths.account),
+    },
+    {
+      id: 'scheme',
+      label: 'Switch between light and dark',
+      leftSection: <SunMoon size={18} aria-hidden />,
+      onClick: toggleColorScheme,
+    },
+    {
+      id: 'sign-out',
+      label: 'Sign out',
+      leftSection: <LogOut size={18} aria-hidden />,
+      onClick: leave,
+    },
+  ]
+  return [
+    { group: 'This project', actions: project === undefined ? [] : pagesOf(project, navigate) },
+    { group: 'Projects', actions: others },
+    { group: 'Everywhere', actions: acts },
+  ]
+}
+
+function ofTab<Name extends string>(tab: string, sections: Array<Section<Name>>, to: (section: Name) => string) {
+  return sections.map(({ section, label, icon }) => ({ label, icon, tab, to: to(section) }))
+}
+
+function pagesOf(project: Project, navigate: (to: string) => void): SpotlightActionData[] {
+  const pages = [
+    ...ofTab('Build', buildSections, (section) => paths.build(project.id, section)),
+    ...ofTab('Deploy', deploySections, (section) => deployPath(project.id, section)),
+    ...ofTab('Settings', settingsSections(project.role), (section) => paths.settings(project.id, section)),
+  ]
+  if (project.role !== 'viewer') {
+    const start = project.is_example ? paths.tour(project.id) : paths.start(project.id)
+    pages.push({ label: project.is_example ? 'Tour' : 'Getting started', icon: Footprints, tab: 'Build', to: start })
+  }
+  return pages.map(({ label, icon: Icon, tab, to }) => ({
+    id: to,
+    label,
+    description: `${tab} of ${project.name}`,
+    leftSection: <Icon size={18} aria-hidden />,
+    onClick: () => navigate(to),
+  }))
+}
+
+/** What the project holds, by name. */
+function useThings(project: Project | undefined, used: boolean): Jumps {
+  const [, navigate] = useLocation()
+  const enabled = used && project !== undefined
+  const id = project?.id ?? ''
+  const objects = useObjects(id, enabled).data ?? []
+  const keys = useApiKeys(enabled && project.role === 'owner').data ?? []
+  const queries = useQueriesOf(id, enabled).data ?? []
+  const sources = useDatasources(id, enabled).data ?? []
+  const jump = (what: string, label: string, to: string): SpotlightActionData => ({
+    id: `${what} ${to}`,
+    label,
+    description: what,
+    onClick: () => navigate(to),
+  })
+  return [
+    {
+      group: 'Endpoints',
+      actions: queries.flatMap(({ name, deployments }) =>
+        deployments.map(({ environment }) =>
+          jump(`Endpoint in ${environment}`, name, deployPath(id, `endpoints/${name}`, environment)),
+        ),
+      ),
+    },
+    { group: 'Queries', actions: queries.map(({ name }) => jump('Query', name, paths.query(id, name))) },
+    {
+      group: 'Tables',
+      actions: sources
+        .filter(({ status }) => status !== 'new')
+        .map(({ table_name: table }) => jump('Table', table, paths.table(id, table))),
+    },
+    {
+      group: 'Connections',
+      actions: sources.map((source) => jump('Connection', source.name, paths.connection(id, source.id))),
+    },
+    {
+      group: 'Tags',
+      actions: [
+        ...tagged(queries).map((tag) => jump(`Queries tagged ${tag}`, tag, taggedWith(paths.queries(id), tag))),
+        ...tagged(sources).map((tag) => jump(`Tables tagged ${tag}`, tag, taggedWith(paths.tables(id), tag))),
+      ],
+    },
+    {
+      group: 'Columns',
+      actions: [...servedRows(objects).values()].flatMap(({ table_name: table, columns }) =>
+        (columns ?? []).map(({ name }) => jump(`Column of ${table}`, name, paths.table(id, table))),
+      ),
+    },
+    {
+      group: 'API keys',
+      actions: keys.map((key) => jump('API key', key.name, deployPath(id, `keys/${key.id}`))),
+    },
+  ]
+}
+
+function tagged(items: Array<{ tags: string[] }>): string[] {
+  return [...new Set(items.flatMap(({ tags }) => tags))].toSorted()
+}
+
+function taggedWith(path: string, tag: string): string {
+  return `${path}?tag=${encodeURIComponent(tag)}`
+}
+
+/** A call by the id that its answer carried, as an error message shows it. */
+function useCallById(projectId: string | undefined, typed: string): Jumps {
+  const [, navigate] = useLocation()
+  if (projectId === undefined || !/^req_\w{26}$/.test(typed)) return []
+  const to = `${deployPath(projectId, 'requests')}?request=${typed}`
+  return [
+    {
+      group: 'Calls',
+      actions: [{ id: `call ${typed}`, label: typed, description: 'Call', onClick: () => navigate(to) }],
+    },
+  ]
+}
+
+function useGuides(): Jumps {
+  const [, navigate] = useLocation()
+  const actions = contents.flatMap(({ entries }) =>
+    entries.map(({ page, title, about }): SpotlightActionData => ({
+      id: `guide ${page}`,
+      label: title,
+      description: `Guide: ${about}`,
+      leftSection: <BookOpen size={18} aria-hidden />,
+      onClick: () => navigate(paths.docs(page)),
+    })),
+  )
+  return [{ group: 'Guides', actions }]
+}

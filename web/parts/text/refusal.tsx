@@ -1,0 +1,84 @@
+import { Alert, Anchor, Button, Group, List, Stack, Text } from '@mantine/core'
+import { CircleAlert } from 'lucide-react'
+import { isRefusal } from '../../client/api.ts'
+import { paths } from '../../browser/paths.ts'
+import { explain, unplacedDetails } from '../../client/refusals.ts'
+import { CopyMark } from './copy.tsx'
+import classes from './refusal.module.css'
+
+type Props = {
+  error: Error | null
+  /** Fields of the form around it, which show what concerns them themselves. */
+  fields?: readonly string[]
+  onRetry?: () => void
+}
+
+const none: readonly string[] = []
+
+/** What went wrong, why and what to do next, with the id under which the server's log has it. */
+export function RefusalNotice({ error, fields = none, onRetry }: Props) {
+  if (error === null) return null
+  const { what, next } = explain(error)
+  const details = unplacedDetails(error, fields)
+  const requestId = isRefusal(error) ? error.envelope.request_id : ''
+  const code = isRefusal(error) ? error.envelope.error : null
+  if (details !== null && details.length === 0) return <BesideFields requestId={requestId} />
+  return (
+    <Alert role="alert" className={classes.notice ?? ''} icon={<CircleAlert size={18} aria-hidden />} variant="default">
+      <Stack gap={6} align="flex-start">
+        {details === null ? (
+          <Text>{what}</Text>
+        ) : (
+          <List spacing={2}>
+            {details.map(({ field, sentence }) => (
+              <List.Item key={`${field} ${sentence}`}>{sentence}</List.Item>
+            ))}
+          </List>
+        )}
+        {next !== null && <Text c="dimmed">{next}</Text>}
+        {onRetry !== undefined && (
+          <Button variant="default" size="xs" onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+        <Group gap="sm">
+          <RequestId id={requestId} />
+          {code !== null && <Advice code={code} />}
+        </Group>
+      </Stack>
+    </Alert>
+  )
+}
+
+/** Every word of it stands beside its field already: only the id is left to say. */
+function BesideFields({ requestId }: { requestId: string }) {
+  return (
+    <Group component="output" gap={8} className={classes.request ?? ''}>
+      <Text size="xs" c="dimmed">
+        Refused: see what is marked above.
+      </Text>
+      <RequestId id={requestId} />
+    </Group>
+  )
+}
+
+/** In a window of its own: what was typed here stays. */
+function Advice({ code }: { code: string }) {
+  return (
+    <Anchor href={`${paths.docs('troubleshooting')}#${code}`} target="_blank" rel="noreferrer" size="xs">
+      What to do about it
+    </Anchor>
+  )
+}
+
+function RequestId({ id }: { id: string }) {
+  if (id === '') return null
+  return (
+    <Group gap={2} wrap="nowrap" className={classes.request ?? ''}>
+      <Text size="xs" c="dimmed" ff="monospace">
+        {id}
+      </Text>
+      <CopyMark text={id} what="request id" />
+    </Group>
+  )
+}
