@@ -75,7 +75,7 @@ const fields = {
   resolve_threshold: z
     .number()
     .nullable()
-    .meta({ description: 'What it takes to be well again once it fires; the threshold unless given.' }),
+    .meta({ description: 'The value at which it resolves once it fires; the threshold unless given.' }),
   window_minutes: z.int().min(1).max(10_080).meta({ description: 'The time that is looked at.' }),
   for_minutes: minutes(1_440).meta({ description: 'How long it must have been bad before it fires.' }),
   min_requests: z.int().min(0).max(1_000_000_000).meta({ description: 'Fewer requests are too few to judge by.' }),
@@ -85,7 +85,7 @@ const fields = {
   enabled: z.boolean(),
 }
 
-/** What is left out of a new one has its default. */
+/** Fields left out of a new one have their default. */
 export const alertFields = {
   name: fields.name,
   type: fields.type,
@@ -195,11 +195,13 @@ export const rotateAlertSecret = z.strictObject({
     .meta({ description: 'How long messages are signed with the old secret too.' }),
 })
 
-export const silenceAlert = z.strictObject({
-  minutes: z.int().min(1).max(43_200).optional().meta({ description: 'How long, from now; at most 30 days.' }),
-  until: timestamp.optional().meta({ description: 'Instead of `minutes`: until when.' }),
-  reason: z.string().trim().max(500).default('').meta({ description: 'Why, for those who wonder.' }),
-})
+export const silenceAlert = z
+  .strictObject({
+    minutes: z.int().min(1).max(43_200).optional().meta({ description: 'How long, from now; at most 30 days.' }),
+    until: timestamp.optional().meta({ description: 'Instead of `minutes`: until when.' }),
+    reason: z.string().trim().max(500).default('').meta({ description: 'Why, for those who wonder.' }),
+  })
+  .meta({ oneOf: [{ required: ['minutes'] }, { required: ['until'] }] })
 
 const { enabled: _enabled, name: _name, ...ruleFields } = alertFields
 export const alertPreviewInput = z.strictObject({

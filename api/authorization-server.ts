@@ -2,23 +2,16 @@ import { z } from 'zod'
 import { notBlank } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 
-/** Schemes that would run something in the browser, or show a file, instead of leading back to a program. */
-const neverReturned = new Set([
-  'javascript:',
-  'data:',
-  'vbscript:',
-  'file:',
-  'blob:',
-  'about:',
-  'view-source:',
-  'ws:',
-  'wss:',
-])
+/** Schemes of browsers and systems, which run something, show a file or open a setting: no program of its own has them. */
+const neverReturned =
+  /^(javascript|data|vbscript|file|filesystem|blob|about|view-source|jar|feed|ws|wss|ftp|mailto|tel|sms|intent|content|resource|chrome[a-z-]*|edge|search|search-ms|ms-[a-z0-9.+-]*):/
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
+/** Schemes of programs are written with a path or a host behind them, as https is (RFC 8252). */
 function isReturnAddress(text: string): boolean {
   const url = URL.parse(text)
-  if (url === null || url.hash !== '' || url.username !== '' || neverReturned.has(url.protocol)) return false
+  if (url === null || url.hash !== '' || url.username !== '' || url.password !== '') return false
+  if (neverReturned.test(url.protocol) || !/^[^:]+:\//.test(text)) return false
   return url.protocol !== 'http:' || loopback.has(url.hostname)
 }
 
@@ -26,15 +19,16 @@ const givenUri = z
   .string()
   .max(2_000)
   .regex(/^[\x21-\x7e]*$/, 'must be a URI: other letters than those of ASCII are written as %XX')
+  .refine((text) => URL.canParse(text), 'is no address')
 const redirectUri = givenUri.refine(
   isReturnAddress,
   'must be an https address, an http address of this machine, or one with a scheme of its own',
 )
 
-/** What registration gave, or the address at which a client says who it is. */
+/** The id from registration, or the address at which a client describes itself. */
 const clientId = z.string().max(2_000)
 
-/** What a client says of itself (RFC 7591). More may be said; what is not named here is not heeded. */
+/** The metadata of a client (RFC 7591). More may come; fields not named here are ignored. */
 export const registerClient = z.looseObject({
   redirect_uris: z.array(redirectUri).min(1).max(20),
   client_name: z
@@ -47,7 +41,7 @@ export const registerClient = z.looseObject({
   token_endpoint_auth_method: z.literal('none').default('none'),
 })
 
-/** What a client says of itself at the address that is its name. One that proves itself by a key of its own is not heeded. */
+/** The metadata of a client at the address that is its name. A client that proves itself by a key of its own is ignored. */
 export const clientDocument = registerClient.extend({ client_id: z.string() })
 
 export const registeredClient = z
@@ -64,7 +58,7 @@ export const registeredClient = z
 
 const codeChallenge = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the SHA-256 of the verifier in base64url')
 
-/** What a page asks before it shows who wants to be let in. */
+/** The request of a page before it shows which client wants access. */
 export const askedClient = z.object({ client_id: clientId, redirect_uri: givenUri })
 export const shownClient = z.object({ client_id: z.string(), client_name: z.string(), redirect_uri: z.string() })
 
@@ -76,8 +70,8 @@ export const approveClient = z.strictObject({
   code_challenge_method: z.literal('S256'),
   resource: z.string().max(2_000).optional().meta({ description: 'What the access is for: the address of /mcp.' }),
   state: z.string().max(4_000).optional(),
-  project_id: z.string(),
-  environment: z.string().max(63),
+  project_id: z.string().min(1),
+  environment: z.string().min(1).max(63),
 })
 export const approvedClient = z.object({
   redirect_to: z.string().meta({ description: 'Where the browser goes next, with the code.' }),

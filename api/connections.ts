@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { heldBecause } from './data.ts'
+import { heldBecause, loadWarnings } from './data.ts'
 import { notBlank, slug } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 
@@ -50,6 +50,17 @@ const authSpellings = new Map([
   ['oauth2', 'OAuth2 Client Credentials'],
   ['oauth2authorizationcode', 'OAuth2 Authorization Code'],
   ['oauth2code', 'OAuth2 Authorization Code'],
+  ['login', 'Login Request'],
+  ['loginrequest', 'Login Request'],
+  ['digest', 'Digest Auth'],
+  ['digestauth', 'Digest Auth'],
+  ['jwt', 'Signed JWT'],
+  ['signedjwt', 'Signed JWT'],
+  ['awssignature', 'AWS Signature'],
+  ['awssigv4', 'AWS Signature'],
+  ['sigv4', 'AWS Signature'],
+  ['hmac', 'HMAC'],
+  ['clientcertificate', 'Client Certificate'],
 ] as const)
 
 export const authTypes = [
@@ -59,6 +70,12 @@ export const authTypes = [
   'Basic Auth',
   'OAuth2 Client Credentials',
   'OAuth2 Authorization Code',
+  'Login Request',
+  'Digest Auth',
+  'Signed JWT',
+  'AWS Signature',
+  'HMAC',
+  'Client Certificate',
 ] as const
 export type AuthType = (typeof authTypes)[number]
 
@@ -70,7 +87,7 @@ const authType = z
 
 const filled = (what: string) => z.string(`${what} is required`).min(1, `${what} must not be empty`)
 
-/** What the protocol itself says in a request to an authorization server. */
+/** Parameters that the protocol itself sets in a request to an authorization server. */
 const protocolParameters = new Set(
   (
     'audience client_id client_secret code code_challenge code_challenge_method code_verifier grant_type redirect_uri ' +
@@ -99,6 +116,24 @@ const oauthClient = {
     }),
 }
 
+/** Parts of a request that an HMAC may be over, in braces. */
+export const hmacParts =
+  'method host path query path_and_query url body body_sha256 content_type timestamp nonce'.split(' ') as Array<
+    | 'method'
+    | 'host'
+    | 'path'
+    | 'query'
+    | 'path_and_query'
+    | 'url'
+    | 'body'
+    | 'body_sha256'
+    | 'content_type'
+    | 'timestamp'
+    | 'nonce'
+  >
+const headerNamed = (what: string) =>
+  z.string(`${what} is required`).regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of a header')
+
 export const authShapes = {
   None: z.strictObject({}),
   'API Key': z.strictObject({
@@ -119,6 +154,68 @@ export const authShapes = {
       .optional()
       .meta({ description: 'One that was granted elsewhere, instead of connecting in the app.' }),
   }),
+  'Login Request': z
+    .strictObject({
+      token_url: url,
+      body: z.record(z.string().min(1).max(200), z.unknown(), 'the body of the login request is required'),
+      body_type: z.enum(['json', 'form'], 'must be json or form').default('json'),
+      token_from: z.enum(['body', 'header', 'cookie'], 'must be body, header or cookie').default('body'),
+      token_path: filled('the path to the token (or the name of its header or cookie)').max(200),
+      expires_path: z.string().min(1).max(200).optional(),
+      expires_unit: z.enum(['seconds', 'milliseconds'], 'must be seconds or milliseconds').default('seconds'),
+      lifetime_seconds: z.coerce.number().int().min(1).max(31_536_000).optional(),
+      in: z.enum(['header', 'cookie'], 'must be header or cookie').default('header'),
+      key: z.string().min(1).max(200).optional(),
+      prefix: z.string().max(200).optional(),
+    })
+    .refine(({ in: place, key }) => place === 'header' || key !== undefined, {
+      path: ['key'],
+      error: 'the name of the cookie is required',
+    }),
+  'Digest Auth': z.strictObject({ username: filled('the user name'), password: z.string('the password is required') }),
+  'Signed JWT': z.strictObject({
+    private_key: filled('the private key'),
+    algorithm: z.enum(['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'EdDSA']).default('RS256'),
+    key_id: z.string().min(1).max(500).optional(),
+    issuer: z.string().min(1).max(500).optional(),
+    subject: z.string().min(1).max(500).optional(),
+    audience: z.string().min(1).max(2_000).optional(),
+    scope: z.string().min(1).max(2_000).optional(),
+    claims: z.record(z.string(), z.unknown()).optional(),
+    lifetime_seconds: z.coerce.number().int().min(60).max(86_400).default(600),
+    token_url: url
+      .optional()
+      .meta({ description: 'Where the token is exchanged for another (RFC 7523), as Google does.' }),
+  }),
+  'AWS Signature': z.strictObject({
+    access_key_id: filled('the access key id'),
+    secret_access_key: filled('the secret access key'),
+    session_token: z.string().min(1).optional(),
+    region: filled('the region').max(100),
+    service: filled('the service, such as s3 or execute-api,').max(100),
+  }),
+  HMAC: z.strictObject({
+    secret: filled('the secret'),
+    secret_encoding: z.enum(['text', 'base64', 'hex'], 'must be text, base64 or hex').default('text'),
+    algorithm: z.enum(['sha256', 'sha512', 'sha1'], 'must be sha256, sha512 or sha1').default('sha256'),
+    encoding: z.enum(['hex', 'base64', 'base64url'], 'must be hex, base64 or base64url').default('hex'),
+    template: filled('the template')
+      .max(2_000)
+      .refine(
+        (text) => [...text.matchAll(/\{([a-z_0-9]+)\}/g)].every(([, name]) => hmacParts.some((part) => part === name)),
+        `knows only {${hmacParts.join('}, {')}}`,
+      ),
+    header: headerNamed('the header of the signature'),
+    format: z.string().min(1).max(1_000).default('{signature}'),
+    timestamp: z.enum(['unix', 'unix_ms', 'iso'], 'must be unix, unix_ms or iso').default('unix'),
+    timestamp_header: headerNamed('the header of the time').optional(),
+    nonce_header: headerNamed('the header of the nonce').optional(),
+  }),
+  'Client Certificate': z.strictObject({
+    certificate: filled('the certificate'),
+    private_key: filled('the private key'),
+    passphrase: z.string().optional(),
+  }),
 } as const satisfies Record<AuthType, z.ZodType>
 
 export const bodyTypes = ['json', 'form', 'multipart', 'raw', 'graphql'] as const
@@ -130,6 +227,10 @@ const header = z.union(
 
 const common = {
   url,
+  api: slug.optional().meta({
+    description:
+      'An API of the project: its address goes before `url`, and what it says counts where this says nothing.',
+  }),
   headers: z.record(z.string(), header).optional().meta({
     description: 'Text by name, or `{value, secret: true}` for a value that is kept sealed whatever its name.',
   }),
@@ -143,7 +244,8 @@ const common = {
       description:
         'By `authType`: `key`, `value`, `in`; `token`, `prefix`; `username`, `password`; and for OAuth2 `token_url`, `client_id`, ' +
         '`client_secret`, `client_auth`, `scope`, `audience`, `parameters`, with an authorization code also `authorization_url` and ' +
-        '`refresh_token`.',
+        '`refresh_token`; for a login request `token_url`, `body`, `body_type`, `token_from`, `token_path`, `expires_path`, ' +
+        '`expires_unit`, `lifetime_seconds`, `in`, `key`, `prefix`; for what is signed see the guide.',
     }),
   environment: slug.optional().meta({
     description: 'Whose variables and secrets `{{var:name}}` and `{{secret:name}}` mean before those of the project.',
@@ -173,6 +275,16 @@ function checkAuth(
   }
 }
 
+/** The rule of `checkAuth` for the document: another type, or the fields of this one. */
+const authRules = {
+  allOf: authTypes.map((type) => {
+    const isType = { properties: { authType: { const: type } }, required: ['authType'] }
+    if (type === 'None') return { anyOf: [{ required: ['authType'] }, { properties: { auth: { maxProperties: 0 } } }] }
+    const { $schema: _, ...auth } = z.toJSONSchema(authShapes[type], { io: 'input' })
+    return { anyOf: [{ not: isType }, { properties: { auth }, required: ['auth'] }] }
+  }),
+}
+
 const body = z.record(z.string(), z.unknown()).meta({
   description:
     '`{type, content, content_type?, secret?}`, or any other object as JSON. Fields with a secret name, and raw text, are ' +
@@ -182,21 +294,34 @@ const body = z.record(z.string(), z.unknown()).meta({
 export const httpConfiguration = z.strictObject({ ...common, method: method(testMethods), body: body.optional() })
 export type HttpConfiguration = z.output<typeof httpConfiguration>
 
+/** The part of requests that an API of the project says once. */
+export const apiConfiguration = httpConfiguration
+  .pick({ headers: true, parameters: true, authType: true, auth: true, environment: true })
+  .extend({
+    url: url.meta({ description: 'The base address: `https://api.example/v1`. A connection adds its path.' }),
+  })
+export type ApiConfiguration = z.output<typeof apiConfiguration>
+
 /** With `project_id` and `datasource_id`, `***` stands for the secret that is stored there, for the same address. */
 export const testConnectionRequest = httpConfiguration
   .extend({
-    project_id: z.string().optional(),
-    datasource_id: z.string().optional(),
+    project_id: z.string().min(1).optional(),
+    datasource_id: z.string().min(1).optional(),
     last_value: z
       .union([z.string().min(1).max(200), z.number()])
       .optional()
       .meta({ description: 'What `{{last_value}}` stands for; without it, the `initial_value` of the datasource.' }),
+    api_config: apiConfiguration.optional().meta({
+      description:
+        'The API that `api` names, as it is to be tested: in place of the one that is stored, or before there is one.',
+    }),
     detect: z
       .boolean('must be true or false')
       .optional()
       .meta({ description: 'Asks for `detected`: where the rows seem to be and how the answer seems to go on.' }),
   })
   .superRefine(checkAuth)
+  .meta(authRules)
 
 export const outboundErrorCodes = [
   'dns_error',
@@ -204,6 +329,7 @@ export const outboundErrorCodes = [
   'token_refused',
   'tls_error',
   'timeout',
+  'rate_limited',
   'transfer_error',
   'too_large',
   'too_many_redirects',
@@ -233,6 +359,21 @@ export const testConnectionAnswer = z.strictObject({
     })
     .optional()
     .meta({ description: 'With `detect`: what the whole answer looks like, where it is JSON.' }),
+  problem: z
+    .strictObject({
+      code: z.enum([
+        'unauthorized',
+        'forbidden',
+        'not_found',
+        'rate_limited',
+        'server_error',
+        'not_data',
+        'upstream_errors',
+      ]),
+      message: z.string(),
+    })
+    .optional()
+    .meta({ description: 'Why the answer is no data. `not_data` is a web page where data was expected.' }),
   error: z
     .strictObject({
       code: z.enum([...outboundErrorCodes, 'extractor_no_match', 'too_deep', 'not_tabular']),
@@ -353,6 +494,7 @@ export const executeAnswer = z.strictObject({
   data_object_id: z.string(),
   truncated: z.boolean().optional(),
   held_because: heldBecause.optional(),
+  warnings: loadWarnings.optional(),
 })
 
 export const curlImportRequest = z.strictObject({
@@ -364,18 +506,17 @@ export const curlImportAnswer = z.strictObject({
 })
 
 /** A document of the upstream: its text, or where it is. */
-export const documentImportRequest = z.strictObject({
-  text: z.string().min(1).max(fixedLimits.importChars.value).optional(),
-  url: url.optional(),
-  operation: z
-    .string()
-    .min(1)
-    .max(1_000)
-    .optional()
-    .meta({ description: 'The `id` of the operation to make a connection of. Without it, the operations are listed.' }),
-})
+export const documentImportRequest = z
+  .strictObject({
+    text: z.string().min(1).max(fixedLimits.importChars.value).optional(),
+    url: url.optional(),
+    operation: z.string().min(1).max(1_000).optional().meta({
+      description: 'The `id` of the operation to make a connection of. Without it, the operations are listed.',
+    }),
+  })
+  .meta({ oneOf: [{ required: ['text'] }, { required: ['url'] }] })
 export const documentImportAnswer = z.strictObject({
-  kind: z.enum(['openapi', 'postman', 'har']),
+  kind: z.enum(['openapi', 'postman']),
   operations: z.array(z.strictObject({ id: z.string(), method: z.string(), url: z.string(), summary: z.string() })),
   truncated: z.boolean(),
   connection: z

@@ -23,7 +23,7 @@ export const drift = z
 
 export const heldBecause = z
   .object({
-    reason: z.enum(['error_object', 'type_mismatch', 'check_failed', 'breaking']),
+    reason: z.enum(['error_object', 'incomplete', 'type_mismatch', 'check_failed', 'breaking']),
     message: z.string(),
     columns: z
       .array(
@@ -41,6 +41,17 @@ export const heldBecause = z
   })
   .meta({ id: 'HeldBecause', description: 'Why a version of data waits while the last good one serves.' })
 
+export const loadWarnings = z
+  .array(
+    z.object({
+      code: z.enum(['next_page_absent', 'fewer_than_total', 'upstream_errors', 'rows_dropped', 'rows_moved']),
+      message: z.string(),
+      expected: z.int().optional().meta({ description: 'Rows that there should be.' }),
+      received: z.int().meta({ description: 'Rows that came, each once.' }),
+    }),
+  )
+  .meta({ id: 'LoadWarnings', description: 'Why the load cannot be shown to be whole; empty where it is.' })
+
 const rejectedCounts = z
   .record(z.string(), z.int())
   .nullable()
@@ -51,6 +62,7 @@ export const dataVersion = z
     version: z.int(),
     status: z.enum(['live', 'held', 'superseded']),
     held_because: heldBecause.nullable(),
+    warnings: loadWarnings,
     data_object_id: z.string(),
     row_count: z.int(),
     new_rows: z.int().meta({ description: 'Rows that this load brought.' }),
@@ -115,7 +127,7 @@ export const describedObject = dataObject
 const plainChar = '[^\\u0000]'
 const filterTests = ['contains', 'is', 'is_not', 'at_least', 'at_most', 'empty', 'present'] as const
 
-/** What a row must have in one of its columns to be looked at. */
+/** A condition on one column of the rows to read. */
 export const rowFilter = z.object({
   column: z.string(),
   test: z.enum(filterTests),

@@ -32,6 +32,16 @@ const loadFields = {
       uniqueItems: true,
     }),
   cursor: cursor.optional(),
+  windows: z
+    .strictObject({
+      start: z.iso.date('must be a day such as 2024-01-31'),
+      size: z.string().regex(/^[1-9]\d{0,2}[dm]$/, 'must be days or months such as 7d or 1m'),
+    })
+    .optional()
+    .meta({
+      description:
+        'A request for each span of days from `start` on, which it names as `{{window_start}}`, `{{window_end}}` and `{{window_last}}`. Later loads begin at the day of the cursor.',
+    }),
   delete_marker: z
     .strictObject({ field, value: z.union([z.string().max(1_000), z.number(), z.boolean()]) })
     .optional()
@@ -44,12 +54,15 @@ export const changeLoad = z
     mode: z
       .enum([...modes, 'full'], 'must be replace, append or merge')
       .transform((mode) => (mode === 'full' ? 'replace' : mode))
-      .meta({ description: '`replace` (also `full`): each load is the table. `append`: behind it. `merge`: by key.' }),
+      .meta({ description: '`replace` (also `full`): each load is the table. `append`: adds to it. `merge`: by key.' }),
     ...loadFields,
   })
-  .superRefine(({ mode, primary_key: key, delete_marker: marker }, context) => {
+  .superRefine(({ mode, primary_key: key, windows, delete_marker: marker }, context) => {
     const issue = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
     if (mode === 'merge' && key === undefined) issue('primary_key', 'is required: rows are merged by it')
+    if (mode === 'append' && windows !== undefined && key === undefined) {
+      issue('primary_key', 'is required with windows: the rows of a day that was under way come again')
+    }
     if (mode !== 'merge' && marker !== undefined) issue('delete_marker', 'needs the mode merge')
   })
   .meta({
@@ -58,6 +71,7 @@ export const changeLoad = z
     not: {
       anyOf: [
         { properties: { mode: { enum: ['merge'] } }, not: { required: ['primary_key'] } },
+        { properties: { mode: { enum: ['append'] } }, required: ['windows'], not: { required: ['primary_key'] } },
         { properties: { mode: { enum: ['replace', 'append', 'full'] } }, required: ['delete_marker'] },
       ],
     },
@@ -80,7 +94,7 @@ const settings = {
     .string()
     .max(64)
     .optional()
-    .meta({ description: 'IANA name, e.g. Europe/Berlin; UTC if absent.' }),
+    .meta({ format: 'time-zone', description: 'IANA name, e.g. Europe/Berlin; UTC if absent.' }),
   keep_versions: z
     .int()
     .min(1)
@@ -97,7 +111,7 @@ export const refreshRequest = z
   })
   .nullish()
 
-export const sourceKinds = ['http_api', 'file'] as const
+export const sourceKinds = ['http_api', 'file', 'model'] as const
 
 /** Beside a file in the body. */
 export const fileQuery = z.strictObject({
@@ -119,7 +133,7 @@ export const fileQuery = z.strictObject({
 export const newDatasource = z.strictObject({
   name: displayName,
   kind: z
-    .enum(sourceKinds, 'must be http_api or file')
+    .enum(['http_api', 'file'], 'must be http_api or file')
     .meta({ description: '`http_api`: a request fetches its data. `file`: people send files.' }),
   table_name: slug.optional().meta({ description: 'What SQL reads. Made from the name when absent.' }),
   ...settings,
@@ -190,7 +204,8 @@ const check = z.discriminatedUnion('type', [
       min: z.number().min(0).optional(),
       max: z.number().min(0).optional(),
     })
-    .refine(({ min, max }) => min !== undefined || max !== undefined, 'needs min, max or both'),
+    .refine(({ min, max }) => min !== undefined || max !== undefined, 'needs min, max or both')
+    .meta({ anyOf: [{ required: ['min'] }, { required: ['max'] }] }),
   z.strictObject({
     type: z.literal('freshness'),
     column: columnOf,
@@ -211,7 +226,7 @@ export const tableChecks = z
   .max(100)
   .meta({ description: 'All of them; they run before a version serves.' })
 
-/** What its author decided about a column; what is left out goes by the data. */
+/** The author's decisions about a column; fields left out go by the data. */
 export const columnRule = z.strictObject({
   source_name: z.string().max(1_000).meta({ description: 'The key in the response.' }),
   name: columnName.optional(),

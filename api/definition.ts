@@ -1,9 +1,12 @@
 import { z } from 'zod'
+import { definedApi } from './apis.ts'
 import { alertFields, definedChannel } from './alerts.ts'
 import { forEach, httpConfiguration, pagination } from './connections.ts'
-import { changeLoad, columnRule, onBreaking, onMismatch, tableChecks, sourceKinds } from './datasources.ts'
+import { changeLoad, columnRule, onBreaking, onMismatch, tableChecks } from './datasources.ts'
 import { displayName, slug } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
+import { modelContent } from './models.ts'
+import { rowTest } from './row-tests.ts'
 import { change, keyThatCalled, newQuery, regression } from './queries.ts'
 import { changeProject } from './projects.ts'
 import { newEvaluation, questionSettings } from './questions.ts'
@@ -58,7 +61,7 @@ export const definedConnection = z
   .strictObject({
     table_name: slug.meta({ description: 'What SQL reads, and by which the connection is known in a definition.' }),
     name: displayName.optional().meta({ description: 'What people call it; the table name when left out.' }),
-    kind: z.enum(sourceKinds, 'must be http_api or file').default('http_api').meta({
+    kind: z.enum(['http_api', 'file'], 'must be http_api or file').default('http_api').meta({
       description:
         'Stays as it is once the connection is there. What was sent to one of the kind `file` is not part of a definition.',
     }),
@@ -70,11 +73,24 @@ export const definedConnection = z
     for_each: forEach.nullable().default(null).meta({ description: 'A request for each row of another table.' }),
     load: changeLoad.default({ mode: 'replace' }),
     schedule: cron,
-    schedule_time_zone: z.string().max(64).default('UTC').meta({ description: 'IANA name, e.g. Europe/Berlin.' }),
+    schedule_time_zone: z
+      .string()
+      .max(64)
+      .default('UTC')
+      .meta({ format: 'time-zone', description: 'IANA name, e.g. Europe/Berlin.' }),
     keep_versions: z.int().min(1).max(fixedLimits.keptVersions.value).default(5),
     schema: definedSchema.prefault({}),
   })
   .meta({ id: 'DefinedConnection' })
+
+const { tags: _tags, ...contentOfModel } = modelContent
+export const definedModel = z
+  .strictObject({
+    name: slug.meta({ description: 'What SQL reads.' }),
+    ...contentOfModel,
+    schema: definedSchema.prefault({}),
+  })
+  .meta({ id: 'DefinedModel', description: 'A table that is built from other tables.' })
 
 /** How people sort it is no part of what it does. */
 export const definedQuery = newQuery
@@ -88,7 +104,7 @@ export const definedQuery = newQuery
   })
   .meta({ id: 'DefinedQuery' })
 
-/** What is only reported by callers is no part of a definition: it waits for somebody who looks at it. */
+/** Reports of callers that nobody has confirmed are no part of a definition: they wait for an editor. */
 export const definedEvaluation = newEvaluation.meta({ id: 'DefinedEvaluation' })
 
 export const definedAlert = z
@@ -133,8 +149,11 @@ export const definition = z
       .meta({ description: 'Their names, in order. `production` is always there.', uniqueItems: true }),
     settings: definedSettings.optional(),
     variables: z.array(definedVariable).max(fixedLimits.definedObjects.value).optional(),
+    apis: z.array(definedApi).max(fixedLimits.definedObjects.value).optional(),
     connections: z.array(definedConnection).max(fixedLimits.definedObjects.value).optional(),
+    models: z.array(definedModel).max(fixedLimits.models.value).optional(),
     queries: z.array(definedQuery).max(fixedLimits.definedObjects.value).optional(),
+    tests: z.array(rowTest).max(fixedLimits.rowTests.value).optional(),
     evaluations: z.array(definedEvaluation).max(fixedLimits.evaluationCases.value).optional(),
     alerts: z.array(definedAlert).max(fixedLimits.definedObjects.value).optional(),
   })
@@ -142,7 +161,7 @@ export const definition = z
 
 const asWritten = z.record(z.string(), z.unknown())
 
-const readSettings = z.object({
+export const readSettings = z.object({
   allowed_origins: z.array(z.string()),
   questions: questionSettings,
   replay: replaySettings,
@@ -155,8 +174,11 @@ export const readDefinition = z
     environments: z.array(z.string()),
     settings: readSettings,
     variables: z.array(definedVariable),
+    apis: z.array(asWritten).meta({ description: 'Each as PUT takes it: DefinedApi.' }),
     connections: z.array(asWritten).meta({ description: 'Each as PUT takes it: DefinedConnection.' }),
+    models: z.array(asWritten).meta({ description: 'Each as PUT takes it: DefinedModel.' }),
     queries: z.array(definedQuery),
+    tests: z.array(rowTest),
     evaluations: z.array(definedEvaluation),
     alerts: z.array(asWritten).meta({ description: 'Each as PUT takes it: DefinedAlert.' }),
   })
@@ -171,6 +193,7 @@ export type ReadSettings = z.output<typeof readSettings>
 export type DefinedSettings = z.output<typeof definedSettings>
 export type DefinedVariable = z.output<typeof definedVariable>
 export type DefinedConnection = z.output<typeof definedConnection>
+export type DefinedModel = z.output<typeof definedModel>
 export type DefinedQuery = z.output<typeof definedQuery>
 export type DefinedEvaluation = z.output<typeof definedEvaluation>
 export type DefinedAlert = z.output<typeof definedAlert>
@@ -183,16 +206,30 @@ const flag = (fallback: 'true' | 'false') =>
 
 export const putDefinition = z.strictObject({
   check: flag('false').meta({ description: 'Answer the plan and change nothing.' }),
-  prune: flag('true').meta({ description: 'Whether what the definition does not name is deleted.' }),
+  prune: z.enum(['true', 'false', 'without_data'], 'must be true, false or without_data').default('true').meta({
+    description:
+      'Whether what the definition does not name is deleted. `without_data`: all of it but connections, which stay with their data.',
+  }),
   environment: slug.default('production').meta({
     description: 'Where the changed queries are meant to go: the plan says what releasing them there would do.',
   }),
 })
 
-/** What would become of one thing of the project. */
+/** The planned change of one thing of the project. */
 export const planEntry = z
   .object({
-    kind: z.enum(['environment', 'settings', 'variable', 'connection', 'query', 'evaluation', 'alert']),
+    kind: z.enum([
+      'environment',
+      'settings',
+      'variable',
+      'api',
+      'connection',
+      'model',
+      'query',
+      'test',
+      'evaluation',
+      'alert',
+    ]),
     name: z.string().meta({
       description:
         'Of settings which of them, of a connection its table name, of an evaluation its question, of a variable of an environment `environment/name`.',
@@ -212,6 +249,13 @@ export const planEntry = z
       })
       .nullable()
       .meta({ description: 'Of a query that changes: what releasing it to the environment asked for would mean.' }),
+    readers: z
+      .array(z.object({ environment: z.string(), query: z.string() }))
+      .default([])
+      .meta({
+        description:
+          'Of a connection that changes or goes: deployed queries that read its table, in every environment. All environments read the same tables.',
+      }),
     failed_checks: z
       .array(z.object({ type: z.string(), message: z.string() }))
       .meta({ description: 'Of a connection: checks that the data that serves now does not pass.' }),

@@ -7,7 +7,7 @@ import { engine } from './projects.ts'
 const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
 const accepted = z.enum(['unchecked', 'order'])
 
-/** What an author says of one query. */
+/** The author's choices for one query. */
 const movedQuery = z
   .strictObject({
     name: slug,

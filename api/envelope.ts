@@ -7,7 +7,12 @@ export const errorEnvelope = z
     error: z.string().meta({ description: 'A code of the closed table; see docs/errors.md.' }),
     message: z.string().meta({ description: 'What happened and what to do, in words.' }),
     reason: z.string().optional().meta({ description: 'Narrows the code.' }),
-    details: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+    details: z
+      .array(z.object({ field: z.string(), message: z.string() }))
+      .max(fixedLimits.errorProblems.value)
+      .optional()
+      .meta({ description: 'The fields that are wrong, the first ones of them.' }),
+    more: z.int().optional().meta({ description: 'How many problems there are beside those in `details`.' }),
     retry_after: z.int().optional().meta({ description: 'Seconds to wait.' }),
     request_id: z.string(),
   })
@@ -15,10 +20,28 @@ export const errorEnvelope = z
 
 export type ErrorEnvelope = z.output<typeof errorEnvelope>
 
+/** The key of a row as hexadecimal bytes, none of them 0, which no text of the database holds. */
+const cursorShape = /^(?:0[1-9a-f]|[1-9a-f][0-9a-f])+$/
+
 /** `?limit=` and `?cursor=` of every list. */
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(fixedLimits.pageItems.value).default(50),
-  cursor: z.string().max(200).optional().meta({ description: '`next_cursor` of the page before.' }),
+  cursor: z
+    .string()
+    .max(1_000)
+    .regex(cursorShape, 'must be the next_cursor of the page before')
+    .optional()
+    .meta({ description: '`next_cursor` of the page before.' }),
+}
+
+/** The same of a list whose rows are numbered: its cursor is up to nine digits, as bytes. */
+export const numberedPageQuery = {
+  ...pageQuery,
+  cursor: z
+    .string()
+    .regex(/^(?:3[0-9]){1,9}$/, 'must be the next_cursor of the page before')
+    .optional()
+    .meta({ description: '`next_cursor` of the page before.' }),
 }
 
 export function pageOf<Item extends z.ZodType>(item: Item) {

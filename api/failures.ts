@@ -9,6 +9,7 @@ export const failures = {
     reasons: [
       'malformed_json',
       'too_deep',
+      'too_many_members',
       'invalid_field',
       'url_not_allowed',
       'body_not_accepted',
@@ -18,6 +19,7 @@ export const failures = {
       'type_mismatch',
       'missing_field',
       'invalid_sql',
+      'model_cycle',
       'ended_executor',
     ],
   },
@@ -27,6 +29,7 @@ export const failures = {
     reasons: [
       'malformed_json',
       'too_deep',
+      'too_many_members',
       'invalid_field',
       'missing_slots',
       'unknown_slots',
@@ -38,7 +41,7 @@ export const failures = {
     status: 422,
     wire: 'invalid_query',
     means: 'A question was understood as a question, but no deployed query answers it as asked.',
-    reasons: ['no_match', 'ambiguous', 'missing_slots', 'unexpressed'],
+    reasons: ['no_match', 'ambiguous', 'missing_slots', 'unexpressed', 'period_end', 'unsure'],
   },
   authentication_failed: {
     status: 401,
@@ -59,6 +62,7 @@ export const failures = {
     reasons: [
       'name_taken',
       'breaking_change',
+      'test_failed',
       'routing_regression',
       'ambiguous_project',
       'in_use',
@@ -106,6 +110,7 @@ export const failures = {
       'dns_error',
       'connect_error',
       'token_refused',
+      'rate_limited',
       'tls_error',
       'transfer_error',
       'too_large',
@@ -114,6 +119,7 @@ export const failures = {
       'not_tabular',
       'type_mismatch',
       'repeated_page',
+      'upstream_errors',
       'missing_field',
     ],
   },

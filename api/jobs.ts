@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { loadWarnings } from './data.ts'
 import { pageQuery, timestamp } from './envelope.ts'
 
 const jobStatus = z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled'])
@@ -22,12 +23,16 @@ export const job = z
         rows: z.int(),
         bytes: z.int(),
         estimate: z
-          .object({ rows: z.int(), from: z.enum(['total', 'last_load']) })
+          .object({ rows: z.int(), from: z.enum(['total', 'last_load', 'requests']) })
           .optional()
-          .meta({ description: 'How many rows there will be, where the API tells a total or the last load does.' }),
+          .meta({
+            description:
+              'How many rows there will be, where the API tells a total, the last load does, or the requests that are done do.',
+          }),
       })
       .nullable()
       .meta({ description: 'What a load has fetched so far.' }),
+    warnings: loadWarnings.optional(),
     started_at: timestamp.nullable().meta({ description: 'When the latest attempt began.' }),
     finished_at: timestamp.nullable(),
     error: z

@@ -86,9 +86,9 @@ export const newBrowserToken = z.strictObject({
   expires_in_seconds: z
     .int()
     .min(60)
-    .max(86_400)
+    .max(fixedLimits.browserTokenSeconds.value)
     .default(600)
-    .meta({ description: 'At most `browser_token_seconds` of GET /v1/limits, and never longer than the key.' }),
+    .meta({ description: 'Never longer than the key.' }),
 })
 
 export const browserToken = z

@@ -1,19 +1,28 @@
 /**
- * Limits that are part of the contract: the schemas state them, so they are the same in every installation. Limits that
- * an installation can set are in `server/config.ts`; `GET /v1/limits` reports both. The unit is the last word.
+ * Limits that callers can meet and that are the same in every installation; schemas state some of them. Limits that an
+ * installation can set are in `server/config.ts`; `GET /v1/limits` reports both. The unit is the last word.
  */
 export const fixedLimits = {
+  openBodyBytes: fixed(16_384, 'Largest body of a request that needs no credential.'),
+  bodyMembers: fixed(500, 'Most members of one object of a request body, where the body is not what an author writes.'),
+  bodyValues: fixed(12_000, 'Most members and items of a request body together; calls and definitions may have more.'),
+  errorProblems: fixed(20, 'Most problems in `details` of an error; `more` counts the rest.'),
   nameChars: fixed(120, 'Longest name of a project, datasource, key, token or alert.'),
   tags: fixed(20, 'Most tags of a query or a table.'),
   passwordChars: fixed(200, 'Longest password.'),
   pageItems: fixed(200, 'Most entries of a page of a list.'),
   urlChars: fixed(8_192, 'Longest address of an external API.'),
   extractorChars: fixed(1_024, 'Longest `responsePathExtractor`.'),
+  connectionTests: fixed(60, 'Most tests of a connection a minute by one person that name no project.'),
   curlChars: fixed(100_000, 'Longest cURL command that is imported.'),
-  importChars: fixed(10_000_000, 'Longest OpenAPI document, Postman collection or HAR file that is imported as text.'),
+  importChars: fixed(10_000_000, 'Longest OpenAPI document or Postman collection that is imported as text.'),
   variableChars: fixed(8_192, 'Longest value of a variable or secret of a project.'),
   childRequests: fixed(1_000_000, 'Most rows of another table that one load makes a request for.'),
   loadPages: fixed(100_000, 'Most pages of one load.'),
+  models: fixed(200, 'Models of a project.'),
+  rowTests: fixed(500, 'Tests with rows of a project.'),
+  testRows: fixed(1_000, 'Rows of one table, or of the result, of a test.'),
+  modelDepth: fixed(10, 'Models that stand on each other.'),
   keptVersions: fixed(1_000, 'Most versions of its data that a datasource can keep.'),
   sqlChars: fixed(100_000, 'Longest SQL of a query.'),
   queryDescriptionChars: fixed(4_000, 'Longest description of a query.'),
@@ -29,6 +38,8 @@ export const fixedLimits = {
   slotDefaultItems: fixed(1_000, 'Most items that a list slot has by default.'),
   slotItems: fixed(10_000, 'Most items of a list in a call: more than this is a table, not a parameter.'),
   slotMatchedChars: fixed(10_000, 'Longest text that is matched with a `pattern`.'),
+  slotWildcards: fixed(16, 'Most wildcards in a value of a slot with `x-pattern`.'),
+  slotWildcardChars: fixed(200, 'Longest value of a slot with `x-pattern`.'),
   keyPermissions: fixed(100, 'Most permissions of an API key.'),
   permissionEnvironments: fixed(20, 'Most environments that one permission names.'),
   permissionQueries: fixed(500, 'Most queries that one permission names.'),
@@ -50,6 +61,32 @@ export const fixedLimits = {
   keyTags: fixed(10, 'Most tags of an API key.'),
   alertChannels: fixed(10, 'Most channels of an alert.'),
   alertRecipients: fixed(20, 'Most recipients of a channel by e-mail.'),
+  definitionBytes: fixed(33_554_432, 'Largest definition of a project.'),
+  definitionValues: fixed(1_000_000, 'Most members and items of a definition together.'),
+  definedChars: fixed(2_097_152, 'Longest connection, query, variable, case or alert of a definition, as JSON.'),
+  bodyDepth: fixed(64, 'Deepest nesting of a JSON request body.'),
+  sqlNodes: fixed(30_000, 'Names, values, calls and tables that the SQL of a query may have together.'),
+  sqlLevels: fixed(200, 'Deepest nesting of the SQL of a query.'),
+  jsonDepth: fixed(64, 'Deepest nesting of a JSON response.'),
+  mcpAnswerBytes: fixed(65_536, "Size of the rows of a tool's answer."),
+  oauthAccessSeconds: fixed(3_600, 'How long the access of a client that a person let in is good.'),
+  authorizationSeconds: fixed(
+    600,
+    'How long connecting to an external API in a browser may take, from leaving the app to coming back.',
+  ),
+  browserTokenSeconds: fixed(3_600, 'Longest life of a browser token.'),
+  quarantineSeconds: fixed(300, 'How long SQL that ended the process that ran it is refused.'),
+  auditExportRows: fixed(100_000, 'Entries of the audit log in one exported file.'),
+  mapCallers: fixed(200, 'Callers that the map of a project shows.'),
+  channelsPerProject: fixed(100, 'Channels that a project has for all its alerts.'),
+  viewsPerProject: fixed(100, 'Saved views of a project, and of each person in it.'),
+  linkSeconds: fixed(3_600, 'How long a one-time sign-in link is good.'),
+  invitationSeconds: fixed(604_800, 'How long an invitation is good.'),
+  uploadTimeoutMs: fixed(3_600_000, 'Longest time a caller may take to send a file.'),
+  readerBytesPerSecond: fixed(
+    16_384,
+    'Slowest pace at which a large or streamed answer may be read; slower connections are ended.',
+  ),
 } as const satisfies Record<string, FixedLimit>
 
 type FixedLimit = { value: number; sentence: string }

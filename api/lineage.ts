@@ -14,7 +14,7 @@ export const projectMap = z
       z.object({
         id: z.string(),
         name: z.string(),
-        kind: z.enum(['http_api', 'file']),
+        kind: z.enum(['http_api', 'file', 'model']),
         table: z.string(),
         status,
         message: z.string().nullable().meta({ description: 'Why, where something is wrong.' }),

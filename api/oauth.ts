@@ -25,7 +25,7 @@ export const begunAuthorization = z.object({
   expires_at: timestamp,
 })
 
-/** What the authorization server sent the browser back with. */
+/** The parameters that the authorization server sent the browser back with. */
 export const returnedAuthorization = z.strictObject({
   server: z.string().min(1).max(100).meta({ description: 'The last part of the path that the browser came back to.' }),
   state: z.string().min(1).max(200),

@@ -39,7 +39,7 @@ export const chart = z
   .meta({ id: 'Chart' })
 export type Chart = z.output<typeof chart>
 
-/** What an author writes. A field of a query is added here; the compiler names what else must know it. */
+/** The content of a query. A field of a query is added here; the compiler names what else must know it. */
 const body = {
   description: z.string().max(fixedLimits.queryDescriptionChars.value),
   sql: sqlText,
@@ -73,10 +73,10 @@ export const newQuery = z.strictObject({
   tags: tags.default([]),
 })
 
-/** That of the project's engine. */
+/** The dialect of the project's engine. */
 const dialect = z.enum(['duckdb', 'trino']).meta({ description: 'What the SQL is written in.' })
 
-/** What an author writes and a version freezes, as it is read. */
+/** The content of a query as it is read: written by its author, frozen by a version. */
 export const queryContent = z.object(body)
 
 /** Fields that are left out stay as they are. */
@@ -87,6 +87,37 @@ export const changeQuery = z
 
 export const column = z.object({ name: z.string(), type: z.string() })
 
+const slotBound = z
+  .object({
+    side: z.enum(['start', 'end']).nullable().meta({ description: 'Which end of a range it is; null: not known.' }),
+    bound: z.enum(['inclusive', 'exclusive']).meta({ description: 'Whether its own day belongs to the range.' }),
+    from: z.enum(['sql', 'slot', 'assumed']).meta({
+      description: 'Read from the SQL, said by the slot with `x-bound`, or assumed as it could not be read.',
+    }),
+    problem: z
+      .object({
+        reason: z.enum(['period_end', 'unread']),
+        message: z.string(),
+      })
+      .nullable()
+      .meta({
+        description:
+          '`period_end`: the SQL loses a part of a day at this end, so that questions about periods are refused.',
+      }),
+  })
+  .meta({ id: 'SlotBound' })
+
+/** How slots that hold a day or a moment bound periods, which is told by the SQL. */
+const boundFields = {
+  bounds: z.record(z.string(), slotBound).nullable().meta({
+    description:
+      'How slots that hold a day or a moment bound a range, by name; without those that name one day. Null where it cannot be read now.',
+  }),
+  mended_sql: z.string().nullable().meta({
+    description: 'The SQL with each `period_end` mended; null where there is none, or where only its author can.',
+  }),
+}
+
 const liveIn = z.object({ environment: z.string(), version: z.int() })
 
 export const query = z
@@ -94,6 +125,7 @@ export const query = z
     id: z.string(),
     name: z.string(),
     ...body,
+    ...boundFields,
     dialect,
     tags,
     revision: z.int().meta({ description: 'Counts edits of the draft; also the ETag, for If-Match.' }),
@@ -114,6 +146,7 @@ export const inspection = z
     tables: z.record(z.string(), z.array(z.string())).meta({ description: 'Tables it reads, and which columns.' }),
     slots: slotsSchema.meta({ description: 'As given, or a suggestion from the SQL.' }),
     columns: z.array(column),
+    ...boundFields,
   })
   .meta({ id: 'Inspection' })
 
@@ -143,16 +176,19 @@ export const adviceFilter = z.strictObject({
 })
 export const queryAdvice = z
   .object({
-    kind: z.enum(['unsaid', 'wordless_slot', 'no_examples', 'close_question']).meta({
+    kind: z.enum(['period_end', 'unread_bound', 'unsaid', 'wordless_slot', 'no_examples', 'close_question']).meta({
       description:
-        '`unsaid`: its SQL does something that its description does not say. `wordless_slot`: nothing says what a slot is. `close_question`: it and another query come as near to a question.',
+        '`period_end`: its SQL loses a part of a day at the end of a period, and questions about periods are refused. `unread_bound`: whether a slot’s day belongs to the range cannot be read. `unsaid`: its SQL does something that its description does not say. `wordless_slot`: nothing says what a slot is. `close_question`: it and another query come as near to a question.',
     }),
     message: z.string(),
     about: z.string().nullable().meta({ description: 'The words, the slot or the question that it is about.' }),
     rival: z.string().nullable().meta({ description: 'The query that comes too close.' }),
-    change: z.object({ description: z.string().optional(), slots: slotsSchema.optional() }).nullable().meta({
-      description: 'What taking it changes in the draft: a body for PUT. Null where only its author can tell.',
-    }),
+    change: z
+      .object({ description: z.string().optional(), sql: z.string().optional(), slots: slotsSchema.optional() })
+      .nullable()
+      .meta({
+        description: 'What taking it changes in the draft: a body for PUT. Null where only its author can tell.',
+      }),
   })
   .meta({ id: 'QueryAdvice' })
 export const explainAnswer = z.object({
@@ -209,7 +245,7 @@ export const regression = z.object({
 })
 export const keyThatCalled = z.object({ key_id: z.string(), name: z.string().nullable(), last_called_at: timestamp })
 
-/** What a change of what answers means for callers. */
+/** The effect of a deployment on callers. */
 export const meaningForCallers = {
   compatibility: z.enum(['first', 'compatible', 'additive', 'breaking']),
   changes: z.array(change),
@@ -260,6 +296,10 @@ export const versionsDiff = z.object({
   from: z.int(),
   to: z.union([z.int(), z.literal('draft')]),
   diff: z.string().meta({ description: 'A unified diff of SQL, slots and settings; empty when they are equal.' }),
+  replaced: z.array(z.enum(['sql', 'slots', 'settings'])).meta({
+    description:
+      'Parts of which too many lines differ to be compared: the diff removes all of the old and adds all of the new.',
+  }),
 })
 export const diffQuery = z.strictObject({
   from: writtenVersion,
@@ -287,6 +327,24 @@ export const answerMeta = z
     description: 'Only where the result rests on a table of which pages or rows were left out when it was fetched.',
   })
 
+export const answerWarnings = {
+  warnings: z
+    .array(
+      z.object({
+        code: z.literal('unknown_value'),
+        slot: z.string(),
+        value: z.string(),
+        nearest: z.array(z.string()).meta({ description: 'Values that may have been meant.' }),
+      }),
+    )
+    .max(fixedLimits.errorProblems.value)
+    .optional()
+    .meta({
+      description: 'Of an answer without rows: values of slots that no row of their column has, the first ones.',
+    }),
+  more_warnings: z.int().optional().meta({ description: 'How many warnings there are beside those in `warnings`.' }),
+}
+
 export const answer = z
   .object({
     data: z.array(z.record(z.string(), z.unknown())),
@@ -296,5 +354,6 @@ export const answer = z
     version: z.int(),
     as_of: timestamp.nullable().meta({ description: 'When the oldest data that was read was fetched.' }),
     meta: answerMeta,
+    ...answerWarnings,
   })
   .meta({ id: 'Answer' })

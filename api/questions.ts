@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { slug, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
-import { answerMeta, chart, column, query } from './queries.ts'
+import { answerMeta, answerWarnings, chart, column, query } from './queries.ts'
+import { verdictMeanings, verdictNames } from './verdicts.ts'
 
 const parameters = z.record(z.string(), z.unknown()).meta({ description: 'Values of slots by name.' })
 
@@ -11,6 +12,7 @@ const timeZone = z
   .string()
   .max(64)
   .refine((name) => isTimeZone(name), 'must be a time zone, like Europe/Berlin')
+  .meta({ format: 'time-zone' })
 
 function isTimeZone(name: string): boolean {
   try {
@@ -26,7 +28,8 @@ const completeness = {
       'Refuse with `unexpressed` also what is only likely to be left out, instead of answering with the words.',
   }),
   partial: z.boolean().default(false).meta({
-    description: 'Answer with what is left out in `unexpressed`, also where it is sure and would be refused.',
+    description:
+      'Answer with what is left out in `unexpressed`, also where that is sure, or the confidence too low, and it would be refused.',
   }),
 }
 
@@ -81,6 +84,10 @@ export const routing = z
       .meta({ description: 'The question with its typing errors put right, where it has some.' }),
     parameters,
     sources: z.record(z.string(), words).meta({ description: 'The words behind each parameter.' }),
+    period: z
+      .object({ first: z.string().nullable(), last: z.string().nullable(), text: z.string() })
+      .nullable()
+      .meta({ description: 'The days that the parameters cover, and the same in words; null where none are named.' }),
     unused: z.array(words).meta({ description: 'Words that were read as values and fill no slot.' }),
     unexpressed,
     confidence: z.number().nullable().meta({
@@ -92,6 +99,14 @@ export const routing = z
     least_margin: z.number(),
     encoder: z.enum(['neural', 'lexical']),
     decided_by: z.enum(['router', 'model', 'caller']),
+    verdict: z
+      .enum(verdictNames)
+      .nullable()
+      .meta({
+        description: `How the question ended, the first of these that held. ${Object.entries(verdictMeanings)
+          .map(([name, meaning]) => `\`${name}\`: ${meaning}`)
+          .join(' ')}`,
+      }),
     routing_time_ms: z.number(),
   })
   .meta({ id: 'Routing' })
@@ -112,15 +127,19 @@ export const questionAnswer = z
     as_of: timestamp.nullable(),
     chart: drawn,
     meta: answerMeta,
+    ...answerWarnings,
     unused: z
       .array(z.string())
       .optional()
       .meta({ description: 'Values that the question names and the answer does not heed.' }),
     unexpressed: unexpressed.optional(),
     follows: z
-      .object({ request_id: z.string(), changed: z.array(z.string()) })
+      .object({ request_id: z.string(), changed: z.array(z.string()).nullable() })
       .optional()
-      .meta({ description: 'The earlier question that this answer goes on from, and the slots that changed.' }),
+      .meta({
+        description:
+          'The earlier question that was named, and the slots that changed; `changed` is null where this one stood on its own.',
+      }),
     confidence: z.number().nullable().meta({
       description:
         'From 0 to 1: of answers that are given with 0.9, nine in ten are right. Null where the caller named the query.',
@@ -144,7 +163,7 @@ export const tryQuestion = z.strictObject({
     .optional()
     .meta({ description: 'The query and values of the trial before: “and in the south?” then changes its values.' }),
 })
-const outcome = z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed'])
+const outcome = z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed', 'period_end', 'unsure'])
 export const triedQuestion = z
   .object({
     outcome,
@@ -156,9 +175,11 @@ export const triedQuestion = z
     schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'JSON Schema of what is missing.' }),
     candidates: z.array(candidate),
     follows: z
-      .object({ changed: z.array(z.string()) })
+      .object({ changed: z.array(z.string()).nullable() })
       .optional()
-      .meta({ description: 'Where it goes on from the trial before: the slots that changed.' }),
+      .meta({
+        description: 'Where a trial before was named: the slots that changed, or null where this one stood on its own.',
+      }),
     routing: routing.optional(),
     data: z.array(z.record(z.string(), z.unknown())).optional(),
     row_count: z.int().optional(),
@@ -192,9 +213,9 @@ export const questionFilter = {
   environment: slug.optional(),
   query: slug.optional().meta({ description: 'What answered, or came nearest.' }),
   outcome: z
-    .enum(['answered', 'refused', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed'])
+    .enum(['answered', 'refused', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed', 'period_end', 'unsure'])
     .optional()
-    .meta({ description: '`refused` is each of the last four.' }),
+    .meta({ description: '`refused` is each of those after it.' }),
 }
 export const groupFilter = z.strictObject({
   environment: slug.optional(),
@@ -207,6 +228,10 @@ export const questionGroup = z
     last_at: timestamp,
     outcomes: z.record(z.string(), z.int()),
     nearest: z.string().nullable().meta({ description: 'The query that came nearest.' }),
+    could_answer: z.enum(['nearest', 'new_query', 'nothing']).meta({
+      description:
+        'What could answer it: the nearest query, if it were an example of it; only another query, as where it asks how many and the nearest lists; or nothing, as a command.',
+    }),
     questions: z.array(z.object({ text: z.string(), count: z.int() })),
   })
   .meta({ id: 'QuestionGroup' })
@@ -228,15 +253,18 @@ export const resolveQuestions = z.strictObject({
   }),
   sql: z.string().min(1).max(fixedLimits.sqlChars.value).optional().meta({ description: 'Of the draft.' }),
 })
+/** Below it an answer is more likely wrong than right on the trust benchmark. */
+export const defaultMinConfidence = 0.3
+
 export const questionSettings = z
   .strictObject({
     log: z.enum(['full', 'redacted', 'off']).meta({
       description: 'Whether questions are kept with their text, without it, or not at all.',
     }),
     retention_days: z.int().min(1).max(3_650),
-    min_confidence: z.number().min(0).max(0.99).default(0).meta({
+    min_confidence: z.number().min(0).max(0.99).default(defaultMinConfidence).meta({
       description:
-        'The least confidence that is answered with. 0.9: an answer is given only where at least nine in ten like it are right, so that of 100 answers at most ten are wrong. 0 leaves it to the router.',
+        'The least confidence that is answered with; below it a question is refused as `unsure`. 0.9: an answer is given only where at least nine in ten like it are right. 0.3, the default: below it an answer is more likely wrong than right on the trust benchmark. 0 leaves it to the router.',
     }),
   })
   .meta({ id: 'QuestionSettings' })

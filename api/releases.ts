@@ -31,7 +31,7 @@ const releasedQuery = z
   .meta({ not: { properties: { remove: { enum: [true] } }, required: ['remove', 'version'] } })
 
 const share = z.number().min(0).max(1)
-/** What takes a release back that is tried out. */
+/** Limits beyond which a trial rolls back by itself. */
 export const rollBackRules = z.strictObject({
   error_rate: share.nullable().default(null).meta({
     description: 'Share of the calls of a query that fail, beyond the share that fails on the version before.',
@@ -44,7 +44,7 @@ export const rollBackRules = z.strictObject({
     .default(null)
     .meta({ description: 'The p95 of a query as a multiple of its p95 on the version before.' }),
   differences: share.nullable().default(null).meta({
-    description: 'Share of calls with other rows than on the version before. Calls are run on both, behind the answer.',
+    description: 'Share of calls with other rows than on the version before. Calls are run on both, in the background.',
   }),
   min_calls: z.int().min(1).max(1_000_000).default(20).meta({
     description: 'Nothing is judged, and no step taken, before so many calls since the last step.',
@@ -101,7 +101,7 @@ export const newRelease = z
   .meta({ not: { properties: { shadow: { enum: [true] } }, required: ['shadow', 'canary'] } })
 
 const seen = z.object({ calls: z.int(), errors: z.int(), p95_ms: z.number().nullable() })
-/** How a release that is, or was, tried out does. */
+/** Figures of a canary or shadow, running or ended. */
 const trial = z
   .object({
     percent: z.number(),
@@ -111,7 +111,7 @@ const trial = z
     started_at: timestamp,
     stepped_at: timestamp,
     ended_at: timestamp.nullable(),
-    because: z.string().nullable().meta({ description: 'Why it was taken back.' }),
+    because: z.string().nullable().meta({ description: 'Why it was rolled back.' }),
     judged_at: timestamp.nullable(),
     queries: z
       .array(z.object({ query: z.string(), after: seen, before: seen }))
@@ -155,7 +155,7 @@ const releaseFields = {
   message: z.string().nullable(),
   commit: z.string().nullable(),
   promoted_from: z.string().nullable().meta({ description: 'The environment that was promoted.' }),
-  rolls_back: z.string().nullable().meta({ description: 'The release that it takes back.' }),
+  rolls_back: z.string().nullable().meta({ description: 'The release that it rolls back.' }),
   rolled_back_by: z.string().nullable(),
   forced: z.boolean(),
   created_at: timestamp,

@@ -3,7 +3,7 @@ import { pageQuery, slug, timestamp } from './envelope.ts'
 import { fixedLimits } from './limits.ts'
 import { versionNumber } from './queries.ts'
 
-/** What a project records of its calls. */
+/** The settings for recording calls. */
 export const replaySettings = z
   .strictObject({
     recording: z.boolean().meta({
@@ -94,6 +94,12 @@ export const replayCallEntry = z.object({
   after_version: z.int().nullable().meta({ description: 'Null: the draft.' }),
   called_at: timestamp,
   key_id: z.string().nullable(),
+  parameters: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .meta({ description: 'As recorded, without what is redacted; null for viewers.' }),
+  before_rows: z.int().nullable().meta({ description: 'Null where the version failed or was not run.' }),
+  after_rows: z.int().nullable(),
 })
 
 const row = z.record(z.string(), z.unknown())

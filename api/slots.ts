@@ -65,7 +65,15 @@ const textSlot = z.strictObject({
     .optional()
     .meta({ description: 'A regular expression without look-around and back-references (RE2).' }),
   default: z.string().max(fixedLimits.slotDefaultChars.value).nullish(),
+  'x-pattern': z
+    .boolean()
+    .optional()
+    .meta({ description: 'In LIKE and ILIKE its `%` and `_` are wildcards. Without it they stand for themselves.' }),
   'x-synonyms': synonyms,
+  'x-bound': z.enum(['inclusive', 'exclusive']).optional().meta({
+    description:
+      'Of a date or a date-time that ends or begins a period: whether its own day belongs to it. Without it, the SQL says so.',
+  }),
   ...described,
 })
 const integerSlot = z.strictObject({
@@ -90,7 +98,7 @@ const anyOfTypes = (types: string) => ({ error: `must have a type: ${types}` })
 const item = z.discriminatedUnion(
   'type',
   [
-    textSlot.omit({ default: true }),
+    textSlot.omit({ default: true, 'x-bound': true }),
     integerSlot.omit({ default: true }),
     numberSlot.omit({ default: true }),
     booleanSlot.omit({ default: true }),

@@ -23,7 +23,12 @@ export const metricsQuery = z.strictObject({
   from: moment.meta({ description: 'A day before `to` unless given. Taken to the whole minute.' }),
   to: moment.meta({ description: 'Now unless given.' }),
   interval: z.enum(['1m', '5m', '1h', '1d']).optional().meta({ description: 'Chosen by the length of the range.' }),
-  time_zone: z.string().max(64).optional().meta({ description: 'Where days and hours begin, e.g. Europe/Berlin.' }),
+  time_zone: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .meta({ format: 'time-zone', description: 'Where days and hours begin, e.g. Europe/Berlin.' }),
 })
 
 export const keyUsageQuery = metricsQuery.omit({ key_id: true })
@@ -32,7 +37,12 @@ export const queryFiguresQuery = z.strictObject({
   environment: filter.environment,
   from: moment.meta({ description: 'A week before `to` unless given. Taken to the whole minute.' }),
   to: moment.meta({ description: 'Now unless given.' }),
-  time_zone: z.string().max(64).optional().meta({ description: 'Where days begin, e.g. Europe/Berlin.' }),
+  time_zone: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .meta({ format: 'time-zone', description: 'Where days begin, e.g. Europe/Berlin.' }),
 })
 
 const ms = z.number().nullable().meta({ description: 'Milliseconds; null without requests.' })
@@ -138,7 +148,18 @@ const requestFilter = {
   outcome: z.enum(['answered', 'failed']).optional(),
 }
 
-export const requestsQuery = z.strictObject({ ...pageQuery, ...requestFilter, from: moment, to: moment })
+/** A moment in digits, a space and an id, as hexadecimal bytes. */
+const requestCursor = pageQuery.cursor
+  .unwrap()
+  .regex(/^(?:3[0-9]){1,15}20/, 'must be the next_cursor of the page before')
+
+export const requestsQuery = z.strictObject({
+  ...pageQuery,
+  cursor: requestCursor.optional().meta({ description: '`next_cursor` of the page before.' }),
+  ...requestFilter,
+  from: moment,
+  to: moment,
+})
 export const requestsTailQuery = z.strictObject(requestFilter)
 
 export const requestEntry = z
@@ -181,7 +202,7 @@ export const requestDetail = requestEntry
     recording: z.boolean().meta({ description: 'Whether the project records the values of calls now.' }),
     asked: z
       .object({
-        outcome: z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed']),
+        outcome: z.enum(['answered', 'no_match', 'ambiguous', 'missing_slots', 'unexpressed', 'period_end', 'unsure']),
         query: z.string().nullable().meta({ description: 'What answered, or came nearest.' }),
         parameters: z.record(z.string(), z.unknown()).nullable(),
         confidence: z.number().nullable(),

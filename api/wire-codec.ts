@@ -6,7 +6,7 @@ import { z } from 'zod'
  * configurations) are in no schema and pass as they are.
  */
 
-type CamelKey<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelKey<Tail>>}` : Key
+export type CamelKey<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelKey<Tail>>}` : Key
 
 /** The value that a wire value stands for, its own keys renamed. What is not given has no key. */
 export type FromWire<Wire> = Wire extends readonly (infer Item)[]
@@ -17,7 +17,7 @@ export type FromWire<Wire> = Wire extends readonly (infer Item)[]
       : { [Key in keyof Wire as CamelKey<Key>]: FromWire<Exclude<Wire[Key], undefined>> }
     : Wire
 
-/** What may be handed to `toWire`: as `FromWire`, and a `Date` where the wire has a text. */
+/** The values that `toWire` accepts: as `FromWire`, and a `Date` where the wire has a text. */
 export type ToWire<Wire> = Wire extends readonly (infer Item)[]
   ? readonly ToWire<Item>[]
   : Wire extends Record<string, unknown>
@@ -27,6 +27,24 @@ export type ToWire<Wire> = Wire extends readonly (infer Item)[]
     : Wire extends string
       ? Wire | (string extends Wire ? Date : never)
       : Wire
+
+/** The value that a schema of the wire stands for: its own keys renamed, times as `Date`s. */
+export type Value<Schema> = Schema extends z.ZodISODateTime
+  ? Date
+  : Schema extends z.ZodNullable<infer Inner>
+    ? Value<Inner> | null
+    : Schema extends z.ZodOptional<infer Inner> | z.ZodDefault<infer Inner>
+      ? Value<Inner>
+      : Schema extends z.ZodArray<infer Item>
+        ? Value<Item>[]
+        : Schema extends z.ZodObject<infer Shape>
+          ? { [Key in Exclude<keyof Shape, OptionalIn<Shape>> as CamelKey<Key>]: Value<Shape[Key]> } & {
+              [Key in OptionalIn<Shape> as CamelKey<Key>]?: Value<Shape[Key]> | undefined
+            }
+          : Schema extends z.ZodType
+            ? z.output<Schema>
+            : never
+type OptionalIn<Shape> = { [Key in keyof Shape]: Shape[Key] extends z.ZodOptional ? Key : never }[keyof Shape]
 
 export function fromWire<Schema extends z.ZodType>(schema: Schema, wire: z.output<Schema>): FromWire<z.output<Schema>> {
   return planOf(schema).read(wire) as FromWire<z.output<Schema>>
@@ -71,7 +89,11 @@ function makePlan(schema: z.core.$ZodType): Plan {
 }
 
 function objectPlan(schema: z.ZodObject): Plan {
-  const fields = Object.entries(schema.shape).map(([key, field]) => ({ key, name: camel(key), plan: planOf(field) }))
+  const fields = Object.entries(schema.shape).map(([key, field]) => ({
+    key,
+    name: fieldName(key),
+    plan: planOf(field),
+  }))
   return {
     read: (wire) => {
       const given = wire as Record<string, unknown>
@@ -100,6 +122,12 @@ function textOfTime(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value
 }
 
-function camel(key: string): string {
+/** The name that a key of the wire has in values. */
+export function fieldName(key: string): string {
   return key.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** And back. */
+export function wireName(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

@@ -1,5 +1,8 @@
 import { randomFillSync } from 'node:crypto'
 
+/** An environment of a project: where queries are deployed, called and asked. */
+export type Place = { projectId: string; environment: string }
+
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 const prefixes = {
@@ -28,6 +31,7 @@ const prefixes = {
   evaluationCase: 'cas',
   evaluationRun: 'run',
   variable: 'var',
+  api: 'api',
   grant: 'grt',
   counterExample: 'cex',
   recordedCall: 'rec',

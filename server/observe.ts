@@ -1,7 +1,8 @@
 import type { FailureCode } from '../api/failures.ts'
+import type { VerdictName } from '../api/verdicts.ts'
 
 /**
- * What happened, said once. Logs, usage tables, Prometheus and alerts listen; nobody else writes a log line.
+ * An event, recorded once. Logs, usage tables, Prometheus and alerts listen; nobody else writes a log line.
  * No member carries a secret, a header value, a row or a bound slot value: that is what keeps them out of the log.
  */
 export type Observation =
@@ -56,15 +57,15 @@ export type Observation =
       /** Why it was refused; of an answer, `unexpressed` where it says what it leaves out of the question. */
       reason: string | null
       totalMs: number
-      /** Of the total: waiting for an executor, and everything that is not the query itself. */
+      /** Part of the total: waiting for an executor, and everything that is not the query itself. */
       queueMs: number
       sqlMs: number
       rows: number
       bytes: number
       cache: 'hit' | 'miss' | 'bypass' | null
-      /** What was asked; the log leaves the words out, for they hold values. */
-      question?: { text: string; confidence: number | null } | undefined
-      /** Of a question: how long finding the query took. */
+      /** The question; the log leaves the words out, for they hold values. */
+      question?: { text: string; confidence: number | null; verdict?: VerdictName | null } | undefined
+      /** For a question: how long finding the query took. */
       routeMs?: number | undefined
     }
   /** Records of what happened that will never be written; what they tell of did happen. */

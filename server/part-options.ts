@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { fixedLimits } from '../api/limits.ts'
-import type { BucketOptions, EngineOptions } from './data/index.ts'
+import type { BucketOptions } from './files/index.ts'
+import type { EngineOptions } from './engine/index.ts'
 import type { TrinoOptions } from './trino/index.ts'
 
-/** What of the configuration each part is opened with. */
+/** Options of each part, taken from the configuration. */
 
 export function databaseOptions({ dataDir, databaseUrl, objectsUrl, limits }: Config) {
   const { databaseConnections: connections, databaseTimeoutMs: timeoutMs } = limits
@@ -25,6 +26,9 @@ export function bucketOptions(config: Config): BucketOptions | null {
   }
 }
 
+/** The longest time to make a table known to Trino, or to find out what a statement reads there. */
+const trinoTableMs = 60_000
+
 /** Null where there is none. */
 export function trinoOptions(config: Config): TrinoOptions | null {
   const { trinoUrl: url, trinoRulesKey: rulesKey, limits } = config
@@ -35,13 +39,13 @@ export function trinoOptions(config: Config): TrinoOptions | null {
     password: config.trinoPassword,
     catalog: config.trinoCatalog,
     rulesKey,
-    requestTimeoutMs: limits.trinoTimeoutMs,
-    tableTimeoutMs: limits.trinoTableTimeoutMs,
+    requestTimeoutMs: 10_000,
+    tableTimeoutMs: trinoTableMs,
     limits: {
       queries: limits.trinoQueries,
       queueLength: limits.queryQueueLength,
       timeoutMs: limits.queryTimeoutMs,
-      inspectionTimeoutMs: limits.trinoTableTimeoutMs,
+      inspectionTimeoutMs: trinoTableMs,
       memoryBytes: limits.trinoQueryMemoryBytes,
       scanBytes: limits.trinoScanBytes,
       maxChars: fixedLimits.sqlChars.value,
@@ -49,91 +53,36 @@ export function trinoOptions(config: Config): TrinoOptions | null {
   }
 }
 
-export function filesOptions(config: Config) {
-  const dir = join(config.dataDir, 'files')
-  return { dir, bucket: bucketOptions(config), cacheBytes: config.limits.objectCacheBytes }
-}
-
-/** A process that answers no calls needs none. */
-export function lookupOptions({ dataDir, role, limits }: Config) {
-  return { dir: join(dataDir, 'lookups'), maxBytes: role === 'worker' ? 0 : limits.lookupBytes }
-}
-
-/** Failures of each kind that an address may have in a minute. */
-export function attemptLimits({ limits }: Config) {
-  return {
-    signIn: limits.failedSignInsPerMinute,
-    authentication: limits.failedAuthenticationsPerMinute,
-    registration: limits.oauthRegistrationsPerMinute,
-  }
-}
-
-export function usageOptions({ limits }: Config) {
-  return { queueLength: limits.usageQueueLength, closeTimeoutMs: limits.flushTimeoutMs }
-}
-
 export function engineOptions({ dataDir, limits }: Config): Omit<EngineOptions, 'observe' | 'now'> {
   return {
     runDir: join(dataDir, 'run'),
     executors: limits.executorProcesses,
     spareExecutors: limits.spareExecutors,
-    quarantineMs: limits.quarantineSeconds * 1000,
+    quarantineMs: fixedLimits.quarantineSeconds.value * 1000,
     concurrencyPerExecutor: limits.executorConcurrency,
     memoryBytes: limits.executorMemoryBytes,
     queueLength: limits.queryQueueLength,
     timeoutMs: limits.queryTimeoutMs,
     // Many small queries at once do better than one on all cores; and one thread keeps the order of a result.
     threads: 1,
-    idleCloseMs: limits.projectIdleSeconds * 1000,
+    idleCloseMs: 300_000,
     restAfterMs: limits.restAfterSeconds * 1000,
-    sqlLimits: { chars: limits.sqlChars, nodes: limits.sqlNodes, levels: limits.sqlLevels },
-    inspectionTimeoutMs: limits.inspectionTimeoutMs,
+    sqlLimits: {
+      chars: fixedLimits.sqlChars.value,
+      nodes: fixedLimits.sqlNodes.value,
+      levels: fixedLimits.sqlLevels.value,
+    },
+    inspectionTimeoutMs: 5_000,
   }
 }
 
-export function routerOptions({ limits }: Config) {
+export function questionIndexesOptions({ limits }: Config) {
   return {
     threads: limits.encoderThreads,
     restAfterMs: limits.restAfterSeconds * 1000,
-    queueLength: limits.questionQueueLength,
+    queueLength: 1_000,
     questionWaitMs: limits.questionWaitMs,
-    waitMs: limits.questionIndexWaitMs,
+    waitMs: 10_000,
     maxBytes: limits.questionIndexBytes,
-  }
-}
-
-export function languageModelOptions({ languageModelUrl, languageModel, languageModelKey, limits }: Config) {
-  return {
-    url: languageModelUrl,
-    model: languageModel,
-    apiKey: languageModelKey,
-    timeoutMs: limits.languageModelTimeoutMs,
-  }
-}
-
-export function clientDocumentOptions({ limits }: Config) {
-  return { maxBytes: limits.clientDocumentBytes, timeoutMs: limits.clientDocumentTimeoutMs }
-}
-
-export function outboundOptions({ outboundAllow, example, port, limits }: Config) {
-  // The sample API is this server under a name of its own, by which nothing else of it can be reached.
-  const sample = example === 'on' ? [`sample.localhost:${port}`] : []
-  return {
-    allow: [...outboundAllow, ...sample],
-    connectTimeoutMs: limits.outboundConnectTimeoutMs,
-    connectionsPerOrigin: limits.outboundConnectionsPerOrigin,
-    backoffBaseMs: 500,
-    backoffMaxMs: 10_000,
-  }
-}
-
-export function alertOptions({ smtpUrl, mailFrom, limits }: Config) {
-  return { smtpUrl, mailFrom, intervalMs: limits.alertIntervalSeconds * 1000, timeoutMs: limits.webhookTimeoutMs }
-}
-
-export function jobOptions({ limits }: Config) {
-  return {
-    concurrency: limits.jobsAtOnce,
-    limits: { timeoutMs: limits.jobTimeoutMs, graceMs: limits.shutdownTimeoutMs },
   }
 }
