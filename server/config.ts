@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { limits, limitVariable, type Limits } from './config/limits.ts'
+import { bounds, limits, limitVariable, retiredLimits, type Limits } from './config/limits.ts'
 import { settings } from './config/settings.ts'
 import { closest } from './failure.ts'
 
-export { limits, limitVariable, wireName, type Limits } from './config/limits.ts'
+export { bounds, limits, limitVariable, wireName, type Bounds, type Limits } from './config/limits.ts'
 export type { Plan } from './config/plans.ts'
 export { settings } from './config/settings.ts'
 /** Limits of the wire contract, which no installation changes. `GET /v1/limits` reports them too. */
@@ -11,6 +11,8 @@ export { fixedLimits } from '../api/limits.ts'
 
 export type Config = { [Name in keyof typeof settings]: z.output<(typeof settings)[Name]['schema']> } & {
   limits: Limits
+  /** Variables that are set and were limits once. */
+  retired: string[]
 }
 
 /**
@@ -34,18 +36,20 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     const schema = z.coerce.number().int().min(least).max(most).default(fallback)
     return [name, read(limitVariable(name), schema)] as const
   })
+  const retired = retiredLimits.filter((variable) => environment[variable] !== undefined)
   for (const variable of Object.keys(environment)) {
-    if (!variable.startsWith('SLUICE_') || known.has(variable)) continue
+    if (!variable.startsWith('SLUICE_') || known.has(variable) || retired.includes(variable)) continue
     const near = closest(variable, known)
     mistakes.push(`${variable} is not a setting${near === undefined ? '' : `; perhaps you meant ${near}`}`)
   }
   if (mistakes.length > 0) return { mistakes }
-  const config = { ...values, limits: Object.fromEntries(limitValues) } as Config
+  const boundValues = Object.fromEntries(Object.entries(bounds).map(([name, { value }]) => [name, value]))
+  const config = { ...values, limits: { ...boundValues, ...Object.fromEntries(limitValues) }, retired } as Config
   const contradictions = contradictionsOf(config)
   return contradictions.length > 0 ? { mistakes: contradictions } : config
 }
 
-/** What each variable says is good by itself, and together it is not. */
+/** Contradictions between settings that are each valid alone. */
 function contradictionsOf(config: Config): string[] {
   const found: string[] = []
   const planNames = config.plans.map(({ name }) => name)

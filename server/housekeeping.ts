@@ -14,7 +14,7 @@ import { forgetOldAlerts, keepUsage } from './usage/index.ts'
 const hourMs = 60 * 60 * 1000
 
 /** Removes what has had its time, at once and then every hour. Safe on several processes: each act finds less to do. */
-export function keepHouse(app: App): () => Promise<void> {
+export function maintain(app: App): () => Promise<void> {
   const acts = {
     sessions: forgetExpired,
     'access of assistants': endLapsedGrants,

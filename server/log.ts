@@ -2,7 +2,7 @@ import { pino, type Level } from 'pino'
 import type { Config } from './config.ts'
 import { Failure } from './failure.ts'
 import type { Observation } from './observe.ts'
-import { output, type Lines } from './process/output.ts'
+import { output, type Lines } from './process/index.ts'
 
 /** How loud each observation is. Requests are counted in /metrics; their lines are for looking closely. */
 const levels: Record<Observation['kind'], Level> = {
@@ -52,7 +52,9 @@ export function openLog(level: Config['logLevel'], lines: Lines = output): (even
 
 function withoutWords(event: Extract<Observation, { kind: 'query-answered' }>) {
   const { question, ...facts } = event
-  return { ...facts, ...(question !== undefined && { confidence: question.confidence }) }
+  if (question === undefined) return facts
+  const { confidence, verdict } = question
+  return { ...facts, confidence, ...(verdict !== undefined && { verdict }) }
 }
 
 /** A service that answers questions without its encoder works, but worse: someone should know. */
@@ -61,7 +63,7 @@ function levelOf(event: Observation): Level {
 }
 
 /**
- * What of an error may be written down. Messages of database errors can quote a value that someone sent, and their
+ * The part of an error that may be written down. Messages of database errors can quote a value that someone sent, and their
  * `detail` quotes whole rows, so of those only codes and names are kept.
  */
 export function describeError(error: unknown): Record<string, unknown> {

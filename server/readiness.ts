@@ -1,8 +1,11 @@
-import type { QueryEngine } from './data/index.ts'
-import type { Router } from './questions/index.ts'
+import type { QueryEngine } from './engine/index.ts'
+import type { QuestionIndexes } from './questions/index.ts'
 import type { Database } from './store/index.ts'
 
-/** What must work before calls are sent here, each by name. What is optional may fail and the service is ready still. */
+/**
+ * Parts that must work before calls are sent here, each by name. The service is ready also where an optional part
+ * fails.
+ */
 export type Readiness = Record<string, { ok: boolean; optional?: true; message?: string }>
 
 export async function checkDatabase(store: Database): Promise<Readiness[string]> {
@@ -19,9 +22,14 @@ export function checkExecutors(engine: QueryEngine): Readiness[string] {
   return ready ? { ok: true } : { ok: false, message: `None of ${executors.length} executors answers.` }
 }
 
+/** A new installation's example is what its first caller tries: scripts that wait for `/readyz` go on to ask it. */
+export function checkExample({ isPrepared }: { isPrepared: boolean }): Readiness[string] {
+  return isPrepared ? { ok: true } : { ok: false, message: 'The example project is being set up.' }
+}
+
 /** Direct calls do without it, so it is optional. */
-export function checkQuestions(router: Router): Readiness[string] {
-  const { encoder } = router.health()
+export function checkQuestions(questionIndexes: QuestionIndexes): Readiness[string] {
+  const { encoder } = questionIndexes.health()
   if (encoder !== 'failed') return { ok: true, optional: true }
   return { ok: false, optional: true, message: 'The question encoder does not open; the log says why.' }
 }

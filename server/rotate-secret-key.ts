@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { rotateVaultKey } from './access/index.ts'
 import { readConfig } from './config.ts'
-import { resealAttempts, resealDatasources, resealGrants, resealVariables } from './connections/index.ts'
+import { resealApis, resealAttempts, resealDatasources, resealGrants, resealVariables } from './connections/index.ts'
 import { resealRecordedCalls, resealReplayCalls } from './rollout/index.ts'
 import { openDatabase } from './store/index.ts'
 import { resealChannels, resealSharedChannels } from './usage/index.ts'
@@ -28,7 +28,7 @@ async function rotate(): Promise<void> {
     observe: () => undefined,
   })
   try {
-    const ofConnections = [resealDatasources, resealVariables, resealGrants, resealAttempts]
+    const ofConnections = [resealDatasources, resealApis, resealVariables, resealGrants, resealAttempts]
     const reseals = [...ofConnections, resealChannels, resealSharedChannels, resealRecordedCalls, resealReplayCalls]
     const { resealed } = await rotateVaultKey({ store, dataDir, secretKey }, { reseals, newKey })
     const next = newKey === undefined ? '' : ' Set SLUICE_SECRET_KEY to the new key before the next start.'

@@ -3,7 +3,7 @@ import type { DropReason, Observe } from '../observe.ts'
 import { createSerial } from './serial.ts'
 import { within } from './within.ts'
 
-/** What waits to be written. It has a length; who adds to a full one says so with `BatchWriter.drop`. */
+/** A bounded backlog of items to write. The owner of a full one counts the loss with `BatchWriter.drop`. */
 export type Backlog<Item> = {
   size(): number
   /** Removes up to so many, the oldest first. `isLast`: nothing is held back for later. */
@@ -23,6 +23,9 @@ export type BatchWriter = {
   close: () => Promise<void>
 }
 
+/** The longest time that records may take to be written on shutdown. */
+export const flushTimeoutMs = 5_000
+
 type BatchWriterOptions<Item> = {
   /** Whose records they are, as the log says it. */
   where: string
@@ -35,14 +38,14 @@ type BatchWriterOptions<Item> = {
   weigh?: (item: Item) => number
   maxItems: number
   flushMs: number
-  closeTimeoutMs: number
+  closeTimeoutMs?: number | undefined
   observe: Observe
 }
 
 /** How long the pause after failures grows. */
 const maxPauseMs = 5_000
 const firstCloseRetryMs = 50
-/** Of one flush. Looking for bad items among thousands must not become a load of its own; the next flush goes on. */
+/** The time for one flush. Looking for bad items among thousands must not become a load of its own; the next flush goes on. */
 const maxSplits = 200
 
 /**
@@ -52,8 +55,9 @@ const maxSplits = 200
  */
 // Over 70 lines: adding, writing, retrying and closing share one backlog.
 export function openBatchWriter<Item>(options: BatchWriterOptions<Item>): BatchWriter {
-  const { where, backlog, write, isRefused, weigh = () => 1, maxItems, flushMs, closeTimeoutMs, observe } = options
-  const untold: Record<DropReason, number> = { full: 0, refused: 0, closing: 0 }
+  const { where, backlog, write, isRefused, weigh = () => 1, maxItems, flushMs, observe } = options
+  const { closeTimeoutMs = flushTimeoutMs } = options
+  const unreported: Record<DropReason, number> = { full: 0, refused: 0, closing: 0 }
   let dropped = 0
   let failures = 0
   let writing: Item[] = []
@@ -65,12 +69,12 @@ export function openBatchWriter<Item>(options: BatchWriterOptions<Item>): BatchW
   const weightOf = (items: Item[]): number => items.reduce((sum, item) => sum + weigh(item), 0)
   const drop = (reason: DropReason, count: number): void => {
     dropped += count
-    untold[reason] += count
+    unreported[reason] += count
   }
-  const tell = (): void => {
+  const report = (): void => {
     for (const reason of ['full', 'refused', 'closing'] as const) {
-      if (untold[reason] > 0) observe({ kind: 'records-dropped', where, reason, count: untold[reason] })
-      untold[reason] = 0
+      if (unreported[reason] > 0) observe({ kind: 'records-dropped', where, reason, count: unreported[reason] })
+      unreported[reason] = 0
     }
   }
 
@@ -106,7 +110,7 @@ export function openBatchWriter<Item>(options: BatchWriterOptions<Item>): BatchW
   const serial = createSerial(async () => {
     const splits = { left: maxSplits }
     try {
-      // What comes meanwhile is for the next one, else a flush under load would never end.
+      // Items that come meanwhile are for the next flush, else one under load would never end.
       for (let left = backlog.size(); left > 0;) {
         const items = isClosed ? [] : backlog.take(Math.min(maxItems, left), isClosing)
         if (items.length === 0) break
@@ -118,7 +122,7 @@ export function openBatchWriter<Item>(options: BatchWriterOptions<Item>): BatchW
       failures += 1
       throw error
     } finally {
-      tell()
+      report()
     }
   })
 
@@ -147,7 +151,7 @@ export function openBatchWriter<Item>(options: BatchWriterOptions<Item>): BatchW
     }).catch(fault)
     isClosed = true
     drop('closing', weightOf([...writing, ...backlog.take(Infinity, true)]))
-    tell()
+    report()
   }
   let closing: Promise<void> | undefined
   return {

@@ -1,6 +1,6 @@
 /**
- * What `work` comes to, or what `late` says once the limit has passed first. The work goes on then: whoever cannot
- * leave it running gives it a signal. `late` may throw.
+ * The result of `work`, or of `late` once the limit has passed. The work itself goes on: give it a signal where it must
+ * not. `late` may throw.
  */
 export async function within<Value, Late>(
   limitMs: number,
@@ -8,7 +8,7 @@ export async function within<Value, Late>(
   late: () => Late,
 ): Promise<Value | Late> {
   const limit = Promise.withResolvers<typeof expired>()
-  // Timers run before sockets are read: after a pause of our own the answer may lie there already.
+  // Timers run before sockets are read: after a pause of this process the answer may have arrived already.
   const timer = setTimeout(() => setImmediate(limit.resolve, expired), limitMs)
   try {
     const first = await Promise.race([work, limit.promise])
@@ -20,7 +20,7 @@ export async function within<Value, Late>(
 
 const expired = Symbol('expired')
 
-/** What `work` comes to, or the signal's reason once it is aborted. The work itself goes on: others may wait for it. */
+/** The result of `work`, or the signal's reason once it is aborted. The work itself goes on: others may wait for it. */
 export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (signal === undefined) return work
   const aborted = Promise.withResolvers<never>()
@@ -34,6 +34,7 @@ export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSig
   }
 }
 
-function reasonOf({ reason }: AbortSignal): Error {
+/** The reason of an abort, as an error. */
+export function reasonOf({ reason }: AbortSignal): Error {
   return reason instanceof Error ? reason : new Error('aborted', { cause: reason })
 }

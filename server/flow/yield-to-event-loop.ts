@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 
 const maxHoldMs = 8
-// Of all calculations together: each waits its own few milliseconds, but what waits behind them waits for the sum.
+// The clock of all calculations together: each waits its own few milliseconds, but work behind them waits for the sum.
 let lastYieldMs = 0
 
 /** Lets other work in when long calculations have held the event loop for a while. */

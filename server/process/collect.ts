@@ -10,13 +10,17 @@ const collect = globalThis.gc as ((options: Options) => void) | undefined
 
 /**
  * Frees what died young, in about a millisecond. Pieces that a socket gave lie outside the heap, where the engine hardly
- * counts them: left alone, it keeps some 60 MB of pieces that were passed on long ago.
+ * counts them: left alone, it keeps some 60 MB of pieces that were passed on long ago. Row `streaming` of `npm run bench`,
+ * most memory: 147 and 153 MB without; the goal is 150.
  */
 export function collectYoung(): void {
   collect?.({ type: 'minor', execution: 'sync' })
 }
 
-/** Gives back some 30 MB that would be kept after a start, and as much after work. It takes a quarter of a second: when nobody calls. */
+/**
+ * Gives back some 30 MB that would be kept after a start, and as much after work. It takes a quarter of a second: when
+ * nobody calls. Row `streaming`, most memory: 145 and 134 MB without.
+ */
 export function collectAll(): void {
   collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
@@ -26,7 +30,8 @@ const held: object[] = []
 /**
  * Holds one of the objects in which Node keeps what waits for `process.nextTick`. A collection of everything forgets the
  * shape of objects when there is none left, and this is one that V8 never learns again: a tick then takes ten times as
- * long, and a call, which has six of them, a sixth longer. To be called before the first collection.
+ * long, and a call, which has six of them, a sixth longer. To be called before the first collection. Row `kept`: 54 µs of
+ * the processor for an answer without, 44 to 46 with it.
  */
 export async function keepTickShape(): Promise<object> {
   return await new Promise((resolve) => {

@@ -5,7 +5,7 @@ const diskCodes = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', '53100'])
 /** The same from the engine, which gives the words alone. */
 const diskWords = /No space left on device|Read-only file system|Disk quota exceeded|failed to offload data block/i
 
-/** What a caller reads when the disk is full or cannot be written; else undefined. */
+/** The message for a caller when the disk is full or cannot be written; else undefined. */
 export function asDiskFailure(error: unknown): Failure | undefined {
   const found = causesOf(error).some(
     (each) => ('code' in each && diskCodes.has(String(each.code))) || diskWords.test(each.message),

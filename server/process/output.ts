@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 
-/** Where lines go, one after the other. */
+/** A sink for lines, in their order. */
 export type Lines = { write: (line: string) => void }
 
 const patienceMs = 1_000
@@ -8,13 +8,12 @@ const pauseMs = 10
 const none = Buffer.alloc(0)
 
 /**
- * Lines that are out before anything else happens. A terminal that was closed, a full disk or a reader that has stopped
- * reading costs lines, never the service: who reads slowly is waited for a second, once, and where lines are missing
- * stands how many.
+ * Writes each line before anything else happens. A closed terminal, a full disk or a stuck reader costs lines, never the
+ * service: a slow reader is waited for one second, once, and a line that says how many were lost stands in their place.
  */
 export function openLines(descriptor: number): Lines {
   let lost = 0
-  // Of a line that was begun: it goes out first, or the next one would be no line of its own.
+  // The rest of a line that was begun: it goes out first, or the next one would be no line of its own.
   let rest: Buffer = none
   const flush = (limitMs: number): boolean => {
     const begun = performance.now()
@@ -50,12 +49,12 @@ function lossOf(lines: number): string {
   return `${JSON.stringify({ level: 40, time: new Date().toISOString(), lines, kind: 'log-lines-lost' })}\n`
 }
 
-/** Nothing else may happen meanwhile: a line belongs where it was written. */
+/** Blocks this thread: a line belongs where it was written. */
 function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
 }
 
-/** This process's own. */
+/** Standard output of this process. */
 export const output = openLines(1)
 
 /** For the person at the terminal; the log is JSON on the same stream. */

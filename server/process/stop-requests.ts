@@ -3,7 +3,7 @@
  * launcher each pass it on. A person who asks again takes longer than this.
  */
 const sameRequestMs = 200
-/** Who asks so often does not want to wait for what is in flight. */
+/** The request that does not wait for calls in flight any more. */
 const impatientRequest = 3
 
 export type StopRequests = {
@@ -11,7 +11,7 @@ export type StopRequests = {
   ask: (by: NodeJS.Signals) => void
   /** The same, unless a stop was asked for already. */
   askOnce: (by: NodeJS.Signals) => void
-  /** What a stop is, once there is something to stop: at once where it was asked for before. */
+  /** The stop handler, once there is something to stop: it runs at once where a stop was asked for before. */
   onStop: (stop: (by: NodeJS.Signals) => void) => void
 }
 

@@ -54,6 +54,18 @@ describe('readConfig', () => {
     })
   })
 
+  test('a limit that is fixed now is named and ignored, and the start goes on', () => {
+    const config = readConfig({ SLUICE_BODY_DEPTH: '9', SLUICE_OUTBOUND_TRIES: '7', SLUICE_RELEASE_WAIT_MS: 'x' })
+    expect(config).toMatchObject({
+      retired: ['SLUICE_BODY_DEPTH', 'SLUICE_RELEASE_WAIT_MS', 'SLUICE_OUTBOUND_TRIES'],
+      limits: { outboundTries: 3 },
+    })
+  })
+
+  test('few enough limits can be set that somebody can read them all', () => {
+    expect(Object.keys(limits).length).toBeLessThanOrEqual(64)
+  })
+
   test('a mistake never repeats the value, which may be a secret', () => {
     const config = readConfig({ SLUICE_SECRET_KEY: 'tiny-secret', SLUICE_DATABASE_URL: 'postgrs://u:pass@h/d' })
     expect(JSON.stringify(config)).not.toMatch(/tiny-secret|pass/)

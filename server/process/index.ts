@@ -1,0 +1,7 @@
+export { collectAll, collectYoung, keepTickShape } from './collect.ts'
+export { compileCache, programBeside } from './compiled.ts'
+export { asDiskFailure } from './disk-failure.ts'
+export { leaveSignalsToParent } from './leave-signals.ts'
+export { type Lines, output, say } from './output.ts'
+export { syncPath, syncTree } from './sync.ts'
+export { type StopRequests, openStopRequests } from './stop-requests.ts'
