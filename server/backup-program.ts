@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { makeBackup, restoreBackup } from './backup/index.ts'
 import { readConfig } from './config.ts'
-import { openBucket } from './data/index.ts'
+import { openBucket } from './files/index.ts'
 import { bucketOptions } from './part-options.ts'
 
 /** `sluice backup <folder>` and `sluice restore <folder>`: the configuration says of which installation. */
@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   const work = act === 'restore' ? restoreBackup(place, resolve(folder)) : makeBackup(place, resolve(folder), Date.now)
   const { tables, files, missing_files: missing, migrations, created_at: at } = await work
   const rows = tables.reduce((sum, each) => sum + each.rows, 0)
-  const told = {
+  const report = {
     tables: tables.length,
     rows,
     files: files.length,
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
     migration: migrations.length,
     at,
   }
-  process.stdout.write(`${JSON.stringify(told)}\n`)
+  process.stdout.write(`${JSON.stringify(report)}\n`)
 }
 
 main().catch((error: unknown) => {

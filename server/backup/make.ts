@@ -2,12 +2,14 @@ import { createWriteStream } from 'node:fs'
 import { copyFile, link, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { namedFiles, type Bucket, type StoredFile } from '../data/index.ts'
+import { syncPath, syncTree } from '../process/index.ts'
+import { namedFiles } from '../data/index.ts'
+import type { Bucket, StoredFile } from '../files/index.ts'
 import { openDatabaseSnapshot, type DatabaseOptions } from '../store/index.ts'
 import { keyFile, manifestFile, type Manifest } from './manifest.ts'
 
 /** `bucket` is null where the files are in the data folder. */
-type Place = Omit<DatabaseOptions, 'migrationsDir'> & { bucket: Bucket | null }
+type Installation = Omit<DatabaseOptions, 'migrationsDir'> & { bucket: Bucket | null }
 
 /** A version of data that is let go between the snapshot and its copy: a later snapshot does not name it. */
 const maxAttempts = 5
@@ -16,7 +18,7 @@ const maxAttempts = 5
  * Copies an installation into a new folder while it answers calls: every table at one moment, and the files that its
  * rows name. Files never change, so they are linked where the disk is the same, and copied where it is not.
  */
-export async function makeBackup(place: Place, folder: string, now: () => number): Promise<Manifest> {
+export async function makeBackup(place: Installation, folder: string, now: () => number): Promise<Manifest> {
   await mkdir(dirname(folder), { recursive: true })
   await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
     throw new Error(`${folder} is there already, or cannot be made: name a new folder.`, { cause: error })
@@ -28,7 +30,11 @@ export async function makeBackup(place: Place, folder: string, now: () => number
         await copyFile(join(place.dataDir, keyFile), join(folder, keyFile)).catch(() => undefined)
         const draft = join(folder, `${manifestFile}.draft`)
         await writeFile(draft, JSON.stringify(made, null, 2), { mode: 0o600 })
+        // The list says that all of it is there, so it gets its name once all of it is on disk.
+        await syncTree(folder)
         await rename(draft, join(folder, manifestFile))
+        await syncPath(folder)
+        await syncPath(dirname(folder))
         return made
       }
     }
@@ -38,7 +44,7 @@ export async function makeBackup(place: Place, folder: string, now: () => number
   }
 }
 
-async function copyAll(place: Place, folder: string, now: () => number): Promise<Manifest> {
+async function copyAll(place: Installation, folder: string, now: () => number): Promise<Manifest> {
   const snapshot = await openDatabaseSnapshot(place)
   try {
     const named = await namedFiles(snapshot)

@@ -3,17 +3,19 @@ import { createReadStream } from 'node:fs'
 import { chmod, copyFile, mkdir, readdir, stat } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { recordNamedFiles, type Bucket, type StoredFile } from '../data/index.ts'
+import { namedFiles } from '../data/index.ts'
+import { syncPath, syncTree } from '../process/index.ts'
+import { recordFiles, type Bucket, type StoredFile } from '../files/index.ts'
 import { requeueUnfinished } from '../jobs/index.ts'
 import { openDatabase, restoreTables, type DatabaseOptions } from '../store/index.ts'
 import { hashOf } from './make.ts'
 import { keyFile, readManifest, type Manifest } from './manifest.ts'
 
 /** `bucket` is null where the files are to be in the data folder. */
-type Place = Omit<DatabaseOptions, 'migrationsDir'> & { bucket: Bucket | null }
+type Installation = Omit<DatabaseOptions, 'migrationsDir'> & { bucket: Bucket | null }
 
-/** Makes an installation of a back-up, in an empty data folder and database, and brings it to this version. */
-export async function restoreBackup(place: Place, folder: string): Promise<Manifest> {
+/** Makes an installation of a backup, in an empty data folder and database, and brings it to this version. */
+export async function restoreBackup(place: Installation, folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder)
   await refuseFilled(place.dataDir)
   for (const path of manifest.files) {
@@ -22,12 +24,15 @@ export async function restoreBackup(place: Place, folder: string): Promise<Manif
     else await putObject(from, place.bucket)
   }
   await putKey(folder, place.dataDir)
+  // Files are on disk before the rows that name them.
+  await syncTree(place.dataDir)
+  await syncPath(dirname(place.dataDir))
   const { tables, migrations } = manifest
   await restoreTables(place, { folder: join(folder, 'tables'), tables, migrations })
   const store = await openDatabase(place)
   try {
     await requeueUnfinished({ store, observe: place.observe })
-    if (place.bucket !== null) await recordNamedFiles(store)
+    if (place.bucket !== null) await recordFiles(store, await namedFiles({ client: store.pool }))
   } finally {
     await store.close()
   }
@@ -42,7 +47,7 @@ async function refuseFilled(dataDir: string): Promise<void> {
   }
 }
 
-/** Copied, not linked: the back-up outlives what becomes of the installation. Its name tells whether it is whole. */
+/** Copied, not linked: the backup outlives what becomes of the installation. Its name tells whether it is whole. */
 async function putFile(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 })
   await copyFile(from, to)
@@ -63,7 +68,7 @@ async function putObject(from: string, bucket: Bucket): Promise<void> {
   await bucket.put(from, { hash, format }, { sizeBytes, isDamaged: false })
 }
 
-/** Where the key is configured, it is not in the data folder, nor in the back-up. */
+/** Where the key is configured, it is not in the data folder, nor in the backup. */
 async function putKey(folder: string, dataDir: string): Promise<void> {
   try {
     await copyFile(join(folder, keyFile), join(dataDir, keyFile))

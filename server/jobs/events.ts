@@ -7,7 +7,7 @@ export type JobListener = {
   onEnd: () => void
 }
 
-/** What changes in jobs, on whichever replica it happens. */
+/** Changes of jobs, on whichever replica they happen. */
 export type JobEvents = {
   watch(projectId: string, listener: JobListener): () => void
   close(): void

@@ -2,13 +2,4 @@ export type { JobContext, JobRecord } from './job.ts'
 export { openJobs, type Jobs } from './open-jobs.ts'
 export { requeueUnfinished } from './restore.ts'
 export { nextRun } from './schedules.ts'
-export {
-  cancelJob,
-  countFailedJobs,
-  failedJobTimes,
-  findJob,
-  forgetOldJobs,
-  listJobs,
-  retryJob,
-  watchJobs,
-} from './verbs.ts'
+export { cancelJob, failedJobTimes, findJob, forgetOldJobs, listJobs, retryJob, watchJobs } from './verbs.ts'

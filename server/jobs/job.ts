@@ -1,25 +1,7 @@
-import type { Database, JobDetails, JobError, JobStatus, Tables } from '../store/index.ts'
-import type { Transaction } from 'kysely'
+import type { Database, JobDetails, Tables } from '../store/index.ts'
+import type { Selectable, Transaction } from 'kysely'
 
-export type JobRecord = {
-  id: string
-  jobType: string
-  status: JobStatus
-  projectId: string
-  source: string
-  sourceId: string
-  sourceEventType: string
-  attempt: number
-  maxAttempts: number
-  progress: number
-  details: JobDetails | null
-  error: JobError | null
-  retriedFrom: string | null
-  cancelRequestedAt: Date | null
-  createdAt: Date
-  startedAt: Date | null
-  finishedAt: Date | null
-}
+export type JobRecord = Pick<Selectable<Tables['jobs']>, (typeof jobColumns)[number]>
 
 export type NewJob = {
   projectId: string
@@ -27,13 +9,13 @@ export type NewJob = {
   source: string
   sourceId: string
   sourceEventType: string
-  /** What the job works on beyond its source, in wire names. Never a secret. */
+  /** Input of the job beyond its source, in wire names. Never a secret. */
   input?: Record<string, unknown>
   maxAttempts?: number
   retriedFrom?: string
 }
 
-/** What a handler is given. It heeds the signal: the job is cancelled, late, lost or the service stops. */
+/** Context of a handler. It heeds the signal: the job is cancelled, late, lost or the service stops. */
 export type JobContext = {
   job: JobRecord & { input: Record<string, unknown> }
   signal: AbortSignal

@@ -1,4 +1,4 @@
-import { Failure } from '../failure.ts'
+import { invalidField } from '../failure.ts'
 import { newId } from '../ids.ts'
 import type { Database, JobDetails, JobError } from '../store/index.ts'
 import {
@@ -93,7 +93,7 @@ export function openRecords(store: Pick<Database, 'db' | 'notify'>, ended: JobEn
     async insert(transaction, { projectId, jobType, source, sourceId, sourceEventType, ...rest }) {
       if (sourceId.length > maxSourceId) {
         const message = `must have at most ${maxSourceId} characters`
-        throw new Failure('invalid_request', { reason: 'invalid_field', details: [{ field: 'source_id', message }] })
+        throw invalidField('source_id', message)
       }
       const job = await transaction
         .insertInto('jobs')

@@ -3,7 +3,7 @@ import type { Database } from '../store/index.ts'
 import { jobColumns } from './job.ts'
 import { openQueue } from './queue.ts'
 
-/** Jobs of a restored installation that had not ended wait again: the tickets they had are not in a back-up. */
+/** Jobs of a restored installation that had not ended wait again: the tickets they had are not in a backup. */
 export async function requeueUnfinished(app: { store: Database; observe: Observe }): Promise<number> {
   const queue = await openQueue({ ...app, leaseSeconds: 30, retrySeconds: 2 })
   try {

@@ -1,6 +1,6 @@
 import { failures } from '../../api/failures.ts'
 import { Failure } from '../failure.ts'
-import { asDiskFailure } from '../process/disk-failure.ts'
+import { asDiskFailure } from '../process/index.ts'
 import { asStoreFailure, type JobError } from '../store/index.ts'
 import type { JobContext, JobHandler } from './job.ts'
 import type { Outcome } from './records.ts'
@@ -9,7 +9,7 @@ import type { Outcome } from './records.ts'
 export type StopReason = 'cancelled' | 'timeout' | 'stopping' | 'lost'
 
 export type JobRun = {
-  /** What became of it; `lost`: nothing may be written. `cause` is for the log. */
+  /** Outcome of the job; `lost`: nothing may be written. `cause` is for the log. */
   ended: Promise<{ outcome: Outcome | 'lost'; cause?: unknown }>
   /** When the handler itself is through, which a handler that does not heed its signal can delay. */
   released: Promise<void>
@@ -85,14 +85,14 @@ function outcomeOf(end: End, reason: StopReason | undefined, timeoutMs: number):
   return { status: 'failed', error: jobErrorOf(end.error), final: cannotHeal(end.error) }
 }
 
-/** What fails the same way each time: a value that the database cannot hold, and input that is refused as it stands. */
+/** Errors that come again each time: a value that the database cannot hold, and input that is refused as it stands. */
 function cannotHeal(error: unknown): boolean {
   if (error instanceof Failure) return error.code === 'invalid_request' || error.code === 'invalid_query'
   const code: unknown = error instanceof Error && 'severity' in error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && code.startsWith('22')
 }
 
-/** What the user may read of an error: a failure's own words, and of anything else only that it was ours. */
+/** Error as the user reads it: a failure's own words, and of anything else only that it was ours. */
 function jobErrorOf(error: unknown): JobError {
   const ours = error instanceof Failure && error.code !== 'internal_error' ? error : undefined
   const failure: Failure = ours ?? asDiskFailure(error) ?? asStoreFailure(error) ?? new Failure('internal_error')

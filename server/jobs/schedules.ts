@@ -1,5 +1,5 @@
 import { Cron } from 'croner'
-import { Failure } from '../failure.ts'
+import { type Failure, invalidField } from '../failure.ts'
 
 /** Five fields or a name: neither can say more than once a minute. */
 const shape = /^(@(hourly|daily|midnight|weekly|monthly|yearly|annually)|\S+(\s+\S+){4})$/
@@ -25,10 +25,5 @@ export function nextRun(cron: string, timeZone: string, after: Date): Date {
 }
 
 function invalid(field: string, message: string, cause?: unknown): Failure {
-  return new Failure('invalid_request', {
-    reason: 'invalid_field',
-    message: `${field} ${message}.`,
-    details: [{ field, message }],
-    cause,
-  })
+  return invalidField(field, message, { cause })
 }

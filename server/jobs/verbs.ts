@@ -1,12 +1,15 @@
+import type { Transaction } from 'kysely'
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
-import { pageAfter, type JobStatus, type Page, type Role, type Database } from '../store/index.ts'
+import { newestFirst, type JobStatus, type Page, type Role, type Database, type Tables } from '../store/index.ts'
 import type { JobListener } from './events.ts'
 import { jobColumns, type JobRecord } from './job.ts'
 import { isFinal } from './records.ts'
 import type { Jobs } from './open-jobs.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
+
+type Parts = { store: Database; jobs: Jobs }
 
 export function findJob(app: { store: Database }, caller: Caller, jobId: string): Promise<JobRecord> {
   return requireJob(app, caller, jobId, 'viewer')
@@ -26,31 +29,20 @@ export async function listJobs(
 ): Promise<Page<JobRecord>> {
   await requireRole(app, caller, input.projectId, 'viewer')
   const { status, sourceId } = input
-  return pageAfter(
-    (after, limit) =>
-      app.store.db
-        .selectFrom('jobs')
-        .select(jobColumns)
-        .where('projectId', '=', input.projectId)
-        .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'queued'))
-        .$if(sourceId !== undefined, (query) => query.where('sourceId', '=', sourceId ?? ''))
-        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute(),
+  return newestFirst(
+    app.store.db
+      .selectFrom('jobs')
+      .select(jobColumns)
+      .where('projectId', '=', input.projectId)
+      .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'queued'))
+      .$if(sourceId !== undefined, (query) => query.where('sourceId', '=', sourceId ?? '')),
     input,
-    (job) => job.id,
   )
 }
 
 /** Cancelling what is cancelled already, or about to be, changes nothing. */
-export async function cancelJob(
-  app: { store: Database; jobs: Jobs },
-  caller: Caller,
-  jobId: string,
-): Promise<JobRecord> {
-  const { projectId } = await requireJob(app, caller, jobId, 'editor')
-  return app.store.db.transaction().execute(async (transaction) => {
+export function cancelJob(app: Parts, caller: Caller, jobId: string): Promise<JobRecord> {
+  return changeJob(app, caller, jobId, async (transaction, projectId) => {
     const job = await app.jobs.cancel(transaction, jobId)
     if (job === undefined) throw noSuchJob(jobId)
     if (job.status === 'succeeded' || job.status === 'failed') {
@@ -62,13 +54,8 @@ export async function cancelJob(
 }
 
 /** Final states never change: what is repeated is a new job. */
-export async function retryJob(
-  app: { store: Database; jobs: Jobs },
-  caller: Caller,
-  jobId: string,
-): Promise<JobRecord> {
-  const { projectId } = await requireJob(app, caller, jobId, 'editor')
-  return app.store.db.transaction().execute(async (transaction) => {
+export function retryJob(app: Parts, caller: Caller, jobId: string): Promise<JobRecord> {
+  return changeJob(app, caller, jobId, async (transaction, projectId) => {
     // The row's lock makes two retries that come together take turns.
     const old = await transaction.selectFrom('jobs').selectAll().where('id', '=', jobId).forUpdate().executeTakeFirst()
     if (old === undefined) throw noSuchJob(jobId)
@@ -98,17 +85,27 @@ export async function retryJob(
   })
 }
 
+async function changeJob(
+  app: Parts,
+  caller: Caller,
+  jobId: string,
+  act: (transaction: Transaction<Tables>, projectId: string) => Promise<JobRecord>,
+): Promise<JobRecord> {
+  const { projectId } = await requireJob(app, caller, jobId, 'editor')
+  return app.store.db.transaction().execute((transaction) => act(transaction, projectId))
+}
+
 /** First the jobs that are not finished, then every change of any job, until the returned function is called. */
 export async function watchJobs(
-  app: { store: Database; jobs: Jobs },
+  app: Parts,
   caller: Caller,
   { projectId, onJob, onEnd }: JobListener & { projectId: string },
 ): Promise<() => void> {
   await requireRole(app, caller, projectId, 'viewer')
   // Heard from before the records are read, told after: no change falls between the two.
   const waiting: JobRecord[] = []
-  let tell = (job: JobRecord): void => void waiting.push(job)
-  const stop = app.jobs.watch(projectId, { onJob: (job) => tell(job), onEnd })
+  let deliver = (job: JobRecord): void => void waiting.push(job)
+  const stop = app.jobs.watch(projectId, { onJob: (job) => deliver(job), onEnd })
   try {
     const unfinished = await app.store.db
       .selectFrom('jobs')
@@ -118,7 +115,7 @@ export async function watchJobs(
       .orderBy('id')
       .limit(maxAtOnce)
       .execute()
-    tell = onJob
+    deliver = onJob
     for (const job of [...unfinished, ...waiting]) onJob(job)
   } catch (error) {
     stop()
@@ -143,23 +140,6 @@ async function requireJob(app: { store: Database }, caller: Caller, jobId: strin
 
 function noSuchJob(jobId: string): Failure {
   return new Failure('not_found', { message: `There is no job ${jobId}.` })
-}
-
-/** The jobs of a project that failed in a span of time, its end included. */
-export async function countFailedJobs(
-  { db }: Pick<Database, 'db'>,
-  projectId: string,
-  { from, to }: { from: Date; to: Date },
-): Promise<number> {
-  const { count } = await db
-    .selectFrom('jobs')
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .where('projectId', '=', projectId)
-    .where('status', '=', 'failed')
-    .where('finishedAt', '>', from)
-    .where('finishedAt', '<=', to)
-    .executeTakeFirstOrThrow()
-  return count
 }
 
 /** When the jobs of a project failed in a span of time, its end included. */

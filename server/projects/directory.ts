@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely'
 import type { ProjectDirectory } from '../access/index.ts'
 import type { Connection, Database, Dialect, Tables } from '../store/index.ts'
+import type { Place } from '../ids.ts'
 
 type Store = Pick<Database, 'db'>
-type Place = { projectId: string; environment: string }
 
 /** For the room below, which decides who reaches what and must know what there is. */
 export function openProjectDirectory(store: Store): ProjectDirectory {
@@ -48,7 +48,7 @@ export async function allProjectIds({ db }: Store): Promise<string[]> {
   return (await db.selectFrom('projects').select('id').execute()).map(({ id }) => id)
 }
 
-/** Of each project in the order in which they were added. */
+/** Environments of each project, in the order in which they were added. */
 export async function environmentsOf(
   { db }: Store,
   projectIds: readonly string[],

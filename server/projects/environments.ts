@@ -1,7 +1,7 @@
 import { recordAct, requireRole, type Caller } from '../access/index.ts'
 import { Failure } from '../failure.ts'
 import type { Config } from '../config.ts'
-import { isUniqueViolation, lockProjectForQuota, refuseFull, type Database } from '../store/index.ts'
+import { refuseTaken, lockProjectForQuota, refuseFull, type Database } from '../store/index.ts'
 
 export type Environment = { name: string; createdAt: Date }
 
@@ -25,8 +25,8 @@ export async function addEnvironment(
   input: { projectId: string; name: string },
 ): Promise<Environment> {
   await requireRole(app, caller, input.projectId, 'owner')
-  try {
-    return await app.store.db.transaction().execute(async (transaction) => {
+  return refuseTaken(
+    app.store.db.transaction().execute(async (transaction) => {
       // Positions are given out under it, too.
       await lockProjectForQuota(transaction, input.projectId)
       const { count, last } = await transaction
@@ -47,15 +47,10 @@ export async function addEnvironment(
         projectId: input.projectId,
       })
       return environment
-    })
-  } catch (error) {
-    if (!isUniqueViolation(error, 'environments_pkey')) throw error
-    throw new Failure('conflict', {
-      reason: 'name_taken',
-      message: `The project has an environment ${input.name} already.`,
-      cause: error,
-    })
-  }
+    }),
+    'environments_pkey',
+    `The project has an environment ${input.name} already.`,
+  )
 }
 
 /** The order in which they are shown. Those that are not named come last, as they were. */

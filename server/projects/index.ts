@@ -1,10 +1,4 @@
-export {
-  addEnvironment,
-  deleteEnvironment,
-  listEnvironments,
-  orderEnvironments,
-  type Environment,
-} from './environments.ts'
+export { addEnvironment, deleteEnvironment, listEnvironments, orderEnvironments } from './environments.ts'
 export { openOrigins, type Origins } from './origins.ts'
 export {
   allProjectIds,
@@ -18,4 +12,4 @@ export {
   openProjectDirectory,
   switchEngine,
 } from './directory.ts'
-export { changeProject, createProject, deleteProject, findProject, listProjects, type Project } from './projects.ts'
+export { changeProject, createProject, deleteProject, findProject, listProjects } from './projects.ts'

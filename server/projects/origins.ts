@@ -1,4 +1,5 @@
-import type { Database } from '../store/index.ts'
+import type { Observe } from '../observe.ts'
+import { openMemoryCopy, type Database } from '../store/index.ts'
 
 /** Which web pages may read the answers of which project. In memory: every call of a browser asks. */
 export type Origins = {
@@ -8,15 +9,15 @@ export type Origins = {
   isKnown(origin: string): boolean
   /** For the process that made a change. */
   refresh(): Promise<void>
-  close(): void
+  close(): Promise<void>
 }
 
 /** Said within the transaction that changes the origins of a project. */
 export const originsChanged = 'origins_changed'
 
-export async function openOrigins(store: Database): Promise<Origins> {
+export async function openOrigins(store: Pick<Database, 'db' | 'listen'>, observe: Observe): Promise<Origins> {
   let byProject = new Map<string, Set<string>>()
-  const refresh = async (): Promise<void> => {
+  const readAll = async (): Promise<void> => {
     const rows = await store.db
       .selectFrom('projects')
       .select(['id', 'allowedOrigins'])
@@ -24,14 +25,11 @@ export async function openOrigins(store: Database): Promise<Origins> {
       .execute()
     byProject = new Map(rows.map((row) => [row.id, new Set(row.allowedOrigins)]))
   }
-  // What fails here is read again with the next word; until then the list from before holds.
-  const reread = (): void => void refresh().catch(() => undefined)
-  const stop = await store.listen(originsChanged, reread, reread)
-  await refresh()
+  const copy = await openMemoryCopy(store, { channel: originsChanged, readAll, observe, where: 'origins' })
   return {
     allows: (projectId, origin) => byProject.get(projectId)?.has(origin) === true,
     isKnown: (origin) => [...byProject.values()].some((origins) => origins.has(origin)),
-    refresh,
-    close: stop,
+    refresh: () => copy.refresh(null),
+    close: () => copy.close(),
   }
 }

@@ -1,3 +1,5 @@
+import type { Value } from '../../api/wire-codec.ts'
+import type { project } from '../../api/projects.ts'
 import type { Transaction } from 'kysely'
 import {
   addMember,
@@ -9,6 +11,7 @@ import {
   personOf,
   recordAct,
   requireRole,
+  timesOfActs,
   type Caller,
 } from '../access/index.ts'
 import { Failure } from '../failure.ts'
@@ -16,27 +19,17 @@ import { newId } from '../ids.ts'
 import { originsChanged, type Origins } from './origins.ts'
 import type { Config } from '../config.ts'
 import {
+  countOf,
   lockQuota,
-  pageAfter,
+  newestFirst,
   refuseFull,
   type Database,
   type Dialect,
   type Page,
-  type Role,
   type Tables,
 } from '../store/index.ts'
 
-export type Project = {
-  id: string
-  name: string
-  allowedOrigins: string[]
-  /** What answers its queries. */
-  engine: Dialect
-  role: Role
-  /** Whether it came with the installation, to be looked at. */
-  isExample: boolean
-  createdAt: Date
-}
+export type Project = Value<typeof project>
 
 const defaultEnvironments = ['development', 'staging', 'production']
 
@@ -98,16 +91,28 @@ async function requireRoom(
   caller: Caller,
 ): Promise<void> {
   await lockQuota(transaction, 'projects')
-  const all = await transaction
-    .selectFrom('projects')
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  refuseFull({ count: all.count, most: limits.projects, what: 'Projects of the installation are' })
+  const all = await countOf(transaction.selectFrom('projects'))
+  refuseFull({ count: all, most: limits.projects, what: 'Projects of the installation are' })
   const person = personBehind(caller)
   if (person === null || person.administrator) return
   const roles = [...(await membershipsOf({ db: transaction }, person.userId)).values()]
   const most = limits.projectsPerPerson
   refuseFull({ count: roles.filter((role) => role === 'owner').length, most, what: 'Projects that a person owns are' })
+  await requirePace(limits.projectsPerPersonPerHour, transaction, person.userId)
+}
+
+const hourMs = 3_600_000
+
+/** Each project takes an instance, a schema and a place in every list; deleted ones count, or deleting would be the way. */
+async function requirePace(most: number, transaction: Transaction<Tables>, userId: string): Promise<void> {
+  const made = await timesOfActs(transaction, userId, { action: 'project.created', withinMs: hourMs })
+  const earliest = made.at(-most)
+  if (earliest === undefined) return
+  const waitMs = Math.max(1_000, earliest + hourMs - Date.now())
+  throw new Failure('rate_limit_exceeded', {
+    message: `One person makes at most ${most} projects in an hour. Use one that is there, wait ${Math.ceil(waitMs / 60_000)} minutes, or ask an administrator to make it.`,
+    retryAfterSeconds: Math.ceil(waitMs / 1_000),
+  })
 }
 
 /** The projects the caller has a role in, newest first. */
@@ -120,21 +125,15 @@ export async function listProjects(
   // Null: all there are.
   const memberships = person === null || person.administrator ? null : await membershipsOf(app.store, person.userId)
   const only = caller.kind === 'token' ? caller.projectId : null
-  const page = await pageAfter(
-    (after, limit) =>
-      app.store.db
-        .selectFrom('projects')
-        .select(['id', 'name', 'allowedOrigins', 'engine', 'createdAt'])
-        .$if(memberships !== null, (query) =>
-          query.where('id', '=', (is) => is.fn.any(is.val([...(memberships?.keys() ?? [])]))),
-        )
-        .$if(only !== null, (query) => query.where('id', '=', only ?? ''))
-        .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute(),
+  const page = await newestFirst(
+    app.store.db
+      .selectFrom('projects')
+      .select(['id', 'name', 'allowedOrigins', 'engine', 'createdAt'])
+      .$if(memberships !== null, (query) =>
+        query.where('id', '=', (is) => is.fn.any(is.val([...(memberships?.keys() ?? [])]))),
+      )
+      .$if(only !== null, (query) => query.where('id', '=', only ?? '')),
     input,
-    (project) => project.id,
   )
   const example = await exampleProjectId(app.store)
   const items = page.items.flatMap((row) => {

@@ -8,15 +8,15 @@ export type OpeningStore = {
 }
 
 export function beginDatabase(options: Omit<DatabaseOptions, 'observe'>): OpeningStore {
-  const told: Observation[] = []
-  let hear: Observe = (observation) => void told.push(observation)
+  const early: Observation[] = []
+  let hear: Observe = (observation) => void early.push(observation)
   const opening = openDatabase({ ...options, observe: (observation) => hear(observation) })
-  // Whoever asks for it is told; until then it is nobody's error.
+  // A failure reaches the caller that awaits it; until then it is handled here.
   opening.catch(() => undefined)
   return {
     opened(observe) {
       hear = observe
-      for (const observation of told.splice(0)) observe(observation)
+      for (const observation of early.splice(0)) observe(observation)
       return opening
     },
   }

@@ -34,8 +34,8 @@ export type DatabaseSnapshot = {
 type Options = Omit<DatabaseOptions, 'migrationsDir'>
 
 const migrationsDir = join(import.meta.dirname, 'migrations')
-/** What is true of one running process or data folder, or made again by the migrations. */
-const notCopied = new Set(['sluice_migrations', 'leases', 'data_folder', 'replicas'])
+/** Tables of one running process or data folder, or made again by the migrations. */
+const notCopied = new Set(['sluice_migrations', 'leases', 'data_folder', 'replicas', 'api_calls'])
 const schemas = ['public', 'sluice_partitions']
 
 /** Beside a service that runs, or alone: then the server is started and the data folder held until the end. */
@@ -113,7 +113,7 @@ async function writeMigrations(wanted: AppliedMigration[]): Promise<string> {
   const files = wanted.map(({ number, name, sha256 }, at) => {
     const file = `${String(number).padStart(4, '0')}_${name}.sql`
     if (known[at]?.sha256 === sha256) return file
-    throw new Error(`The back-up was made by a newer or another version: ${file} is not known here as it was there.`)
+    throw new Error(`The backup was made by a newer or another version: ${file} is not known here as it was there.`)
   })
   const folder = await mkdtemp(join(tmpdir(), 'sluice-migrations-'))
   for (const file of files) await copyFile(join(migrationsDir, file), join(folder, file))
@@ -198,7 +198,7 @@ async function listReferences(client: ClientBase): Promise<Reference[]> {
   return rows
 }
 
-/** What others refer to comes before them. */
+/** Referenced tables come before the tables that refer to them. */
 function inOrderOfReferences(tables: TableCopy[], references: Reference[]): TableCopy[] {
   const ordered = new Set<TableCopy>()
   const visit = (table: TableCopy, trail: string[]): void => {

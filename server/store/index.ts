@@ -1,50 +1,50 @@
 export { beginDatabase, type OpeningStore } from './begin.ts'
 export { openDatabaseSnapshot, restoreTables, type DatabaseSnapshot } from './copies.ts'
 export { settleInBucket } from './postgres/data-folder.ts'
-export { claimLeases, forgetLapsedLeases, releaseLeases, takeLease, unleased, type Lease } from './lease.ts'
-export { underLock, underNamedLock, unlessLocked } from './locks.ts'
+export { awaitLease, claimLeases, forgetLapsedLeases, releaseLeases, takeLease, unleased, type Lease } from './lease.ts'
+export { underLock } from './locks.ts'
 export { onBehalfOf } from './postgres/fair-pool.ts'
-export { inOneTransaction } from './transactions.ts'
 export { openDatabase, type Database, type DatabaseOptions } from './open-database.ts'
-export { pageAfter, type Page } from './page.ts'
-export { lockProjectForQuota, lockQuota, refuseFull, requireRoomInProject } from './quota.ts'
+export { openMemoryCopy } from './memory-copy.ts'
+export { newestFirst, pageAfter, pageOf, type Page } from './page.ts'
+export { countOf, lockProjectForQuota, lockQuota, refuseFull, requireRoomInProject } from './quota.ts'
 export { openReplicas, soleReplica, type Replicas } from './replicas.ts'
+export { openRowWriter, type RowWriterParts } from './row-writer.ts'
 export { rewriteColumn } from './rewrite-column.ts'
 export { asStoreFailure, isConnectionError, isRowRefused } from './postgres/store-failure.ts'
+export type { Role } from './tables/people.ts'
 export type {
-  ChannelType,
+  BuiltFrom,
   ColumnRecord,
   ColumnRule,
   DataCheck,
-  DeploymentAct,
-  Dialect,
   CursorValue,
   Deletions,
   Drift,
-  EvaluationResult,
   HeldBecause,
   LoadRule,
+  LoadWarning,
   Validators,
   JobDetails,
   JobError,
   JobStatus,
+} from './tables/data.ts'
+export type {
+  DeploymentAct,
+  Dialect,
+  QueryColumns,
   QueryExample,
-  QuestionLogging,
-  QuestionOutcome,
-  QuestionResolution,
   ReleaseAct,
   ReleasedQuery,
   ReleaseFacts,
   ReleaseRouting,
   ReleaseStatus,
-  ReplayCounts,
-  ReplayOutcome,
-  ReplayReport,
-  Role,
-  Tables,
   TrialRules,
   TrialState,
-} from './tables.ts'
-export { openTables } from './tables.ts'
-export { inTransaction, type Connection } from './transaction.ts'
-export { isUniqueViolation } from './violations.ts'
+} from './tables/queries.ts'
+export type { ChannelType } from './tables/usage.ts'
+export type { EvaluationResult, QuestionLogging, QuestionOutcome } from './tables/questions.ts'
+export type { ReplayCounts, ReplayOutcome, ReplayReport } from './tables/rollout.ts'
+export { openTables, type Tables } from './tables.ts'
+export { inOneTransaction, inTransaction, type Connection } from './transactions.ts'
+export { refuseTaken } from './violations.ts'

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import type { Pool, PoolClient } from 'pg'
 import type { Database } from './open-database.ts'
@@ -45,6 +46,24 @@ export async function takeLease(store: Pick<Database, 'db' | 'pool'>, name: stri
       await releaseLeases(store.pool, [name], holder).catch(() => undefined)
     },
   }
+}
+
+const pollMs = 100
+
+/** Waits until the lease of this name is free, and takes it; undefined where that takes too long. */
+export async function awaitLease(
+  store: Pick<Database, 'db' | 'pool'>,
+  name: string,
+  { waitMs, signal }: { waitMs: number; signal?: AbortSignal | undefined },
+): Promise<Lease | undefined> {
+  const deadline = performance.now() + waitMs
+  let lease = await takeLease(store, name)
+  while (lease === undefined && performance.now() < deadline) {
+    signal?.throwIfAborted()
+    await wait(pollMs)
+    lease = await takeLease(store, name)
+  }
+  return lease
 }
 
 /** Takes or renews those that are free, lapsed or the holder's own; answers their names. */

@@ -117,7 +117,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 function clientConfig(server: Server, timeoutMs: number): ClientConfig {
   return {
     ...server.connection,
-    // Who holds a data folder is read from this name.
+    // The holder of a data folder is read from this name.
     application_name: `Sluice, process ${process.pid} on ${hostname()}`,
     types: { getTypeParser },
     connectionTimeoutMillis: timeoutMs,

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type SelectQueryBuilder, type Transaction } from 'kysely'
 import { Failure } from '../failure.ts'
 import type { Tables } from './tables.ts'
 
@@ -17,6 +17,14 @@ export async function requireRoomInProject(
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from ${sql.table(table)} where ${sql.ref('projectId')} = ${projectId}`.execute(transaction)
   refuseFull({ count: rows[0]?.count ?? 0, most, what })
+}
+
+/** How many rows a statement selects. */
+export async function countOf<Table extends keyof Tables>(
+  query: SelectQueryBuilder<Tables, Table, object>,
+): Promise<number> {
+  const { count } = await query.select((row) => row.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  return count
 }
 
 /** One at a time adds to what all projects, or a person, have together. Ends with the transaction. */

@@ -20,39 +20,8 @@ export type Tables = PeopleTables &
   QuestionsTables &
   RolloutTables
 
-/** What is inside a JSON column keeps its names: it was written by users, or is told to them as it is. */
+/** JSON columns keep the names inside them: users wrote them, or see them as they are. */
 export function openTables(pool: Pool): Kysely<Tables> {
   const names = new CamelCasePlugin({ maintainNestedObjectKeys: true })
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [names] })
 }
-
-export type { Role } from './tables/people.ts'
-export type {
-  ColumnRecord,
-  ColumnRule,
-  DataCheck,
-  CursorValue,
-  Deletions,
-  Drift,
-  HeldBecause,
-  LoadRule,
-  Validators,
-  JobDetails,
-  JobError,
-  JobStatus,
-} from './tables/data.ts'
-export type {
-  DeploymentAct,
-  Dialect,
-  QueryExample,
-  ReleaseAct,
-  ReleasedQuery,
-  ReleaseFacts,
-  ReleaseRouting,
-  ReleaseStatus,
-  TrialRules,
-  TrialState,
-} from './tables/queries.ts'
-export type { ChannelType } from './tables/usage.ts'
-export type { EvaluationResult, QuestionLogging, QuestionOutcome, QuestionResolution } from './tables/questions.ts'
-export type { ReplayCounts, ReplayOutcome, ReplayReport } from './tables/rollout.ts'

@@ -1,22 +1,44 @@
 import { sql, type Kysely, type Transaction } from 'kysely'
-import type { Database } from './open-database.ts'
+import type { Pool, PoolClient } from 'pg'
 import type { Tables } from './tables.ts'
+
+export type Connection = PoolClient
+
+/** For SQL that Kysely does not write: all that `work` sends is there together, or nothing of it. */
+export async function inTransaction(
+  { pool }: { pool: Pool },
+  work: (connection: Connection) => Promise<void>,
+): Promise<void> {
+  const connection = await pool.connect()
+  // One that does not even take this back is not given to the next: it may be stuck, or still in the transaction.
+  let isLost = false
+  try {
+    await connection.query('begin')
+    await work(connection)
+    await connection.query('commit')
+  } catch (error) {
+    await connection.query('rollback').catch(() => (isLost = true))
+    throw error
+  } finally {
+    connection.release(isLost)
+  }
+}
 
 /** Longer than any work between two statements of it takes. */
 const idleMs = 600_000
 
-/** What takes back all that was done, without being a failure. */
-const taken = new Error('taken back')
+/** Rolls everything back without being a failure. */
+const taken = new Error('rolled back')
 
 /**
  * Many verbs as one: each does what it always does on the store it is handed, and all of it is there together or nothing.
  * Their own transactions become steps of this one, so that one that is refused takes back its own step only. With
  * `takeBack` nothing stays: it was only to be seen what would happen.
  */
-export async function inOneTransaction<Result>(
-  store: Database,
+export async function inOneTransaction<Result, Store extends { db: Kysely<Tables> }>(
+  store: Store,
   { takeBack }: { takeBack: boolean },
-  work: (store: Database, transaction: Transaction<Tables>) => Promise<Result>,
+  work: (store: Store, transaction: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
   const done: { result?: Result } = {}
   try {
@@ -31,7 +53,7 @@ export async function inOneTransaction<Result>(
   return done.result as Result
 }
 
-function storeWithin(store: Database, transaction: Transaction<Tables>): Database {
+function storeWithin<Store extends { db: Kysely<Tables> }>(store: Store, transaction: Transaction<Tables>): Store {
   let steps = 0
   const step = async <Value>(work: (transaction: Transaction<Tables>) => Promise<Value>): Promise<Value> => {
     steps += 1

@@ -61,3 +61,31 @@ test('0012: the newest version of every table goes on serving, and those before 
   const served = await client.query('select count(*)::int as many from data_objects where activated_at is not null')
   expect(served.rows).toEqual([{ many: 4 }])
 })
+
+test('0029: figures by five minutes and 16 days go, and each call is still counted by minute, hour and day', async () => {
+  const client = await databaseAt(28)
+  await client.query(`
+    create table sluice_partitions.rollups_202611 partition of usage_rollups
+      for values from ('2026-11-01T00:00:00Z') to ('2026-12-01T00:00:00Z');
+    insert into usage_rollups
+    select 'prj_1', grain, '2026-11-02T00:00:00Z', 1, 'production', 'sales', 1, 'key_1', 'direct', 200, '', '', '',
+           7, 70, 35, 21, 700, '{10}', '{7}'
+    from unnest(array['minute', 'five', 'hour', 'day', 'span', 'minute-sum', 'five-sum', 'hour-sum', 'day-sum']) as grain;
+    insert into usage_progress
+    select grain, '2026-11-03T00:00:00Z'
+    from unnest(array['five', 'hour', 'day', 'span', 'minute-sum', 'five-sum', 'hour-sum', 'day-sum', 'question-hour'])
+      as grain`)
+  await migrate(client, await readMigrations(folder))
+  const figures = await client.query('select grain, calls::int, counts from usage_rollups order by grain')
+  const grains = ['day', 'day-sum', 'hour', 'hour-sum', 'minute', 'minute-sum']
+  expect(figures.rows).toEqual(grains.map((grain) => ({ grain, calls: 7, counts: ['7'] })))
+  const progress = await client.query('select grain from usage_progress order by grain')
+  expect(progress.rows.map(({ grain }) => grain)).toEqual([
+    'day',
+    'day-sum',
+    'hour',
+    'hour-sum',
+    'minute-sum',
+    'question-hour',
+  ])
+})

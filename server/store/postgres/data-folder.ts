@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { Pool } from 'pg'
 
-type Place = { id: string; directory: string; machine: string; opened_at: Date; objects_url: string | null }
+type FolderRecord = { id: string; directory: string; machine: string; opened_at: Date; objects_url: string | null }
 
 /** Where the files are that the tables name. */
 export type FilesPlace = 'folder' | 'bucket'
@@ -19,7 +19,9 @@ export async function claimPlaceOfFiles(
     'insert into data_folder (id, directory, machine, objects_url) values ($1, $2, $3, $4) on conflict do nothing',
     [folderId, resolve(dataDir), hostname(), objectsUrl ?? null],
   )
-  const { rows } = await pool.query<Place>('select id, directory, machine, opened_at, objects_url from data_folder')
+  const { rows } = await pool.query<FolderRecord>(
+    'select id, directory, machine, opened_at, objects_url from data_folder',
+  )
   const [first] = rows
   if (first === undefined) return objectsUrl === undefined ? 'folder' : 'bucket'
   if (first.objects_url !== null) return inBucket(first.objects_url, objectsUrl)
@@ -40,7 +42,7 @@ function inBucket(known: string, asked: string | undefined): FilesPlace {
   )
 }
 
-function foreignFolder({ directory, machine, opened_at }: Place, dataDir: string): Error {
+function foreignFolder({ directory, machine, opened_at }: FolderRecord, dataDir: string): Error {
   const since = opened_at.toISOString().slice(0, 10)
   return new Error(
     `This database belongs to another data folder: ${directory} on ${machine}, since ${since}. ` +
@@ -49,7 +51,7 @@ function foreignFolder({ directory, machine, opened_at }: Place, dataDir: string
   )
 }
 
-function unmovedFolder({ directory, machine }: Place): Error {
+function unmovedFolder({ directory, machine }: FolderRecord): Error {
   return new Error(
     `The files of this database are in the data folder ${directory} on ${machine}, not in the bucket yet. ` +
       'Start once on that folder with SLUICE_OBJECTS_URL: it writes them to the bucket, and from then on any number of replicas work.',

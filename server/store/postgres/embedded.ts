@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client, type ClientConfig } from 'pg'
 import type { Observe } from '../../observe.ts'
+import { syncPath } from '../../process/index.ts'
 import { prepareBinaries, sweepBinaries, type Binaries } from './binaries.ts'
 import { findPlaces, type Places } from './places.ts'
 import { clearForeignLocks, isAlive, readPostmaster } from './postmaster.ts'
@@ -74,7 +75,7 @@ async function initialise(places: Places, binaries: Binaries): Promise<void> {
     // Another process may have been faster; its cluster is the one.
     if ((await clusterMajor(cluster)) === undefined) throw error
   })
-  await syncFolder(home)
+  await syncPath(home)
 }
 
 async function clusterMajor(cluster: string): Promise<number | undefined> {
@@ -225,22 +226,12 @@ function interrupt(pid: number, name: 'SIGINT' | 'SIGQUIT'): void {
 /** The last lines of what PostgreSQL said, on one line. */
 async function tailOf(path: string, offset: number): Promise<string> {
   const log = await readFile(path)
-  const said = log.subarray(offset).toString().trim().split('\n').slice(-5).join(' / ')
-  return said === '' ? 'it said nothing' : said
+  const printed = log.subarray(offset).toString().trim().split('\n').slice(-5).join(' / ')
+  return printed === '' ? 'it said nothing' : printed
 }
 
 /** Half-made clusters of processes that were killed. */
 async function sweepDrafts(home: string): Promise<void> {
   for (const name of await readdir(home))
     if (name.startsWith('postgres-draft-')) await rm(join(home, name), { recursive: true, force: true })
-}
-
-/** A rename is on disk only when its folder is. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
 }

@@ -87,7 +87,7 @@ async function makeSocketDir(home: string, folderId: string, account: Account | 
   })
   const found = await lstat(path)
   const owners = [process.getuid?.(), account?.uid]
-  // Whoever owns this folder is the server for us: in the shared temporary folder it must not be a stranger's.
+  // The owner of this folder is the server for us: in the shared temporary folder it must not be a stranger's.
   if (!found.isDirectory() || (path === short && !owners.includes(found.uid)))
     throw new Error(`${path} should be a folder of our own: remove it.`)
   if (account !== undefined) await chown(path, account.uid, account.gid)

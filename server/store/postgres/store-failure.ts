@@ -36,7 +36,7 @@ export function isRowRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code))
 }
 
-/** What a caller reads when the database is away or too slow, or cannot hold their text; else undefined. */
+/** Failure that a caller reads when the database is away, too slow, or cannot hold their text; else undefined. */
 export function asStoreFailure(error: unknown): Failure | undefined {
   if (isUnstorableText(error)) {
     const message = 'Text may not contain the NUL character.'

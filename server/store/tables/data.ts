@@ -1,4 +1,10 @@
-import type { Generated } from 'kysely'
+import type { ApiRate } from '../../../api/apis.ts'
+import type { heldBecause, loadWarnings } from '../../../api/data.ts'
+import type { RowTest } from '../../../api/row-tests.ts'
+import type { Value } from '../../../api/wire-codec.ts'
+import type { datasource } from '../../../api/datasources.ts'
+import type { ColumnType, Generated } from 'kysely'
+import type { Dialect } from './queries.ts'
 import type { CreatedAt, GeneratedJson, Json, OptionalJson } from './columns.ts'
 
 export type DataTables = {
@@ -12,6 +18,10 @@ export type DataTables = {
   loadCheckpoints: LoadCheckpointsTable
   idempotentCalls: IdempotentCallsTable
   variables: VariablesTable
+  apis: ApisTable
+  apiCalls: ApiCallsTable
+  models: ModelsTable
+  rowTests: RowTestsTable
   upstreamGrants: UpstreamGrantsTable
   upstreamAttempts: UpstreamAttemptsTable
   leases: LeasesTable
@@ -24,10 +34,11 @@ type DatasourcesTable = {
   id: string
   projectId: string
   name: string
-  kind: 'http_api' | 'file'
+  kind: 'http_api' | 'file' | 'model'
   tableName: string
   config: OptionalJson<Record<string, unknown>>
   sealedSecrets: Buffer | null
+  api: ColumnType<string | null, never, never>
   pagination: OptionalJson<Record<string, unknown>>
   forEach: OptionalJson<Record<string, unknown>>
   schedule: string | null
@@ -45,6 +56,25 @@ type DatasourcesTable = {
   createdAt: CreatedAt
 }
 
+type ModelsTable = {
+  datasourceId: string
+  projectId: string
+  name: string
+  description: Generated<string>
+  sql: string
+  dialect: Generated<Dialect>
+  reads: Json<Record<string, string[]>>
+  columns: Json<Array<{ name: string; type: string }>>
+  updatedAt: Generated<Date>
+}
+
+type RowTestsTable = {
+  projectId: string
+  name: string
+  content: Json<RowTest>
+  updatedAt: Generated<Date>
+}
+
 type VariablesTable = {
   id: string
   projectId: string
@@ -57,10 +87,31 @@ type VariablesTable = {
   updatedAt: Generated<Date>
 }
 
+type ApisTable = {
+  id: string
+  projectId: string
+  name: string
+  config: Json<Record<string, unknown>>
+  sealedSecrets: Buffer
+  rate: OptionalJson<ApiRate>
+  tries: number | null
+  pausedUntil: Date | null
+  createdAt: CreatedAt
+  updatedAt: Generated<Date>
+}
+
+type ApiCallsTable = {
+  id: Generated<number>
+  apiId: string
+  countedAt: Date
+  until: Date
+}
+
 type UpstreamGrantsTable = {
   id: string
   projectId: string
   datasourceId: string | null
+  apiId: string | null
   purpose: string
   sealedTokens: Buffer
   generation: Generated<number>
@@ -82,15 +133,13 @@ type UpstreamAttemptsTable = {
 }
 
 /** How new data comes to a table. Fields are keys of the answer. */
-export type LoadRule = {
-  mode: 'replace' | 'append' | 'merge'
-  primaryKey?: string[]
-  cursor?: { field: string; parameter?: string; initialValue?: string | number; lookBack?: string | number }
-  deleteMarker?: { field: string; value: string | number | boolean }
-}
+export type LoadRule = NonNullable<Value<typeof datasource>['load']>
 
-/** The largest value of a cursor field, as text, and the type of its column. */
-export type CursorValue = { type: string; value: string }
+/** The largest value of a cursor field, as text, and the type of its column; `raw` is a time as the API wrote it. */
+export type CursorValue = { type: string; value: string; raw?: string }
+
+/** The version of a table that a version of a model was built from. `asOf`: when its data was fetched. */
+export type BuiltFrom = { datasourceId: string; table: string; version: number; asOf: string; isModel: boolean }
 
 /** Which rows of a version's parts are past: a file of places and positions. */
 export type Deletions = { hash: string; sizeBytes: number; rows: number; inPlaces: number[] }
@@ -98,10 +147,10 @@ export type Deletions = { hash: string; sizeBytes: number; rows: number; inPlace
 /** By which an API can tell whether its answer to a request has changed. */
 export type Validators = { requestHash: string; etag?: string; lastModified?: string }
 
-/** What the author of a table decided about one column, told by the key in the answer. */
+/** The author's decision about one column, found by its key in the answer. */
 export type ColumnRule = { sourceKey: string; name?: string; type?: string; hidden?: true; description?: string }
 
-/** What must be true of data before it serves. */
+/** A condition on data before it serves. */
 export type DataCheck =
   | { type: 'not_null'; column: string }
   | { type: 'unique'; columns: string[] }
@@ -110,13 +159,10 @@ export type DataCheck =
   | { type: 'freshness'; column: string; max_age_minutes: number }
 
 /** Why a version waits, in words and as values. */
-export type HeldBecause = {
-  reason: 'error_object' | 'type_mismatch' | 'check_failed' | 'breaking'
-  message: string
-  columns?: Array<{ name: string; expected: string; found: string; count: number; examples: string[] }>
-  checks?: Array<{ type: DataCheck['type']; message: string }>
-  queries?: Array<{ name: string; environments: string[]; message: string }>
-}
+export type HeldBecause = Value<typeof heldBecause>
+
+/** Why a load cannot be shown to be whole. `expected` and `received` are numbers of rows. */
+export type LoadWarning = Value<typeof loadWarnings>[number]
 
 /** `untyped`: no value was seen yet; it reads as text. */
 export type ColumnRecord = { name: string; type: string; sourceKey?: string; untyped?: true }
@@ -144,12 +190,14 @@ type DataObjectsTable = {
   isLive: Generated<boolean>
   activatedAt: Date | null
   heldBecause: OptionalJson<HeldBecause>
+  warnings: OptionalJson<LoadWarning[]>
   rejected: OptionalJson<Record<string, number>>
   newRows: number | null
   load: OptionalJson<LoadRule>
   lastValue: OptionalJson<CursorValue>
   deletions: OptionalJson<Deletions>
   validators: OptionalJson<Validators>
+  builtFrom: OptionalJson<BuiltFrom[]>
   checkedAt: Date | null
   createdAt: CreatedAt
 }
@@ -192,13 +240,14 @@ export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancell
 /** In words for the user: no secret, no row, no detail of our own failures. */
 export type JobError = { code: string; reason?: string; message: string }
 
-/** What a running job says about itself beyond its progress. */
+/** Details of a running job beyond its progress. */
 export type JobDetails = {
   pages: number
   rows: number
   bytes: number
   /** How many rows there will be, where the API says so or the last load tells. */
-  estimate?: { rows: number; from: 'total' | 'last_load' } | undefined
+  estimate?: { rows: number; from: 'total' | 'last_load' | 'requests' } | undefined
+  warnings?: LoadWarning[]
 }
 
 type LoadCheckpointsTable = {

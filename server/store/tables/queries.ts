@@ -13,10 +13,8 @@ export type QueriesTables = {
   queryCallers: QueryCallersTable
 }
 
-type QueriesTable = {
-  id: string
-  projectId: string
-  name: string
+/** The content of a query, which a draft and its versions have alike. */
+export type QueryColumns = {
   description: string
   sql: string
   slots: Json<unknown>
@@ -29,6 +27,12 @@ type QueriesTable = {
   rateBurst: number | null
   chart: OptionalJson<unknown>
   dialect: Generated<Dialect>
+}
+
+type QueriesTable = QueryColumns & {
+  id: string
+  projectId: string
+  name: string
   tags: Generated<string[]>
   reads: OptionalJson<Record<string, string[]>>
   revision: Generated<number>
@@ -38,29 +42,17 @@ type QueriesTable = {
   updatedBy: string
 }
 
-/** What SQL is written in: the engine that understands it. */
+/** Language of SQL: the engine that understands it. */
 export type Dialect = 'duckdb' | 'trino'
 
 /** A question that the query answers, with the slot values it then has. */
 export type QueryExample = { question: string; parameters: Record<string, unknown> }
 
-type QueryVersionsTable = {
+type QueryVersionsTable = QueryColumns & {
   id: string
   queryId: string
   version: number
-  description: string
-  sql: string
-  slots: Json<unknown>
-  examples: Json<QueryExample[]>
-  cacheSeconds: number | null
-  timeoutMs: number | null
-  maxRows: number | null
-  maxBytes: number | null
-  ratePerMinute: number | null
-  rateBurst: number | null
-  chart: OptionalJson<unknown>
-  dialect: Generated<Dialect>
-  columns: Json<Array<{ name: string; type: string }>>
+  columns: Json<Array<{ name: string; type: string; isCount?: true }>>
   tables: Json<Record<string, string[]>>
   contentHash: string
   createdAt: CreatedAt
@@ -96,7 +88,7 @@ export type ReleaseAct = 'release' | DeploymentAct
 
 export type ReleaseStatus = 'released' | 'checked' | 'canary' | 'shadow' | 'rolled_back'
 
-/** What a release did to one query; null where it was not there. */
+/** Effect of a release on one query; null where it was not there. */
 export type ReleasedQuery = {
   queryId: string
   name: string
@@ -107,7 +99,7 @@ export type ReleasedQuery = {
   callers: Array<{ keyId: string; name: string | null; lastCalledAt: string }>
 }
 
-/** What it does to the stored questions of its environment. */
+/** Effect on the stored questions of its environment. */
 export type ReleaseRouting = {
   checked: number
   regressions: Array<{
@@ -118,7 +110,7 @@ export type ReleaseRouting = {
   }>
 }
 
-/** What is known of a release from its beginning. */
+/** Facts of a release that are known from its beginning. */
 export type ReleaseFacts = {
   projectId: string
   environment: string
@@ -158,7 +150,7 @@ export type TrialRules = {
 
 type SeenVersion = { calls: number; errors: number; p95Ms: number | null }
 
-/** What is known of a release that is, or was, tried out. Times as text: it is kept as JSON. */
+/** State of a release that is, or was, tried out. Times as text: it is kept as JSON. */
 export type TrialState = TrialRules & {
   percent: number
   replayId: string | null

@@ -1,3 +1,5 @@
+import type { Value } from '../../../api/wire-codec.ts'
+import type { evaluationRun } from '../../../api/questions.ts'
 import type { Generated } from 'kysely'
 import type { CreatedAt, Json, OptionalJson } from './columns.ts'
 
@@ -10,7 +12,14 @@ export type QuestionsTables = {
   counterExamples: CounterExamplesTable
 }
 
-export type QuestionOutcome = 'answered' | 'no_match' | 'ambiguous' | 'missing_slots' | 'unexpressed'
+export type QuestionOutcome =
+  | 'answered'
+  | 'no_match'
+  | 'ambiguous'
+  | 'missing_slots'
+  | 'unexpressed'
+  | 'period_end'
+  | 'unsure'
 
 export type QuestionResolution = 'example' | 'evaluation' | 'draft' | 'dismissed'
 
@@ -25,6 +34,7 @@ type QuestionsTable = {
   parameters: OptionalJson<Record<string, unknown>>
   confidence: number | null
   keyId: string | null
+  browserTokenId: string | null
   requestId: string | null
   resolved: QuestionResolution | null
 }
@@ -63,12 +73,7 @@ type EvaluationRunsTable = {
 }
 
 /** Kept with its question: the case may be gone or changed since. */
-export type EvaluationResult = {
-  question: string
-  expected: { query: string | null; parameters: Record<string, unknown> | null }
-  got: { outcome: QuestionOutcome; query: string | null; parameters: Record<string, unknown> }
-  passed: boolean
-}
+export type EvaluationResult = Value<typeof evaluationRun>['results'][number]
 
 type QuestionVectorsTable = {
   modelHash: string

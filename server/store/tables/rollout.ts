@@ -36,7 +36,7 @@ export type ReplayKind = 'replay' | 'canary' | 'shadow'
 export type ReplayStatus = 'running' | 'finished' | 'stopped'
 export type ReplayOutcome = 'equal' | 'reordered' | 'different' | 'failed' | 'unstable' | 'skipped'
 
-/** What came of the calls of one query. */
+/** Outcomes of one query's calls. */
 export type ReplayCounts = Record<ReplayOutcome, number> & {
   /** Not run for want of room. */
   dropped: number
@@ -48,7 +48,7 @@ export type ReplayCounts = Record<ReplayOutcome, number> & {
   columns: Record<string, number>
 }
 
-/** What a replay came to, as people are told. Times as text where it is kept as JSON. */
+/** Report of a replay, as people read it. Times as text where it is kept as JSON. */
 export type ReplayReport = ReplayFigures & {
   id: string
   environment: string
@@ -75,7 +75,7 @@ type ReplaysTable = {
   releaseId: string | null
   jobId: string | null
   status: ReplayStatus
-  /** What is compared with what, by query. */
+  /** Versions that are compared, by query. */
   plan: Json<unknown>
   /** How many calls were found to run; null where they come as they are made. */
   total: number | null

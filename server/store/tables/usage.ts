@@ -1,3 +1,5 @@
+import type { savedView } from '../../../api/usage.ts'
+import type { Value } from '../../../api/wire-codec.ts'
 import type { AlertType } from '../../../api/alerts.ts'
 import type { Generated } from 'kysely'
 import type { CreatedAt, Json } from './columns.ts'
@@ -167,7 +169,7 @@ type SavedViewsTable = {
   id: string
   projectId: string
   userId: string | null
-  page: string
+  page: Value<typeof savedView>['page']
   name: string
   filter: Json<Record<string, string>>
   createdAt: CreatedAt
